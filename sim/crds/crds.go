@@ -1,0 +1,42 @@
+// Package crds holds the CustomResourceDefinitions of a MOSK cluster that an update reads and writes: the workload locks,
+// the maintenance requests, the node notices and the OpenStack deployment with its status. They are plain
+// apiextensions.k8s.io/v1 manifests, so that a real kube-apiserver takes them as the simulated one does.
+package crds
+
+import (
+	"embed"
+	"fmt"
+	"strings"
+)
+
+//go:embed *.yaml
+var files embed.FS
+
+// CRD is one CustomResourceDefinition.
+type CRD struct {
+	Name string // metadata.name, for example nodeworkloadlocks.lcm.mirantis.com
+	YAML []byte // the manifest, one document
+}
+
+// group is the API group of every definition here.
+const group = "lcm.mirantis.com"
+
+// FS is the folder of the manifests, one file <plural>.yaml for each definition.
+func FS() embed.FS { return files }
+
+// All returns every definition, sorted by name. The caller may keep and change what it gets.
+func All() []CRD {
+	entries, err := files.ReadDir(".")
+	if err != nil {
+		panic(fmt.Sprintf("crds: read the embedded folder: %v", err)) // the folder is part of the binary
+	}
+	all := make([]CRD, 0, len(entries))
+	for _, entry := range entries {
+		raw, err := files.ReadFile(entry.Name())
+		if err != nil {
+			panic(fmt.Sprintf("crds: read the embedded %s: %v", entry.Name(), err))
+		}
+		all = append(all, CRD{Name: strings.TrimSuffix(entry.Name(), ".yaml") + "." + group, YAML: raw})
+	}
+	return all
+}
