@@ -1,0 +1,56 @@
+package core
+
+// LockState is status.state of a workload lock. The API's enum is open here: an unknown value is shown as it stands.
+type LockState string
+
+// The states of the API (mosk-facts 1.1). A lock without a status counts as active, the API's documented default.
+const (
+	LockActive   LockState = "active"   // LCM must not touch the cluster or node
+	LockInactive LockState = "inactive" // the application controller is done; LCM may go on
+	LockFailed   LockState = "failed"   // the controller could not shut its workload down gracefully
+)
+
+// Inner states that Rockoon keeps in the annotation "inner_state" of its locks.
+const (
+	InnerActive   = "active"   // being worked on: counts against Rockoon's concurrency
+	InnerInactive = "inactive" // finished
+)
+
+// The controller names seen on real clusters. The set is open: LCM waits for every lock, whoever made it.
+const (
+	ControllerOpenStack      = "openstack"
+	ControllerCeph           = "ceph"
+	ControllerTungstenFabric = "tungstenfabric"
+	ControllerStackLight     = "stacklight"
+)
+
+// WorkloadLock is a ClusterWorkloadLock or a NodeWorkloadLock.
+type WorkloadLock struct {
+	Meta
+	Kind                         Kind   // KindClusterWorkloadLock or KindNodeWorkloadLock
+	Controller                   string // spec.controllerName
+	Node                         string // spec.nodeName: the Kubernetes node's name; empty for a ClusterWorkloadLock
+	NodeDeletionRequestSupported bool
+	RawState                     LockState // status.state as it stands; empty when the object has none
+	Message                      string    // status.errorMessage: errors and, from Rockoon, progress
+	Release                      string    // status.release
+	InnerState                   string    // annotation inner_state, as it stands; empty when absent
+	Progress                     *InactivationProgress
+}
+
+// InactivationProgress is status.inactivationProgress, which the TF/OpenSDN operator writes.
+type InactivationProgress struct {
+	Description string
+	Percentage  int // 0 to 100
+}
+
+// State is the lock's state, active when the object says nothing.
+func (l *WorkloadLock) State() LockState {
+	if l.RawState == "" {
+		return LockActive
+	}
+	return l.RawState
+}
+
+// Ref names the lock.
+func (l *WorkloadLock) Ref() Ref { return Ref{Kind: l.Kind, Name: l.Name, UID: l.UID} }

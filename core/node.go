@@ -1,0 +1,86 @@
+package core
+
+import "time"
+
+// Role is what a node does in the cluster; a node has any number of them.
+type Role string
+
+// The roles by which MOSK treats nodes differently (mosk-facts 2), and the label each is read from.
+const (
+	RoleMaster     Role = "master"     // node-role.kubernetes.io/control-plane or …/master
+	RoleController Role = "controller" // openstack-control-plane=enabled
+	RoleCompute    Role = "compute"    // openstack-compute-node=enabled; the only role whose instances are migrated
+	RoleGateway    Role = "gateway"    // openstack-gateway=enabled
+	RoleStorage    Role = "storage"    // role=ceph-osd-node
+)
+
+// The node annotations that configure instance migration (mosk-facts 2).
+const (
+	AnnotationMigrationMode     = "openstack.lcm.mirantis.com/instance_migration_mode"
+	AnnotationMigrationAttempts = "openstack.lcm.mirantis.com/instance_migration_attempts"
+)
+
+// MigrationMode is the value of AnnotationMigrationMode. Any other value than these makes Rockoon's handler fail, so an
+// unknown value is kept as it stands and reported, never mapped to another.
+type MigrationMode string
+
+// The modes that Rockoon knows.
+const (
+	ModeLive   MigrationMode = "live"   // the default: the OpenStack controller live-migrates
+	ModeManual MigrationMode = "manual" // it waits for the operator
+	ModeSkip   MigrationMode = "skip"   // it does not look at the instances; they go down with the host
+)
+
+// Known tells whether Rockoon knows the mode.
+func (m MigrationMode) Known() bool { return m == ModeLive || m == ModeManual || m == ModeSkip }
+
+// DefaultMigrationAttempts is how often Rockoon tries to live-migrate one instance when the annotation is not set.
+const DefaultMigrationAttempts = 3
+
+// Node is a Kubernetes node of the MOSK cluster.
+type Node struct {
+	Meta
+	ShortName      string            // the Machine's name, from the label kaas.mirantis.com/machine-name; may be empty
+	Roles          []Role            // sorted; empty when no label says anything
+	Ready          string            // status of the Ready condition: "True", "False", "Unknown", or "" when it is missing
+	ReadyReason    string            // the condition's reason
+	ReadySince     time.Time         // the condition's lastTransitionTime
+	Cordoned       bool              // spec.unschedulable
+	Annotations    map[string]string // those of the domain openstack.lcm.mirantis.com only
+	KubeletVersion string
+	BootID         string
+}
+
+// Label is the name people use for the node: the machine's where it is known, else the node's own.
+func (n *Node) Label() string {
+	if n.ShortName != "" {
+		return n.ShortName
+	}
+	return n.Name
+}
+
+// Ref names the node.
+func (n *Node) Ref() Ref { return Ref{Kind: KindNode, Name: n.Name, UID: n.UID} }
+
+// Is tells whether the node has the role.
+func (n *Node) Is(role Role) bool {
+	for _, r := range n.Roles {
+		if r == role {
+			return true
+		}
+	}
+	return false
+}
+
+// NodePods is what is known of the pods on one node that is in maintenance: enough to tell draining from updating, and to
+// name the pods that Rockoon silently waits for when the node returns.
+type NodePods struct {
+	Node      string
+	Total     int
+	Evictable int      // pods that a drain has to move: not of a DaemonSet, not static, not finished
+	NotReady  []string // namespace/name of pods that are not ready (Jobs' pods excepted), sorted
+	AsOf      time.Time
+}
+
+// Key implements Object.
+func (p *NodePods) Key() string { return p.Node }

@@ -1,0 +1,67 @@
+package core
+
+import "time"
+
+// Kind names a kind of object, by its own API's word.
+type Kind string
+
+// The kinds that Lockstep knows.
+const (
+	KindNode                      Kind = "Node"
+	KindClusterWorkloadLock       Kind = "ClusterWorkloadLock"
+	KindNodeWorkloadLock          Kind = "NodeWorkloadLock"
+	KindClusterMaintenanceRequest Kind = "ClusterMaintenanceRequest"
+	KindNodeMaintenanceRequest    Kind = "NodeMaintenanceRequest"
+	KindNodeDeletionRequest       Kind = "NodeDeletionRequest"
+	KindNodeDisableNotification   Kind = "NodeDisableNotification"
+	KindOpenStackDeploymentStatus Kind = "OpenStackDeploymentStatus"
+	KindDeployment                Kind = "Deployment"
+	KindInstance                  Kind = "Instance"
+	KindComputeService            Kind = "ComputeService"
+	KindMigration                 Kind = "Migration"
+	KindCluster                   Kind = "Cluster" // the MOSK cluster as a whole, not an API object
+	KindSource                    Kind = "Source"  // one of Lockstep's own sources of facts
+)
+
+// Ref names exactly one object. Name is what people read, UID what a write insists on: a node that was deleted and made
+// again under its old name is another object. For OpenStack objects UID is the ID that its API uses.
+type Ref struct {
+	Kind      Kind   `json:"kind"`
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+	UID       string `json:"uid,omitempty"`
+}
+
+// String is "Kind name", with the namespace where there is one.
+func (r Ref) String() string {
+	if r.Namespace != "" {
+		return string(r.Kind) + " " + r.Namespace + "/" + r.Name
+	}
+	return string(r.Kind) + " " + r.Name
+}
+
+// Meta is what Lockstep keeps of a Kubernetes object's metadata.
+type Meta struct {
+	Name            string
+	Namespace       string // empty for cluster-scoped objects
+	UID             string
+	ResourceVersion string
+	Created         time.Time
+	Deleting        time.Time // metadata.deletionTimestamp; zero while nobody has asked for deletion
+	Finalizers      []string
+}
+
+// Object is a fact that a Delta carries: one API object, translated. An Object is immutable once it was handed to
+// Engine.Apply.
+type Object interface {
+	// Key is unique among the objects of one Source: the UID or ID, or the name where the API has none.
+	Key() string
+}
+
+// Key implements Object: the object's namespace and name, by which the API tells deletions.
+func (m *Meta) Key() string {
+	if m.Namespace != "" {
+		return m.Namespace + "/" + m.Name
+	}
+	return m.Name
+}

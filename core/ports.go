@@ -1,0 +1,51 @@
+package core
+
+import "context"
+
+// KubernetesWriter is how the Executor changes Kubernetes objects. Every error is an *APIError.
+type KubernetesWriter interface {
+	// SetNodeAnnotation sets the annotation key of exactly the node that has ref's name and UID, provided that the
+	// annotation still has the value old (nil: is not set), to new (nil: removes it). A node or a value that is not as
+	// expected is ErrConflict. With dryRun the server checks everything and changes nothing.
+	SetNodeAnnotation(ctx context.Context, ref Ref, key string, old, new *string, dryRun bool) error
+	// NodeAnnotation reads the annotation from the server itself, not from a cache; nil means that it is not set.
+	NodeAnnotation(ctx context.Context, ref Ref, key string) (*string, error)
+}
+
+// OpenStackWriter is how the Executor changes instances and compute services. Every error is an *APIError, with Nova's
+// own words in its Message.
+type OpenStackWriter interface {
+	// Instance reads one instance from the server itself. An instance that does not exist is ErrNotFound.
+	Instance(ctx context.Context, id string) (*Instance, error)
+	// InstancesOf reads the whole list of a host's instances from the server itself. Only this list says that a host is
+	// empty: a migration's record can say "completed" while the instance is still on its source.
+	InstancesOf(ctx context.Context, host string) ([]*Instance, error)
+	// MigrationsOf reads the newest migration records of an instance, newest first, with Failure filled in where Nova
+	// tells why.
+	MigrationsOf(ctx context.Context, instanceID string) ([]*Migration, error)
+	LiveMigrate(ctx context.Context, instanceID string) error
+	ColdMigrate(ctx context.Context, instanceID string) error
+	ConfirmResize(ctx context.Context, instanceID string) error
+	RevertResize(ctx context.Context, instanceID string) error
+	Stop(ctx context.Context, instanceID string) error
+	Start(ctx context.Context, instanceID string) error
+	AbortMigration(ctx context.Context, instanceID string, migrationID int) error
+	ForceCompleteMigration(ctx context.Context, instanceID string, migrationID int) error
+	// ComputeService reads the nova-compute service of a host.
+	ComputeService(ctx context.Context, host string) (*ComputeService, error)
+	// SetComputeService enables the service, or disables it with a reason.
+	SetComputeService(ctx context.Context, serviceID string, enabled bool, reason string) error
+}
+
+// OperatorLease keeps two operators from acting on one cluster at once. Held is asked right before every write.
+type OperatorLease interface {
+	// Acquire takes the lease, or says in an *APIError (ErrConflict) who holds it. With takeOver it takes it from its
+	// holder.
+	Acquire(ctx context.Context, takeOver bool) error
+	// Held tells whether the lease is ours now, renewed recently enough.
+	Held() bool
+	// Holder is who holds it as last seen, "user@host"; empty when nobody does.
+	Holder() string
+	// Release gives it back; it is called on every way out.
+	Release(ctx context.Context) error
+}

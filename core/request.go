@@ -1,0 +1,63 @@
+package core
+
+import "time"
+
+// Scope is spec.scope of a maintenance request.
+type Scope string
+
+// The scopes of the API. Rockoon migrates instances only in scope os.
+const (
+	ScopeDrain Scope = "drain" // the node is drained, services may restart, no reboot
+	ScopeOS    Scope = "os"    // drain, and the host may reboot
+)
+
+// MaintenanceRequest is a ClusterMaintenanceRequest or a NodeMaintenanceRequest. LCM alone creates and removes them; one
+// with Deleting set is on its way back into service.
+type MaintenanceRequest struct {
+	Meta
+	Kind    Kind   // KindClusterMaintenanceRequest or KindNodeMaintenanceRequest
+	Node    string // spec.nodeName; empty for a ClusterMaintenanceRequest
+	Release string // spec.release; may be empty
+	Scope   Scope  // may be empty
+}
+
+// Ref names the request.
+func (r *MaintenanceRequest) Ref() Ref { return Ref{Kind: r.Kind, Name: r.Name, UID: r.UID} }
+
+// NodeNotice is a NodeDeletionRequest or a NodeDisableNotification: an object that says one thing about one node.
+type NodeNotice struct {
+	Meta
+	Kind Kind   // KindNodeDeletionRequest or KindNodeDisableNotification
+	Node string // spec.nodeName
+}
+
+// OpenStackStatus is an OpenStackDeploymentStatus.
+type OpenStackStatus struct {
+	Meta
+	State             string // status.osdpl.state: APPLYING, APPLIED, WAITING, DELETING, FAILED, or another
+	OpenStackVersion  string
+	ControllerVersion string
+	Release           string
+	Health            string // "ready/total", as it stands
+	LCMProgress       string // "done/total", as it stands
+	Cause             string
+	Timestamp         time.Time // status.osdpl.timestamp, UTC; zero when it does not parse
+	Services          []OpenStackService
+	Unhealthy         []string // "application/component" whose health is not Ready, sorted
+}
+
+// OpenStackService is one entry of status.services of an OpenStackDeploymentStatus.
+type OpenStackService struct {
+	Name    string // the service key: compute, networking, …
+	State   string // WAITING, APPLYING, APPLIED, …
+	Release string
+	Since   time.Time // zero when it does not parse
+}
+
+// Deployment is a Kubernetes Deployment that Lockstep looks at: Rockoon's.
+type Deployment struct {
+	Meta
+	Replicas int // spec.replicas
+	Ready    int // status.readyReplicas
+	Image    string
+}

@@ -1,0 +1,138 @@
+package core
+
+import (
+	"fmt"
+	"time"
+)
+
+// SourceID names one stream of facts.
+type SourceID string
+
+// The sources. Those of Kubernetes are watched, those of OpenStack polled.
+const (
+	SourceNodes               SourceID = "nodes"
+	SourceClusterLocks        SourceID = "clusterworkloadlocks"
+	SourceNodeLocks           SourceID = "nodeworkloadlocks"
+	SourceClusterRequests     SourceID = "clustermaintenancerequests"
+	SourceNodeRequests        SourceID = "nodemaintenancerequests"
+	SourceDeletionRequests    SourceID = "nodedeletionrequests"
+	SourceDisableNotices      SourceID = "nodedisablenotifications"
+	SourceOpenStackStatus     SourceID = "openstackdeploymentstatus"
+	SourceOpenStackController SourceID = "rockoon" // the Deployment rockoon in osh-system
+	SourceNodePods            SourceID = "pods"    // of the nodes in maintenance
+	SourceComputeServices     SourceID = "compute services"
+	SourceInstances           SourceID = "instances"
+	SourceMigrations          SourceID = "migrations"
+	SourceNetworkAgents       SourceID = "network agents"
+	SourceProjects            SourceID = "projects"
+)
+
+// Server is the API server that a source talks to.
+type Server string
+
+// The servers.
+const (
+	ServerKubernetes Server = "kubernetes"
+	ServerOpenStack  Server = "openstack"
+)
+
+// Server tells which API server the source talks to.
+func (id SourceID) Server() Server {
+	switch id {
+	case SourceComputeServices, SourceInstances, SourceMigrations, SourceNetworkAgents, SourceProjects:
+		return ServerOpenStack
+	}
+	return ServerKubernetes
+}
+
+// SourceState is how a source does.
+type SourceState string
+
+// The states of a source.
+const (
+	SourceConnecting SourceState = "connecting" // nothing has arrived yet
+	SourceLive       SourceState = "live"
+	SourceStale      SourceState = "stale"     // what it showed last stays on the screen, with its age
+	SourceAbsent     SourceState = "absent"    // the API does not know the resource (a missing CRD)
+	SourceForbidden  SourceState = "forbidden" // 403
+	SourceFailed     SourceState = "failed"    // anything else, an unreachable server and a refused login among it
+	SourceOff        SourceState = "off"       // not configured: no clouds.yaml, say
+)
+
+// Source is one stream of facts and how it does. Its times are the wall clock's, not the cluster's.
+type Source struct {
+	ID    SourceID
+	State SourceState
+	Since time.Time // when it came into this state
+	AsOf  time.Time // when the server last confirmed what is known: an event, a bookmark, an answer; zero for never
+	Err   *APIError // why it is not live; nil when it is
+	Next  time.Time // when it will be tried again; zero when unknown
+}
+
+// ErrorKind is what an API's refusal means, whatever server said it.
+type ErrorKind string
+
+// The kinds of errors.
+const (
+	ErrForbidden       ErrorKind = "forbidden"         // 403
+	ErrUnauthorized    ErrorKind = "unauthorized"      // 401: the login was refused or has expired
+	ErrNotFound        ErrorKind = "not found"         // 404
+	ErrConflict        ErrorKind = "conflict"          // 409, or a JSON patch whose test failed
+	ErrInvalid         ErrorKind = "invalid"           // 400, 422
+	ErrTooManyRequests ErrorKind = "too many requests" // 429
+	ErrServer          ErrorKind = "server error"      // 5xx
+	ErrTimeout         ErrorKind = "timeout"           // no answer in time: the call may have been carried out all the same
+	ErrUnreachable     ErrorKind = "unreachable"       // no connection
+	ErrConfiguration   ErrorKind = "configuration"     // a broken kubeconfig, a missing clouds.yaml, an unknown context
+	ErrUnsupported     ErrorKind = "unsupported"       // the cloud is too old for it
+	ErrOther           ErrorKind = "error"
+)
+
+// APIError is a call that did not do what was asked, in words for the operator. Adapters make them; nothing in it is
+// secret, and nothing in it was sanitised for a terminal.
+type APIError struct {
+	Kind    ErrorKind
+	Server  Server
+	Call    string // what was being done, "list nodes", "live-migrate web-1 (0ab4dd8f)"
+	Message string // the server's own words, cut to 4 KiB
+	Remedy  string // what the operator can do; may be empty
+	Status  int    // the HTTP status; 0 when there was no answer
+	Err     error  // the cause; may be nil
+}
+
+// Error is "call: kind: message".
+func (e *APIError) Error() string {
+	if e.Message == "" {
+		return fmt.Sprintf("%s: %s", e.Call, e.Kind)
+	}
+	return fmt.Sprintf("%s: %s: %s", e.Call, e.Kind, e.Message)
+}
+
+// Unwrap is the cause.
+func (e *APIError) Unwrap() error { return e.Err }
+
+// Uncertain tells whether the call may have been carried out although it failed: the answer was lost.
+func (e *APIError) Uncertain() bool {
+	return e.Kind == ErrTimeout || e.Kind == ErrUnreachable || e.Kind == ErrServer
+}
+
+// Delta is news from one source: objects that came, changed or went, or that the source itself does better or worse.
+type Delta struct {
+	Source SourceID
+	At     time.Time // wall time at which the server said it
+
+	// State, when not empty, is the source's new state; Err says why it is not live, Next when it is tried again.
+	State SourceState
+	Err   *APIError
+	Next  time.Time
+
+	// Replace says that Upserts is the whole list: what is not in it is gone. With Host, it is the whole list of that
+	// host's objects only (instances of a host).
+	Replace bool
+	Host    string
+	Upserts []Object
+	Deletes []string // keys
+
+	// Touch says only that the server confirmed what is known (a bookmark, an empty delta list).
+	Touch bool
+}
