@@ -1,0 +1,50 @@
+package core
+
+// Change is what a step does, as plain data: one write, or a named list of writes. The types of this file are all there
+// are.
+type Change interface{ isChange() }
+
+// SetNodeAnnotation sets or removes an annotation of one node.
+type SetNodeAnnotation struct {
+	Node Ref
+	Key  string
+	Old  *string // the value it must have; nil: is not set
+	New  *string // nil: remove it
+}
+
+// InstanceAction is one of Nova's actions on one instance.
+type InstanceAction struct {
+	Do          IntentKind // IntentLiveMigrate, IntentColdMigrate, IntentConfirmResize, IntentRevertResize, IntentStop, IntentStart, IntentAbortMigration, IntentForceComplete
+	Instance    Ref
+	Host        string // the host it must be on
+	Status      string // the status it must have
+	MigrationID int    // of IntentAbortMigration and IntentForceComplete
+}
+
+// SetComputeService enables or disables a nova-compute service.
+type SetComputeService struct {
+	Service Ref
+	Enabled bool
+	Reason  string // with which it is disabled
+	// WasEnabled and WasReason are what it must be before.
+	WasEnabled bool
+	WasReason  string
+}
+
+// Batch is a named list of changes under one grant, shown whole, done AtOnce at a time.
+type Batch struct {
+	Items  []BatchItem
+	AtOnce int
+}
+
+// BatchItem is one change of a Batch.
+type BatchItem struct {
+	Intent Intent // by which it is planned again right before it is done
+	Label  string
+	Change Change
+}
+
+func (SetNodeAnnotation) isChange() {}
+func (InstanceAction) isChange()    {}
+func (SetComputeService) isChange() {}
+func (Batch) isChange()             {}

@@ -1,0 +1,27 @@
+package core
+
+import "time"
+
+// Grant is the operator's confirmation of exactly one step on exactly one object. It is used once, and goes stale when
+// anything that it was given for has changed.
+type Grant struct {
+	ID      string    `json:"id"`
+	StepID  string    `json:"step"`
+	Intent  Intent    `json:"intent"`
+	Target  Ref       `json:"target"`
+	Basis   []Fact    `json:"basis"`
+	Typed   string    `json:"typed,omitempty"`
+	By      string    `json:"by"`      // user@host
+	At      time.Time `json:"at"`      // wall time
+	Expires time.Time `json:"expires"` // wall time
+}
+
+// GrantLifetime is how long a grant can be used; long enough for a slow dry-run, short enough that nobody forgets it.
+const GrantLifetime = 2 * time.Minute
+
+// Preview is what the servers say of a step before it is confirmed.
+type Preview struct {
+	Step   Step
+	DryRun string    // what was tried: "kubectl annotate … --dry-run=server: accepted"; empty when the API has no dry-run
+	Err    *APIError // the refusal; nil when there was none
+}

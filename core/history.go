@@ -1,0 +1,60 @@
+package core
+
+import "time"
+
+// History is what was seen and done before now, replayed from the journal and continued while Lockstep runs. It adds
+// times and changes that the objects themselves do not keep; no decision to write rests on it.
+type History struct {
+	Stages  map[string]StageRecord      // by node UID: the stage it is in
+	Locks   map[string]LockRecord       // by lock UID: the state it is in
+	Rounds  map[string]Round            // by node UID: its last maintenance
+	Phases  map[PhaseID]PhaseRecord     // of the update that runs or ran last
+	Update  UpdateRecord                // the update that runs or ran last
+	Changes map[string]AnnotationChange // by node UID: annotations that Lockstep set and did not set back
+}
+
+// StageRecord is when a node came into the stage it is in.
+type StageRecord struct {
+	Stage Stage
+	Since Since
+}
+
+// LockRecord is when a lock came into the state it is in.
+type LockRecord struct {
+	State LockState
+	Since Since
+}
+
+// Round is one maintenance of a node: from its NodeMaintenanceRequest to that request's removal.
+type Round struct {
+	Request   string // the request's UID
+	Update    string // the ClusterMaintenanceRequest's UID; empty outside an update
+	Started   time.Time
+	Ended     time.Time // zero while it goes on
+	Instances int       // on the host when it began; -1 when not known
+}
+
+// PhaseRecord is when a phase began and ended.
+type PhaseRecord struct {
+	Started Since
+	Ended   Since
+}
+
+// UpdateRecord is a cluster update, as seen.
+type UpdateRecord struct {
+	UID     string // of its ClusterMaintenanceRequest; empty when none was ever seen
+	Release string // the target
+	From    string // the release of the locks when it was first seen; may be empty
+	Started time.Time
+	Ended   time.Time // zero while it runs
+}
+
+// AnnotationChange is an annotation that Lockstep set on a node.
+type AnnotationChange struct {
+	Node string
+	Key  string
+	Old  *string // nil: was not set
+	New  *string
+	At   time.Time
+	By   string
+}

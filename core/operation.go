@@ -1,0 +1,65 @@
+package core
+
+import "time"
+
+// OperationState is how something that Lockstep does goes.
+type OperationState string
+
+// The states of an operation or of an item of it.
+const (
+	OperationQueued    OperationState = "queued"
+	OperationRunning   OperationState = "running"   // the call is under way
+	OperationVerifying OperationState = "verifying" // the call was accepted; the cluster has not shown the result yet
+	OperationDone      OperationState = "done"      // the cluster shows the result
+	OperationFailed    OperationState = "failed"
+	OperationSkipped   OperationState = "skipped" // by the operator, or because there was nothing left to do
+	OperationPaused    OperationState = "paused"  // by the operator
+	OperationStopped   OperationState = "stopped" // by the operator, or because the gate closed
+	OperationUnknown   OperationState = "unknown" // the answer was lost and the cluster does not tell
+)
+
+// Ended tells whether nothing more will happen.
+func (s OperationState) Ended() bool {
+	switch s {
+	case OperationDone, OperationFailed, OperationSkipped, OperationStopped, OperationUnknown:
+		return true
+	}
+	return false
+}
+
+// Operation is one confirmed step being done, or done. A failed one stays until the operator acknowledges it.
+type Operation struct {
+	ID           string
+	Step         string // the step's ID
+	Title        string
+	Label        string
+	Node         string
+	Instance     string
+	State        OperationState
+	Text         string          // progress or the error, with the server's own words
+	Started      time.Time       // cluster time
+	Ended        time.Time       // cluster time; zero while it goes on
+	Items        []OperationItem // of a batch
+	Acknowledged bool
+}
+
+// OperationItem is one item of a batch.
+type OperationItem struct {
+	Label    string
+	Instance string
+	State    OperationState
+	Text     string
+	Started  time.Time
+	Ended    time.Time
+}
+
+// Control is what the operator does with a running operation.
+type Control string
+
+// The controls.
+const (
+	ControlPause  Control = "pause" // begin no further item
+	ControlResume Control = "resume"
+	ControlSkip   Control = "skip" // leave the first item that has not begun, or the failed one, out
+	ControlStop   Control = "stop" // begin nothing more; what runs is watched to its end
+)

@@ -1,0 +1,75 @@
+package core
+
+import "time"
+
+// PhaseState is how a phase of the cluster update does.
+type PhaseState string
+
+// The states of a phase.
+const (
+	PhasePending PhaseState = "pending"
+	PhaseRunning PhaseState = "running"
+	PhaseWaiting PhaseState = "waiting for you"
+	PhaseStuck   PhaseState = "stuck"
+	PhaseDone    PhaseState = "done"
+)
+
+// PhaseID numbers the five phases of the documents' cluster update flow.
+type PhaseID int
+
+// The phases.
+const (
+	PhaseTrigger  PhaseID = 1 // the operator triggers the update; LCM creates the ClusterMaintenanceRequest
+	PhaseServices PhaseID = 2 // OpenStack, Ceph and other application controllers update; ClusterWorkloadLocks
+	PhaseMasters  PhaseID = 3 // Kubernetes master nodes
+	PhaseWorkers  PhaseID = 4 // Kubernetes worker nodes
+	PhaseFinish   PhaseID = 5 // the rest is updated; the ClusterMaintenanceRequest is removed
+)
+
+// Phase is one phase of the cluster update, derived from evidence.
+type Phase struct {
+	ID       PhaseID
+	Title    string // "operator trigger", "OpenStack and Ceph", "master nodes", "worker nodes", "finish"
+	State    PhaseState
+	Started  Since // zero At when it has not begun or its beginning is not known
+	Ended    Since // zero At while it is not done or its end is not known
+	Done     int   // nodes or locks that are through; of Total
+	Total    int   // 0 where counting makes no sense
+	Lines    []PhaseLine
+	Evidence []string // what the state rests on, one fact a line
+}
+
+// Elapsed is how long the phase took, or has taken so far; 0 when it has not begun.
+func (p Phase) Elapsed(now time.Time) time.Duration {
+	if p.Started.At.IsZero() {
+		return 0
+	}
+	if !p.Ended.At.IsZero() {
+		return p.Ended.At.Sub(p.Started.At)
+	}
+	return max(now.Sub(p.Started.At), 0)
+}
+
+// PhaseLine is a part of a phase worth a line of its own: one controller's lock, one group of nodes.
+type PhaseLine struct {
+	Label string // "openstack", "ceph", "workers"
+	State PhaseState
+	Text  string // "inactive", "waiting for services to be healthy", "2/10, next: cmp-08"
+	Since Since
+	Limit time.Duration // how long the documents allow for it; 0 when they say nothing
+}
+
+// Update is the whole of a cluster update, for a header.
+type Update struct {
+	Running bool
+	From    string // release; empty when unknown
+	To      string // release; empty when unknown
+	Started Since
+	Phase   Phase // the phase that runs; the last one when all are done
+	Nodes   int   // nodes that the update goes through
+	Done    int   // of them, those that are done
+	Moving  int   // nodes in maintenance now
+	// Finish is when the update will be done by this cluster's own pace so far; zero when that cannot be told yet.
+	Finish time.Time
+	Spread time.Duration // ± of Finish
+}

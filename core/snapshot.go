@@ -1,0 +1,223 @@
+package core
+
+import (
+	"sort"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Snapshot is everything known at one moment. It is immutable and shared by pointer; its maps and slices must not be
+// changed. What is derived from it (Phases, NodeViews, Attention) is computed once, on first use.
+type Snapshot struct {
+	Revision uint64    // rises with every snapshot of one Engine
+	Now      time.Time // the cluster's time; timestamps of objects compare with it
+	Wall     time.Time // the wall clock's time; times of Sources compare with it
+
+	Cluster  string // the cluster's name, as the operator knows it
+	Operator string // "user@host" of who runs Lockstep
+	Sources  map[SourceID]Source
+
+	Nodes           map[string]*Node                 // by name
+	ClusterLocks    []*WorkloadLock                  // by controller, then name
+	NodeLocks       map[string][]*WorkloadLock       // by node name; each by controller, then name
+	ClusterRequests []*MaintenanceRequest            // by name
+	NodeRequests    map[string][]*MaintenanceRequest // by node name; each by name
+	Deletions       map[string]*NodeNotice           // NodeDeletionRequests by node name
+	Disablings      map[string]*NodeNotice           // NodeDisableNotifications by node name
+	OpenStack       []*OpenStackStatus               // by namespace and name; usually one
+	Controller      *Deployment                      // Rockoon; nil when unknown
+	Pods            map[string]*NodePods             // by node name; of nodes in maintenance only
+	Services        map[string]*ComputeService       // by host
+	Instances       map[string]*Instance             // by ID
+	ByHost          map[string][]*Instance           // by host; each by name, then ID
+	Migrations      map[string][]*Migration          // by instance ID; newest first
+	Agents          map[string][]*NetworkAgent       // by host
+	Projects        map[string]string                // names by ID
+	History         History                          // what was seen and done before, from the journal
+	Operations      []Operation                      // what Lockstep does and did, newest first
+	Write           WriteMode
+	Settings        Settings
+
+	derived derived
+}
+
+// derived holds what is computed from a Snapshot at most once.
+type derived struct {
+	names     lazy[[]string]
+	phases    lazy[[]Phase]
+	nodes     lazy[[]NodeView]
+	nodeIndex lazy[map[string]int]
+	attention lazy[[]Attention]
+}
+
+type lazy[T any] struct {
+	once  sync.Once
+	value T
+}
+
+func (l *lazy[T]) get(f func() T) T {
+	l.once.Do(func() { l.value = f() })
+	return l.value
+}
+
+// Settings are the numbers by which rules judge, all of them the operator's to change.
+type Settings struct {
+	StaleAfter       time.Duration // a source not confirmed for so long is not fresh enough to write on
+	MaxParallelNodes map[Role]int  // nodes that Rockoon handles at once, by role (mosk-facts 4.1)
+	MigrateAtOnce    int           // how many instances of one host a batch moves at the same time; 1 by default
+	Overdue          float64       // a phase or stage is overdue past its estimate times this
+}
+
+// DefaultSettings are the documents' numbers, and cautious ones where the documents are silent.
+func DefaultSettings() Settings {
+	return Settings{
+		StaleAfter:       60 * time.Second,
+		MaxParallelNodes: map[Role]int{RoleController: 1, RoleGateway: 1, RoleCompute: 30},
+		MigrateAtOnce:    1,
+		Overdue:          2,
+	}
+}
+
+// WriteMode says whether Lockstep may change anything now.
+type WriteMode struct {
+	Armed  bool
+	Barred string    // why writing cannot be armed at all ("started with --read-only"); empty when it can
+	Since  time.Time // wall time of the last change
+	Lease  string    // who holds the operator lease as last seen, "user@host"; empty for nobody or unknown
+	Mine   bool      // the lease is ours
+	Lost   string    // why writing was disarmed without the operator's asking; empty otherwise
+}
+
+// NodeNames are the names of the nodes, in the order of their labels.
+func (s *Snapshot) NodeNames() []string {
+	return s.derived.names.get(func() []string {
+		names := make([]string, 0, len(s.Nodes))
+		for name := range s.Nodes {
+			names = append(names, name)
+		}
+		sort.Slice(names, func(i, j int) bool {
+			a, b := s.Nodes[names[i]], s.Nodes[names[j]]
+			if a.Label() != b.Label() {
+				return a.Label() < b.Label()
+			}
+			return a.Name < b.Name
+		})
+		return names
+	})
+}
+
+// Label is the name people use for the node called name.
+func (s *Snapshot) Label(name string) string {
+	if n := s.Nodes[name]; n != nil {
+		return n.Label()
+	}
+	return name
+}
+
+// NodeOfHost is the node on which the nova-compute called host runs; nil when there is none. Rockoon compares the part
+// before the first dot where the whole names differ.
+func (s *Snapshot) NodeOfHost(host string) *Node {
+	if n := s.Nodes[host]; n != nil {
+		return n
+	}
+	if short, _, dotted := strings.Cut(host, "."); dotted {
+		return s.Nodes[short]
+	}
+	return nil
+}
+
+// HostOf is the name under which OpenStack knows the node; the node's own name when no service says otherwise.
+func (s *Snapshot) HostOf(node string) string {
+	if s.Services[node] != nil || len(s.ByHost[node]) > 0 {
+		return node
+	}
+	for host := range s.Services {
+		if short, _, dotted := strings.Cut(host, "."); dotted && short == node {
+			return host
+		}
+	}
+	return node
+}
+
+// InstancesOn are the instances whose host is the node, by name.
+func (s *Snapshot) InstancesOn(node string) []*Instance { return s.ByHost[s.HostOf(node)] }
+
+// NodeRequest is the node's maintenance request; nil when there is none. With several, the one that is not being removed.
+func (s *Snapshot) NodeRequest(node string) *MaintenanceRequest {
+	var found *MaintenanceRequest
+	for _, r := range s.NodeRequests[node] {
+		if found == nil || !found.Deleting.IsZero() && r.Deleting.IsZero() {
+			found = r
+		}
+	}
+	return found
+}
+
+// ClusterRequest is the cluster's maintenance request; nil when no update runs.
+func (s *Snapshot) ClusterRequest() *MaintenanceRequest {
+	var found *MaintenanceRequest
+	for _, r := range s.ClusterRequests {
+		if found == nil || !found.Deleting.IsZero() && r.Deleting.IsZero() {
+			found = r
+		}
+	}
+	return found
+}
+
+// NodeLock is the node's lock of the controller; nil when there is none.
+func (s *Snapshot) NodeLock(node, controller string) *WorkloadLock {
+	for _, l := range s.NodeLocks[node] {
+		if l.Controller == controller {
+			return l
+		}
+	}
+	return nil
+}
+
+// Project is the project's name, or its ID where the name is not known.
+func (s *Snapshot) Project(id string) string {
+	if name := s.Projects[id]; name != "" {
+		return name
+	}
+	return id
+}
+
+// LatestMigration is the newest migration record of the instance; nil when none is known.
+func (s *Snapshot) LatestMigration(instanceID string) *Migration {
+	if ms := s.Migrations[instanceID]; len(ms) > 0 {
+		return ms[0]
+	}
+	return nil
+}
+
+// Phases are the five phases of the cluster update, in order.
+func (s *Snapshot) Phases() []Phase {
+	return s.derived.phases.get(func() []Phase { return phasesOf(s) })
+}
+
+// NodeViews are the nodes with all that is derived for each, what moves first.
+func (s *Snapshot) NodeViews() []NodeView {
+	return s.derived.nodes.get(func() []NodeView { return nodeViewsOf(s) })
+}
+
+// NodeView is the view of the node called name.
+func (s *Snapshot) NodeView(name string) (NodeView, bool) {
+	index := s.derived.nodeIndex.get(func() map[string]int {
+		m := make(map[string]int, len(s.NodeViews()))
+		for i, v := range s.NodeViews() {
+			m[v.Name] = i
+		}
+		return m
+	})
+	i, ok := index[name]
+	if !ok {
+		return NodeView{}, false
+	}
+	return s.NodeViews()[i], true
+}
+
+// Attention is what needs a person now, most urgent first. Empty means: nothing needs you.
+func (s *Snapshot) Attention() []Attention {
+	return s.derived.attention.get(func() []Attention { return attentionOf(s) })
+}

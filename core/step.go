@@ -1,0 +1,142 @@
+package core
+
+// Risk is how much damage a step can do.
+type Risk string
+
+// The risks, and how each is confirmed.
+const (
+	RiskLow     Risk = "low"     // undone by one step: a key on the focused button
+	RiskMedium  Risk = "medium"  // touches one instance: a key on the focused button, which is not the default
+	RiskHigh    Risk = "high"    // touches many, or cannot be undone: the object's name is typed
+	RiskHighest Risk = "highest" // overrides a controller: the object's full name is typed
+)
+
+// IntentKind is what the operator asks for.
+type IntentKind string
+
+// The intents.
+const (
+	IntentSetMode        IntentKind = "set-mode"         // Nodes, Mode ("" removes the annotation)
+	IntentSetAttempts    IntentKind = "set-attempts"     // Nodes, Attempts (0 removes the annotation)
+	IntentDeclareSafe    IntentKind = "declare-safe"     // Node: mode skip, once nothing is in the way
+	IntentRestoreMode    IntentKind = "restore-mode"     // Node: the annotation back to what it was before
+	IntentLiveMigrate    IntentKind = "live-migrate"     // Instance
+	IntentLiveMigrateAll IntentKind = "live-migrate-all" // Node: every instance in the way, AtOnce at a time
+	IntentColdMigrate    IntentKind = "cold-migrate"     // Instance
+	IntentConfirmResize  IntentKind = "confirm-resize"   // Instance
+	IntentRevertResize   IntentKind = "revert-resize"    // Instance
+	IntentStop           IntentKind = "stop"             // Instance
+	IntentStart          IntentKind = "start"            // Instance
+	IntentAbortMigration IntentKind = "abort-migration"  // Instance
+	IntentForceComplete  IntentKind = "force-complete"   // Instance
+	IntentDisableCompute IntentKind = "disable-compute"  // Node, Reason
+	IntentEnableCompute  IntentKind = "enable-compute"   // Node
+)
+
+// Intent is what the operator asks for: a kind and what it is about. It is plain data: the same intent is planned again
+// from the newest Snapshot before anything is done.
+type Intent struct {
+	Kind     IntentKind    `json:"kind"`
+	Node     string        `json:"node,omitempty"`
+	Nodes    []string      `json:"nodes,omitempty"`
+	Instance string        `json:"instance,omitempty"` // ID
+	Mode     MigrationMode `json:"mode,omitempty"`
+	Attempts int           `json:"attempts,omitempty"`
+	Reason   string        `json:"reason,omitempty"`
+	AtOnce   int           `json:"atOnce,omitempty"` // 0 means Settings.MigrateAtOnce
+}
+
+// StepState is how a step stands in its procedure.
+type StepState string
+
+// The states of a step.
+const (
+	StepDone    StepState = "done"    // the cluster says so
+	StepReady   StepState = "ready"   // it can be confirmed now
+	StepBlocked StepState = "blocked" // a guard does not hold
+	StepWaiting StepState = "waiting" // somebody else's turn: a controller, LCM, Nova
+	StepRunning StepState = "running" // Lockstep does it now
+	StepFailed  StepState = "failed"  // the last try failed; it can be tried again
+	StepLater   StepState = "later"   // an earlier step comes first
+)
+
+// Guard is one condition that must hold before a step, evaluated.
+type Guard struct {
+	ID     string // stable: "host-empty", "fresh", "armed", …
+	Text   string // the condition, as a sentence that is true when it holds
+	Holds  bool
+	Answer string // what was found: "1 runs: batch-17 (notify)"
+	Remedy string // what to do when it does not hold; may be empty
+}
+
+// Fact is one thing on which a step rests. When it changes, the grant that was given on it goes stale.
+type Fact struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Step is one confirmed change, or one thing that somebody else has to do: all that a person needs to decide.
+type Step struct {
+	ID       string // stable over snapshots: the intent's kind and its object
+	Intent   Intent // zero when the step is not the operator's to do
+	Title    string // "live-migrate web-1"
+	Why      string
+	Target   Ref    // the object that is changed; its UID is what the grant is for
+	Label    string // what to call the target
+	Node     string // the node that it belongs to; may be empty
+	Risk     Risk
+	State    StepState
+	Status   string   // how it goes, short: "81 %, to cmp-09", "failed twice: No valid host was found."
+	Guards   []Guard  // all of them, holding or not
+	Commands []string // the equivalent kubectl and openstack commands, one a line
+	Undo     string   // how it is undone; empty when it cannot be
+	Then     string   // what will happen after it
+	Type     string   // what has to be typed to confirm it; empty when a key is enough
+	Basis    []Fact   // what the grant will rest on
+	Change   Change   // what is done; nil when the step is not the operator's to do
+
+	Alternatives []Step // other ways to the same end (cold migration, stop); each complete in itself
+}
+
+// Doable tells whether the step can be confirmed now.
+func (s Step) Doable() bool { return s.Change != nil && s.Blocker() == "" }
+
+// Blocker is the first reason why the step cannot be confirmed now; empty when it can.
+func (s Step) Blocker() string {
+	for _, g := range s.Guards {
+		if !g.Holds {
+			if g.Answer != "" {
+				return g.Text + ": " + g.Answer
+			}
+			return g.Text
+		}
+	}
+	return ""
+}
+
+// ProcedureKind names a procedure.
+type ProcedureKind string
+
+// The procedures.
+const (
+	ProcedureNode     ProcedureKind = "node"     // take a node through its maintenance
+	ProcedureInstance ProcedureKind = "instance" // everything that can be done with one instance
+	ProcedureSource   ProcedureKind = "source"   // mend a source
+	ProcedureCluster  ProcedureKind = "cluster"  // what the update as a whole waits for
+)
+
+// ProcedureKey finds a procedure in any Snapshot.
+type ProcedureKey struct {
+	Kind    ProcedureKind
+	Subject string // node name, instance ID, source ID
+}
+
+// Procedure is the steps that take a node or the cluster from one state to the next, computed from a Snapshot: what is
+// done is done because the cluster says so.
+type Procedure struct {
+	Key     ProcedureKey
+	Title   string   // "Take cmp-07 through its maintenance"
+	Goal    string   // one sentence
+	Summary []string // what is known that matters here, one fact a line
+	Steps   []Step
+}
