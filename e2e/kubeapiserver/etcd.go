@@ -1,0 +1,83 @@
+package main
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"go.etcd.io/etcd/server/v3/embed"
+	"go.etcd.io/etcd/server/v3/storage/wal"
+)
+
+const (
+	// maxSocketPath is the longest path Linux binds a unix socket to
+	// (sun_path holds 108 bytes with the final NUL).
+	maxSocketPath = 107
+
+	// etcdStartTimeout is generous: etcd alone is ready in a fraction of a
+	// second, but a shared machine may be busy compiling.
+	etcdStartTimeout = 60 * time.Second
+
+	// walSegmentBytes replaces etcd's preallocated 64 MB per log segment:
+	// tests write little, and a small file is made faster.
+	walSegmentBytes = 4 << 20
+)
+
+// startEtcd runs a single etcd member with its data in dir/data, listening on
+// dir/etcd.sock, and returns it with the endpoint for --etcd-servers. It waits
+// until etcd serves.
+func startEtcd(dir string) (*embed.Etcd, string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, "", err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, "", err
+	}
+	client, peer := filepath.Join(dir, "etcd.sock"), filepath.Join(dir, "peer.sock")
+	for _, socket := range []string{client, peer} {
+		if len(socket) > maxSocketPath {
+			return nil, "", fmt.Errorf("the socket path %s has %d bytes, at most %d can be bound: choose a shorter folder", socket, len(socket), maxSocketPath)
+		}
+		// A process that was killed leaves its socket behind.
+		if err := os.Remove(socket); err != nil && !os.IsNotExist(err) {
+			return nil, "", err
+		}
+	}
+
+	wal.SegmentSizeBytes = walSegmentBytes
+
+	cfg := embed.NewConfig()
+	cfg.Dir = filepath.Join(dir, "data")
+	cfg.Name = "e2e"
+	cfg.LogLevel = "warn"
+	cfg.ListenClientUrls = []url.URL{{Scheme: "unix", Path: client}}
+	cfg.ListenPeerUrls = []url.URL{{Scheme: "unix", Path: peer}}
+	// Advertised URLs are validated as host:port even where nobody dials them.
+	cfg.AdvertiseClientUrls = []url.URL{{Scheme: "http", Host: "localhost:2379"}}
+	cfg.AdvertisePeerUrls = []url.URL{{Scheme: "http", Host: "localhost:2380"}}
+	cfg.InitialCluster = cfg.InitialClusterFromName(cfg.Name)
+	// A member of one loses no vote: elect at once, and leave fsync to the
+	// kernel. The page cache survives a killed process, which is all that the
+	// tests do to it.
+	cfg.TickMs = 10
+	cfg.ElectionMs = 100
+	cfg.UnsafeNoFsync = true
+
+	server, err := embed.StartEtcd(cfg)
+	if err != nil {
+		return nil, "", err
+	}
+	select {
+	case <-server.Server.ReadyNotify():
+		return server, "unix://" + client, nil
+	case err := <-server.Err():
+		server.Close()
+		return nil, "", err
+	case <-time.After(etcdStartTimeout):
+		server.Close()
+		return nil, "", fmt.Errorf("not ready after %s", etcdStartTimeout)
+	}
+}

@@ -1,0 +1,50 @@
+// Command kubeapiserver is the real kube-apiserver with its etcd inside, in
+// one process, for the end-to-end tests: no container engine, no downloads
+// beyond Go modules, ready in about two seconds.
+//
+// It takes every flag of kube-apiserver, and the flag --etcd-dir (which must
+// come first): the folder of etcd's data and of its socket. The API server is
+// told to use that etcd. State in the folder survives a SIGKILL of the process.
+//
+// It is a module of its own so that k8s.io/kubernetes stays out of the
+// program's go.mod and out of the tests' compile time.
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	_ "time/tzdata" // CronJob time zones, as upstream
+
+	"k8s.io/component-base/cli"
+	_ "k8s.io/component-base/logs/json/register"          // --logging-format=json, as upstream
+	_ "k8s.io/component-base/metrics/prometheus/clientgo" // client-go's metrics, as upstream
+	_ "k8s.io/component-base/metrics/prometheus/version"  // the version metric, as upstream
+	"k8s.io/kubernetes/cmd/kube-apiserver/app"
+)
+
+// etcdDirFlag names etcd's folder. It is taken off the command line before
+// kube-apiserver, which would refuse it, reads the rest.
+const etcdDirFlag = "--etcd-dir="
+
+func main() {
+	os.Exit(run(os.Args))
+}
+
+func run(args []string) int {
+	if len(args) < 2 || !strings.HasPrefix(args[1], etcdDirFlag) {
+		fmt.Fprintf(os.Stderr, "usage: %s %sDIR [kube-apiserver flags]\n", args[0], etcdDirFlag)
+		return 2
+	}
+	dir := strings.TrimPrefix(args[1], etcdDirFlag)
+	etcd, endpoint, err := startEtcd(dir)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "etcd in %s: %v\n", dir, err)
+		return 1
+	}
+	defer etcd.Close()
+
+	command := app.NewAPIServerCommand()
+	command.SetArgs(append(append([]string{}, args[2:]...), "--etcd-servers="+endpoint))
+	return cli.Run(command)
+}
