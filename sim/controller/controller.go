@@ -1,0 +1,150 @@
+// Package controller holds the controllers that move a MOSK cluster through an update: LCM, the OpenStack controller
+// (Rockoon), Ceph, Tungsten Fabric and a small kubelet. They are ordinary clients of a Kubernetes API server and of an
+// OpenStack cloud and know nothing of who serves them: in the demo that is the simulated cloud, in end-to-end tests a
+// real kube-apiserver and a real Nova.
+//
+// Every controller is level-triggered: what it does next follows from what the API says now, so each may be stopped and
+// started again at any point, and an API that is away for a while only delays it. All time is a clock.Clock's.
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+
+	"github.com/gophercloud/gophercloud/v2"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"lockstep/sim/clock"
+)
+
+// Machines are the hosts under the cluster. A controller that reboots a node switches its machine off and on again, so
+// that what runs there (hypervisor, agents) goes down with it. The host is the name of the Kubernetes node.
+type Machines interface {
+	PowerOff(host string)
+	PowerOn(host string)
+}
+
+// Options say which controllers run and against what. Config and Clock are required.
+type Options struct {
+	Config  *rest.Config               // the MOSK cluster's API server, with the rights of an administrator
+	Compute *gophercloud.ServiceClient // Nova, as administrator; needed when OpenStack is set
+	Network *gophercloud.ServiceClient // Neutron, as administrator; nil: there are no network agents to wait for
+
+	Clock    *clock.Clock
+	Timing   Timing       // zero fields take their defaults
+	Machines Machines     // nil: nothing goes down with a node
+	Seed     uint64       // of all random choices
+	Log      *slog.Logger // nil: silence
+
+	Update     *Update    // what LCM plays; nil: there is no LCM
+	OpenStack  *OpenStack // the OpenStack controller's settings; nil: it does not run
+	Ceph       bool       // whether the Ceph controller runs
+	Fabric     string     // name of the TFOperator, for example openstack-tf; empty: the TF controller does not run
+	KubeletOff bool       // leave nodes' conditions and pods alone, for a cluster that has kubelets
+}
+
+// env is what all controllers of one Run share.
+type env struct {
+	kube    kubernetes.Interface
+	dyn     dynamic.Interface
+	view    *view
+	clock   *clock.Clock
+	timing  Timing
+	log     *slog.Logger
+	compute *gophercloud.ServiceClient
+	network *gophercloud.ServiceClient
+
+	randMu sync.Mutex
+	rand   *rand.Rand
+}
+
+// pick returns a random number in [0, n).
+func (e *env) pick(n int) int {
+	e.randMu.Lock()
+	defer e.randMu.Unlock()
+	return e.rand.IntN(n)
+}
+
+// Run runs the controllers until ctx is done and returns when their last goroutine has ended; a cancelled ctx is not an
+// error. Everything that fails while they run is retried, so that the only errors are those of Options.
+func Run(ctx context.Context, opts Options) error {
+	if opts.Config == nil || opts.Clock == nil {
+		return errors.New("controllers: a rest.Config and a clock are required")
+	}
+	if opts.OpenStack != nil && opts.Compute == nil {
+		return errors.New("controllers: the OpenStack controller needs a Nova client")
+	}
+	config := rest.CopyConfig(opts.Config)
+	config.QPS = -1 // virtual time may run a thousand times faster than the limiter's
+	if config.UserAgent == "" {
+		config.UserAgent = "lockstep-sim-controllers"
+	}
+	kube, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return fmt.Errorf("controllers: make a Kubernetes client: %w", err)
+	}
+	dyn, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return fmt.Errorf("controllers: make a dynamic Kubernetes client: %w", err)
+	}
+	log := opts.Log
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	e := &env{
+		kube: kube, dyn: dyn, clock: opts.Clock, timing: opts.Timing.withDefaults(), log: log,
+		compute: opts.Compute, network: opts.Network,
+		rand: rand.New(rand.NewPCG(opts.Seed, 0x10c5)),
+	}
+	e.view = newView(kube, dyn, log)
+
+	var group sync.WaitGroup
+	group.Go(func() { e.view.run(ctx) })
+	if !e.view.synced(ctx) {
+		group.Wait()
+		return nil
+	}
+	hosts := newHosts(e.clock, opts.Machines, func() { e.view.changed(nodesResource) })
+	if !opts.KubeletOff {
+		k := &kubelet{env: e, hosts: hosts}
+		group.Go(func() { k.run(ctx) })
+	}
+
+	// LCM acts on "all locks are inactive", which is also true of no locks at all: it starts when every application
+	// controller has looked at the cluster once.
+	var armed []<-chan struct{}
+	start := func(run func(context.Context, func())) {
+		ready := make(chan struct{})
+		armed = append(armed, ready)
+		group.Go(func() { run(ctx, sync.OnceFunc(func() { close(ready) })) })
+	}
+	if opts.OpenStack != nil {
+		start((&rockoon{env: e, OpenStack: opts.OpenStack.withDefaults()}).run)
+	}
+	if opts.Ceph {
+		start((&ceph{env: e}).run)
+	}
+	if opts.Fabric != "" {
+		start((&fabric{env: e, operator: opts.Fabric}).run)
+	}
+	if opts.Update != nil {
+		group.Go(func() {
+			for _, ready := range armed {
+				select {
+				case <-ready:
+				case <-ctx.Done():
+					return
+				}
+			}
+			(&lcm{env: e, Update: opts.Update.withDefaults(), hosts: hosts}).run(ctx)
+		})
+	}
+	group.Wait()
+	return nil
+}

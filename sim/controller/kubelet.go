@@ -1,0 +1,149 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/retry"
+)
+
+// kubelet stands for the kubelets of all nodes, and for the parts of the scheduler, the workload controllers and the node
+// lifecycle controller without which a drained and rebooted node would not look like one.
+type kubelet struct {
+	*env
+	hosts *hosts
+
+	started map[string]time.Time // pod UID → when it was first seen, or its node returned
+	ending  map[string]time.Time // pod UID → when it was first seen with a deletionTimestamp
+	made    map[string]int       // pods made so far for a workload's place
+}
+
+func (k *kubelet) run(ctx context.Context) {
+	k.started, k.ending, k.made = map[string]time.Time{}, map[string]time.Time{}, map[string]int{}
+	k.loop(ctx, "kubelet", k.step, nodesResource, podsResource)
+}
+
+// step brings the status of all nodes and pods up to date and returns when the next thing is due, zero for never.
+func (k *kubelet) step(ctx context.Context) (time.Duration, error) {
+	now := k.clock.Now()
+	var due dueTime
+	var failed error
+	nodes := k.view.nodes()
+	for _, name := range sortedKeys(nodes) {
+		next, err := k.postNode(ctx, nodes[name], now)
+		failed = errors.Join(failed, err)
+		due.add(next)
+	}
+	next, err := k.servePods(ctx, nodes, now)
+	due.add(next)
+	if failed = errors.Join(failed, err); failed != nil {
+		return 0, failed
+	}
+	return due.in(now), nil
+}
+
+// postNode posts the status of a node when it has changed or its heartbeat is due, and returns when to look next.
+func (k *kubelet) postNode(ctx context.Context, node *corev1.Node, now time.Time) (time.Time, error) {
+	host := k.hosts.get(node.Name)
+	ready := nodeReady(node)
+	status, reason, message := corev1.ConditionTrue, "KubeletReady", "kubelet is posting ready status"
+	var next time.Time
+	switch {
+	case host.off:
+		if lost := host.since.Add(k.timing.NodeGrace); now.Before(lost) {
+			return lost, nil
+		}
+		if ready.Status == corev1.ConditionUnknown {
+			return time.Time{}, nil
+		}
+		status, reason, message = corev1.ConditionUnknown, "NodeStatusUnknown", "Kubelet stopped posting node status."
+	case !host.since.IsZero() && now.Before(host.since.Add(k.timing.PodStart/3)):
+		next = host.since.Add(k.timing.PodStart / 3)
+		status, reason, message = corev1.ConditionFalse, "KubeletNotReady", "container runtime network not ready"
+	}
+	fresh := func(node *corev1.Node) bool {
+		ready := nodeReady(node)
+		return ready.Status == status &&
+			(host.bootID == "" || node.Status.NodeInfo.BootID == host.bootID) &&
+			(host.version == "" || node.Status.NodeInfo.KubeletVersion == host.version) &&
+			(host.off || now.Before(ready.LastHeartbeatTime.Add(k.timing.Heartbeat)))
+	}
+	if fresh(node) {
+		if host.off {
+			return next, nil
+		}
+		return earliest(next, ready.LastHeartbeatTime.Add(k.timing.Heartbeat)), nil
+	}
+	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		current, err := k.kube.CoreV1().Nodes().Get(ctx, node.Name, metav1.GetOptions{})
+		if err != nil || fresh(current) { // what we watched may be older than what we wrote
+			return err
+		}
+		setNodeReady(current, status, reason, message, now)
+		if host.bootID != "" {
+			current.Status.NodeInfo.BootID = host.bootID
+		}
+		if host.version != "" {
+			current.Status.NodeInfo.KubeletVersion = host.version
+		}
+		_, err = k.kube.CoreV1().Nodes().UpdateStatus(ctx, current, metav1.UpdateOptions{})
+		return err
+	})
+	if apierrors.IsNotFound(err) {
+		return time.Time{}, nil
+	}
+	return earliest(next, now.Add(max(k.timing.Heartbeat, time.Second))), err
+}
+
+// nodeReady is the Ready condition of a node; its status is empty when the node has none.
+func nodeReady(node *corev1.Node) corev1.NodeCondition {
+	for _, c := range node.Status.Conditions {
+		if c.Type == corev1.NodeReady {
+			return c
+		}
+	}
+	return corev1.NodeCondition{Type: corev1.NodeReady}
+}
+
+func setNodeReady(node *corev1.Node, status corev1.ConditionStatus, reason, message string, now time.Time) {
+	condition := nodeReady(node)
+	if condition.Status != status {
+		condition.LastTransitionTime = metav1.NewTime(now)
+	}
+	if status != corev1.ConditionUnknown { // the one who marks a node as unknown has heard nothing from it
+		condition.LastHeartbeatTime = metav1.NewTime(now)
+	}
+	condition.Status, condition.Reason, condition.Message = status, reason, message
+	for i, c := range node.Status.Conditions {
+		if c.Type == corev1.NodeReady {
+			node.Status.Conditions[i] = condition
+			return
+		}
+	}
+	node.Status.Conditions = append(node.Status.Conditions, condition)
+}
+
+// dueTime is the earliest of the times added to it.
+type dueTime struct{ at time.Time }
+
+func (d *dueTime) add(t time.Time) { d.at = earliest(d.at, t) }
+
+// in is how long it is from now until the time; zero when there is none, and never less than a moment.
+func (d *dueTime) in(now time.Time) time.Duration {
+	if d.at.IsZero() {
+		return 0
+	}
+	return max(d.at.Sub(now), time.Millisecond)
+}
+
+// earliest is the earlier of two times, of which zero ones do not count.
+func earliest(a, b time.Time) time.Time {
+	if a.IsZero() || (!b.IsZero() && b.Before(a)) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,82 @@
+package controller
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// loop calls step again and again until ctx is done: when one of the resources changed, when the time that step returned
+// has passed (zero: no time), and after Backoff when it failed.
+func (e *env) loop(ctx context.Context, name string, step func(context.Context) (time.Duration, error), resources ...schema.GroupVersionResource) {
+	changed, stop := e.view.subscribe(resources...)
+	defer stop()
+	for ctx.Err() == nil {
+		again, err := step(ctx)
+		if err != nil && ctx.Err() == nil {
+			e.log.Warn("will try again", "controller", name, "error", err)
+			again = max(e.timing.Backoff, time.Millisecond)
+		}
+		e.pause(ctx, again, changed)
+	}
+}
+
+// pause waits until d of virtual time has passed (zero: no limit), changed says so, or ctx is done.
+func (e *env) pause(ctx context.Context, d time.Duration, changed <-chan struct{}) {
+	if d <= 0 {
+		select {
+		case <-ctx.Done():
+		case <-changed:
+		}
+		return
+	}
+	sleep, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = e.clock.Sleep(sleep, d)
+	}()
+	select {
+	case <-done:
+	case <-changed:
+	}
+	cancel()
+	<-done
+}
+
+// until waits until holds says so; it looks again when one of the resources changed, every poll of virtual time (zero:
+// never), and after Backoff when the look failed. The error is ctx's.
+func (e *env) until(ctx context.Context, poll time.Duration, holds func(context.Context) (bool, error), resources ...schema.GroupVersionResource) error {
+	changed, stop := e.view.subscribe(resources...)
+	defer stop()
+	for {
+		ok, err := holds(ctx)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err == nil && ok {
+			return nil
+		}
+		wait := poll
+		if err != nil {
+			e.log.Debug("will look again", "error", err)
+			wait = max(e.timing.Backoff, time.Millisecond)
+		}
+		e.pause(ctx, wait, changed)
+	}
+}
+
+// insist calls do until it succeeds or ctx is done.
+func (e *env) insist(ctx context.Context, what string, do func(context.Context) error) error {
+	for {
+		err := do(ctx)
+		if err == nil || ctx.Err() != nil {
+			return ctx.Err()
+		}
+		e.log.Warn("will try again", "what", what, "error", err)
+		if err := e.clock.Sleep(ctx, max(e.timing.Backoff, time.Millisecond)); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,297 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// generationLabel is the label by which the OpenStack controller sees that a pod is older than its DaemonSet's template.
+const generationLabel = "pod-template-generation"
+
+// servePods moves every pod one step on, makes the pods that workloads lack, and returns when to look next.
+func (k *kubelet) servePods(ctx context.Context, nodes map[string]*corev1.Node, now time.Time) (time.Time, error) {
+	list, err := k.kube.CoreV1().Pods(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return time.Time{}, fmt.Errorf("list pods: %w", err)
+	}
+	generations, err := k.generations(ctx)
+	if err != nil {
+		return time.Time{}, err
+	}
+	var due dueTime
+	var failed error
+	byOwner := map[string][]*corev1.Pod{}
+	alive := map[string]bool{}
+	for i := range list.Items {
+		pod := &list.Items[i]
+		alive[string(pod.UID)] = true
+		next, err := k.servePod(ctx, pod, now)
+		failed = errors.Join(failed, err)
+		due.add(next)
+		kind, name := podOwner(pod)
+		byOwner[kind+"/"+pod.Namespace+"/"+name] = append(byOwner[kind+"/"+pod.Namespace+"/"+name], pod)
+	}
+	for _, times := range []map[string]time.Time{k.started, k.ending} {
+		for uid := range times {
+			if !alive[uid] {
+				delete(times, uid)
+			}
+		}
+	}
+	for _, w := range workloads {
+		failed = errors.Join(failed, k.fill(ctx, w, byOwner[w.kind+"/"+w.namespace+"/"+w.name], nodes, list.Items, generations))
+	}
+	return due.at, failed
+}
+
+// servePod ends a pod whose deletion was asked for, and sets its readiness; it returns when to look next.
+func (k *kubelet) servePod(ctx context.Context, pod *corev1.Pod, now time.Time) (time.Time, error) {
+	host := k.hosts.get(pod.Spec.NodeName)
+	uid := string(pod.UID)
+	pods := k.kube.CoreV1().Pods(pod.Namespace)
+	if pod.DeletionTimestamp != nil {
+		if host.off {
+			return time.Time{}, nil // nobody there to end it
+		}
+		if _, seen := k.ending[uid]; !seen {
+			k.ending[uid] = now
+		}
+		if end := k.ending[uid].Add(k.timing.PodGrace); now.Before(end) {
+			return end, nil
+		}
+		zero := int64(0)
+		err := pods.Delete(ctx, pod.Name, metav1.DeleteOptions{GracePeriodSeconds: &zero, Preconditions: &metav1.Preconditions{UID: &pod.UID}})
+		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+			return time.Time{}, fmt.Errorf("end pod %s/%s: %w", pod.Namespace, pod.Name, err)
+		}
+		return time.Time{}, nil
+	}
+	if pod.Spec.NodeName == "" || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+		return time.Time{}, nil
+	}
+	ready := podReady(pod)
+	if host.off {
+		if lost := host.since.Add(k.timing.NodeGrace); now.Before(lost) {
+			return lost, nil
+		}
+		if !ready {
+			return time.Time{}, nil
+		}
+		return time.Time{}, k.setPodReady(ctx, pod, false, now)
+	}
+	if ready {
+		return time.Time{}, nil
+	}
+	if _, seen := k.started[uid]; !seen {
+		k.started[uid] = now
+	}
+	if host.since.After(k.started[uid]) {
+		k.started[uid] = host.since
+	}
+	if up := k.started[uid].Add(k.timing.PodStart); now.Before(up) {
+		return up, nil
+	}
+	return time.Time{}, k.setPodReady(ctx, pod, true, now)
+}
+
+// setPodReady writes the pod's conditions and its containers' states.
+func (k *kubelet) setPodReady(ctx context.Context, pod *corev1.Pod, ready bool, now time.Time) error {
+	pod = pod.DeepCopy()
+	status := corev1.ConditionFalse
+	if ready {
+		status = corev1.ConditionTrue
+	}
+	stamp := metav1.NewTime(now)
+	pod.Status.Phase = corev1.PodRunning
+	if pod.Status.StartTime == nil {
+		pod.Status.StartTime = &stamp
+	}
+	pod.Status.Conditions = []corev1.PodCondition{
+		{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: *pod.Status.StartTime},
+		{Type: corev1.PodInitialized, Status: corev1.ConditionTrue, LastTransitionTime: *pod.Status.StartTime},
+		{Type: corev1.ContainersReady, Status: status, LastTransitionTime: stamp},
+		{Type: corev1.PodReady, Status: status, LastTransitionTime: stamp},
+	}
+	restarts := int32(0)
+	if len(pod.Status.ContainerStatuses) > 0 {
+		restarts = pod.Status.ContainerStatuses[0].RestartCount
+		if ready {
+			restarts++
+		}
+	}
+	pod.Status.ContainerStatuses = nil
+	for _, container := range pod.Spec.Containers {
+		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{
+			Name: container.Name, Image: container.Image, Ready: ready, RestartCount: restarts,
+			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: stamp}},
+		})
+	}
+	_, err := k.kube.CoreV1().Pods(pod.Namespace).UpdateStatus(ctx, pod, metav1.UpdateOptions{})
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) { // a newer pod comes with the next look
+		return fmt.Errorf("set the status of pod %s/%s: %w", pod.Namespace, pod.Name, err)
+	}
+	return nil
+}
+
+// fill makes the pods that a workload lacks. all are the cluster's pods, by which the load of a node is counted.
+func (k *kubelet) fill(ctx context.Context, w workload, pods []*corev1.Pod, nodes map[string]*corev1.Node, all []corev1.Pod, generations map[string]int64) error {
+	var eligible []*corev1.Node
+	for _, name := range sortedKeys(nodes) {
+		if w.runsOn(nodes[name]) {
+			eligible = append(eligible, nodes[name])
+		}
+	}
+	placed := map[string]int{} // pods of this workload by node, those that end included: they hold the place
+	for _, pod := range pods {
+		placed[pod.Spec.NodeName]++
+	}
+	switch w.kind {
+	case daemonSet: // tolerates cordoned and unreachable nodes
+		for _, node := range eligible {
+			if placed[node.Name] > 0 {
+				continue
+			}
+			place := w.namespace + "/" + w.name + "/" + node.Name
+			k.made[place]++
+			name := w.name + "-" + hashID(place, fmt.Sprint(k.made[place]))[:5]
+			if err := k.createPod(ctx, w, name, node.Name, generations[w.namespace+"/"+w.name]); err != nil {
+				return err
+			}
+		}
+	case statefulSet: // its volumes are local: member i belongs on the i-th node
+		have := map[string]bool{}
+		for _, pod := range pods {
+			have[pod.Name] = true
+		}
+		for i := range min(w.replicas, len(eligible)) {
+			name := fmt.Sprintf("%s-%d", w.name, i)
+			if have[name] || !schedulable(eligible[i]) {
+				continue
+			}
+			if err := k.createPod(ctx, w, name, eligible[i].Name, 0); err != nil {
+				return err
+			}
+		}
+	case deployment:
+		load := map[string]int{}
+		for i := range all {
+			load[all[i].Spec.NodeName]++
+		}
+		live := 0
+		for _, pod := range pods {
+			if pod.DeletionTimestamp == nil {
+				live++
+			}
+		}
+		for ; live < w.replicas; live++ {
+			var best *corev1.Node
+			for _, node := range eligible {
+				if !schedulable(node) {
+					continue
+				}
+				if best == nil || placed[node.Name] < placed[best.Name] ||
+					placed[node.Name] == placed[best.Name] && load[node.Name] < load[best.Name] {
+					best = node
+				}
+			}
+			if best == nil {
+				return nil // as a Pending pod: until a node comes back
+			}
+			place := w.namespace + "/" + w.name
+			k.made[place]++
+			name := fmt.Sprintf("%s-%s-%s", w.name, hashID(place)[:8], hashID(place, fmt.Sprint(k.made[place]), k.clock.Now().String())[:5])
+			if err := k.createPod(ctx, w, name, best.Name, 0); err != nil {
+				return err
+			}
+			placed[best.Name]++
+			load[best.Name]++
+		}
+	}
+	return nil
+}
+
+// createPod makes one pod, bound to its node.
+func (k *kubelet) createPod(ctx context.Context, w workload, name, node string, generation int64) error {
+	labels := w.labels()
+	owner := metav1.OwnerReference{APIVersion: "apps/v1", Kind: w.kind, Name: w.name, UID: types.UID(hashID(w.kind, w.namespace, w.name))}
+	switch w.kind {
+	case daemonSet:
+		labels[generationLabel] = fmt.Sprint(max(generation, 1))
+	case deployment:
+		owner.Kind, owner.Name = "ReplicaSet", w.name+"-"+hashID(w.namespace + "/" + w.name)[:8]
+	}
+	yes := true
+	owner.Controller = &yes
+	grace := int64(30)
+	_, err := k.kube.CoreV1().Pods(w.namespace).Create(ctx, &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: w.namespace, Labels: labels, OwnerReferences: []metav1.OwnerReference{owner}},
+		Spec: corev1.PodSpec{
+			NodeName:                      node,
+			TerminationGracePeriodSeconds: &grace,
+			Containers:                    []corev1.Container{{Name: containerName(w), Image: "registry.local/" + w.name + ":sim"}},
+		},
+	}, metav1.CreateOptions{})
+	if err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("make pod %s/%s: %w", w.namespace, name, err)
+	}
+	return nil
+}
+
+func containerName(w workload) string {
+	if w.component != "" {
+		return w.application + "-" + w.component
+	}
+	return w.name
+}
+
+// generations are the template generations of the cluster's DaemonSets by namespace/name. A cluster may have none: then
+// every pod is of the first generation.
+func (k *kubelet) generations(ctx context.Context) (map[string]int64, error) {
+	list, err := k.kube.AppsV1().DaemonSets(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list DaemonSets: %w", err)
+	}
+	generations := map[string]int64{}
+	for _, set := range list.Items {
+		generations[set.Namespace+"/"+set.Name] = set.Generation
+	}
+	return generations, nil
+}
+
+// schedulable tells whether new pods may go to a node.
+func schedulable(node *corev1.Node) bool {
+	return !node.Spec.Unschedulable && nodeReady(node).Status == corev1.ConditionTrue
+}
+
+// podOwner is the workload a pod belongs to; a ReplicaSet's is its Deployment, whose name its own begins with.
+func podOwner(pod *corev1.Pod) (kind, name string) {
+	for _, owner := range pod.OwnerReferences {
+		if owner.Controller == nil || !*owner.Controller {
+			continue
+		}
+		if owner.Kind == "ReplicaSet" {
+			return deployment, pod.Labels["app.kubernetes.io/name"]
+		}
+		return owner.Kind, owner.Name
+	}
+	return "", ""
+}
+
+func podReady(pod *corev1.Pod) bool {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodReady {
+			return c.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}

@@ -1,0 +1,73 @@
+package controller
+
+import "time"
+
+// Timing holds every duration of the controllers, in virtual time. A field that is zero takes its default, which is what
+// a real cluster needs or, where mosk-facts 4.1 names one, the controller's own constant; a negative one means none.
+type Timing struct {
+	Backoff time.Duration // after a failed API call that no protocol says how to retry; default 5 s
+
+	// LCM
+	StartDelay     time.Duration // from start to the ClusterMaintenanceRequest; default 30 s
+	RockoonRollout time.Duration // from the request to the new OpenStack controller, which LCM's Helm brings; default 2 min
+	Drain          time.Duration // between two looks at the pods that are left on a node; default 10 s
+	PodGrace       time.Duration // an evicted pod's time to end; default 20 s
+	Update         time.Duration // LCM agent and its states on a node; default 10 min
+	Reboot         time.Duration // machine off until its kubelet posts again; default 6 min
+	Finalize       time.Duration // the last phase, all other applications; default 15 min
+
+	// kubelet
+	Heartbeat time.Duration // between two posts of an unchanged node status; default 5 min
+	NodeGrace time.Duration // from the last post until the node is Unknown; default 40 s
+	PodStart  time.Duration // from a pod's creation, or its node's return, until the pod is ready; default 45 s
+
+	// OpenStack controller
+	Retry          time.Duration // kopf's TemporaryError; default 60 s
+	MigrateStart   time.Duration // after each call of live migration; default 5 s
+	MigrateWait    time.Duration // while as many migrate as may; default 30 s
+	MigrateLoop    time.Duration // after each round of the migration loop; default 5 s
+	ReturnPoll     time.Duration // between two looks at node, pods and services on return; default 10 s
+	ServicesUp     time.Duration // wait for compute services and for agents at most; default 300 s
+	ServiceHealthy time.Duration // wait for one OpenStack service to be healthy at most; default 1200 s
+	ServiceUpdate  time.Duration // apply one OpenStack service; default 100 s
+
+	// Ceph and Tungsten Fabric
+	CephUpdate  time.Duration // cluster-wide update of the daemons; default 35 min
+	CephNode    time.Duration // set or unset noout and wait for placement groups; default 20 s
+	FabricReact time.Duration // look at the vRouter of a node; default 10 s
+}
+
+// withDefaults fills the zero fields and turns negative ones into none.
+func (t Timing) withDefaults() Timing {
+	set := func(field *time.Duration, value time.Duration) {
+		switch {
+		case *field == 0:
+			*field = value
+		case *field < 0:
+			*field = 0
+		}
+	}
+	set(&t.Backoff, 5*time.Second)
+	set(&t.StartDelay, 30*time.Second)
+	set(&t.RockoonRollout, 2*time.Minute)
+	set(&t.Drain, 10*time.Second)
+	set(&t.PodGrace, 20*time.Second)
+	set(&t.Update, 10*time.Minute)
+	set(&t.Reboot, 6*time.Minute)
+	set(&t.Finalize, 15*time.Minute)
+	set(&t.Heartbeat, 5*time.Minute)
+	set(&t.NodeGrace, 40*time.Second)
+	set(&t.PodStart, 45*time.Second)
+	set(&t.Retry, time.Minute)
+	set(&t.MigrateStart, 5*time.Second)
+	set(&t.MigrateWait, 30*time.Second)
+	set(&t.MigrateLoop, 5*time.Second)
+	set(&t.ReturnPoll, 10*time.Second)
+	set(&t.ServicesUp, 300*time.Second)
+	set(&t.ServiceHealthy, 1200*time.Second)
+	set(&t.ServiceUpdate, 100*time.Second)
+	set(&t.CephUpdate, 35*time.Minute)
+	set(&t.CephNode, 20*time.Second)
+	set(&t.FabricReact, 10*time.Second)
+	return t
+}

@@ -1,0 +1,202 @@
+package controller
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"reflect"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+)
+
+// Resources of the core group that the view watches.
+var (
+	nodesResource = schema.GroupVersionResource{Version: "v1", Resource: "nodes"}
+	podsResource  = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
+)
+
+// view watches what the controllers react to. It is used to learn that something changed and for cheap looks; whoever
+// decides on a write reads the object itself.
+type view struct {
+	log       *slog.Logger
+	informers map[schema.GroupVersionResource]cache.SharedIndexInformer
+
+	mu          sync.Mutex
+	subscribers map[chan struct{}][]schema.GroupVersionResource
+}
+
+// plainList makes a reflector list and then watch: a server that never ends a streamed list would hang it for ever
+// (kubernetes#140890).
+type plainList struct{ *cache.ListWatch }
+
+// IsWatchListSemanticsUnSupported is the question client-go asks before it streams a list.
+func (plainList) IsWatchListSemanticsUnSupported() bool { return true }
+
+func newView(kube kubernetes.Interface, dyn dynamic.Interface, log *slog.Logger) *view {
+	v := &view{
+		log:         log,
+		informers:   map[schema.GroupVersionResource]cache.SharedIndexInformer{},
+		subscribers: map[chan struct{}][]schema.GroupVersionResource{},
+	}
+	v.add(nodesResource, &corev1.Node{}, &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			return kube.CoreV1().Nodes().List(ctx, o)
+		},
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			return kube.CoreV1().Nodes().Watch(ctx, o)
+		},
+	})
+	v.add(podsResource, &corev1.Pod{}, &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			return kube.CoreV1().Pods(metav1.NamespaceAll).List(ctx, o)
+		},
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			return kube.CoreV1().Pods(metav1.NamespaceAll).Watch(ctx, o)
+		},
+	})
+	for _, resource := range []schema.GroupVersionResource{clusterLocks, nodeLocks, clusterRequests, nodeRequests, deployments} {
+		v.add(resource, &unstructured.Unstructured{}, &cache.ListWatch{
+			ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+				return dyn.Resource(resource).List(ctx, o)
+			},
+			WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+				return dyn.Resource(resource).Watch(ctx, o)
+			},
+		})
+	}
+	return v
+}
+
+func (v *view) add(resource schema.GroupVersionResource, object runtime.Object, lw *cache.ListWatch) {
+	informer := cache.NewSharedIndexInformerWithOptions(plainList{lw}, object, cache.SharedIndexInformerOptions{
+		ObjectDescription: resource.Resource,
+	})
+	changed := func() { v.changed(resource) }
+	// Both can only fail on an informer that runs already or has stopped; this one is new.
+	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc: func(any) { changed() },
+		UpdateFunc: func(before, after any) {
+			if !onlyHeartbeat(before, after) {
+				changed()
+			}
+		},
+		DeleteFunc: func(any) { changed() },
+	})
+	if err == nil {
+		err = informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) {
+			v.log.Debug("watch ended", "resource", resource.Resource, "error", err)
+		})
+	}
+	if err != nil {
+		v.log.Error("set up a watch", "resource", resource.Resource, "error", err)
+	}
+	v.informers[resource] = informer
+}
+
+// run watches until ctx is done and all watches have ended.
+func (v *view) run(ctx context.Context) {
+	var group sync.WaitGroup
+	for _, informer := range v.informers {
+		group.Go(func() { informer.RunWithContext(ctx) })
+	}
+	group.Wait()
+}
+
+// synced waits for the first list of every resource; false when ctx is done before.
+func (v *view) synced(ctx context.Context) bool {
+	for {
+		missing := false
+		for _, informer := range v.informers {
+			missing = missing || !informer.HasSynced()
+		}
+		if !missing {
+			return true
+		}
+		timer := time.NewTimer(5 * time.Millisecond)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return false
+		case <-timer.C:
+		}
+	}
+}
+
+// changed tells the subscribers of a resource, who coalesce.
+func (v *view) changed(resource schema.GroupVersionResource) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for ch, resources := range v.subscribers {
+		for _, wanted := range resources {
+			if wanted == resource {
+				select {
+				case ch <- struct{}{}:
+				default:
+				}
+			}
+		}
+	}
+}
+
+// subscribe returns a channel that gets a value after any change of the resources, and the end of the subscription.
+func (v *view) subscribe(resources ...schema.GroupVersionResource) (<-chan struct{}, func()) {
+	ch := make(chan struct{}, 1)
+	v.mu.Lock()
+	v.subscribers[ch] = resources
+	v.mu.Unlock()
+	return ch, func() {
+		v.mu.Lock()
+		delete(v.subscribers, ch)
+		v.mu.Unlock()
+	}
+}
+
+// objects are the watched objects of a custom resource as last seen. They are shared: read only.
+func (v *view) objects(resource schema.GroupVersionResource) []*unstructured.Unstructured {
+	var all []*unstructured.Unstructured
+	for _, object := range v.informers[resource].GetStore().List() {
+		if u, ok := object.(*unstructured.Unstructured); ok {
+			all = append(all, u)
+		}
+	}
+	return all
+}
+
+// nodes are the cluster's nodes by name as last seen. They are shared: read only.
+func (v *view) nodes() map[string]*corev1.Node {
+	all := map[string]*corev1.Node{}
+	for _, object := range v.informers[nodesResource].GetStore().List() {
+		if node, ok := object.(*corev1.Node); ok {
+			all[node.Name] = node
+		}
+	}
+	return all
+}
+
+// onlyHeartbeat tells whether two states of a node differ in nothing that a controller acts on.
+func onlyHeartbeat(before, after any) bool {
+	a, ok := before.(*corev1.Node)
+	if !ok {
+		return false
+	}
+	b, ok := after.(*corev1.Node)
+	return ok && nodeReady(a).Status == nodeReady(b).Status && a.Status.NodeInfo == b.Status.NodeInfo &&
+		reflect.DeepEqual(a.Spec, b.Spec) && maps.Equal(a.Labels, b.Labels) && maps.Equal(a.Annotations, b.Annotations)
+}
+
+// object is one watched object of a custom resource by name as last seen, nil when there is none. It is shared: read only.
+func (v *view) object(resource schema.GroupVersionResource, name string) *unstructured.Unstructured {
+	object, _, _ := v.informers[resource].GetStore().GetByKey(name)
+	u, _ := object.(*unstructured.Unstructured)
+	return u
+}

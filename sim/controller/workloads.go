@@ -1,0 +1,74 @@
+package controller
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// workload is one DaemonSet, Deployment or StatefulSet of the cluster.
+type workload struct {
+	kind, namespace, name  string
+	application, component string            // the labels that OpenStack's charts give their pods
+	nodes                  map[string]string // labels a node needs; nil: every node
+	replicas               int               // of a Deployment or StatefulSet
+	onDelete               bool              // the DaemonSet's pods are replaced by whoever deletes them (mosk-facts 8)
+}
+
+const (
+	daemonSet   = "DaemonSet"
+	deployment  = "Deployment"
+	statefulSet = "StatefulSet"
+)
+
+// workloads is what runs on a cluster: the agents that stay on a node under maintenance, and enough of the rest for a
+// drain to have something to evict.
+var workloads = []workload{
+	{kind: daemonSet, namespace: "kube-system", name: "calico-node"},
+	{kind: daemonSet, namespace: openstackNamespace, name: "libvirt-libvirt-default", application: "libvirt", component: "libvirt", nodes: on(labelCompute)},
+	{kind: daemonSet, namespace: openstackNamespace, name: "nova-compute-default", application: "nova", component: "compute", nodes: on(labelCompute)},
+	{kind: daemonSet, namespace: openstackNamespace, name: "openvswitch-openvswitch-vswitchd-default", application: "openvswitch", component: "openvswitch-vswitchd", nodes: on(labelSwitch), onDelete: true},
+	{kind: daemonSet, namespace: openstackNamespace, name: "neutron-ovs-agent-default", application: "neutron", component: "neutron-ovs-agent", nodes: on(labelSwitch)},
+	{kind: daemonSet, namespace: openstackNamespace, name: "neutron-l3-agent-default", application: "neutron", component: "l3-agent", nodes: on(labelGateway), onDelete: true},
+	{kind: daemonSet, namespace: openstackNamespace, name: "neutron-dhcp-agent-default", application: "neutron", component: "dhcp-agent", nodes: on(labelGateway)},
+	{kind: daemonSet, namespace: "tf", name: "tf-vrouter-agent", application: "tf", component: "vrouter", nodes: on(labelVRouter), onDelete: true},
+	{kind: daemonSet, namespace: "rook-ceph", name: "csi-rbdplugin", nodes: map[string]string{labelStorage: storageValue}},
+
+	{kind: statefulSet, namespace: openstackNamespace, name: "mariadb-server", application: "mariadb", component: "server", nodes: on(labelController), replicas: 3},
+	{kind: statefulSet, namespace: openstackNamespace, name: "etcd-etcd", application: "etcd", component: "etcd", nodes: on(labelController), replicas: 3},
+
+	{kind: deployment, namespace: openstackNamespace, name: "keystone-api", application: "keystone", component: "api", nodes: on(labelController), replicas: 2},
+	{kind: deployment, namespace: openstackNamespace, name: "nova-api-osapi", application: "nova", component: "os-api", nodes: on(labelController), replicas: 2},
+	{kind: deployment, namespace: openstackNamespace, name: "neutron-server", application: "neutron", component: "server", nodes: on(labelController), replicas: 2},
+	{kind: deployment, namespace: openstackNamespace, name: "designate-worker", application: "designate", component: "worker", nodes: on(labelGateway), replicas: 1},
+	{kind: deployment, namespace: "kube-system", name: "coredns", replicas: 2},
+	{kind: deployment, namespace: "stacklight", name: "grafana", nodes: on(labelCompute), replicas: 1},
+	{kind: deployment, namespace: "stacklight", name: "opensearch-dashboards", nodes: on(labelCompute), replicas: 2},
+	{kind: deployment, namespace: "stacklight", name: "prometheus-es-exporter", nodes: on(labelCompute), replicas: 2},
+}
+
+// on is the labels of a node that has a role.
+func on(label string) map[string]string { return map[string]string{label: enabled} }
+
+// runsOn tells whether a node is one of the workload's.
+func (w workload) runsOn(node *corev1.Node) bool {
+	for key, value := range w.nodes {
+		if node.Labels[key] != value {
+			return false
+		}
+	}
+	return true
+}
+
+// labels are those of the workload's pods.
+func (w workload) labels() map[string]string {
+	labels := map[string]string{"app.kubernetes.io/name": w.name}
+	if w.application != "" {
+		labels["application"], labels["component"] = w.application, w.component
+	}
+	return labels
+}
+
+// sortedKeys are the keys of a map in order, so that what follows from a map does not depend on chance.
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
