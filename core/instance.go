@@ -144,13 +144,8 @@ type Progress struct {
 	Total, Processed, Remaining int64
 }
 
-// Key implements Object.
-func (m *Migration) Key() string {
-	if m.UUID != "" {
-		return m.UUID
-	}
-	return m.InstanceID + "/" + itoa(m.ID)
-}
+// Key implements Object: the instance and the number of the record, which every microversion shows.
+func (m *Migration) Key() string { return m.InstanceID + "/" + itoa(m.ID) }
 
 // Running tells whether the migration is under way: asked for, and not yet at an end.
 func (m *Migration) Running() bool {

@@ -1,0 +1,299 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Config is what an Engine needs.
+type Config struct {
+	Cluster  string // the cluster's name for people
+	Operator string // "user@host" of who runs Lockstep
+	Version  string // Lockstep's, for the journal
+
+	Clock func() time.Time // the cluster's time; nil means the wall clock
+	Wall  func() time.Time // nil means time.Now
+
+	Settings Settings
+	Sources  []SourceID // those that are configured; each is connecting until its first Delta
+	Barred   string     // why writing can never be armed in this run; empty when it can
+
+	Journal    *Journal // nil bars writing
+	Past       []Record // what the journal held at the start
+	Kubernetes KubernetesWriter
+	OpenStack  OpenStackWriter
+	Lease      OperatorLease // nil: no lease is kept
+
+	OnFocus func(node string) // told which node the operator looks at; may be nil
+	OnWrite func()            // told after every write, so that pollers look at once; may be nil
+
+	// PollEvery is how often the result of a write is looked for; 2 s when zero. Settle is how long an instance that Nova
+	// took an action for may show no sign of it before the action counts as failed; 20 s when zero.
+	PollEvery time.Duration
+	Settle    time.Duration
+
+	Log *slog.Logger // nil discards
+}
+
+// Engine owns the world: it takes Deltas in, publishes Snapshots, keeps the journal, and is the one gate through which
+// anything is changed.
+type Engine struct {
+	cfg   Config
+	inbox chan Delta
+	do    chan func()
+	done  chan struct{} // closed when Run has returned
+	ctx   context.Context
+	stop  context.CancelFunc
+
+	latest atomic.Pointer[Snapshot]
+	armed  atomic.Bool // write.Armed, for the goroutines of running operations
+
+	subMu sync.Mutex
+	subs  map[int]chan *Snapshot
+	subID int
+
+	// Owned by the goroutine of Run.
+	world    *world
+	history  History
+	write    WriteMode
+	revision uint64
+	dirty    bool
+
+	ops   *operations
+	tasks sync.WaitGroup // running operations
+
+	grants sync.Map // grant ID → struct{}{}: those used
+}
+
+// publishEvery is the shortest time between two Snapshots that new facts cause; tickEvery the longest time between two
+// Snapshots, for rules that judge by the clock.
+const (
+	publishEvery = 100 * time.Millisecond
+	tickEvery    = time.Second
+)
+
+// New makes an Engine. Nothing happens before Run.
+func New(cfg Config) *Engine {
+	if cfg.Wall == nil {
+		cfg.Wall = time.Now
+	}
+	if cfg.Clock == nil {
+		cfg.Clock = cfg.Wall
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.PollEvery <= 0 {
+		cfg.PollEvery = 2 * time.Second
+	}
+	if cfg.Settle <= 0 {
+		cfg.Settle = 20 * time.Second
+	}
+	if cfg.Settings.StaleAfter == 0 {
+		cfg.Settings = DefaultSettings()
+	}
+	if cfg.Journal == nil && cfg.Barred == "" {
+		cfg.Barred = "there is no journal to keep the record in"
+	}
+	e := &Engine{
+		cfg:   cfg,
+		inbox: make(chan Delta, 64),
+		do:    make(chan func()),
+		done:  make(chan struct{}),
+		subs:  map[int]chan *Snapshot{},
+		world: newWorld(cfg.Sources, cfg.Wall()),
+		write: WriteMode{Barred: cfg.Barred, Since: cfg.Wall()},
+		ops:   newOperations(),
+	}
+	e.ctx, e.stop = context.WithCancel(context.Background())
+	e.history = replay(cfg.Past)
+	e.ops.restore(cfg.Past)
+	e.publish()
+	return e
+}
+
+// Run works until ctx is done. Then nothing new is begun, the lease is given back, the last record is written, and Run
+// returns nil. It returns an error only when it was called twice.
+func (e *Engine) Run(ctx context.Context) error {
+	select {
+	case <-e.done:
+		return errors.New("the engine has already run")
+	default:
+	}
+	defer close(e.done)
+	e.record(Record{Kind: RecordStart, Cluster: e.cfg.Cluster, Version: e.cfg.Version}, false)
+	tick := time.NewTicker(tickEvery)
+	defer tick.Stop()
+	var soon <-chan time.Time
+	last := time.Now()
+	publish := func() {
+		e.publish()
+		last, soon = time.Now(), nil
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			e.leave()
+			return nil
+		case d := <-e.inbox:
+			e.take(d)
+			e.drain()
+		case f := <-e.do:
+			f()
+			publish() // the operator waits for it
+		case <-soon:
+			publish()
+		case <-tick.C:
+			e.watchLease()
+			publish()
+		}
+		if e.dirty && soon == nil {
+			soon = time.After(max(publishEvery-time.Since(last), 0))
+		}
+	}
+}
+
+// drain takes what else has arrived already, so that a burst makes one Snapshot.
+func (e *Engine) drain() {
+	for range cap(e.inbox) {
+		select {
+		case d := <-e.inbox:
+			e.take(d)
+		default:
+			return
+		}
+	}
+}
+
+func (e *Engine) take(d Delta) {
+	if d.At.IsZero() {
+		d.At = e.cfg.Wall()
+	}
+	if e.world.apply(d) {
+		e.dirty = true
+	}
+}
+
+// leave ends the run in good order: no operation begins anything more, the lease goes back, the journal gets its last
+// line.
+func (e *Engine) leave() {
+	e.stop()
+	wait := make(chan struct{})
+	go func() { e.tasks.Wait(); close(wait) }()
+	for waiting := true; waiting; {
+		select {
+		case f := <-e.do: // an operation that is ending tells so
+			f()
+		case <-wait:
+			waiting = false
+		}
+	}
+	if e.write.Armed {
+		e.disarm("")
+	}
+	e.record(Record{Kind: RecordStop, Cluster: e.cfg.Cluster}, true)
+	e.publish()
+}
+
+// Apply hands the Engine news from a source. It blocks while the Engine is busy with earlier news, and drops the news
+// once the Engine has ended.
+func (e *Engine) Apply(d Delta) {
+	select {
+	case e.inbox <- d:
+	case <-e.ctx.Done():
+	}
+}
+
+// call runs f in the Engine's goroutine and returns when it has run, or at once when the Engine has ended.
+func (e *Engine) call(f func()) bool {
+	ran := make(chan struct{})
+	select {
+	case e.do <- func() { f(); close(ran) }:
+		<-ran
+		return true
+	case <-e.done:
+		return false
+	}
+}
+
+// Snapshot is the latest one; never nil.
+func (e *Engine) Snapshot() *Snapshot { return e.latest.Load() }
+
+// Subscribe returns a channel of Snapshots that always holds the latest one not yet received; older ones are dropped.
+// stop ends the subscription.
+func (e *Engine) Subscribe() (snapshots <-chan *Snapshot, stop func()) {
+	ch := make(chan *Snapshot, 1)
+	e.subMu.Lock()
+	defer e.subMu.Unlock()
+	id := e.subID
+	e.subID++
+	e.subs[id] = ch
+	ch <- e.Snapshot()
+	return ch, func() {
+		e.subMu.Lock()
+		defer e.subMu.Unlock()
+		delete(e.subs, id)
+	}
+}
+
+// Focus says which node the operator looks at; "" for none.
+func (e *Engine) Focus(node string) {
+	if e.cfg.OnFocus != nil {
+		e.cfg.OnFocus(node)
+	}
+}
+
+// publish makes a Snapshot of what is known, records what has changed since the last one, and hands it to everybody.
+func (e *Engine) publish() {
+	e.dirty = false
+	prev := e.latest.Load()
+	s := &Snapshot{
+		Now:        e.cfg.Clock(),
+		Wall:       e.cfg.Wall(),
+		Cluster:    e.cfg.Cluster,
+		Operator:   e.cfg.Operator,
+		Settings:   e.cfg.Settings,
+		History:    e.history,
+		Operations: e.ops.list(),
+		Write:      e.write,
+	}
+	e.revision++
+	s.Revision = e.revision
+	e.world.project(s, prev)
+	e.history = e.observe(s)
+	e.latest.Store(s)
+	e.subMu.Lock()
+	defer e.subMu.Unlock()
+	for _, ch := range e.subs {
+		select {
+		case <-ch: // not yet received: the newer one takes its place
+		default:
+		}
+		ch <- s // cannot block: this is the only sender, and the channel is empty now
+	}
+}
+
+// record writes to the journal what no write depends on; a failure is logged and bars further writes.
+func (e *Engine) record(r Record, durable bool) {
+	if err := e.journal(r, durable); err != nil {
+		e.cfg.Log.Error("journal", "error", err)
+	}
+}
+
+func (e *Engine) journal(r Record, durable bool) error {
+	if e.cfg.Journal == nil {
+		return errors.New("there is no journal to keep the record in")
+	}
+	r.Wall = e.cfg.Wall().UTC()
+	if r.At.IsZero() {
+		r.At = e.cfg.Clock().UTC()
+	}
+	if r.By == "" {
+		r.By = e.cfg.Operator
+	}
+	return e.cfg.Journal.Write(r, durable)
+}

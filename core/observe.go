@@ -1,0 +1,263 @@
+package core
+
+import (
+	"maps"
+	"time"
+)
+
+// observe compares a Snapshot with what was recorded before it, journals every transition, and returns the History that
+// the next Snapshot carries. The maps of a History that was handed out are never changed: one that changes is cloned.
+func (e *Engine) observe(s *Snapshot) History {
+	h := s.History
+	if !s.settled() {
+		// Before every list of Kubernetes has arrived once, a missing request means nothing.
+		return h
+	}
+	h = e.observeUpdate(s, h)
+	h = e.observeRounds(s, h)
+	h = e.observeStages(s, h)
+	h = e.observeLocks(s, h)
+	h = e.observePhases(s, h)
+	return h
+}
+
+// settled tells whether the sources that stages and phases rest on have been heard, and are not known to be away.
+func (s *Snapshot) settled() bool {
+	for _, id := range []SourceID{SourceNodes, SourceNodeLocks, SourceNodeRequests, SourceClusterLocks, SourceClusterRequests} {
+		src, ok := s.Sources[id]
+		if !ok || src.AsOf.IsZero() || src.State != SourceLive {
+			return false
+		}
+	}
+	return true
+}
+
+func (e *Engine) observeUpdate(s *Snapshot, h History) History {
+	cmr := s.ClusterRequest()
+	switch {
+	case cmr != nil && cmr.UID != h.Update.UID:
+		h.Update = UpdateRecord{UID: cmr.UID, Release: cmr.Release, From: lockRelease(s), Started: cmr.Created}
+		if h.Update.From == h.Update.Release {
+			h.Update.From = "" // the locks are at the target already: where the update came from was not seen
+		}
+		h.Phases = nil
+		e.record(Record{Kind: RecordUpdate, Update: &h.Update, Object: ptr(cmr.Ref())}, false)
+	case cmr == nil && h.Update.UID != "" && h.Update.Ended.IsZero():
+		h.Update.Ended = s.Now
+		e.record(Record{Kind: RecordUpdate, Update: &h.Update}, false)
+	}
+	return h
+}
+
+// lockRelease is the release that the cluster's locks carry, the one seen before they are armed anew for the target.
+func lockRelease(s *Snapshot) string {
+	for _, l := range s.ClusterLocks {
+		if l.Release != "" {
+			return l.Release
+		}
+	}
+	return ""
+}
+
+func (e *Engine) observeRounds(s *Snapshot, h History) History {
+	rounds := cloneOnWrite[string, Round]{m: h.Rounds}
+	for name, node := range s.Nodes {
+		req := s.NodeRequest(name)
+		old, had := h.Rounds[node.UID]
+		switch {
+		case req != nil && old.Request != req.UID:
+			r := Round{Request: req.UID, Started: req.Created, Instances: s.countInstances(name)}
+			if cmr := s.ClusterRequest(); cmr != nil {
+				r.Update = cmr.UID
+			}
+			rounds.set(node.UID, r)
+			e.record(Record{Kind: RecordRound, Node: name, Object: ptr(node.Ref()), Round: &r}, false)
+		case req != nil && old.Instances < 0 && s.countInstances(name) >= 0:
+			old.Instances = s.countInstances(name)
+			rounds.set(node.UID, old)
+		case req == nil && had && old.Ended.IsZero():
+			old.Ended = s.Now
+			rounds.set(node.UID, old)
+			e.record(Record{Kind: RecordRound, Node: name, Object: ptr(node.Ref()), Round: &old}, false)
+		}
+	}
+	h.Rounds = rounds.m
+	return h
+}
+
+// countInstances is how many instances are on the node; -1 when that is not known.
+func (s *Snapshot) countInstances(node string) int {
+	if s.Sources[SourceInstances].AsOf.IsZero() {
+		return -1
+	}
+	return len(s.InstancesOn(node))
+}
+
+func (e *Engine) observeStages(s *Snapshot, h History) History {
+	stages := cloneOnWrite[string, StageRecord]{m: h.Stages}
+	for _, v := range s.NodeViews() {
+		if v.Node == nil {
+			continue
+		}
+		old, had := h.Stages[v.Node.UID]
+		if had && old.Stage == v.Stage {
+			continue
+		}
+		r := StageRecord{Stage: v.Stage, Since: v.Since}
+		if r.Since.At.IsZero() {
+			r.Since = Since{At: s.Now, Exact: had}
+		}
+		stages.set(v.Node.UID, r)
+		e.record(Record{Kind: RecordStage, Node: v.Name, Object: ptr(v.Node.Ref()), From: string(old.Stage), To: string(v.Stage), Exact: r.Since.Exact, Stage: &r, Text: v.Reason}, false)
+	}
+	h.Stages = stages.m
+	return h
+}
+
+func (e *Engine) observeLocks(s *Snapshot, h History) History {
+	locks := cloneOnWrite[string, LockRecord]{m: h.Locks}
+	see := func(l *WorkloadLock) {
+		old, had := h.Locks[l.UID]
+		if had && old.State == l.State() {
+			return
+		}
+		r := LockRecord{State: l.State(), Since: Since{At: s.Now, Exact: had}}
+		if !had {
+			r.Since.At = l.Created // at the earliest
+		}
+		locks.set(l.UID, r)
+		if had { // the first sight of a lock is no transition
+			e.record(Record{Kind: RecordLock, Node: l.Node, Object: ptr(l.Ref()), From: string(old.State), To: string(r.State), Exact: true, Text: l.Message}, false)
+		}
+	}
+	for _, l := range s.ClusterLocks {
+		see(l)
+	}
+	for _, list := range s.NodeLocks {
+		for _, l := range list {
+			see(l)
+		}
+	}
+	h.Locks = locks.m
+	return h
+}
+
+func (e *Engine) observePhases(s *Snapshot, h History) History {
+	phases := cloneOnWrite[PhaseID, PhaseRecord]{m: h.Phases}
+	first := h.Phases == nil
+	for _, p := range s.Phases() {
+		r := phases.m[p.ID]
+		before := r
+		if p.State != PhasePending && r.Started.At.IsZero() {
+			if r.Started = p.Started; r.Started.At.IsZero() {
+				r.Started = Since{At: s.Now, Exact: !first}
+			}
+		}
+		switch {
+		case p.State == PhaseDone && r.Ended.At.IsZero():
+			if r.Ended = p.Ended; r.Ended.At.IsZero() {
+				r.Ended = Since{At: s.Now, Exact: !first}
+			}
+		case p.State != PhaseDone:
+			r.Ended = Since{} // a phase that goes on again has not ended
+		}
+		if r != before {
+			phases.set(p.ID, r)
+			e.record(Record{Kind: RecordPhase, Number: p.ID, State: string(p.State), Title: p.Title, Phase: &r}, false)
+		}
+	}
+	h.Phases = phases.m
+	return h
+}
+
+// replay makes a History of what the journal held.
+func replay(past []Record) History {
+	h := History{Changes: map[string]AnnotationChange{}}
+	stages, locks, rounds := map[string]StageRecord{}, map[string]LockRecord{}, map[string]Round{}
+	phases := map[PhaseID]PhaseRecord{}
+	for _, r := range past {
+		switch r.Kind {
+		case RecordUpdate:
+			if r.Update != nil {
+				if r.Update.UID != h.Update.UID {
+					clear(phases)
+				}
+				h.Update = *r.Update
+			}
+		case RecordPhase:
+			if r.Phase != nil {
+				phases[r.Number] = *r.Phase
+			}
+		case RecordStage:
+			if r.Stage != nil && r.Object != nil {
+				stages[r.Object.UID] = *r.Stage
+			}
+		case RecordRound:
+			if r.Round != nil && r.Object != nil {
+				rounds[r.Object.UID] = *r.Round
+			}
+		case RecordLock:
+			if r.Object != nil {
+				locks[r.Object.UID] = LockRecord{State: LockState(r.To), Since: Since{At: r.At, Exact: r.Exact}}
+			}
+		case RecordVerified:
+			if r.Change != nil && r.Object != nil {
+				noteChange(h.Changes, r.Object.UID, *r.Change)
+			}
+		}
+	}
+	h.Stages, h.Locks, h.Rounds, h.Phases = stages, locks, rounds, phases
+	if len(phases) == 0 {
+		h.Phases = nil
+	}
+	return h
+}
+
+// noteChange remembers that Lockstep changed a node's migration mode. What counts as the old value is what stood there
+// before Lockstep's first change; a change back to it is the end of the matter.
+func noteChange(changes map[string]AnnotationChange, uid string, c AnnotationChange) {
+	if c.Key != AnnotationMigrationMode {
+		return
+	}
+	if first, ok := changes[uid]; ok {
+		c.Old = first.Old
+	}
+	if equalText(c.Old, c.New) {
+		delete(changes, uid)
+		return
+	}
+	changes[uid] = c
+}
+
+func equalText(a, b *string) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	return *a == *b
+}
+
+// cloneOnWrite is a map that was handed out and is copied before its first change.
+type cloneOnWrite[K comparable, V any] struct {
+	m     map[K]V
+	owned bool
+}
+
+func (c *cloneOnWrite[K, V]) set(k K, v V) {
+	if !c.owned {
+		if c.m = maps.Clone(c.m); c.m == nil {
+			c.m = map[K]V{}
+		}
+		c.owned = true
+	}
+	c.m[k] = v
+}
+
+func ptr[T any](v T) *T { return &v }
+
+// age is how long ago t was at now; 0 for a time that is not known or not yet.
+func age(now, t time.Time) time.Duration {
+	if t.IsZero() {
+		return 0
+	}
+	return max(now.Sub(t), 0)
+}

@@ -1,0 +1,168 @@
+package core
+
+import (
+	"slices"
+	"sync"
+	"time"
+)
+
+// operations are what Lockstep does and did in this run, newest first. It is safe for use by several goroutines: running
+// operations report to it, and the Engine copies it into Snapshots.
+type operations struct {
+	mu   sync.Mutex
+	all  []*operation
+	past []Operation // of earlier runs, whose end nobody saw
+}
+
+// keptOperations is how many ended operations are kept; failed ones that nobody has acknowledged are always kept.
+const keptOperations = 200
+
+// operation is one running or ended Operation and what its goroutine listens to.
+type operation struct {
+	mu      sync.Mutex
+	state   Operation
+	control chan struct{} // wakes the batch after a control
+	paused  bool
+	stopped bool
+	skip    int // items to leave out
+}
+
+func newOperations() *operations { return &operations{} }
+
+func (o *operations) add(op *operation) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.all = slices.Insert(o.all, 0, op)
+	if len(o.all) <= keptOperations {
+		return
+	}
+	o.all = slices.DeleteFunc(o.all, func(op *operation) bool {
+		s := op.snapshot()
+		forget := s.State.Ended() && (s.State == OperationDone || s.Acknowledged) && op != o.all[0]
+		return forget && len(o.all) > keptOperations
+	})
+}
+
+func (o *operations) list() []Operation {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	out := make([]Operation, 0, len(o.all)+len(o.past))
+	for _, op := range o.all {
+		out = append(out, op.snapshot())
+	}
+	return append(out, o.past...)
+}
+
+func (o *operations) find(id string) *operation {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, op := range o.all {
+		if op.state.ID == id { // the ID is never changed
+			return op
+		}
+	}
+	return nil
+}
+
+// acknowledge marks an ended operation as seen, and tells whether there was one to mark.
+func (o *operations) acknowledge(id string) bool {
+	if op := o.find(id); op != nil {
+		op.mu.Lock()
+		defer op.mu.Unlock()
+		if !op.state.State.Ended() || op.state.Acknowledged {
+			return false
+		}
+		op.state.Acknowledged = true
+		return true
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for i := range o.past {
+		if o.past[i].ID == id && !o.past[i].Acknowledged {
+			o.past[i].Acknowledged = true
+			return true
+		}
+	}
+	return false
+}
+
+// restore finds the operations of earlier runs that were begun and whose end was not recorded, or that failed and were
+// not acknowledged: they are shown, not resumed. What is to be done next the cluster itself says.
+func (o *operations) restore(past []Record) {
+	open := map[string]Operation{}
+	var order []string
+	for _, r := range past {
+		switch r.Kind {
+		case RecordBefore:
+			if _, ok := open[r.Operation]; !ok {
+				order = append(order, r.Operation)
+			}
+			op := Operation{ID: r.Operation, Step: r.Step, Title: r.Title, Node: r.Node, Started: r.At, State: OperationUnknown,
+				Ended: r.At, Text: "Lockstep ended before the result was seen; what the cluster shows now is the truth of it"}
+			if r.Intent != nil {
+				op.Instance = r.Intent.Instance
+			}
+			if r.Object != nil {
+				op.Label = r.Object.Name
+			}
+			open[r.Operation] = op
+		case RecordVerified:
+			op, ok := open[r.Operation]
+			if !ok {
+				break
+			}
+			if op.State, op.Ended, op.Text = OperationState(r.State), r.At, r.Error; op.State == OperationDone {
+				delete(open, r.Operation)
+				break
+			}
+			open[r.Operation] = op
+		case RecordControl:
+			if r.State == "acknowledged" {
+				delete(open, r.Operation)
+			}
+		case RecordUpdate:
+			if r.Update != nil && r.Update.Ended.IsZero() {
+				clear(open) // another update began: what was open in the last one is history
+				order = nil
+			}
+		}
+	}
+	for _, id := range slices.Backward(order) {
+		if op, ok := open[id]; ok {
+			o.past = append(o.past, op)
+			delete(open, id)
+		}
+	}
+}
+
+func (op *operation) snapshot() Operation {
+	op.mu.Lock()
+	defer op.mu.Unlock()
+	s := op.state
+	s.Items = slices.Clone(s.Items)
+	return s
+}
+
+// set changes the operation as a whole.
+func (op *operation) set(state OperationState, text string, now time.Time) {
+	op.mu.Lock()
+	defer op.mu.Unlock()
+	op.state.State, op.state.Text = state, text
+	if state.Ended() {
+		op.state.Ended = now
+	}
+}
+
+// setItem changes one item of a batch.
+func (op *operation) setItem(i int, state OperationState, text string, now time.Time) {
+	op.mu.Lock()
+	defer op.mu.Unlock()
+	item := &op.state.Items[i]
+	if item.Started.IsZero() && state != OperationQueued && state != OperationSkipped {
+		item.Started = now
+	}
+	item.State, item.Text = state, text
+	if state.Ended() {
+		item.Ended = now
+	}
+}
