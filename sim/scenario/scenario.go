@@ -1,0 +1,229 @@
+// Package scenario holds the stories that the simulated cloud can tell: which nodes and instances there are, how they
+// behave, and where the update stands when the operator opens the dashboard. A scenario is a YAML file; the ones that come
+// with the program are embedded.
+package scenario
+
+import (
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/yaml"
+)
+
+//go:embed *.yaml
+var files embed.FS
+
+// Default is the scenario of a demo that names none.
+const Default = "manual-nodes"
+
+// Scenario is one story.
+type Scenario struct {
+	Name    string `json:"name"`    // as Load knows it
+	Title   string `json:"title"`   // one line
+	Teaches string `json:"teaches"` // what one learns from it, some sentences
+	Seed    uint64 `json:"seed"`    // of everything that is left to chance
+
+	Cluster string  `json:"cluster"` // name of the cluster and of its ClusterMaintenanceRequest
+	Release Change  `json:"release"` // cluster releases, for example 17.4.0+25.1
+	Kubelet Change  `json:"kubelet"` // kubelet versions, for example v1.30.14
+	Rockoon Change  `json:"rockoon"` // versions of the OpenStack controller
+	Update  Update  `json:"update"`
+	Cloud   Cloud   `json:"openstack"`
+	Nodes   []Node  `json:"nodes"`
+	History History `json:"history"`
+
+	Flavors   []Flavor   `json:"flavors"`
+	Projects  []string   `json:"projects"`
+	Instances []Instance `json:"instances"`
+}
+
+// Change is what something is before the update and after it.
+type Change struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+// Update says how LCM goes about it.
+type Update struct {
+	Scope       string   `json:"scope"`       // of the NodeMaintenanceRequests: os (the default) or drain
+	Concurrency int      `json:"concurrency"` // workers at a time; default 1
+	Order       []string `json:"order"`       // machine names of all workers; default: as under nodes
+}
+
+// Cloud says how OpenStack is set up.
+type Cloud struct {
+	Deployment  string   `json:"deployment"`  // name of the OpenStackDeployment; default osh-dev
+	Version     string   `json:"version"`     // OpenStack's release; default antelope
+	Services    []string `json:"services"`    // of the deployment; default the usual ones
+	Fabric      string   `json:"fabric"`      // name of the TFOperator where Tungsten Fabric is the network; default: Neutron
+	Migrations  int      `json:"migrations"`  // instances migrating from a host at a time; default 1
+	MaxCompute  int      `json:"maxCompute"`  // computes in maintenance at a time; default 30
+	MaxGateway  int      `json:"maxGateway"`  // gateways in maintenance at a time; default 1
+	IgnoreZones bool     `json:"ignoreZones"` // let computes of several zones be in maintenance at a time
+}
+
+// History says what happened before the scenario starts; all durations are back from its start.
+type History struct {
+	StartAt  string   `json:"startAt"`  // where the update stands: StartOperator, StartOpenStack, StartMasters or StartWorkers
+	Begun    Duration `json:"begun"`    // when the ClusterMaintenanceRequest was made; not for StartOperator
+	Released Duration `json:"released"` // when the last ClusterWorkloadLock was released; for StartMasters and StartWorkers
+	Age      Duration `json:"age"`      // of the cluster; default 90 days
+}
+
+// Where an update can stand when a scenario starts.
+const (
+	StartOperator  = "operator"  // LCM starts the update by itself, after a moment
+	StartOpenStack = "openstack" // requested, and OpenStack is about to be updated
+	StartMasters   = "masters"   // OpenStack and Ceph are done
+	StartWorkers   = "workers"   // the masters are done
+)
+
+// Node is one machine of the cluster.
+type Node struct {
+	Machine     string            `json:"machine"`     // the short name, for example cmp-07
+	Name        string            `json:"name"`        // in Kubernetes and Nova; default kaas-node-<uuid>, which follows from the seed
+	Roles       []string          `json:"roles"`       // Role constants
+	Zone        string            `json:"zone"`        // availability zone of a compute; default nova
+	VCPUs       int               `json:"vcpus"`       // of a compute; default 64
+	MemoryGiB   int               `json:"memoryGiB"`   // of a compute; default 256
+	DiskGiB     int               `json:"diskGiB"`     // of a compute; default 4000
+	Annotations map[string]string `json:"annotations"` // of the Kubernetes node
+
+	Done  Duration `json:"done"`  // updated, and back so long before the start
+	Began Duration `json:"began"` // its NodeMaintenanceRequest was made so long before the start, and it is not done
+}
+
+// Roles of a node.
+const (
+	RoleMaster     = "master"     // Kubernetes control plane
+	RoleController = "controller" // OpenStack control plane
+	RoleCompute    = "compute"
+	RoleGateway    = "gateway"
+	RoleStorage    = "storage" // Ceph OSDs
+	RoleVRouter    = "vrouter" // Tungsten Fabric
+)
+
+// Flavor is a size of instances.
+type Flavor struct {
+	Name      string `json:"name"`
+	VCPUs     int    `json:"vcpus"`
+	MemoryGiB int    `json:"memoryGiB"`
+	DiskGiB   int    `json:"diskGiB"`
+}
+
+// Instance is one server of a project.
+type Instance struct {
+	Name    string   `json:"name"`
+	Project string   `json:"project"`
+	Flavor  string   `json:"flavor"`
+	Host    string   `json:"host"`    // machine name; empty only where Nova has none: SHELVED_OFFLOADED
+	Status  string   `json:"status"`  // as Nova writes it; default ACTIVE
+	Power   string   `json:"power"`   // nostate, running, paused, shutdown, crashed or suspended; default: as the status has it
+	Fault   string   `json:"fault"`   // what an ERROR says
+	Actions []string `json:"actions"` // maintenance_action tags: live_migrate, poweroff, notify
+	Tags    []string `json:"tags"`    // other tags
+	Locked  string   `json:"locked"`  // why it is locked; empty: it is not
+	Age     Duration `json:"age"`     // default 30 days
+
+	FailLive       Failure `json:"failLive"`
+	FailCold       Failure `json:"failCold"`
+	FailFinish     Failure `json:"failFinish"`
+	FailStop       Failure `json:"failStop"`
+	NeverConverges bool    `json:"neverConverges"`
+	NoValidHost    bool    `json:"noValidHost"`
+	LocalDisk      bool    `json:"localDisk"`
+}
+
+// Failure is something that does not work at first, or never.
+type Failure struct {
+	Times int     `json:"times"` // how often; negative: always
+	Text  string  `json:"text"`
+	At    float64 `json:"at"` // how far through, from 0 to 1
+}
+
+// Duration is a time.Duration that is written as Go writes it, for example 1h12m.
+type Duration time.Duration
+
+// UnmarshalJSON reads a text such as "1h12m".
+func (d *Duration) UnmarshalJSON(raw []byte) error {
+	var written string
+	if err := json.Unmarshal(raw, &written); err != nil {
+		return fmt.Errorf("a duration is a text such as 1h12m, not %s", raw)
+	}
+	value, err := time.ParseDuration(written)
+	if err != nil {
+		return fmt.Errorf("duration %q: want something such as 1h12m", written)
+	}
+	*d = Duration(value)
+	return nil
+}
+
+// MarshalJSON writes the text.
+func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(time.Duration(d).String()) }
+
+// Of is the duration as Go knows it.
+func (d Duration) Of() time.Duration { return time.Duration(d) }
+
+// List names the scenarios that come with the program, in alphabetical order.
+func List() []string {
+	entries, err := files.ReadDir(".")
+	if err != nil {
+		return nil // the folder is embedded: it cannot be missing
+	}
+	var names []string
+	for _, entry := range entries {
+		names = append(names, strings.TrimSuffix(entry.Name(), ".yaml"))
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Load returns a scenario that comes with the program, or, when name ends in .yaml or .yml, the one in that file. An empty
+// name is Default.
+func Load(name string) (*Scenario, error) {
+	if name == "" {
+		name = Default
+	}
+	if strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml") {
+		raw, err := os.ReadFile(name)
+		if err != nil {
+			return nil, fmt.Errorf("read the scenario: %w", err)
+		}
+		s, err := Parse(raw)
+		if err != nil {
+			return nil, fmt.Errorf("scenario %s: %w", name, err)
+		}
+		return s, nil
+	}
+	if !slices.Contains(List(), name) {
+		return nil, fmt.Errorf("there is no scenario %q; there are %s", name, strings.Join(List(), ", "))
+	}
+	raw, err := files.ReadFile(name + ".yaml")
+	if err != nil {
+		return nil, fmt.Errorf("read the scenario %s: %w", name, err)
+	}
+	s, err := Parse(raw)
+	if err != nil {
+		return nil, fmt.Errorf("scenario %s: %w", name, err)
+	}
+	return s, nil
+}
+
+// Parse reads a scenario, fills in the defaults and says everything that is wrong with it.
+func Parse(raw []byte) (*Scenario, error) {
+	s := &Scenario{}
+	if err := yaml.UnmarshalStrict(raw, s); err != nil {
+		return nil, errors.New(strings.TrimPrefix(err.Error(), "error unmarshaling JSON: while decoding JSON: "))
+	}
+	s.setDefaults()
+	if err := s.validate(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
