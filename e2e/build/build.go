@@ -1,0 +1,116 @@
+// Package build compiles the programs that the end-to-end tests run. Each call
+// is one `go build`, which Go's cache makes short when nothing has changed.
+package build
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// serverVersion is the version that the kube-apiserver reports, that of
+// k8s.io/kubernetes in kubeapiserver/go.mod. Without the linker's -X it would
+// report a placeholder.
+const serverVersion = "v1.36.3"
+
+// APIServer compiles the kube-apiserver with etcd inside (kubeapiserver/) and
+// returns its path. The first build on a machine takes minutes.
+func APIServer(ctx context.Context) (string, error) {
+	root, err := Root()
+	if err != nil {
+		return "", err
+	}
+	major, rest, _ := strings.Cut(strings.TrimPrefix(serverVersion, "v"), ".")
+	minor, _, _ := strings.Cut(rest, ".")
+	flags := []string{
+		"-s", "-w",
+		"-X k8s.io/component-base/version.gitVersion=" + serverVersion,
+		"-X k8s.io/component-base/version.gitMajor=" + major,
+		"-X k8s.io/component-base/version.gitMinor=" + minor,
+		"-X k8s.io/client-go/pkg/version.gitVersion=" + serverVersion,
+	}
+	return compile(ctx, root, filepath.Join(root, "kubeapiserver"), "kube-apiserver",
+		// Two compilers at once leave a shared machine usable.
+		"-p", "2", "-ldflags", strings.Join(flags, " "))
+}
+
+// Lockstep compiles the program under test from the checkout that this module
+// lies in and returns its path. Flags, for example -race, are go build's.
+func Lockstep(ctx context.Context, flags ...string) (string, error) {
+	root, err := Root()
+	if err != nil {
+		return "", err
+	}
+	return compile(ctx, root, filepath.Dir(root), "lockstep", flags...)
+}
+
+// compile builds the main package in dir to <root>/bin/<name>, without cgo
+// unless the flags ask for the race detector, which needs it.
+func compile(ctx context.Context, root, dir, name string, flags ...string) (string, error) {
+	bin := filepath.Join(root, "bin")
+	if err := os.MkdirAll(bin, 0o755); err != nil {
+		return "", fmt.Errorf("build %s: %w", name, err)
+	}
+	// Several test packages may build at the same time.
+	unlock, err := lock(filepath.Join(bin, "."+name+".lock"))
+	if err != nil {
+		return "", fmt.Errorf("build %s: %w", name, err)
+	}
+	defer unlock()
+
+	out := filepath.Join(bin, name)
+	cgo := "CGO_ENABLED=0"
+	for _, flag := range flags {
+		if flag == "-race" {
+			cgo = "CGO_ENABLED=1"
+		}
+	}
+	cmd := exec.CommandContext(ctx, "go", append(append([]string{"build"}, flags...), "-o", out, ".")...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), cgo)
+	var output bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &output, &output
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("build %s in %s: %w\n%s", name, dir, err, output.String())
+	}
+	return out, nil
+}
+
+// lock takes an exclusive lock on the file, which it makes when it is missing,
+// and returns how to let it go.
+func lock(path string) (func(), error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX); err != nil {
+		file.Close()
+		return nil, fmt.Errorf("lock %s: %w", path, err)
+	}
+	return func() { file.Close() }, nil
+}
+
+// Root is the folder of the module lockstep/e2e: the nearest one above the
+// working directory whose go.mod names it.
+func Root() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+		if err == nil && bytes.HasPrefix(mod, []byte("module lockstep/e2e\n")) {
+			return dir, nil
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return "", fmt.Errorf("no go.mod of lockstep/e2e above the working directory: run this from inside e2e")
+		}
+		dir = parent
+	}
+}
