@@ -1,0 +1,212 @@
+package nova
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gophercloud/gophercloud/v2"
+
+	"lockstep/core"
+)
+
+// action is a call as it is told to the operator.
+type action struct {
+	call   string // "list compute services"
+	policy string // the rule of policy.yaml that allows it; empty when every user may
+}
+
+// maxMessage is how much of a server's words is kept, in bytes (core.APIError.Message).
+const maxMessage = 4 << 10
+
+// errAnswer is an answer that is not what the API sends.
+type errAnswer struct{ want string }
+
+func (e *errAnswer) Error() string { return "the answer is not " + e.want }
+
+func errShape(want string) error { return &errAnswer{want: want} }
+
+// fail turns any error of a call into a core.APIError, without secrets. An error that already is one stays as it is.
+func (c *Client) fail(a action, err error) *core.APIError {
+	var done *core.APIError
+	if errors.As(err, &done) {
+		return done
+	}
+	secrets := c.secrets()
+	e := &core.APIError{Server: core.ServerOpenStack, Call: a.call}
+
+	cause := err
+	var relogin *gophercloud.ErrUnableToReauthenticate
+	if errors.As(err, &relogin) {
+		e.Call = "log in again to " + a.call
+		cause = relogin.ErrReauth
+	}
+	var http *gophercloud.ErrUnexpectedResponseCode
+	var httpValue gophercloud.ErrUnexpectedResponseCode
+	if errors.As(cause, &httpValue) {
+		http = &httpValue
+	} else {
+		errors.As(cause, &http)
+	}
+	if http != nil {
+		e.Status = http.Actual
+		e.Kind = kindOfStatus(http.Actual)
+		e.Message = messageOf(http.Body, http.Actual)
+	} else {
+		e.Kind, e.Message = kindOfFailure(cause)
+	}
+	e.Message = truncate(redact(e.Message, secrets))
+	e.Remedy = c.remedy(a, e, cause)
+	e.Err = &redacted{text: redact(fmt.Sprintf("%s: %s", e.Kind, e.Message), secrets), cause: cause}
+	return e
+}
+
+func kindOfStatus(status int) core.ErrorKind {
+	switch {
+	case status == http.StatusUnauthorized:
+		return core.ErrUnauthorized
+	case status == http.StatusForbidden:
+		return core.ErrForbidden
+	case status == http.StatusNotFound, status == http.StatusGone:
+		return core.ErrNotFound
+	case status == http.StatusConflict:
+		return core.ErrConflict
+	case status == http.StatusBadRequest, status == http.StatusUnprocessableEntity:
+		return core.ErrInvalid
+	case status == http.StatusNotAcceptable:
+		return core.ErrUnsupported // a microversion that the cloud does not have
+	case status == http.StatusTooManyRequests, status == http.StatusRequestEntityTooLarge:
+		return core.ErrTooManyRequests // 413 is Nova's older word for it
+	case status == http.StatusGatewayTimeout:
+		return core.ErrTimeout
+	case status >= 500:
+		return core.ErrServer
+	}
+	return core.ErrOther
+}
+
+// kindOfFailure is for errors without an HTTP status.
+func kindOfFailure(err error) (core.ErrorKind, string) {
+	var answer *errAnswer
+	var netErr net.Error
+	var urlErr *url.Error
+	var opErr *net.OpError
+	var unknownCA x509.UnknownAuthorityError
+	var hostname x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	var verify *tls.CertificateVerificationError
+	var noEndpoint *gophercloud.ErrEndpointNotFound
+	message := err.Error()
+	if errors.As(err, &urlErr) {
+		message = urlErr.Err.Error() // its URL is in the remedy, and its verb in the call
+	}
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return core.ErrTimeout, "no answer in time"
+	case errors.Is(err, context.Canceled):
+		return core.ErrTimeout, "given up before the answer came"
+	case errors.As(err, &verify), errors.As(err, &unknownCA), errors.As(err, &hostname), errors.As(err, &invalid):
+		return core.ErrConfiguration, message
+	case errors.As(err, &noEndpoint), errors.Is(err, gophercloud.ErrEndpointNotFound{}):
+		return core.ErrConfiguration, message
+	case errors.As(err, &answer):
+		return core.ErrOther, message
+	case errors.As(err, &netErr) && netErr.Timeout():
+		return core.ErrTimeout, message
+	case errors.As(err, &opErr), errors.As(err, &urlErr):
+		return core.ErrUnreachable, message
+	}
+	return core.ErrOther, message
+}
+
+// messageOf is the server's own words: {"conflictingRequest": {"message": "…"}}, and the like of Keystone and Neutron.
+func messageOf(body []byte, status int) string {
+	var envelope map[string]json.RawMessage
+	if json.Unmarshal(body, &envelope) == nil {
+		for _, raw := range envelope {
+			var inner struct {
+				Message string `json:"message"`
+				Detail  string `json:"detail"`
+			}
+			if json.Unmarshal(raw, &inner) == nil && inner.Message != "" {
+				if inner.Detail != "" {
+					return inner.Message + ": " + inner.Detail
+				}
+				return inner.Message
+			}
+		}
+		var flat string
+		for _, key := range []string{"message", "error", "NeutronError"} {
+			if json.Unmarshal(envelope[key], &flat) == nil && flat != "" {
+				return flat
+			}
+		}
+	}
+	text := strings.TrimSpace(string(body))
+	if text == "" || strings.HasPrefix(text, "<") || strings.HasPrefix(text, "{") {
+		return fmt.Sprintf("%d %s", status, http.StatusText(status)) // a proxy's page says no more
+	}
+	return text
+}
+
+// truncate cuts a text to maxMessage, never within a character.
+func truncate(text string) string {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	if len(text) <= maxMessage {
+		return text
+	}
+	cut := maxMessage - len("…")
+	for cut > 0 && !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut] + "…"
+}
+
+// remedy is what the operator can do about it.
+func (c *Client) remedy(a action, e *core.APIError, cause error) string {
+	switch e.Kind {
+	case core.ErrForbidden:
+		need := "it needs the role admin"
+		if a.policy != "" {
+			need += " (policy " + a.policy + ")"
+		}
+		return need + ": use the cloud's administrator, whose credentials are in the cluster's secret openstack-external/openstack-identity-credentials"
+	case core.ErrUnauthorized:
+		return fmt.Sprintf("check user, password and domains, or the application credential, of cloud %s in %s", c.cfg.cloud, c.cfg.origin)
+	case core.ErrUnreachable, core.ErrTimeout:
+		return fmt.Sprintf("see whether %s answers from here (curl -sk); during an update the API can be away for minutes", c.addressOf(cause))
+	case core.ErrServer:
+		return "see the log of the service; during an update its API can be away for minutes"
+	case core.ErrTooManyRequests:
+		return "wait; the cloud limits the rate of requests"
+	case core.ErrConfiguration:
+		var noEndpoint *gophercloud.ErrEndpointNotFound
+		if errors.As(cause, &noEndpoint) || errors.Is(cause, gophercloud.ErrEndpointNotFound{}) {
+			return fmt.Sprintf("check region_name and interface of cloud %s in %s", c.cfg.cloud, c.cfg.origin)
+		}
+		return fmt.Sprintf("check cacert and auth_url of cloud %s in %s", c.cfg.cloud, c.cfg.origin)
+	}
+	return ""
+}
+
+// addressOf is scheme and host of the server that a failed request went to.
+func (c *Client) addressOf(cause error) string {
+	var urlErr *url.Error
+	if errors.As(cause, &urlErr) {
+		if u, err := url.Parse(urlErr.URL); err == nil && u.Host != "" {
+			return u.Scheme + "://" + u.Host
+		}
+	}
+	if u, err := url.Parse(c.cfg.auth.IdentityEndpoint); err == nil && u.Host != "" {
+		return u.Scheme + "://" + u.Host
+	}
+	return c.cfg.cloud
+}

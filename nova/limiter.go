@@ -1,0 +1,97 @@
+package nova
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// wallClock is the time of sources and deltas, which is never the simulated cloud's.
+func wallClock() time.Time { return time.Now() }
+
+// limiter spaces requests out: at most one per interval, after a burst. Its waiters are served in their order.
+type limiter struct {
+	mu    sync.Mutex
+	every time.Duration
+	burst int
+	next  time.Time // when the next request may go
+}
+
+func newLimiter(perSecond float64, burst int) *limiter {
+	l := &limiter{burst: burst}
+	l.setRate(perSecond)
+	return l
+}
+
+func (l *limiter) setRate(perSecond float64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.every = time.Duration(float64(time.Second) / perSecond)
+}
+
+// take books the next slot and tells how long until then.
+func (l *limiter) take(now time.Time) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if idle := now.Add(-time.Duration(l.burst) * l.every); l.next.Before(idle) {
+		l.next = idle
+	}
+	l.next = l.next.Add(l.every)
+	return l.next.Sub(now)
+}
+
+func (l *limiter) wait(ctx context.Context) error { return sleep(ctx, l.take(wallClock())) }
+
+// sleep waits, or gives up with the context.
+func sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// transport limits the rate of all requests to the cloud, logins and retries among them. Writes are counted and never
+// wait: the operator does.
+type transport struct {
+	base  http.RoundTripper
+	limit *limiter
+	log   *slog.Logger
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		if err := t.limit.wait(r.Context()); err != nil {
+			return nil, err
+		}
+	} else {
+		t.limit.take(wallClock())
+	}
+	start := wallClock()
+	resp, err := t.base.RoundTrip(r)
+	if t.log != nil {
+		status := 0
+		if resp != nil {
+			status = resp.StatusCode
+		}
+		t.log.Debug("openstack request", "method", r.Method, "host", r.URL.Host, "path", r.URL.Path,
+			"status", status, "took", wallClock().Sub(start), "failed", err != nil)
+	}
+	return resp, err
+}
+
+// CloseIdleConnections lets http.Client.CloseIdleConnections reach the transport below.
+func (t *transport) CloseIdleConnections() {
+	if c, ok := t.base.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
+}

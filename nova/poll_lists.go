@@ -1,0 +1,115 @@
+package nova
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"time"
+
+	"lockstep/core"
+)
+
+// computeServices polls the nova-compute services: one short list.
+func (p *Poller) computeServices() pollFunc {
+	return func(ctx context.Context, _ bool) (time.Duration, error) {
+		services, err := p.c.listServices(ctx, "")
+		if err != nil {
+			return 0, err
+		}
+		p.emit(core.Delta{Source: core.SourceComputeServices, State: core.SourceLive, Replace: true, Upserts: objects(services)})
+		return p.scaled(servicesEvery), nil
+	}
+}
+
+// projects polls the names of the projects, which rarely change.
+func (p *Poller) projects() pollFunc {
+	return func(ctx context.Context, _ bool) (time.Duration, error) {
+		projects, err := p.c.listProjects(ctx)
+		if err != nil {
+			return 0, err
+		}
+		p.emit(core.Delta{Source: core.SourceProjects, State: core.SourceLive, Replace: true, Upserts: objects(projects)})
+		return p.scaled(projectsEvery), nil
+	}
+}
+
+// agentPoll polls the network agents: all of them now and then, those of the focus hosts often.
+type agentPoll struct {
+	p      *Poller
+	known  map[string]*core.NetworkAgent
+	relist time.Time // when all are due again
+}
+
+func newAgentPoll(p *Poller) *agentPoll {
+	return &agentPoll{p: p, known: map[string]*core.NetworkAgent{}}
+}
+
+// hostsPerQuery keeps the address of a request short.
+const hostsPerQuery = 40
+
+func (a *agentPoll) poll(ctx context.Context, _ bool) (time.Duration, error) {
+	now := wallClock()
+	if !now.Before(a.relist) {
+		agents, err := a.p.c.listAgents(ctx)
+		if err != nil {
+			return 0, err
+		}
+		clear(a.known)
+		for _, agent := range agents {
+			a.known[agent.ID] = agent
+		}
+		a.relist = now.Add(a.p.scaled(relistEvery))
+		a.p.emit(core.Delta{Source: core.SourceNetworkAgents, State: core.SourceLive, Replace: true, Upserts: objects(agents)})
+		return a.p.scaled(agentsEvery), nil
+	}
+	focus, _ := a.p.hosts()
+	for hosts := range slices.Chunk(focus, hostsPerQuery) {
+		agents, err := a.p.c.listAgents(ctx, hosts...)
+		if err != nil {
+			return 0, err
+		}
+		a.merge(hosts, agents)
+	}
+	if len(focus) == 0 {
+		return min(a.p.scaled(4*agentsEvery), max(a.relist.Sub(now), a.p.floor)), nil
+	}
+	return a.p.scaled(agentsEvery), nil
+}
+
+// merge hands on what is new of the agents of some hosts.
+func (a *agentPoll) merge(hosts []string, agents []*core.NetworkAgent) {
+	d := core.Delta{Source: core.SourceNetworkAgents, State: core.SourceLive}
+	seen := map[string]bool{}
+	for _, agent := range agents {
+		seen[agent.ID] = true
+		if old := a.known[agent.ID]; old == nil || *old != *agent {
+			a.known[agent.ID] = agent
+			d.Upserts = append(d.Upserts, agent)
+		}
+	}
+	for id, agent := range a.known {
+		if !seen[id] && slices.Contains(hosts, agent.Host) {
+			delete(a.known, id)
+			d.Deletes = append(d.Deletes, id)
+		}
+	}
+	d.Touch = len(d.Upserts) == 0 && len(d.Deletes) == 0
+	a.p.emit(d)
+}
+
+// objects is a list of one type as a Delta carries it.
+func objects[T core.Object](list []T) []core.Object {
+	all := make([]core.Object, len(list))
+	for i, o := range list {
+		all[i] = o
+	}
+	return all
+}
+
+// same tells whether two instances say the same.
+func same(a, b *core.Instance) bool {
+	if a == nil || b == nil || a.ID != b.ID || a.Host != b.Host || a.Status != b.Status || a.TaskState != b.TaskState || !a.Updated.Equal(b.Updated) {
+		return false
+	}
+	return reflect.DeepEqual(a, b)
+}

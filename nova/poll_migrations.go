@@ -1,0 +1,296 @@
+package nova
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"lockstep/core"
+)
+
+const (
+	recentMigrations = 1000 // records read at first and at each relist: the newest ones of the cloud
+	hostMigrations   = 100  // and the newest ones of each focus host
+
+	progressPerPoll = 20 // live migrations whose progress is read in one turn
+	reasonsPerPoll  = 3  // failed migrations whose reason is looked for in one turn
+	reasonTries     = 3
+
+	// reasonsReach is how old a failure may be, by Nova's clock, for its reason to be looked for.
+	reasonsReach = 24 * time.Hour
+)
+
+// migrationPoll polls the migration records. Where the cloud can tell what changed (2.59) one request per turn sees both
+// what runs and what ended; older clouds are asked for each running status, and for the focus hosts.
+type migrationPoll struct {
+	p       *Poller
+	known   map[string]*core.Migration
+	newest  time.Time // by Nova's clock
+	relist  time.Time
+	reasons map[string]*reason // of failed migrations, by key
+}
+
+// reason is Nova's text of why a migration failed, as far as it was found.
+type reason struct {
+	text  string
+	done  bool
+	tries int
+}
+
+func newMigrationPoll(p *Poller) *migrationPoll {
+	return &migrationPoll{p: p, known: map[string]*core.Migration{}, reasons: map[string]*reason{}}
+}
+
+func (l *migrationPoll) poll(ctx context.Context, _ bool) (time.Duration, error) {
+	s, err := l.p.c.session(ctx)
+	if err != nil {
+		return 0, err
+	}
+	full := !wallClock().Before(l.relist) || l.newest.IsZero()
+	var records []*core.Migration
+	switch {
+	case full:
+		records, err = l.listAll(ctx, s)
+	case s.versions.has(vMigrationPaging):
+		records, err = l.p.c.listMigrations(ctx, migrationQuery{since: l.newest.Add(-changesOverlap)})
+	default:
+		records, err = l.listOld(ctx)
+	}
+	if err != nil {
+		return 0, err
+	}
+	at := wallClock()
+	before := l.known
+	if full {
+		l.known = make(map[string]*core.Migration, len(records))
+		l.relist = at.Add(l.p.scaled(relistEvery))
+	}
+	var upserts []core.Object
+	ended := false
+	for _, m := range records {
+		old := before[m.Key()]
+		if old != nil {
+			m.Failure = old.Failure
+			if old.Running() && m.Running() {
+				m.Memory, m.Disk = old.Memory, old.Disk
+			}
+			ended = ended || (old.Running() && !m.Running())
+		}
+		if r := l.reasons[m.Key()]; r != nil {
+			m.Failure = r.text
+		}
+		if m.Updated.After(l.newest) {
+			l.newest = m.Updated
+		}
+		if old != nil && sameMigration(old, m) {
+			l.known[m.Key()] = old
+			continue
+		}
+		l.known[m.Key()] = m
+		upserts = append(upserts, m)
+	}
+	d := core.Delta{Source: core.SourceMigrations, At: at, State: core.SourceLive, Replace: full, Upserts: upserts}
+	if full {
+		d.Upserts = make([]core.Object, 0, len(l.known))
+		for _, m := range l.known {
+			d.Upserts = append(d.Upserts, m)
+		}
+		for key := range l.reasons {
+			if l.known[key] == nil {
+				delete(l.reasons, key)
+			}
+		}
+	}
+	d.Touch = !full && len(upserts) == 0
+	l.p.emit(d)
+	if ended {
+		wake(l.p.wakeInstances) // the instance has moved, or has not: its hosts' lists tell
+	}
+	if err := l.readProgress(ctx); err != nil {
+		return 0, err
+	}
+	if err := l.findReasons(ctx); err != nil {
+		return 0, err
+	}
+	return l.next(), nil
+}
+
+// next is short while something runs or moves.
+func (l *migrationPoll) next() time.Duration {
+	running := len(l.running()) > 0
+	l.p.setMigrating(running)
+	if _, moving := l.p.hosts(); moving {
+		return l.p.scaled(migrationsMoving)
+	}
+	return l.p.scaled(migrationsQuiet)
+}
+
+// listAll reads the newest records of the cloud, whatever runs, however old, and the newest records of the focus hosts.
+func (l *migrationPoll) listAll(ctx context.Context, s *session) ([]*core.Migration, error) {
+	if !s.versions.has(vMigrationPaging) {
+		return l.listOld(ctx)
+	}
+	queries := []migrationQuery{{limit: recentMigrations}}
+	for _, status := range runningStatuses {
+		queries = append(queries, migrationQuery{status: status})
+	}
+	return l.union(ctx, append(queries, l.hostQueries()...))
+}
+
+// listOld is for clouds that list the whole history or nothing.
+func (l *migrationPoll) listOld(ctx context.Context) ([]*core.Migration, error) {
+	var queries []migrationQuery
+	for _, status := range runningStatuses {
+		queries = append(queries, migrationQuery{status: status})
+	}
+	for key, m := range l.known { // what ran a moment ago has a new status now
+		if m.Running() && l.known[key] != nil {
+			queries = append(queries, migrationQuery{instance: m.InstanceID, limit: newestRecords})
+		}
+	}
+	return l.union(ctx, append(queries, l.hostQueries()...))
+}
+
+func (l *migrationPoll) hostQueries() []migrationQuery {
+	focus, _ := l.p.hosts()
+	var queries []migrationQuery
+	for _, h := range focus {
+		queries = append(queries, migrationQuery{host: h, limit: hostMigrations})
+	}
+	return queries
+}
+
+// union runs the queries; of a record that several of them return the last answer counts.
+func (l *migrationPoll) union(ctx context.Context, queries []migrationQuery) ([]*core.Migration, error) {
+	byKey := map[string]*core.Migration{}
+	for _, q := range queries {
+		list, err := l.p.c.listMigrations(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range list {
+			byKey[m.Key()] = m
+		}
+	}
+	all := make([]*core.Migration, 0, len(byKey))
+	for _, m := range byKey {
+		all = append(all, m)
+	}
+	newestFirst(all)
+	return all, nil
+}
+
+// running are the live migrations under way, those of the focus hosts first, then the oldest first.
+func (l *migrationPoll) running() []*core.Migration {
+	focus, _ := l.p.hosts()
+	var all []*core.Migration
+	for _, m := range l.known {
+		if m.Running() {
+			all = append(all, m)
+		}
+	}
+	slices.SortFunc(all, func(a, b *core.Migration) int {
+		inA, inB := slices.Contains(focus, a.SourceHost), slices.Contains(focus, b.SourceHost)
+		switch {
+		case inA && !inB:
+			return -1
+		case inB && !inA:
+			return 1
+		}
+		return a.Created.Compare(b.Created)
+	})
+	return all
+}
+
+// readProgress asks how far each running live migration is.
+func (l *migrationPoll) readProgress(ctx context.Context) error {
+	asked := 0
+	var upserts []core.Object
+	for _, m := range l.running() {
+		if (m.Type != core.MigrationLive && m.Type != "") || asked == progressPerPoll {
+			continue
+		}
+		asked++
+		list, err := l.p.c.liveProgress(ctx, m.InstanceID)
+		if err != nil {
+			return err
+		}
+		for _, now := range list {
+			if now.ID != m.ID {
+				continue
+			}
+			next := *m
+			next.Status, next.Memory, next.Disk = cmpOr(now.Status, m.Status), now.Memory, now.Disk
+			next.DestHost = cmpOr(now.DestHost, m.DestHost)
+			if now.Updated.After(next.Updated) {
+				next.Updated = now.Updated
+			}
+			if !sameMigration(m, &next) {
+				l.known[next.Key()] = &next
+				upserts = append(upserts, &next)
+			}
+		}
+	}
+	if len(upserts) > 0 {
+		l.p.emit(core.Delta{Source: core.SourceMigrations, State: core.SourceLive, Upserts: upserts})
+	}
+	return nil
+}
+
+// findReasons looks for Nova's own text of recent failures, newest first, a few in each turn. A reason is looked for once
+// more when the cloud did not answer, and then never again.
+func (l *migrationPoll) findReasons(ctx context.Context) error {
+	var failed []*core.Migration
+	for key, m := range l.known {
+		r := l.reasons[key]
+		if m.Failed() && m.Updated.After(l.newest.Add(-reasonsReach)) && (r == nil || !r.done && r.tries < reasonTries) {
+			failed = append(failed, m)
+		}
+	}
+	newestFirst(failed)
+	var upserts []core.Object
+	for _, m := range failed[:min(len(failed), reasonsPerPoll)] {
+		r := l.reasons[m.Key()]
+		if r == nil {
+			r = &reason{}
+			l.reasons[m.Key()] = r
+		}
+		r.tries++
+		text, err := l.p.c.failureOf(ctx, m)
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			l.p.log.Info("no reason found for a failed migration", "instance", m.InstanceID, "err", err)
+			continue
+		}
+		r.text, r.done = text, true
+		if text != "" {
+			next := *m
+			next.Failure = text
+			l.known[m.Key()] = &next
+			upserts = append(upserts, &next)
+		}
+	}
+	if len(upserts) > 0 {
+		l.p.emit(core.Delta{Source: core.SourceMigrations, State: core.SourceLive, Upserts: upserts})
+	}
+	return nil
+}
+
+func sameMigration(a, b *core.Migration) bool {
+	x, y := *a, *b
+	if !sameProgress(x.Memory, y.Memory) || !sameProgress(x.Disk, y.Disk) || !x.Created.Equal(y.Created) || !x.Updated.Equal(y.Updated) {
+		return false
+	}
+	x.Memory, x.Disk, y.Memory, y.Disk = nil, nil, nil, nil
+	x.Created, x.Updated, y.Created, y.Updated = time.Time{}, time.Time{}, time.Time{}, time.Time{}
+	return x == y
+}
+
+func sameProgress(a, b *core.Progress) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b
+}

@@ -1,0 +1,222 @@
+package nova
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"lockstep/core"
+)
+
+// The cadence of each list at Pace 1 (engineering-notes 5).
+const (
+	servicesEvery    = 15 * time.Second
+	hostMovingEvery  = 5 * time.Second  // instances of a focus host while something moves
+	hostQuietEvery   = 30 * time.Second // and otherwise
+	changesEvery     = 30 * time.Second // instances of the whole cloud that changed
+	relistEvery      = 10 * time.Minute // the whole lists, as a cross-check of the changes
+	migrationsMoving = 3 * time.Second
+	migrationsQuiet  = 15 * time.Second
+	agentsEvery      = 15 * time.Second
+	projectsEvery    = 10 * time.Minute
+
+	// floor is the shortest interval at any Pace, so that a fast clock does not turn polling into a flood.
+	floor = 300 * time.Millisecond
+
+	// pollLimit is the deadline of one poll, retries included.
+	pollLimit = 45 * time.Second
+
+	failurePause, failurePauseMax = 2 * time.Second, time.Minute
+)
+
+// PollOptions tune a Poller.
+type PollOptions struct {
+	// Pace divides all intervals; 0 means 1. The demo's clock runs faster than the wall's, and so must its polling. No
+	// interval gets shorter than 300 ms.
+	Pace float64
+	Log  *slog.Logger // nil means none
+}
+
+// Poller reads the cloud again and again and hands what is new to its sink. Nova has no watch, so the cadence follows
+// what happens: the hosts in focus and running migrations are read often, the rest of the cloud by its changes.
+//
+// Each list is polled by itself, so one that fails or hangs holds up no other.
+type Poller struct {
+	c     *Client
+	log   *slog.Logger
+	pace  float64
+	floor time.Duration
+
+	sinkMu sync.Mutex
+	sink   func(core.Delta)
+
+	mu        sync.Mutex
+	focus     []string
+	moving    bool // as the caller sees it: a run or a maintenance is under way
+	migrating bool // as the cloud says: a migration runs
+
+	wakeInstances, wakeMigrations, wakeAgents chan struct{}
+}
+
+// NewPoller makes a Poller on the client. The sink is called from one goroutine at a time and should not block.
+func NewPoller(c *Client, sink func(core.Delta), o PollOptions) *Poller {
+	if o.Pace <= 0 {
+		o.Pace = 1
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Pace > 1 {
+		c.limit.setRate(min(defaultRate*o.Pace, 50))
+	}
+	return &Poller{
+		c: c, sink: sink, pace: o.Pace, floor: floor, log: o.Log,
+		wakeInstances: make(chan struct{}, 1), wakeMigrations: make(chan struct{}, 1), wakeAgents: make(chan struct{}, 1),
+	}
+}
+
+// Run polls until the context ends.
+func (p *Poller) Run(ctx context.Context) {
+	var wg sync.WaitGroup
+	wg.Go(func() { p.loop(ctx, core.SourceComputeServices, nil, p.computeServices()) })
+	wg.Go(func() { p.loop(ctx, core.SourceInstances, p.wakeInstances, newInstancePoll(p).poll) })
+	wg.Go(func() { p.loop(ctx, core.SourceMigrations, p.wakeMigrations, newMigrationPoll(p).poll) })
+	wg.Go(func() { p.loop(ctx, core.SourceNetworkAgents, p.wakeAgents, newAgentPoll(p).poll) })
+	wg.Go(func() { p.loop(ctx, core.SourceProjects, nil, p.projects()) })
+	wg.Wait()
+}
+
+// SetHosts says which hosts matter now, those in maintenance and the selected one, by the names of their nodes; moving
+// says that a run or a maintenance is under way. It does not block.
+func (p *Poller) SetHosts(focus []string, moving bool) {
+	focus = slices.DeleteFunc(slices.Clone(focus), func(h string) bool { return h == "" })
+	slices.Sort(focus)
+	focus = slices.Compact(focus)
+	p.mu.Lock()
+	changed := !slices.Equal(p.focus, focus) || (moving && !p.moving)
+	p.focus, p.moving = focus, moving
+	p.mu.Unlock()
+	if changed {
+		p.Nudge()
+		wake(p.wakeAgents)
+	}
+}
+
+// Nudge asks for the focus hosts and the migrations at once, as after a write. It does not block.
+func (p *Poller) Nudge() {
+	wake(p.wakeInstances)
+	wake(p.wakeMigrations)
+}
+
+func wake(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// hosts is the focus, and whether anything moves.
+func (p *Poller) hosts() (focus []string, moving bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.focus, p.moving || p.migrating
+}
+
+func (p *Poller) setMigrating(yes bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.migrating = yes
+}
+
+// scaled is an interval at the poller's pace.
+func (p *Poller) scaled(d time.Duration) time.Duration {
+	return max(time.Duration(float64(d)/p.pace), p.floor)
+}
+
+func (p *Poller) emit(d core.Delta) {
+	if d.At.IsZero() {
+		d.At = wallClock()
+	}
+	p.sinkMu.Lock()
+	defer p.sinkMu.Unlock()
+	p.sink(d)
+}
+
+// pollFunc polls one list once, hands on what is new, and says when it wants to be called again. nudged says that
+// somebody asked for it.
+type pollFunc func(ctx context.Context, nudged bool) (next time.Duration, err error)
+
+// loop calls a poll for as long as the program runs, and tells the engine how its source does.
+func (p *Poller) loop(ctx context.Context, id core.SourceID, nudge <-chan struct{}, poll pollFunc) {
+	p.emit(core.Delta{Source: id, State: core.SourceConnecting})
+	failures, known, nudged := 0, false, false
+	for {
+		next, err := p.once(ctx, poll, nudged)
+		if ctx.Err() != nil {
+			return
+		}
+		if err == nil {
+			failures, known = 0, true
+		} else {
+			next = p.failurePause(failures)
+			failures++
+			p.report(id, err, known, &next)
+		}
+		timer := time.NewTimer(next)
+		nudged = false
+		select {
+		case <-timer.C:
+		case <-nudge:
+			nudged = true
+			timer.Stop()
+			if sleep(ctx, p.floor/3) != nil { // a few nudges at once are one
+				return
+			}
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		}
+	}
+}
+
+func (p *Poller) once(ctx context.Context, poll pollFunc, nudged bool) (time.Duration, error) {
+	ctx, cancel := context.WithTimeout(ctx, pollLimit)
+	defer cancel()
+	return poll(ctx, nudged)
+}
+
+// failurePause doubles with each failure in a row.
+func (p *Poller) failurePause(failures int) time.Duration {
+	return p.scaled(min(failurePause<<min(failures, 10), failurePauseMax))
+}
+
+// report says why a source is not live. next becomes the time of the next login where that is what failed.
+func (p *Poller) report(id core.SourceID, err error, known bool, next *time.Duration) {
+	var api *core.APIError
+	if !errors.As(err, &api) {
+		api = p.c.fail(action{call: "poll " + string(id)}, err)
+	}
+	now := wallClock()
+	if again := p.c.retryAt(); again.After(now) {
+		*next = max(again.Sub(now), p.floor)
+	}
+	state := core.SourceFailed
+	switch {
+	case api.Kind == core.ErrForbidden:
+		state = core.SourceForbidden
+	case errors.Is(err, errNoNeutron):
+		state = core.SourceAbsent
+	case known:
+		state = core.SourceStale
+	}
+	p.log.Warn("openstack poll failed", "source", string(id), "state", string(state), "err", api.Error(), "next", *next)
+	p.emit(core.Delta{Source: id, At: now, State: state, Err: api, Next: now.Add(*next)})
+}
+
+// touch says that the server confirmed what is known.
+func (p *Poller) touch(id core.SourceID) {
+	p.emit(core.Delta{Source: id, State: core.SourceLive, Touch: true})
+}

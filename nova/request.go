@@ -1,0 +1,143 @@
+package nova
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gophercloud/gophercloud/v2"
+)
+
+const (
+	maxTries    = 4                // of a GET
+	maxAnswer   = 64 << 20         // bytes of one page; 1000 servers are about 3 MB
+	tryTimeout  = 30 * time.Second // of one try of a GET
+	writeLimit  = 90 * time.Second // of a write: a live migration is scheduled before it is answered
+	headerLimit = 2 * time.Minute  // until the first byte of any answer, a backstop behind the deadline of each call
+)
+
+// checked is an answer that can tell whether it is what was asked for. Fields of unexpected types are left empty; a list
+// that is not there must not pass for an empty one.
+type checked interface{ check() error }
+
+// get reads a document. Failures of the network and of the server are tried again, with jitter, as long as ctx allows.
+func (c *Client) get(ctx context.Context, sc *gophercloud.ServiceClient, url string, out checked, ok ...int) error {
+	if len(ok) == 0 {
+		ok = []int{http.StatusOK}
+	}
+	for try := 1; ; try++ {
+		err := c.getOnce(ctx, sc, url, out, ok)
+		if err == nil {
+			return nil
+		}
+		if try == maxTries || ctx.Err() != nil || !retryable(err) {
+			return err
+		}
+		pause := c.pause(try)
+		if after, ok := retryAfter(err); ok {
+			pause = after
+		}
+		if deadline, ok := ctx.Deadline(); ok && wallClock().Add(pause).After(deadline) {
+			return err
+		}
+		if sleep(ctx, pause) != nil {
+			return err
+		}
+	}
+}
+
+func (c *Client) getOnce(ctx context.Context, sc *gophercloud.ServiceClient, url string, out checked, ok []int) error {
+	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
+	defer cancel()
+	resp, err := sc.Get(ctx, url, nil, &gophercloud.RequestOpts{OkCodes: ok, KeepResponseBody: true})
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return err
+	}
+	return decode(body, out)
+}
+
+// decode is lenient in what Nova may leave out or send as null, and strict in the shape of the whole.
+func decode(body []byte, out checked) error {
+	var wrongType *json.UnmarshalTypeError
+	if err := json.Unmarshal(body, out); err != nil && !errors.As(err, &wrongType) {
+		return errShape("JSON")
+	}
+	return out.check()
+}
+
+// backoff is the pause after the given number of failed tries: 0.5 to 8 seconds, jittered.
+func backoff(try int) time.Duration {
+	d := 500 * time.Millisecond << min(try-1, 4)
+	return d/2 + rand.N(d/2+1)
+}
+
+// retryable tells whether the same GET may succeed a moment later.
+func retryable(err error) bool {
+	var relogin *gophercloud.ErrUnableToReauthenticate
+	if errors.As(err, &relogin) {
+		return false
+	}
+	if status := statusOf(err); status != 0 {
+		return status >= 500 || status == http.StatusTooManyRequests || status == http.StatusRequestEntityTooLarge
+	}
+	var answer *errAnswer
+	if errors.As(err, &answer) {
+		return false
+	}
+	var noEndpoint *gophercloud.ErrEndpointNotFound
+	return !errors.As(err, &noEndpoint)
+}
+
+func statusOf(err error) int {
+	if e := responseOf(err); e != nil {
+		return e.Actual
+	}
+	return 0
+}
+
+// responseOf is the HTTP answer in an error. gophercloud returns it by value in some places and by pointer in others.
+func responseOf(err error) *gophercloud.ErrUnexpectedResponseCode {
+	var value gophercloud.ErrUnexpectedResponseCode
+	if errors.As(err, &value) {
+		return &value
+	}
+	var pointer *gophercloud.ErrUnexpectedResponseCode
+	if errors.As(err, &pointer) {
+		return pointer
+	}
+	return nil
+}
+
+// retryAfter is what a server that was asked too often wants.
+func retryAfter(err error) (time.Duration, bool) {
+	e := responseOf(err)
+	if e == nil {
+		return 0, false
+	}
+	seconds, parseErr := strconv.Atoi(strings.TrimSpace(e.ResponseHeader.Get("Retry-After")))
+	if parseErr != nil || seconds < 0 {
+		return 0, false
+	}
+	return time.Duration(seconds) * time.Second, true
+}
+
+// send makes a change. It is never repeated: after a lost answer only the server knows whether it was carried out.
+func (c *Client) send(ctx context.Context, sc *gophercloud.ServiceClient, method, url string, body any, ok ...int) error {
+	opts := &gophercloud.RequestOpts{OkCodes: ok}
+	if body != nil {
+		opts.JSONBody = body
+	}
+	_, err := sc.Request(ctx, method, url, opts)
+	return err
+}
