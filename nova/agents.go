@@ -26,7 +26,7 @@ func (r *agentRecord) agent() *core.NetworkAgent {
 }
 
 type agentPage struct {
-	Agents *[]agentRecord `json:"agents"`
+	Agents []agentRecord `json:"agents"`
 }
 
 func (p *agentPage) check() error {
@@ -62,9 +62,9 @@ func (c *Client) listAgents(ctx context.Context, hosts ...string) ([]*core.Netwo
 	if err != nil {
 		return nil, err
 	}
-	agents := make([]*core.NetworkAgent, 0, len(*page.Agents))
-	for i := range *page.Agents {
-		if r := &(*page.Agents)[i]; r.ID != "" {
+	agents := make([]*core.NetworkAgent, 0, len(page.Agents))
+	for i := range page.Agents {
+		if r := &page.Agents[i]; r.ID != "" {
 			agents = append(agents, r.agent())
 		}
 	}

@@ -1,6 +1,7 @@
 package nova
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -37,7 +38,7 @@ type actionRecord struct {
 }
 
 type actionPage struct {
-	Actions *[]actionRecord `json:"instanceActions"`
+	Actions []actionRecord `json:"instanceActions"`
 }
 
 func (p *actionPage) check() error {
@@ -69,7 +70,7 @@ func (c *Client) failureOf(ctx context.Context, m *core.Migration) (string, erro
 		if err := c.get(ctx, sc, sc.ServiceURL("servers", m.InstanceID, "os-instance-actions"), &page); err != nil {
 			return err
 		}
-		request := requestOf(m, *page.Actions)
+		request := requestOf(m, page.Actions)
 		if request == "" {
 			return nil
 		}
@@ -123,7 +124,7 @@ func (a *actionRecord) failure() string {
 			continue
 		}
 		finished := parseTime(e.Finished)
-		if t := cmpOr(strings.TrimSpace(e.Details), lastLine(e.Traceback)); t != "" && (text == "" || finished.Before(first)) {
+		if t := cmp.Or(strings.TrimSpace(e.Details), lastLine(e.Traceback)); t != "" && (text == "" || finished.Before(first)) {
 			text, first = t, finished
 		}
 	}

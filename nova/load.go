@@ -2,6 +2,7 @@ package nova
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -91,7 +92,7 @@ func (c Config) secrets() []string {
 func Load(o Options) (*Config, error) {
 	var c *Config
 	var err error
-	name := cmpOr(o.Cloud, os.Getenv("OS_CLOUD"))
+	name := cmp.Or(o.Cloud, os.Getenv("OS_CLOUD"))
 	switch {
 	case len(o.CloudsYAML) > 0:
 		c, err = fromSecret(o)
@@ -143,15 +144,6 @@ func notConfigured(message string) *core.APIError {
 	return e
 }
 
-func cmpOr(values ...string) string {
-	for _, v := range values {
-		if v != "" {
-			return v
-		}
-	}
-	return ""
-}
-
 // fromSecret parses the clouds.yaml of the cluster's secret. OS_CLOUD and its sisters may well be meant for another
 // cloud, so only an explicit Options.Cloud has to exist in it.
 func fromSecret(o Options) (*Config, error) {
@@ -181,11 +173,11 @@ func fromFiles(name string) (*Config, error) {
 		return nil, err
 	}
 	if path == "" {
-		if name == "" {
+		if name == "" && os.Getenv("OS_CLIENT_CONFIG_FILE") == "" {
 			return nil, notConfigured("there is no clouds.yaml, and neither OS_CLOUD nor OS_AUTH_URL is set")
 		}
-		return nil, misconfigured(fmt.Sprintf("cloud %q was asked for, and there is no clouds.yaml; looked in %s", name,
-			strings.Join(locations(), ", ")), "put clouds.yaml into one of these places, or set OS_CLIENT_CONFIG_FILE to its path")
+		return nil, misconfigured(fmt.Sprintf("there is no clouds.yaml; looked for %s", strings.Join(locations(), ", ")),
+			"put clouds.yaml into one of these places, or set OS_CLIENT_CONFIG_FILE to its path")
 	}
 	all, err := parseClouds(content, path)
 	if err != nil {
@@ -330,14 +322,14 @@ func fromEnvironment() (*Config, error) {
 		AuthURL:                     env("OS_AUTH_URL"),
 		Token:                       env("OS_TOKEN"),
 		Username:                    env("OS_USERNAME"),
-		UserID:                      cmpOr(env("OS_USER_ID"), env("OS_USERID")),
+		UserID:                      cmp.Or(env("OS_USER_ID"), env("OS_USERID")),
 		Password:                    env("OS_PASSWORD"),
 		ApplicationCredentialID:     env("OS_APPLICATION_CREDENTIAL_ID"),
 		ApplicationCredentialName:   env("OS_APPLICATION_CREDENTIAL_NAME"),
 		ApplicationCredentialSecret: env("OS_APPLICATION_CREDENTIAL_SECRET"),
 		SystemScope:                 env("OS_SYSTEM_SCOPE"),
-		ProjectName:                 cmpOr(env("OS_PROJECT_NAME"), env("OS_TENANT_NAME")),
-		ProjectID:                   cmpOr(env("OS_PROJECT_ID"), env("OS_TENANT_ID")),
+		ProjectName:                 cmp.Or(env("OS_PROJECT_NAME"), env("OS_TENANT_NAME")),
+		ProjectID:                   cmp.Or(env("OS_PROJECT_ID"), env("OS_TENANT_ID")),
 		UserDomainName:              env("OS_USER_DOMAIN_NAME"),
 		UserDomainID:                env("OS_USER_DOMAIN_ID"),
 		ProjectDomainName:           env("OS_PROJECT_DOMAIN_NAME"),
@@ -347,7 +339,7 @@ func fromEnvironment() (*Config, error) {
 		TrustID:                     env("OS_TRUST_ID"),
 	}
 	all := &clouds.Clouds{Clouds: map[string]clouds.Cloud{environmentCloud: {
-		AuthInfo: auth, RegionName: env("OS_REGION_NAME"), Interface: cmpOr(env("OS_INTERFACE"), env("OS_ENDPOINT_TYPE")),
+		AuthInfo: auth, RegionName: env("OS_REGION_NAME"), Interface: cmp.Or(env("OS_INTERFACE"), env("OS_ENDPOINT_TYPE")),
 		CACertFile: env("OS_CACERT"), ClientCertFile: env("OS_CERT"), ClientKeyFile: env("OS_KEY"),
 	}}}
 	return parseCloud(all, nil, environmentCloud, "the environment")

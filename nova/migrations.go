@@ -1,6 +1,7 @@
 package nova
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -37,7 +38,7 @@ type migrationRecord struct {
 
 func (r *migrationRecord) migration() *core.Migration {
 	m := &core.Migration{
-		ID: r.ID, UUID: r.UUID, InstanceID: cmpOr(r.InstanceID, r.ServerID), Type: r.Type, Status: r.Status,
+		ID: r.ID, UUID: r.UUID, InstanceID: cmp.Or(r.InstanceID, r.ServerID), Type: r.Type, Status: r.Status,
 		SourceHost: r.SourceCompute, DestHost: r.DestCompute,
 		Created: parseTime(r.Created), Updated: parseTime(r.Updated),
 		Memory: progress(r.MemoryTotal, r.MemoryProcessed, r.MemoryRemaining),
@@ -62,8 +63,8 @@ func progress(total, processed, remaining *int64) *core.Progress {
 }
 
 type migrationPage struct {
-	Migrations *[]migrationRecord `json:"migrations"`
-	Links      []link             `json:"migrations_links"`
+	Migrations []migrationRecord `json:"migrations"`
+	Links      []link            `json:"migrations_links"`
 }
 
 func (p *migrationPage) check() error {
@@ -111,10 +112,10 @@ func (c *Client) listMigrations(ctx context.Context, q migrationQuery) ([]*core.
 				return err
 			}
 			last := ""
-			for i := range *page.Migrations {
-				r := &(*page.Migrations)[i]
+			for i := range page.Migrations {
+				r := &page.Migrations[i]
 				last = r.UUID
-				if cmpOr(r.InstanceID, r.ServerID) != "" {
+				if cmp.Or(r.InstanceID, r.ServerID) != "" {
 					all = append(all, r.migration())
 				}
 			}
@@ -169,8 +170,8 @@ func (c *Client) liveProgress(ctx context.Context, instanceID string) ([]*core.M
 		if err != nil {
 			return err
 		}
-		for i := range *page.Migrations {
-			m := (*page.Migrations)[i].migration()
+		for i := range page.Migrations {
+			m := page.Migrations[i].migration()
 			m.InstanceID = instanceID
 			if m.Type == "" {
 				m.Type = core.MigrationLive

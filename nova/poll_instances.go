@@ -135,7 +135,7 @@ func (l *instancePoll) pollHost(ctx context.Context, host string) error {
 	if err != nil {
 		return err
 	}
-	at := wallClock()
+	answered := wallClock()
 	l.turn++
 	listed := l.turn
 	present := map[string]bool{}
@@ -153,7 +153,7 @@ func (l *instancePoll) pollHost(ctx context.Context, host string) error {
 		missing = missing || (i.Host == host && !present[id])
 	}
 	if !changed && !missing {
-		l.p.emit(core.Delta{Source: core.SourceInstances, At: at, State: l.state(), Touch: true})
+		l.p.emit(core.Delta{Source: core.SourceInstances, At: answered, State: l.state(), Touch: true})
 		return nil
 	}
 	if missing && l.synced {
@@ -161,14 +161,17 @@ func (l *instancePoll) pollHost(ctx context.Context, host string) error {
 			return err
 		}
 	}
-	d := core.Delta{Source: core.SourceInstances, At: at, State: l.state(), Replace: true, Host: host}
+	d := core.Delta{Source: core.SourceInstances, At: answered, State: l.state(), Replace: true, Host: host}
 	for id, i := range l.known {
 		switch {
 		case i.Host != host:
 		case present[id] || l.heard[id] > listed: // heard later: it came back meanwhile
 			d.Upserts = append(d.Upserts, i)
 		default:
-			l.forget(id)
+			// Where it went the next look at the changes tells, or that it was deleted. Until then it is on no host.
+			gone := *i
+			gone.Host = ""
+			l.known[id] = &gone
 		}
 	}
 	l.p.emit(d)

@@ -1,6 +1,7 @@
 package nova
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -46,11 +47,13 @@ func (l *migrationPoll) poll(ctx context.Context, _ bool) (time.Duration, error)
 	if err != nil {
 		return 0, err
 	}
-	full := !wallClock().Before(l.relist) || l.newest.IsZero()
+	full := !wallClock().Before(l.relist)
 	var records []*core.Migration
 	switch {
 	case full:
 		records, err = l.listAll(ctx, s)
+	case s.versions.has(vMigrationPaging) && l.newest.IsZero(): // none so far
+		records, err = l.p.c.listMigrations(ctx, migrationQuery{limit: recentMigrations})
 	case s.versions.has(vMigrationPaging):
 		records, err = l.p.c.listMigrations(ctx, migrationQuery{since: l.newest.Add(-changesOverlap)})
 	default:
@@ -59,11 +62,11 @@ func (l *migrationPoll) poll(ctx context.Context, _ bool) (time.Duration, error)
 	if err != nil {
 		return 0, err
 	}
-	at := wallClock()
+	answered := wallClock()
 	before := l.known
 	if full {
 		l.known = make(map[string]*core.Migration, len(records))
-		l.relist = at.Add(l.p.scaled(relistEvery))
+		l.relist = answered.Add(l.p.scaled(relistEvery))
 	}
 	var upserts []core.Object
 	ended := false
@@ -89,7 +92,7 @@ func (l *migrationPoll) poll(ctx context.Context, _ bool) (time.Duration, error)
 		l.known[m.Key()] = m
 		upserts = append(upserts, m)
 	}
-	d := core.Delta{Source: core.SourceMigrations, At: at, State: core.SourceLive, Replace: full, Upserts: upserts}
+	d := core.Delta{Source: core.SourceMigrations, At: answered, State: core.SourceLive, Replace: full, Upserts: upserts}
 	if full {
 		d.Upserts = make([]core.Object, 0, len(l.known))
 		for _, m := range l.known {
@@ -143,8 +146,8 @@ func (l *migrationPoll) listOld(ctx context.Context) ([]*core.Migration, error) 
 	for _, status := range runningStatuses {
 		queries = append(queries, migrationQuery{status: status})
 	}
-	for key, m := range l.known { // what ran a moment ago has a new status now
-		if m.Running() && l.known[key] != nil {
+	for _, m := range l.known { // what ran a moment ago has a new status now
+		if m.Running() {
 			queries = append(queries, migrationQuery{instance: m.InstanceID, limit: newestRecords})
 		}
 	}
@@ -220,8 +223,8 @@ func (l *migrationPoll) readProgress(ctx context.Context) error {
 				continue
 			}
 			next := *m
-			next.Status, next.Memory, next.Disk = cmpOr(now.Status, m.Status), now.Memory, now.Disk
-			next.DestHost = cmpOr(now.DestHost, m.DestHost)
+			next.Status, next.Memory, next.Disk = cmp.Or(now.Status, m.Status), now.Memory, now.Disk
+			next.DestHost = cmp.Or(now.DestHost, m.DestHost)
 			if now.Updated.After(next.Updated) {
 				next.Updated = now.Updated
 			}

@@ -8,7 +8,7 @@ import (
 )
 
 type projectPage struct {
-	Projects *[]struct {
+	Projects []struct {
 		ID   string `json:"id"`
 		Name string `json:"name"`
 	} `json:"projects"`
@@ -39,7 +39,7 @@ func (c *Client) listProjects(ctx context.Context) ([]*core.Project, error) {
 			if err := c.get(ctx, s.identity, s.identity.ServiceURL("projects")+query, &page); err != nil {
 				return err
 			}
-			for _, p := range *page.Projects {
+			for _, p := range page.Projects {
 				if p.ID != "" {
 					projects = append(projects, &core.Project{ID: p.ID, Name: p.Name})
 				}

@@ -67,7 +67,8 @@ func (c *Client) getOnce(ctx context.Context, sc *gophercloud.ServiceClient, url
 	return decode(body, out)
 }
 
-// decode is lenient in what Nova may leave out or send as null, and strict in the shape of the whole.
+// decode is lenient in what Nova may leave out or send as null, and strict in the shape of the whole. A list that is
+// missing, null or of another type is a nil slice, an empty one is not: check refuses the former.
 func decode(body []byte, out checked) error {
 	var wrongType *json.UnmarshalTypeError
 	if err := json.Unmarshal(body, out); err != nil && !errors.As(err, &wrongType) {

@@ -82,8 +82,8 @@ func hasNext(links []link) bool {
 }
 
 type serverPage struct {
-	Servers *[]serverRecord `json:"servers"`
-	Links   []link          `json:"servers_links"`
+	Servers []serverRecord `json:"servers"`
+	Links   []link         `json:"servers_links"`
 }
 
 // check refuses a page in which a server could go missing: who reads it may conclude that a host is empty.
@@ -91,8 +91,8 @@ func (p *serverPage) check() error {
 	if p.Servers == nil {
 		return errShape("a list of servers")
 	}
-	for i := range *p.Servers {
-		if (*p.Servers)[i].ID == "" {
+	for i := range p.Servers {
+		if p.Servers[i].ID == "" {
 			return errShape("a list of servers: one has no ID")
 		}
 	}
@@ -148,7 +148,7 @@ func (c *Client) serversPage(ctx context.Context, q serverQuery, marker string) 
 		if err := c.get(ctx, sc, sc.ServiceURL("servers", "detail")+"?"+values.Encode(), &page); err != nil {
 			return err
 		}
-		records, next = *page.Servers, ""
+		records, next = page.Servers, ""
 		if n := len(records); n > 0 && hasNext(page.Links) {
 			next = records[n-1].ID
 			if next == marker {

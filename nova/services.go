@@ -40,15 +40,15 @@ func (r *serviceRecord) service() *core.ComputeService {
 }
 
 type servicePage struct {
-	Services *[]serviceRecord `json:"services"`
+	Services []serviceRecord `json:"services"`
 }
 
 func (p *servicePage) check() error {
 	if p.Services == nil {
 		return errShape("a list of services")
 	}
-	for i := range *p.Services {
-		if (*p.Services)[i].id() == "" {
+	for i := range p.Services {
+		if p.Services[i].id() == "" {
 			return errShape("a list of services: one has no ID")
 		}
 	}
@@ -71,9 +71,9 @@ func (c *Client) listServices(ctx context.Context, host string) ([]*core.Compute
 	if err != nil {
 		return nil, err
 	}
-	services := make([]*core.ComputeService, 0, len(*page.Services))
-	for i := range *page.Services {
-		r := &(*page.Services)[i]
+	services := make([]*core.ComputeService, 0, len(page.Services))
+	for i := range page.Services {
+		r := &page.Services[i]
 		if (r.Binary == "" || r.Binary == computeBinary) && (host == "" || r.Host == host) {
 			services = append(services, r.service())
 		}
