@@ -1,0 +1,49 @@
+package openstack
+
+// catalogServices are the services of the catalog with the paths of their endpoints.
+var catalogServices = []struct{ kind, name, path string }{
+	{"compute", "nova", "/compute/v2.1"},
+	{"identity", "keystone", "/identity/v3"},
+	{"image", "glance", "/image"},
+	{"network", "neutron", "/network"},
+	{"placement", "placement", "/placement"},
+}
+
+var interfaces = []string{"admin", "internal", "public"}
+
+// root is what the client reached the cloud by, so that links lead back the same way.
+func (k *call) root() string { return "http://" + k.r.Host }
+
+func (k *call) catalog() []object {
+	list := []object{}
+	for _, s := range catalogServices {
+		endpoints := []object{}
+		for _, i := range interfaces {
+			endpoints = append(endpoints, object{"id": k.c.fixedID("endpoint", s.kind, i), "interface": i,
+				"region": k.c.opts.Region, "region_id": k.c.opts.Region, "url": k.root() + s.path})
+		}
+		list = append(list, object{"id": k.c.fixedID("service", s.kind), "type": s.kind, "name": s.name, "endpoints": endpoints})
+	}
+	return list
+}
+
+func listCatalogServices(k *call) reply {
+	var items []object
+	for _, s := range catalogServices {
+		if t := k.query.Get("type"); t == "" || t == s.kind {
+			items = append(items, object{"id": k.c.fixedID("service", s.kind), "type": s.kind, "name": s.name, "enabled": true, "description": ""})
+		}
+	}
+	return k.listed("services", items)
+}
+
+func listEndpoints(k *call) reply {
+	var items []object
+	for _, s := range catalogServices {
+		for _, i := range interfaces {
+			items = append(items, object{"id": k.c.fixedID("endpoint", s.kind, i), "interface": i, "region": k.c.opts.Region,
+				"region_id": k.c.opts.Region, "service_id": k.c.fixedID("service", s.kind), "enabled": true, "url": k.root() + s.path})
+		}
+	}
+	return k.listed("endpoints", items)
+}

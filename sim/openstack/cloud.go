@@ -1,0 +1,215 @@
+package openstack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"lockstep/sim/clock"
+)
+
+// Options says how a Cloud behaves. The zero value of each field stands for its default.
+type Options struct {
+	// Clock tells the time in the cloud; by default a clock of its own that runs as the wall's.
+	Clock *clock.Clock
+	// Address is the TCP address to listen on; by default a free port of 127.0.0.1.
+	Address string
+	// Seed determines every identifier, duration and choice; clouds with the same seed and the same calls are alike.
+	Seed uint64
+	// MaxMicroversion is the newest compute microversion offered, "2.1" to "2.93"; by default "2.93".
+	MaxMicroversion string
+	// PageLimit is the most items Nova returns in one page (its option max_limit); by default 1000.
+	PageLimit int
+	// TokenLifetime is how long a token is good for, in real time; by default one hour.
+	TokenLifetime time.Duration
+	// Bandwidth is what a migration transfers, in MiB per virtual second; by default 100, with which an instance of
+	// 4 GiB takes some 40 to 60 s.
+	Bandwidth int
+	// ServiceDownTime is how long after its last report a compute service counts as down, in virtual time; by default
+	// 60 s, as in Nova. Network agents have Neutron's 75 s.
+	ServiceDownTime time.Duration
+	// CPURatio, RAMRatio and DiskRatio are the allocation ratios of the scheduler; by default 4, 1 and 1.
+	CPURatio, RAMRatio, DiskRatio float64
+	// Region is the region of every endpoint; by default "RegionOne".
+	Region string
+}
+
+func (o *Options) setDefaults() {
+	if o.Clock == nil {
+		o.Clock = clock.New(time.Now(), 1)
+	}
+	if o.Address == "" {
+		o.Address = "127.0.0.1:0"
+	}
+	if o.PageLimit <= 0 {
+		o.PageLimit = 1000
+	}
+	if o.TokenLifetime <= 0 {
+		o.TokenLifetime = time.Hour
+	}
+	if o.Bandwidth <= 0 {
+		o.Bandwidth = 100
+	}
+	if o.ServiceDownTime <= 0 {
+		o.ServiceDownTime = time.Minute
+	}
+	if o.CPURatio <= 0 {
+		o.CPURatio = 4
+	}
+	if o.RAMRatio <= 0 {
+		o.RAMRatio = 1
+	}
+	if o.DiskRatio <= 0 {
+		o.DiskRatio = 1
+	}
+	if o.Region == "" {
+		o.Region = "RegionOne"
+	}
+}
+
+// Cloud is one simulated OpenStack cloud. Its methods may be called by several goroutines, before and after Start.
+type Cloud struct {
+	opts    Options
+	maxMV   microversion
+	actions map[string]serverActionSpec
+
+	events timeline // guarded by mu
+
+	mu sync.Mutex // guards everything below
+
+	projects map[string]*project // by ID
+	users    map[string]*user    // by ID
+	appCreds map[string]*appCredential
+	tokens   map[string]*token
+
+	flavors     map[string]*flavor // by flavor ID
+	flavorOrder []*flavor
+	hosts       map[string]*host // by name
+	hostOrder   []*host          // in the order of their creation
+	services    []*service
+	agents      []*agent
+	groups      []*group
+
+	servers   map[string]*server // by ID, deleted ones included
+	order     []*server          // as Nova lists them: newest first
+	unsorted  bool               // order must be sorted before it is used
+	lastSrv   int                // number of the last server
+	migs      []*migration       // by ID, ascending
+	migByUUID map[string]*migration
+	lastReq   int
+	idCounts  map[string]int // how often an identifier was asked for, by its name
+
+	log   requestLog
+	fault faultList
+
+	server   *http.Server
+	listener net.Listener
+	stop     context.CancelFunc
+	served   chan struct{}
+}
+
+// New returns a Cloud with the project admin and its user admin, the project demo and its plain member demo, and an
+// application credential of admin's. An Options.MaxMicroversion that is not "2.N" is an error.
+func New(opts Options) (*Cloud, error) {
+	opts.setDefaults()
+	c := &Cloud{
+		opts:      opts,
+		maxMV:     newestMicroversion,
+		actions:   serverActions(),
+		projects:  make(map[string]*project),
+		users:     make(map[string]*user),
+		appCreds:  make(map[string]*appCredential),
+		tokens:    make(map[string]*token),
+		flavors:   make(map[string]*flavor),
+		hosts:     make(map[string]*host),
+		servers:   make(map[string]*server),
+		migByUUID: make(map[string]*migration),
+		idCounts:  make(map[string]int),
+	}
+	if opts.MaxMicroversion != "" {
+		mv, err := parseMicroversion(opts.MaxMicroversion)
+		if err != nil || mv.major != 2 || mv.minor < 1 || mv.minor > newestMicroversion.minor {
+			return nil, fmt.Errorf("openstack: max microversion %q: want 2.1 to %s", opts.MaxMicroversion, newestMicroversion)
+		}
+		c.maxMV = mv
+	}
+	c.seedIdentity()
+	return c, nil
+}
+
+// Start listens and serves until ctx is done or Close is called. It returns once requests are accepted, or with the
+// listener's error.
+func (c *Cloud) Start(ctx context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.server != nil {
+		return errors.New("openstack: already started")
+	}
+	var lc net.ListenConfig
+	ln, err := lc.Listen(ctx, "tcp", c.opts.Address)
+	if err != nil {
+		return fmt.Errorf("openstack: listen on %s: %w", c.opts.Address, err)
+	}
+	ctx, c.stop = context.WithCancel(ctx)
+	c.listener = ln
+	c.server = &http.Server{
+		Handler:           c.newHandler(),
+		ReadHeaderTimeout: 10 * time.Second,
+		BaseContext:       func(net.Listener) context.Context { return ctx },
+	}
+	c.served = make(chan struct{})
+	go func(srv *http.Server) {
+		defer close(c.served)
+		_ = srv.Serve(ln) // always an error; the one that matters is the caller's own Close
+	}(c.server)
+	context.AfterFunc(ctx, func() { _ = c.server.Close() })
+	return nil
+}
+
+// Close ends all connections and waits until nothing is served any more. A Cloud that was not started closes at once.
+func (c *Cloud) Close() error {
+	c.mu.Lock()
+	srv, stop, served := c.server, c.stop, c.served
+	c.mu.Unlock()
+	if srv == nil {
+		return nil
+	}
+	stop()
+	err := srv.Close()
+	<-served
+	if err != nil && !errors.Is(err, net.ErrClosed) {
+		return fmt.Errorf("openstack: close: %w", err)
+	}
+	return nil
+}
+
+// URL is the root that all services are below, such as "http://127.0.0.1:40001"; empty before Start.
+func (c *Cloud) URL() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.listener == nil {
+		return ""
+	}
+	return "http://" + c.listener.Addr().String()
+}
+
+// AuthURL is Keystone's v3 endpoint, what goes into auth_url; empty before Start.
+func (c *Cloud) AuthURL() string {
+	root := c.URL()
+	if root == "" {
+		return ""
+	}
+	return root + "/identity/v3"
+}
+
+// lock takes the cloud's lock and brings its state up to the present of the virtual clock, which it returns.
+func (c *Cloud) lock() time.Time {
+	c.mu.Lock()
+	now := c.opts.Clock.Now()
+	c.events.run(now)
+	return now
+}

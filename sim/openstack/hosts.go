@@ -1,0 +1,317 @@
+package openstack
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+)
+
+const (
+	reportInterval = 10 * time.Second // of Nova's services
+	agentInterval  = 30 * time.Second // of Neutron's agents
+	agentDownTime  = 75 * time.Second
+	startDelay     = 12 * time.Second // from power on until the pods of a host report
+)
+
+// AddHost adds a compute host with its nova-compute service and its network agents. The name must be new.
+func (c *Cloud) AddHost(spec HostSpec) error {
+	spec.Zone = cmp.Or(spec.Zone, "nova")
+	if spec.VCPUs <= 0 || spec.RAM <= 0 || spec.Disk <= 0 {
+		return fmt.Errorf("openstack: add host %q: it needs vCPUs, RAM and disk", spec.Name)
+	}
+	now := c.lock()
+	defer c.mu.Unlock()
+	h, err := c.addMachine(now, spec)
+	if err != nil {
+		return err
+	}
+	h.compute = c.addService(h, "nova-compute", spec.Zone)
+	c.addAgent(now, h, "Open vSwitch agent", "neutron-openvswitch-agent")
+	c.addAgent(now, h, "Metadata agent", "neutron-metadata-agent")
+	return nil
+}
+
+// AddGateway adds a network node with its agents and no compute service. The name must be new.
+func (c *Cloud) AddGateway(name string) error {
+	now := c.lock()
+	defer c.mu.Unlock()
+	h, err := c.addMachine(now, HostSpec{Name: name})
+	if err != nil {
+		return err
+	}
+	for _, a := range [][2]string{
+		{"Open vSwitch agent", "neutron-openvswitch-agent"}, {"L3 agent", "neutron-l3-agent"},
+		{"DHCP agent", "neutron-dhcp-agent"}, {"Metadata agent", "neutron-metadata-agent"},
+	} {
+		c.addAgent(now, h, a[0], a[1])
+	}
+	return nil
+}
+
+// AddController adds a control plane node with nova-scheduler and nova-conductor. The name must be new.
+func (c *Cloud) AddController(name string) error {
+	now := c.lock()
+	defer c.mu.Unlock()
+	h, err := c.addMachine(now, HostSpec{Name: name})
+	if err != nil {
+		return err
+	}
+	c.addService(h, "nova-conductor", "internal")
+	c.addService(h, "nova-scheduler", "internal")
+	return nil
+}
+
+func (c *Cloud) addMachine(now time.Time, spec HostSpec) (*host, error) {
+	if spec.Name == "" || c.hosts[spec.Name] != nil {
+		return nil, fmt.Errorf("openstack: add host %q: it has no name or exists", spec.Name)
+	}
+	n := len(c.hostOrder) + 1
+	h := &host{HostSpec: spec, number: n, uuid: c.uuid("compute-node", spec.Name), address: fmt.Sprintf("10.10.%d.%d", n>>8, n&0xff),
+		created: now, on: true, servers: make(map[*server]bool)}
+	c.hosts[spec.Name] = h
+	c.hostOrder = append(c.hostOrder, h)
+	return h, nil
+}
+
+func (c *Cloud) addService(h *host, binary, zone string) *service {
+	s := &service{number: len(c.services) + 1, uuid: c.uuid("service", binary+"@"+h.Name), binary: binary, host: h, zone: zone, running: true}
+	c.services = append(c.services, s)
+	h.services = append(h.services, s)
+	return s
+}
+
+func (c *Cloud) addAgent(now time.Time, h *host, kind, binary string) {
+	a := &agent{id: c.uuid("agent", binary+"@"+h.Name), kind: kind, binary: binary, host: h, running: true, created: now, started: now}
+	c.agents = append(c.agents, a)
+	h.agents = append(h.agents, a)
+}
+
+// lastReport is when something that reports at an interval was last heard of.
+func lastReport(now time.Time, running bool, stopped time.Time, interval time.Duration, number int) time.Time {
+	if !running {
+		return stopped
+	}
+	phase := time.Duration(number) * 1700 * time.Millisecond % interval // not all at the same moment
+	return now.Add(-phase).Truncate(interval).Add(phase)
+}
+
+func (s *service) seen(now time.Time) time.Time {
+	return lastReport(now, s.running, s.stopped, reportInterval, s.number)
+}
+
+// up is Nova's idea of a service: it exists, reported lately, and nobody forced it down.
+func (c *Cloud) up(s *service, now time.Time) bool {
+	return s != nil && !s.forcedDown && now.Sub(s.seen(now)) <= c.opts.ServiceDownTime
+}
+
+func (a *agent) seen(now time.Time) time.Time {
+	return lastReport(now, a.running, a.stopped, agentInterval, a.host.number)
+}
+
+func (a *agent) alive(now time.Time) bool { return now.Sub(a.seen(now)) <= agentDownTime }
+
+// PowerOffHost shuts a host down as systemd does with MOSK's nova-compute inhibitor: the running guests get an ACPI
+// shutdown, Nova sees them SHUTOFF with power state 4, and they are recorded to be started again; then services and
+// agents report no more. Guests that the inhibitor cannot stop keep their status until the host is back. A host that is
+// off stays so; an unknown one is an error.
+func (c *Cloud) PowerOffHost(name string) error {
+	return c.powerOff(name, true)
+}
+
+// CrashHost takes the power from a host: its guests are gone, but Nova goes on showing what it knew, and nothing starts
+// them again. A host that is off stays so; an unknown one is an error.
+func (c *Cloud) CrashHost(name string) error {
+	return c.powerOff(name, false)
+}
+
+func (c *Cloud) powerOff(name string, graceful bool) error {
+	now := c.lock()
+	defer c.mu.Unlock()
+	h := c.hosts[name]
+	if h == nil {
+		return fmt.Errorf("openstack: power off: no host %q", name)
+	}
+	if !h.on {
+		return nil
+	}
+	h.boot++
+	h.guests = nil
+	for _, s := range c.serversOn(h) {
+		if m := s.migration; m != nil {
+			c.hostLost(now, m, h)
+		}
+		if graceful && s.power == powerRunning {
+			h.guests = append(h.guests, s)
+			c.acpiShutdown(now, s)
+		}
+	}
+	for _, m := range slices.Clone(c.incoming(h)) {
+		c.hostLost(now, m, h)
+	}
+	h.on = false
+	c.silence(h, now.Add(6*time.Second), h.services, h.agents)
+	return nil
+}
+
+// acpiShutdown ends a guest that was told to. Nova's state follows, except where a task or an error holds it.
+func (c *Cloud) acpiShutdown(now time.Time, s *server) {
+	c.events.at(now.Add(c.between(time.Second, 5*time.Second, "acpi", s.id)), func(t time.Time) {
+		if s.deleted || s.power != powerRunning {
+			return
+		}
+		vm := s.vm
+		if vm == vmActive && s.task == "" {
+			vm = vmStopped
+		}
+		s.set(t, vm, s.task, powerShutdown)
+	})
+}
+
+func (c *Cloud) silence(h *host, at time.Time, services []*service, agents []*agent) {
+	for _, s := range services {
+		s.running, s.stopped = false, at
+	}
+	for _, a := range agents {
+		a.running, a.stopped = false, at
+	}
+}
+
+// PowerOnHost starts a host: after some seconds its services and agents report again, and then the guests that the
+// inhibitor recorded are started. A host that is on stays so; an unknown one is an error.
+func (c *Cloud) PowerOnHost(name string) error {
+	now := c.lock()
+	defer c.mu.Unlock()
+	h := c.hosts[name]
+	if h == nil {
+		return fmt.Errorf("openstack: power on: no host %q", name)
+	}
+	if h.on {
+		return nil
+	}
+	h.on = true
+	h.boot++
+	boot := h.boot
+	c.events.at(now.Add(startDelay), func(t time.Time) {
+		if h.boot != boot {
+			return
+		}
+		for _, s := range h.services {
+			s.running = true
+		}
+		for _, a := range h.agents {
+			a.running, a.started = true, t
+		}
+		c.computeStarted(t, h, true)
+	})
+	return nil
+}
+
+// StopCompute ends nova-compute on a host and leaves its guests running. A host that is not a compute host is an error.
+func (c *Cloud) StopCompute(name string) error {
+	now := c.lock()
+	defer c.mu.Unlock()
+	h := c.hosts[name]
+	if h == nil || h.compute == nil {
+		return fmt.Errorf("openstack: stop compute: no compute host %q", name)
+	}
+	if h.compute.running {
+		c.silence(h, now, []*service{h.compute}, nil)
+	}
+	return nil
+}
+
+// StartCompute starts nova-compute again after StopCompute. A host that is off, or no compute host, is an error.
+func (c *Cloud) StartCompute(name string) error {
+	now := c.lock()
+	defer c.mu.Unlock()
+	h := c.hosts[name]
+	if h == nil || h.compute == nil || !h.on {
+		return fmt.Errorf("openstack: start compute: no running compute host %q", name)
+	}
+	if !h.compute.running {
+		h.compute.running = true
+		c.computeStarted(now, h, false)
+	}
+	return nil
+}
+
+// computeStarted is what nova-compute does when it comes up: it does the work that waited, and, after a boot, notices
+// which guests are gone and starts those that the inhibitor recorded.
+func (c *Cloud) computeStarted(now time.Time, h *host, booted bool) {
+	waiting := h.waiting
+	h.waiting = nil
+	for _, do := range waiting {
+		do(now)
+	}
+	if !booted || h.compute == nil {
+		return
+	}
+	for _, s := range c.serversOn(h) {
+		switch {
+		case s.vm == vmActive && s.task == "", s.vm == vmPaused && s.task == "":
+			s.set(now, vmStopped, "", powerShutdown)
+		case s.power == powerRunning:
+			s.set(now, s.vm, s.task, powerShutdown)
+		}
+	}
+	guests, boot := h.guests, h.boot
+	h.guests = nil
+	wait := c.between(10*time.Second, 30*time.Second, "inhibitor", h.Name)
+	for i, s := range guests {
+		c.events.at(now.Add(wait+time.Duration(i)*time.Second), func(t time.Time) {
+			if h.boot == boot && s.host == h && s.vm == vmStopped && s.task == "" {
+				a := s.begin(action{name: "start", requestID: "req-" + c.uuid("request", s.id), userID: c.userByName("admin").id, start: t})
+				c.startGuest(t, s, a)
+			} else if s.host == h && s.vm != vmStopped && s.power == powerShutdown && !s.deleted {
+				s.set(t, s.vm, s.task, powerRunning)
+			}
+		})
+	}
+}
+
+// whenReady does something on a host's nova-compute: at once, or when it is back.
+func (c *Cloud) whenReady(now time.Time, h *host, do func(t time.Time)) {
+	if h == nil || h.ready() {
+		do(now)
+		return
+	}
+	h.waiting = append(h.waiting, do)
+}
+
+// place puts a server on a host, off the one it was on.
+func (c *Cloud) place(s *server, h *host) {
+	if s.host != nil {
+		delete(s.host.servers, s)
+	}
+	if s.host = h; h != nil {
+		h.servers[s] = true
+	}
+}
+
+// serversOn lists the servers of a host as Nova does: newest first.
+func (c *Cloud) serversOn(h *host) []*server {
+	list := make([]*server, 0, len(h.servers))
+	for s := range h.servers {
+		list = append(list, s)
+	}
+	slices.SortFunc(list, newestFirst)
+	return list
+}
+
+func newestFirst(a, b *server) int {
+	return cmp.Or(b.created.Compare(a.created), cmp.Compare(b.number, a.number))
+}
+
+// incoming lists the migrations under way to a host.
+func (c *Cloud) incoming(h *host) []*migration {
+	var list []*migration
+	for _, o := range c.hostOrder {
+		for _, m := range o.live {
+			if m.dest == h {
+				list = append(list, m)
+			}
+		}
+	}
+	return list
+}

@@ -1,0 +1,202 @@
+package openstack
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// call is one request on its way through a handler. Handlers run with the cloud's lock held and return plain data that
+// shares nothing with the state, so that it can be written after the lock is gone.
+type call struct {
+	c         *Cloud
+	r         *http.Request
+	now       time.Time // virtual
+	base      string    // root of the service's links, such as http://127.0.0.1:40001/compute
+	body      []byte
+	query     url.Values
+	token     *token // nil for what needs none
+	mv        microversion
+	requestID string
+}
+
+// reply is what a handler answers: body is JSON unless it is nil or a []byte.
+type reply struct {
+	status int
+	body   any
+	header http.Header
+}
+
+func ok(body any) reply { return reply{status: http.StatusOK, body: body} }
+
+// accepted is the answer to what will happen later.
+func accepted() reply { return reply{status: http.StatusAccepted} }
+
+func (r reply) with(key, value string) reply {
+	if r.header == nil {
+		r.header = make(http.Header)
+	}
+	r.header.Add(key, value)
+	return r
+}
+
+// object is a JSON object.
+type object = map[string]any
+
+// decode reads the request's body into v; the reply is Nova's refusal of what is no JSON.
+func (k *call) decode(v any) *reply {
+	if err := json.Unmarshal(k.body, v); err != nil {
+		r := novaError(http.StatusBadRequest, "Malformed request body")
+		return &r
+	}
+	return nil
+}
+
+// flag reads a boolean of the query as OpenStack does; a parameter without a value counts as true.
+func flag(q url.Values, name string) bool {
+	if !q.Has(name) {
+		return false
+	}
+	switch strings.ToLower(strings.TrimSpace(q.Get(name))) {
+	case "0", "f", "false", "off", "n", "no":
+		return false
+	}
+	return true
+}
+
+type serviceKind int
+
+const (
+	keystone serviceKind = iota
+	nova
+	neutron
+	placement
+	glance
+)
+
+// route is one operation of a service.
+type route struct {
+	method, path string
+	public       bool   // needs no token
+	since, until int    // compute microversions 2.since to 2.until; 0 for no bound
+	policy       string // the rule that only an admin passes; "" when anyone may
+	do           func(*call) reply
+}
+
+const maxBody = 1 << 20
+
+// newHandler puts all services on one mux, each below its own prefix.
+func (c *Cloud) newHandler() http.Handler {
+	mux := http.NewServeMux()
+	add := func(kind serviceKind, prefix string, routes []route) {
+		for _, rt := range routes {
+			mux.Handle(rt.method+" "+prefix+rt.path, c.serve(kind, rt))
+		}
+		mux.Handle(prefix+"/", c.serve(kind, route{public: true, do: func(*call) reply { return notFound(kind) }}))
+	}
+	add(keystone, "/identity", c.identityRoutes())
+	add(nova, "/compute", c.computeRoutes())
+	add(neutron, "/network", c.networkRoutes())
+	add(placement, "/placement", c.placementRoutes())
+	add(glance, "/image", c.imageRoutes())
+	return c.observe(mux)
+}
+
+// serve is the common part of all operations: token, microversion, policy, then the operation itself.
+func (c *Cloud) serve(kind serviceKind, rt route) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body) // in memory already
+		if err != nil {
+			write(w, errorOf(kind, http.StatusBadRequest, "Malformed request body"))
+			return
+		}
+		now := c.lock()
+		k := &call{c: c, r: r, now: now, body: body, query: r.URL.Query(), mv: oldestMicroversion,
+			base: "http://" + r.Host + servicePath[kind], requestID: c.nextRequestID()}
+		var answer reply
+		if t, refused := c.authenticate(kind, rt, r); refused != nil {
+			answer = *refused
+		} else {
+			k.token = t
+			answer = k.dispatch(kind, rt)
+		}
+		c.mu.Unlock()
+
+		w.Header().Set("X-Openstack-Request-Id", k.requestID)
+		if kind == nova {
+			w.Header().Set("X-Compute-Request-Id", k.requestID)
+		}
+		write(w, answer)
+	})
+}
+
+var servicePath = map[serviceKind]string{keystone: "/identity", nova: "/compute", neutron: "/network", placement: "/placement", glance: "/image"}
+
+func (k *call) dispatch(kind serviceKind, rt route) reply {
+	if kind != nova {
+		if rt.policy != "" && !k.token.admin() {
+			return forbidden(kind, rt.policy)
+		}
+		return rt.do(k)
+	}
+	mv, refused := k.c.negotiate(k.r.Header)
+	if refused != nil {
+		return *refused
+	}
+	k.mv = mv
+	answer := func() reply {
+		if rt.since > 0 && mv.minor < rt.since || rt.until > 0 && mv.minor > rt.until {
+			return notFound(nova)
+		}
+		if rt.policy != "" && !k.token.admin() {
+			return forbidden(nova, rt.policy)
+		}
+		return rt.do(k)
+	}()
+	if answer.header == nil {
+		answer.header = make(http.Header)
+	}
+	setVersionHeaders(answer.header, mv)
+	return answer
+}
+
+// authenticate finds the token of a request, or the refusal.
+func (c *Cloud) authenticate(kind serviceKind, rt route, r *http.Request) (*token, *reply) {
+	t := c.validToken(r.Header.Get("X-Auth-Token"))
+	if t == nil && !rt.public {
+		no := unauthorized(kind, "http://"+r.Host+"/identity")
+		return nil, &no
+	}
+	return t, nil
+}
+
+func write(w http.ResponseWriter, a reply) {
+	h := w.Header()
+	for key, values := range a.header {
+		h[key] = append(h[key], values...)
+	}
+	var out []byte
+	switch body := a.body.(type) {
+	case nil:
+	case []byte:
+		out = body
+	default:
+		var buf bytes.Buffer
+		enc := json.NewEncoder(&buf)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(body); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		out = bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
+		if h.Get("Content-Type") == "" {
+			h.Set("Content-Type", "application/json")
+		}
+	}
+	w.WriteHeader(a.status)
+	_, _ = w.Write(out) // a client that has gone is no concern of the cloud's
+}

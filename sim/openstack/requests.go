@@ -1,0 +1,116 @@
+package openstack
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Request is one request that the cloud received.
+type Request struct {
+	At           time.Time // virtual
+	Method, Path string    // the path begins with the service: /compute/v2.1/servers
+	Query        string    // as it came, undecoded
+	Microversion string    // as it was asked for; "" when it was not
+	Body         string    // at most 64 KiB; empty for what carries secrets
+	Status       int       // what was answered; 0 while it is being served and when the connection was dropped
+	User         string    // name of the token's user
+}
+
+// requestLog keeps the latest requests.
+type requestLog struct {
+	mu      sync.Mutex
+	entries []*Request
+}
+
+const (
+	keptRequests = 20000
+	keptBody     = 64 << 10
+)
+
+func (l *requestLog) add(e *Request) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.entries) >= keptRequests {
+		l.entries = append(l.entries[:0:0], l.entries[keptRequests/4:]...)
+	}
+	l.entries = append(l.entries, e)
+}
+
+// Requests are the requests received so far, oldest first; of very many only the latest. No token or password is in them.
+func (c *Cloud) Requests() []Request {
+	c.log.mu.Lock()
+	defer c.log.mu.Unlock()
+	list := make([]Request, len(c.log.entries))
+	for i, e := range c.log.entries {
+		list[i] = *e
+	}
+	return list
+}
+
+// Writes are those of Requests that were to change something, without those that ask for or give up a token.
+func (c *Cloud) Writes() []Request {
+	return slices.DeleteFunc(c.Requests(), func(r Request) bool {
+		return r.Method == http.MethodGet || r.Method == http.MethodHead || strings.HasPrefix(r.Path, "/identity/")
+	})
+}
+
+// ForgetRequests empties the list of Requests.
+func (c *Cloud) ForgetRequests() {
+	c.log.mu.Lock()
+	defer c.log.mu.Unlock()
+	c.log.entries = nil
+}
+
+// statusWriter notes the status of an answer.
+type statusWriter struct {
+	http.ResponseWriter
+	status int
+}
+
+func (w *statusWriter) WriteHeader(status int) {
+	w.status = status
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// observe logs every request and lets the faults have it first.
+func (c *Cloud) observe(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+		if err != nil {
+			write(w, errorOf(kindOf(r.URL.Path), http.StatusRequestEntityTooLarge, "Request is too large."))
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		e := &Request{At: c.opts.Clock.Now(), Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery,
+			Microversion: requestedMicroversion(r.Header), User: c.userOf(r)}
+		if !strings.HasPrefix(e.Path, "/identity/") {
+			e.Body = string(body[:min(len(body), keptBody)])
+		}
+		c.log.add(e)
+		sw := &statusWriter{ResponseWriter: w}
+		if !c.fault.intercept(sw, r, e.User) {
+			next.ServeHTTP(sw, r)
+		}
+		c.log.mu.Lock()
+		e.Status = sw.status
+		c.log.mu.Unlock()
+	})
+}
+
+// userOf is the name of the user whose token a request carries.
+func (c *Cloud) userOf(r *http.Request) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if t := c.validToken(r.Header.Get("X-Auth-Token")); t != nil {
+		return t.user.name
+	}
+	return ""
+}

@@ -1,0 +1,396 @@
+package openstack
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+// UserSpec describes a user for AddUser.
+type UserSpec struct {
+	Name, Password string
+	Project        string   // name of the project the roles are in
+	Roles          []string // admin, member, reader
+	DefaultProject bool     // a token without a scope is scoped to Project
+}
+
+// FlavorSpec describes a flavor for AddFlavor.
+type FlavorSpec struct {
+	ID         string // "" for one made from the name
+	Name       string
+	VCPUs      int
+	RAM        int // MiB
+	Disk       int // GiB
+	ExtraSpecs map[string]string
+}
+
+// HostSpec describes a compute host for AddHost.
+type HostSpec struct {
+	Name  string
+	Zone  string // availability zone; "" for nova, the default one
+	VCPUs int
+	RAM   int // MiB
+	Disk  int // GiB
+}
+
+// GroupSpec describes a server group for AddServerGroup.
+type GroupSpec struct {
+	Name, Project string
+	Policy        string // affinity, anti-affinity, soft-affinity, soft-anti-affinity
+}
+
+// ServerSpec describes an instance for AddServer.
+type ServerSpec struct {
+	ID      string // "" for one made from the name
+	Name    string
+	Project string // name; "" for demo
+	Host    string // name; "" only for SHELVED_OFFLOADED and ERROR
+	Flavor  string // name or ID
+
+	// Status is ACTIVE (the default), SHUTOFF, PAUSED, SUSPENDED, ERROR, RESCUE, SHELVED, SHELVED_OFFLOADED, BUILD or
+	// VERIFY_RESIZE.
+	Status string
+	// PowerState is Nova's number; nil for the one that goes with Status.
+	PowerState *int
+	// PreviousHost is where a VERIFY_RESIZE server came from and would be reverted to.
+	PreviousHost string
+	// Fault is shown with the status ERROR.
+	Fault string
+
+	Tags         []string
+	Zone         string // the availability zone that the user asked for: it may leave it by no migration
+	Locked       bool
+	LockedReason string
+	Metadata     map[string]string
+	Description  string
+	Group        string // name of its server group
+	Network      string // name; "" for private
+	ImageID      string // "" for one that was booted from a volume
+	Created      time.Time
+	Behaviour    Behaviour
+}
+
+// Failure says how often something fails, with which text.
+type Failure struct {
+	Times int     // how many times; negative: always
+	Text  string  // what Nova's instance action or fault says
+	At    float64 // how far through it happens, 0 to 1
+}
+
+// due counts one failure off and says whether it happens.
+func (f *Failure) due() bool {
+	if f.Times > 0 {
+		f.Times--
+		return true
+	}
+	return f.Times < 0
+}
+
+// Behaviour is what is peculiar about an instance.
+type Behaviour struct {
+	FailLive       Failure // live migrations: record failed, the server stays ACTIVE where it is
+	FailCold       Failure // cold migrations on the source: record error, the server returns to what it was
+	FailFinish     Failure // cold migrations on the target: the server goes to ERROR there
+	FailStop       Failure // os-stop: answered with 202, the server stays as it is
+	NeverConverges bool    // the guest dirties memory faster than it can be copied
+	NoValidHost    bool    // no other host has what it needs
+	LocalDisk      bool    // its disk is copied too
+}
+
+// AddProject adds a project in the domain Default and returns its ID. The name must be new.
+func (c *Cloud) AddProject(name string) (string, error) {
+	c.lock()
+	defer c.mu.Unlock()
+	if c.projectByName(name) != nil {
+		return "", fmt.Errorf("openstack: add project %q: it exists", name)
+	}
+	return c.addProject(name).id, nil
+}
+
+// AddUser adds a user in the domain Default and returns its ID. The name must be new, the project must exist.
+func (c *Cloud) AddUser(spec UserSpec) (string, error) {
+	c.lock()
+	defer c.mu.Unlock()
+	if c.userByName(spec.Name) != nil {
+		return "", fmt.Errorf("openstack: add user %q: it exists", spec.Name)
+	}
+	p := c.projectByName(spec.Project)
+	if p == nil {
+		return "", fmt.Errorf("openstack: add user %q: no project %q", spec.Name, spec.Project)
+	}
+	for _, r := range spec.Roles {
+		if !slices.Contains(roleNames, r) {
+			return "", fmt.Errorf("openstack: add user %q: no role %q", spec.Name, r)
+		}
+	}
+	return c.addUser(spec, p).id, nil
+}
+
+// AddFlavor adds a flavor and returns its ID.
+func (c *Cloud) AddFlavor(spec FlavorSpec) (string, error) {
+	c.lock()
+	defer c.mu.Unlock()
+	if spec.ID == "" {
+		spec.ID = c.uuid("flavor", spec.Name)
+	}
+	if c.flavorBy(spec.ID) != nil || c.flavorBy(spec.Name) != nil {
+		return "", fmt.Errorf("openstack: add flavor %q: it exists", spec.Name)
+	}
+	spec.ExtraSpecs = maps.Clone(spec.ExtraSpecs)
+	f := &flavor{FlavorSpec: spec, number: len(c.flavorOrder) + 1}
+	c.flavors[f.ID] = f
+	c.flavorOrder = append(c.flavorOrder, f)
+	return f.ID, nil
+}
+
+// AddServerGroup adds a server group and returns its ID.
+func (c *Cloud) AddServerGroup(spec GroupSpec) (string, error) {
+	c.lock()
+	defer c.mu.Unlock()
+	p := c.projectByName(cmp.Or(spec.Project, "demo"))
+	if p == nil {
+		return "", fmt.Errorf("openstack: add server group %q: no project %q", spec.Name, spec.Project)
+	}
+	g := &group{id: c.uuid("group", spec.Name), name: spec.Name, policy: cmp.Or(spec.Policy, "anti-affinity"), project: p, userID: c.ownerOf(p)}
+	c.groups = append(c.groups, g)
+	return g.id, nil
+}
+
+// AddServer adds an instance and returns its ID. It takes its place on the host whether or not the scheduler would have
+// put it there.
+func (c *Cloud) AddServer(spec ServerSpec) (string, error) {
+	now := c.lock()
+	defer c.mu.Unlock()
+	fail := func(format string, args ...any) (string, error) {
+		return "", fmt.Errorf("openstack: add server %q: "+format, append([]any{spec.Name}, args...)...)
+	}
+	p := c.projectByName(cmp.Or(spec.Project, "demo"))
+	if p == nil {
+		return fail("no project %q", spec.Project)
+	}
+	f := c.flavorBy(spec.Flavor)
+	if f == nil {
+		return fail("no flavor %q", spec.Flavor)
+	}
+	state, ok := seededStates[cmp.Or(spec.Status, "ACTIVE")]
+	if !ok {
+		return fail("no such status %q", spec.Status)
+	}
+	h := c.hosts[spec.Host]
+	if h != nil && h.compute == nil {
+		return fail("%s is no compute host", spec.Host)
+	}
+	if h == nil && (spec.Host != "" || state.vm != vmOffloaded && state.vm != vmError) {
+		return fail("no host %q", spec.Host)
+	}
+	if spec.ID == "" {
+		spec.ID = c.uuid("server", spec.Name)
+	}
+	if c.servers[spec.ID] != nil {
+		return fail("ID %s exists", spec.ID)
+	}
+	if spec.Created.IsZero() {
+		spec.Created = now
+	}
+	c.lastSrv++
+	s := &server{
+		id: spec.ID, name: spec.Name, number: c.lastSrv, project: p, userID: c.ownerOf(p), flavor: f,
+		vm: state.vm, power: state.power, zone: spec.Zone, tags: slices.Clone(spec.Tags), metadata: maps.Clone(spec.Metadata),
+		locked: spec.Locked, lockedReason: spec.LockedReason, description: spec.Description,
+		imageID: spec.ImageID, network: cmp.Or(spec.Network, "private"), address: guestAddress(c.lastSrv),
+		created: spec.Created.UTC(), launched: spec.Created.UTC().Add(12 * time.Second), updated: spec.Created.UTC().Add(12 * time.Second),
+		behaviour: spec.Behaviour,
+	}
+	if s.imageID == "" {
+		s.volumeID = c.uuid("volume", s.id)
+	}
+	if spec.PowerState != nil {
+		s.power = *spec.PowerState
+	}
+	if s.vm == vmBuilding {
+		s.task, s.launched = "spawning", time.Time{}
+	}
+	if s.vm == vmError {
+		text := cmp.Or(spec.Fault, "Build of instance "+s.id+" aborted: volume "+s.id+" did not finish being created")
+		s.fault = &fault{code: 500, message: text, created: s.updated}
+	}
+	if spec.Group != "" {
+		if i := slices.IndexFunc(c.groups, func(g *group) bool { return g.name == spec.Group }); i >= 0 {
+			s.group = c.groups[i]
+			s.group.members = append(s.group.members, s)
+		} else {
+			return fail("no server group %q", spec.Group)
+		}
+	}
+	c.servers[s.id] = s
+	c.order = append(c.order, s)
+	c.unsorted = true
+	if h != nil {
+		c.place(s, h)
+		claim(h, f, 1)
+	}
+	a := s.begin(action{name: "create", requestID: "req-" + c.uuid("request", s.id), userID: s.userID, projectID: p.id, start: s.created})
+	a.finishEvent(a.event("compute__do_build_and_run_instance", s.created, h), s.launched, nil)
+	if s.vm == vmResized {
+		if err := c.seedResized(s, spec.PreviousHost); err != nil {
+			return fail("%v", err)
+		}
+	}
+	return s.id, nil
+}
+
+// seededStates is what a seeded status stands for.
+var seededStates = map[string]struct {
+	vm    string
+	power int
+}{
+	"ACTIVE": {vmActive, powerRunning}, "SHUTOFF": {vmStopped, powerShutdown}, "PAUSED": {vmPaused, powerPaused},
+	"SUSPENDED": {vmSuspended, powerShutdown}, "ERROR": {vmError, powerRunning}, "RESCUE": {vmRescued, powerRunning},
+	"SHELVED": {vmShelved, powerShutdown}, "SHELVED_OFFLOADED": {vmOffloaded, powerShutdown},
+	"BUILD": {vmBuilding, powerNoState}, "VERIFY_RESIZE": {vmResized, powerRunning},
+}
+
+// seedResized gives a server in VERIFY_RESIZE the migration that it waits for.
+func (c *Cloud) seedResized(s *server, previous string) error {
+	source := c.hosts[previous]
+	if source == nil || source.compute == nil {
+		return fmt.Errorf("VERIFY_RESIZE needs a previous host, and %q is none", previous)
+	}
+	s.priorVM = vmActive
+	m := c.newMigration(s.updated, s, "migration", s.userID, s.project.id)
+	m.source, m.dest, m.claimed = source, s.host, true
+	m.set(s.updated, "finished")
+	claim(source, s.flavor, 1)
+	s.migration = m
+	return nil
+}
+
+// DeleteServer removes an instance as its owner would, at once. An unknown ID is an error.
+func (c *Cloud) DeleteServer(id string) error {
+	now := c.lock()
+	defer c.mu.Unlock()
+	s := c.servers[id]
+	if s == nil || s.deleted {
+		return fmt.Errorf("openstack: delete server: no server %q", id)
+	}
+	c.destroy(now, s)
+	return nil
+}
+
+// SetBehaviour changes what is peculiar about an instance, from its next action on. An unknown ID is an error.
+func (c *Cloud) SetBehaviour(id string, b Behaviour) error {
+	c.lock()
+	defer c.mu.Unlock()
+	s := c.servers[id]
+	if s == nil || s.deleted {
+		return fmt.Errorf("openstack: set behaviour: no server %q", id)
+	}
+	s.behaviour = b
+	return nil
+}
+
+// SetTags replaces the tags of an instance, as its owner would. An unknown ID is an error.
+func (c *Cloud) SetTags(id string, tags ...string) error {
+	now := c.lock()
+	defer c.mu.Unlock()
+	s := c.servers[id]
+	if s == nil || s.deleted {
+		return fmt.Errorf("openstack: set tags: no server %q", id)
+	}
+	s.tags, s.updated = slices.Clone(tags), now
+	return nil
+}
+
+// ServerState is how an instance stands, for tests and for the simulated machines.
+type ServerState struct {
+	ID, Name, Project, Host string
+	Status, VMState, Task   string
+	PowerState              int
+	Locked                  bool
+	Tags                    []string
+}
+
+// Server tells how an instance stands; false when there is none with that ID.
+func (c *Cloud) Server(id string) (ServerState, bool) {
+	c.lock()
+	defer c.mu.Unlock()
+	s := c.servers[id]
+	if s == nil || s.deleted {
+		return ServerState{}, false
+	}
+	return s.state(), true
+}
+
+// ServersOn tells how the instances on a host stand, newest first; none for a host that is unknown.
+func (c *Cloud) ServersOn(hostName string) []ServerState {
+	c.lock()
+	defer c.mu.Unlock()
+	h := c.hosts[hostName]
+	if h == nil {
+		return nil
+	}
+	var states []ServerState
+	for _, s := range c.serversOn(h) {
+		states = append(states, s.state())
+	}
+	return states
+}
+
+func (s *server) state() ServerState {
+	st := ServerState{ID: s.id, Name: s.name, Project: s.project.name, Status: s.status(), VMState: s.vm, Task: s.task,
+		PowerState: s.power, Locked: s.locked, Tags: slices.Clone(s.tags)}
+	if s.host != nil {
+		st.Host = s.host.Name
+	}
+	return st
+}
+
+func (c *Cloud) projectByName(name string) *project {
+	for _, p := range c.projects {
+		if p.name == name || p.id == name {
+			return p
+		}
+	}
+	return nil
+}
+
+func (c *Cloud) userByName(name string) *user {
+	for _, u := range c.users {
+		if u.name == name {
+			return u
+		}
+	}
+	return nil
+}
+
+// ownerOf is the user who owns what is seeded into a project.
+func (c *Cloud) ownerOf(p *project) string {
+	best := ""
+	for id, u := range c.users {
+		if len(u.roles[p.id]) > 0 && (best == "" || id < best) {
+			best = id
+		}
+	}
+	if best != "" {
+		return best
+	}
+	return c.userByName("admin").id
+}
+
+func (c *Cloud) flavorBy(nameOrID string) *flavor {
+	if f := c.flavors[nameOrID]; f != nil {
+		return f
+	}
+	for _, f := range c.flavorOrder {
+		if f.Name == nameOrID {
+			return f
+		}
+	}
+	return nil
+}
+
+func guestAddress(n int) string {
+	return fmt.Sprintf("10.%d.%d.%d", 100+n>>16&0x7f, n>>8&0xff, n&0xff)
+}

@@ -1,0 +1,396 @@
+package openstack
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// serverActionSpec is one action of POST /servers/{id}/action.
+type serverActionSpec struct {
+	since     int      // first microversion that has it
+	admin     string   // the policy rule that only an admin passes; "" when the owner may too
+	vm        []string // states it is allowed in; nil for any
+	anyTask   bool     // allowed whatever is being done with the server
+	freely    bool     // allowed on a locked server
+	stateName string   // how conflicts call it; "" for its own name
+	do        func(k *call, s *server, args json.RawMessage) reply
+}
+
+// serverActions are all actions by the name that they have in a request.
+func serverActions() map[string]serverActionSpec {
+	const rule = "os_compute_api:"
+	movable := []string{vmActive, vmStopped}
+	return map[string]serverActionSpec{
+		"os-start":      {vm: []string{vmStopped}, stateName: "start", do: startServer},
+		"os-stop":       {vm: []string{vmActive, vmError}, stateName: "stop", do: stopServer},
+		"reboot":        {vm: []string{vmActive, vmStopped, vmPaused, vmSuspended, vmError}, do: rebootServer},
+		"pause":         {vm: []string{vmActive}, do: changeTo("pause", "compute_pause_instance", "pausing", time.Second, vmPaused, powerPaused)},
+		"unpause":       {vm: []string{vmPaused}, do: changeTo("unpause", "compute_unpause_instance", "unpausing", time.Second, vmActive, powerRunning)},
+		"suspend":       {vm: []string{vmActive}, do: changeTo("suspend", "compute_suspend_instance", "suspending", 8*time.Second, vmSuspended, powerShutdown)},
+		"resume":        {vm: []string{vmSuspended}, do: changeTo("resume", "compute_resume_instance", "resuming", 4*time.Second, vmActive, powerRunning)},
+		"rescue":        {vm: []string{vmActive, vmStopped, vmError}, do: changeTo("rescue", "compute_rescue_instance", "rescuing", 6*time.Second, vmRescued, powerRunning)},
+		"unrescue":      {vm: []string{vmRescued}, do: changeTo("unrescue", "compute_unrescue_instance", "unrescuing", 6*time.Second, vmActive, powerRunning)},
+		"lock":          {freely: true, anyTask: true, do: lockServer},
+		"unlock":        {freely: true, anyTask: true, do: unlockServer},
+		"shelve":        {vm: []string{vmActive, vmStopped, vmPaused, vmSuspended}, do: shelveServer},
+		"shelveOffload": {admin: rule + "os-shelve:shelve_offload", vm: []string{vmShelved}, do: offloadServer},
+		"unshelve":      {vm: []string{vmShelved, vmOffloaded}, do: unshelveServer},
+		"os-resetState": {admin: rule + "os-admin-actions:reset_state", freely: true, anyTask: true, do: resetState},
+		"forceDelete": {anyTask: true, do: func(k *call, _ *server, _ json.RawMessage) reply {
+			r := deleteServer(k)
+			r.status = accepted().status
+			return r
+		}},
+		"evacuate":       {admin: rule + "os-evacuate", vm: []string{vmActive, vmStopped, vmError}, anyTask: true, freely: true, do: evacuateServer},
+		"migrate":        {admin: rule + "os-migrate-server:migrate", vm: movable, do: migrateServer},
+		"resize":         {vm: movable, do: resizeServer},
+		"confirmResize":  {vm: []string{vmResized}, do: confirmResize},
+		"revertResize":   {vm: []string{vmResized}, do: revertResize},
+		"os-migrateLive": {admin: rule + "os-migrate-server:migrate_live", vm: []string{vmActive, vmPaused}, do: migrateLive},
+	}
+}
+
+// serverAction is POST /servers/{id}/action.
+func serverAction(k *call) reply {
+	var body map[string]json.RawMessage
+	if no := k.decode(&body); no != nil {
+		return *no
+	}
+	if len(body) != 1 {
+		return badRequest("Malformed request body")
+	}
+	for name, args := range body {
+		spec, known := k.c.actions[name]
+		if !known {
+			return badRequest("There is no such action: %s", name)
+		}
+		if k.mv.minor < spec.since {
+			return notFound(nova)
+		}
+		s, no := k.findServer()
+		if no != nil {
+			return *no
+		}
+		if spec.admin != "" && !k.token.admin() {
+			return forbidden(nova, spec.admin)
+		}
+		if s.locked && !spec.freely && !k.token.admin() {
+			return conflict("Instance %s is locked", s.id)
+		}
+		stateName := spec.stateName
+		if stateName == "" {
+			stateName = name
+		}
+		if no := s.check(stateName, spec.vm, spec.anyTask); no != nil {
+			return *no
+		}
+		return spec.do(k, s, args)
+	}
+	return badRequest("Malformed request body")
+}
+
+// check is Nova's refusal of what a server's state does not allow, or nil.
+func (s *server) check(name string, vm []string, anyTask bool) *reply {
+	var r reply
+	switch {
+	case vm != nil && !slices.Contains(vm, s.vm):
+		r = conflict("Cannot '%s' instance %s while it is in vm_state %s", name, s.id, s.vm)
+	case !anyTask && s.task != "":
+		r = conflict("Cannot '%s' instance %s while it is in task_state %s", name, s.id, s.task)
+	default:
+		return nil
+	}
+	return &r
+}
+
+// begin records the instance action that this request is.
+func (k *call) begin(s *server, name string) *action {
+	return s.begin(action{name: name, requestID: k.requestID, userID: k.token.user.id, projectID: k.token.projectID(), start: k.now})
+}
+
+func startServer(k *call, s *server, _ json.RawMessage) reply {
+	k.c.startGuest(k.now, s, k.begin(s, "start"))
+	return accepted()
+}
+
+func stopServer(k *call, s *server, _ json.RawMessage) reply {
+	k.c.stopGuest(k.now, s, k.begin(s, "stop"))
+	return accepted()
+}
+
+func rebootServer(k *call, s *server, raw json.RawMessage) reply {
+	var args struct {
+		Type string `json:"type"`
+	}
+	_ = json.Unmarshal(raw, &args) // a body that is none has no type, and that is refused below
+	task := map[string]string{"SOFT": "rebooting", "HARD": "rebooting_hard"}[strings.ToUpper(args.Type)]
+	if task == "" {
+		return badRequest("Invalid input for field/attribute type. Value: %s. '%s' is not one of ['HARD', 'Hard', 'hard', 'SOFT', 'Soft', 'soft']", args.Type, args.Type)
+	}
+	if task == "rebooting" && s.vm != vmActive {
+		return conflict("Cannot 'reboot' instance %s while it is in vm_state %s", s.id, s.vm)
+	}
+	k.c.change(k.now, s, k.begin(s, "reboot"), "compute_reboot_instance", task, 6*time.Second, vmActive, powerRunning)
+	return accepted()
+}
+
+// changeTo is an action that takes a while and ends in a state.
+func changeTo(name, event, task string, length time.Duration, vm string, power int) func(*call, *server, json.RawMessage) reply {
+	return func(k *call, s *server, _ json.RawMessage) reply {
+		k.c.change(k.now, s, k.begin(s, name), event, task, length, vm, power)
+		return accepted()
+	}
+}
+
+func lockServer(k *call, s *server, raw json.RawMessage) reply {
+	var args struct {
+		Reason string `json:"locked_reason"`
+	}
+	if string(raw) != "null" && json.Unmarshal(raw, &args) == nil && args.Reason != "" && !k.mv.atLeast(73) {
+		return badRequest("Invalid input for field/attribute lock. Value: %s. None is not of type 'null'", raw)
+	}
+	k.begin(s, "lock")
+	s.locked, s.lockedReason, s.updated = true, args.Reason, k.now
+	return accepted()
+}
+
+func unlockServer(k *call, s *server, _ json.RawMessage) reply {
+	k.begin(s, "unlock")
+	s.locked, s.lockedReason, s.updated = false, "", k.now
+	return accepted()
+}
+
+func shelveServer(k *call, s *server, _ json.RawMessage) reply {
+	a := k.begin(s, "shelve")
+	e := a.event("compute_shelve_instance", k.now, s.host)
+	s.setTask(k.now, "shelving")
+	k.c.later(k.now, s, 5*time.Second, func(t time.Time) {
+		s.set(t, vmShelved, "", powerShutdown)
+		a.finishEvent(e, t, nil)
+		if s.volumeID != "" { // nothing to keep on the host
+			k.c.offload(t, s, a)
+		}
+	})
+	return accepted()
+}
+
+func offloadServer(k *call, s *server, _ json.RawMessage) reply {
+	k.c.offload(k.now, s, k.begin(s, "shelveOffload"))
+	return accepted()
+}
+
+func unshelveServer(k *call, s *server, _ json.RawMessage) reply {
+	k.c.unshelve(k.now, s, k.begin(s, "unshelve"))
+	return accepted()
+}
+
+func resetState(k *call, s *server, raw json.RawMessage) reply {
+	var args struct {
+		State string `json:"state"`
+	}
+	_ = json.Unmarshal(raw, &args) // a body that is none has no state, and that is refused below
+	vm := map[string]string{"active": vmActive, "error": vmError}[args.State]
+	if vm == "" {
+		return badRequest("Invalid input for field/attribute state. Value: %s. '%s' is not one of ['active', 'error']", args.State, args.State)
+	}
+	k.begin(s, "resetState")
+	s.set(k.now, vm, "", s.power)
+	return accepted()
+}
+
+func confirmResize(k *call, s *server, _ json.RawMessage) reply {
+	m := s.migration
+	if m == nil || m.status != "finished" {
+		return badRequest("Instance has not been resized.")
+	}
+	k.c.confirmCold(k.now, m, k.begin(s, "confirmResize"))
+	return reply{status: http.StatusNoContent}
+}
+
+func revertResize(k *call, s *server, _ json.RawMessage) reply {
+	m := s.migration
+	if m == nil || m.status != "finished" {
+		return badRequest("Instance has not been resized.")
+	}
+	k.c.revertCold(k.now, m, k.begin(s, "revertResize"))
+	return accepted()
+}
+
+// migrateServer is the cold migration; from 2.56 on its target can be named.
+func migrateServer(k *call, s *server, raw json.RawMessage) reply {
+	var args *struct {
+		Host *string `json:"host"`
+	}
+	if k.mv.atLeast(56) {
+		if no := strict(raw, &args, "migrate"); no != nil {
+			return *no
+		}
+	}
+	wanted := ""
+	if args != nil && args.Host != nil {
+		wanted = *args.Host
+	}
+	if no := k.coldTarget(s, wanted); no != nil {
+		return *no
+	}
+	k.c.coldMigrate(k.now, s, k.begin(s, "migrate"), s.flavor, wanted)
+	return accepted()
+}
+
+// coldTarget refuses what the API itself can see to be impossible.
+func (k *call) coldTarget(s *server, wanted string) *reply {
+	var r reply
+	switch {
+	case s.host == nil || !k.c.up(s.host.compute, k.now):
+		r = conflict("Service is unavailable at this time.")
+	case wanted != "" && wanted == s.host.Name:
+		r = badRequest("Cannot migrate to the host where the server exists.")
+	case wanted != "" && !k.c.isCompute(wanted):
+		r = badRequest("Compute host %s could not be found.", wanted)
+	default:
+		return nil
+	}
+	return &r
+}
+
+func (c *Cloud) isCompute(name string) bool {
+	h := c.hosts[name]
+	return h != nil && h.compute != nil
+}
+
+func resizeServer(k *call, s *server, raw json.RawMessage) reply {
+	var args struct {
+		FlavorRef string `json:"flavorRef"`
+	}
+	if err := json.Unmarshal(raw, &args); err != nil {
+		return badRequest("Invalid input for field/attribute resize. Value: %s.", raw)
+	}
+	f := k.c.flavors[args.FlavorRef[strings.LastIndex(args.FlavorRef, "/")+1:]]
+	switch {
+	case f == nil:
+		return badRequest("Flavor %s could not be found.", args.FlavorRef)
+	case f == s.flavor:
+		return badRequest("When resizing, instances must change flavor!")
+	}
+	if no := k.coldTarget(s, ""); no != nil {
+		return *no
+	}
+	k.c.coldMigrate(k.now, s, k.begin(s, "resize"), f, "")
+	return accepted()
+}
+
+// migrateLive is the live migration. What its body must hold differs by microversion: disk_over_commit until 2.24,
+// block_migration "auto" from 2.25, force from 2.30 to 2.67; from 2.34 on it is checked after the answer.
+func migrateLive(k *call, s *server, raw json.RawMessage) reply {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &fields); err != nil || fields == nil {
+		return badRequest("Invalid input for field/attribute os-migrateLive. Value: %s. %s is not of type 'object'", raw, raw)
+	}
+	required := []string{"block_migration", "host"}
+	if !k.mv.atLeast(25) {
+		required = []string{"block_migration", "disk_over_commit", "host"}
+	}
+	for _, name := range required {
+		if _, has := fields[name]; !has {
+			return badRequest("Invalid input for field/attribute os-migrateLive. Value: %s. '%s' is a required property", raw, name)
+		}
+	}
+	for name := range fields {
+		if !slices.Contains(required, name) && (name != "force" || !k.mv.atLeast(30) || k.mv.atLeast(68)) {
+			return badRequest("Invalid input for field/attribute os-migrateLive. Value: %s. Additional properties are not allowed ('%s' was unexpected)", raw, name)
+		}
+	}
+	if no := checkBooleans(fields, k.mv.atLeast(25)); no != nil {
+		return *no
+	}
+	var wanted *string
+	if err := json.Unmarshal(fields["host"], &wanted); err != nil {
+		return badRequest("Invalid input for field/attribute host. Value: %s. %s is not of type 'string', 'null'", fields["host"], fields["host"])
+	}
+	target := ""
+	if wanted != nil {
+		target = *wanted
+	}
+	force := truthy(fields["force"]) || target != "" && !k.mv.atLeast(30)
+	switch {
+	case force && target == "":
+		return badRequest("Can't force to a non-provided destination")
+	case target != "" && !k.c.isCompute(target):
+		return badRequest("Compute host %s could not be found.", target)
+	case s.host == nil:
+		return conflict("Instance %s is not ready", s.id)
+	}
+	no := k.c.liveMigrate(k.now, s, k.begin(s, "live-migration"), target, force, !k.mv.atLeast(34))
+	switch {
+	case no == nil:
+		return accepted()
+	case no.status == http.StatusConflict:
+		return conflict("Cannot 'os-migrateLive' instance %s while it is in power_state %s", s.id, powerName(s.power))
+	}
+	return novaError(no.status, no.text)
+}
+
+// checkBooleans refuses values that the schema of os-migrateLive does not know.
+func checkBooleans(fields map[string]json.RawMessage, auto bool) *reply {
+	for _, name := range []string{"block_migration", "disk_over_commit", "force"} {
+		raw, has := fields[name]
+		if !has || isBoolean(raw) || auto && name == "block_migration" && string(raw) == `"auto"` {
+			continue
+		}
+		r := badRequest("Invalid input for field/attribute %s. Value: %s. %s is not one of [True, 'True', 'TRUE', 'true', '1', 'ON', 'On', 'on', 'YES', 'Yes', 'yes', False, 'False', 'FALSE', 'false', '0', 'OFF', 'Off', 'off', 'NO', 'No', 'no']",
+			name, raw, raw)
+		return &r
+	}
+	return nil
+}
+
+func isBoolean(raw json.RawMessage) bool {
+	switch strings.ToLower(strings.Trim(string(raw), `"`)) {
+	case "true", "false", "1", "0", "on", "off", "yes", "no":
+		return true
+	}
+	return false
+}
+
+func truthy(raw json.RawMessage) bool {
+	switch strings.ToLower(strings.Trim(string(raw), `"`)) {
+	case "true", "1", "on", "yes":
+		return true
+	}
+	return false
+}
+
+// strict reads an action's arguments and refuses fields that it does not know.
+func strict(raw json.RawMessage, v any, field string) *reply {
+	dec := json.NewDecoder(strings.NewReader(string(raw)))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(v); err != nil {
+		r := badRequest("Invalid input for field/attribute %s. Value: %s. %s", field, raw,
+			fmt.Sprintf("Additional properties are not allowed (%s)", strings.TrimPrefix(err.Error(), "json: ")))
+		return &r
+	}
+	return nil
+}
+
+func evacuateServer(k *call, s *server, raw json.RawMessage) reply {
+	var args struct {
+		Host string `json:"host"`
+	}
+	if err := json.Unmarshal(raw, &args); err != nil {
+		return badRequest("Invalid input for field/attribute evacuate. Value: %s.", raw)
+	}
+	switch {
+	case args.Host != "" && !k.c.isCompute(args.Host):
+		return missing("Compute host %s not found.", args.Host)
+	case s.host == nil || s.host.Name == args.Host:
+		return badRequest("The target host can't be the same one.")
+	case k.c.up(s.host.compute, k.now):
+		return badRequest("Compute service of %s is still in use.", s.host.Name)
+	}
+	k.c.evacuate(k.now, s, k.begin(s, "evacuate"), args.Host)
+	return ok(nil)
+}

@@ -1,0 +1,428 @@
+package openstack
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// sorted is all servers, deleted ones too, as Nova lists them. It is sorted anew only after servers were added.
+func (c *Cloud) sorted() []*server {
+	if c.unsorted {
+		slices.SortFunc(c.order, newestFirst)
+		for i, s := range c.order {
+			s.position = i
+		}
+		c.unsorted = false
+	}
+	return c.order
+}
+
+// serverQuery is what a list of servers is narrowed down by.
+type serverQuery struct {
+	project     string
+	host        string
+	match       []func(*server) bool
+	deleted     bool // deleted ones only
+	withDeleted bool
+	limit       int
+	marker      string
+	sortBy      func(a, b *server) int
+	nothing     bool
+}
+
+func listServers(k *call) reply {
+	return k.servers(false, func(s *server) object {
+		return object{"id": s.id, "name": s.name, "links": k.links("servers", s.id)}
+	})
+}
+
+func listServersDetail(k *call) reply { return k.servers(true, k.serverView) }
+
+func (k *call) servers(detail bool, view func(*server) object) reply {
+	q, refused := k.serverQuery(detail)
+	if refused != nil {
+		return *refused
+	}
+	list, refused := k.c.find(q)
+	if refused != nil {
+		return *refused
+	}
+	items := make([]object, len(list))
+	for i, s := range list {
+		items[i] = view(s)
+	}
+	body := object{"servers": items}
+	if len(list) > 0 {
+		k.next(body, "servers_links", len(list), q.limit, list[len(list)-1].id)
+	}
+	return ok(body)
+}
+
+// find runs a query. Whole pages of an unfiltered list, and lists of one host, cost only what they show.
+func (c *Cloud) find(q *serverQuery) ([]*server, *reply) {
+	if q.nothing || q.limit == 0 {
+		return nil, nil
+	}
+	candidates := c.sorted()
+	if q.host != "" && !q.withDeleted && !q.deleted {
+		candidates = nil
+		if h := c.hosts[q.host]; h != nil {
+			candidates = c.serversOn(h)
+		}
+	}
+	if q.sortBy != nil {
+		candidates = slices.Clone(candidates)
+		slices.SortStableFunc(candidates, q.sortBy)
+	}
+	if q.marker != "" {
+		m := c.servers[q.marker]
+		if m == nil || m.deleted && !q.deleted && !q.withDeleted {
+			r := badRequest("marker [%s] not found", q.marker)
+			return nil, &r
+		}
+		if q.sortBy != nil {
+			i := slices.Index(candidates, m)
+			candidates = candidates[i+1:]
+		} else {
+			i := sort.Search(len(candidates), func(i int) bool { return candidates[i].position > m.position })
+			candidates = candidates[i:]
+		}
+	}
+	var found []*server
+	for _, s := range candidates {
+		if !q.wants(s) {
+			continue
+		}
+		if found = append(found, s); len(found) == q.limit {
+			break
+		}
+	}
+	return found, nil
+}
+
+func (q *serverQuery) wants(s *server) bool {
+	if q.deleted && !s.deleted || s.deleted && !q.deleted && !q.withDeleted || q.project != "" && s.project.id != q.project ||
+		q.host != "" && (s.host == nil || s.host.Name != q.host) {
+		return false
+	}
+	for _, match := range q.match {
+		if !match(s) {
+			return false
+		}
+	}
+	return true
+}
+
+// memberFilters are the filters that a non-admin may use; the others are dropped in silence.
+var memberFilters = []string{"reservation_id", "name", "status", "image", "flavor", "ip", "ip6", "changes-since", "changes-before", "all_tenants",
+	"tags", "tags-any", "not-tags", "not-tags-any", "locked", "limit", "marker", "sort_key", "sort_dir"}
+
+var allFilters = append([]string{"host", "node", "hostname", "project_id", "tenant_id", "user_id", "uuid", "vm_state", "task_state", "power_state",
+	"availability_zone", "deleted", "soft_deleted", "display_name", "description", "display_description", "created_at", "launched_at", "terminated_at",
+	"image_ref", "key_name", "config_drive", "access_ip_v4", "access_ip_v6", "launch_index", "locked_by", "root_device_name", "progress",
+	"auto_disk_config", "kernel_id", "ramdisk_id"}, memberFilters...)
+
+// serverQuery reads the query of a list of servers.
+func (k *call) serverQuery(detail bool) (*serverQuery, *reply) {
+	refuse := func(format string, args ...any) (*serverQuery, *reply) {
+		r := badRequest(format, args...)
+		return nil, &r
+	}
+	v := k.query
+	admin := k.token.admin()
+	if k.mv.atLeast(75) {
+		for name := range v {
+			if !slices.Contains(allFilters, name) {
+				return refuse("Additional properties are not allowed ('%s' was unexpected)", name)
+			}
+		}
+	}
+	get := func(name string) string {
+		if !admin && !slices.Contains(memberFilters, name) {
+			return ""
+		}
+		return v.Get(name)
+	}
+	limit, marker, refused := k.page()
+	if refused != nil {
+		return nil, refused
+	}
+	q := &serverQuery{limit: limit, marker: marker, host: get("host")}
+	if q.host == "" {
+		q.host = get("node")
+	}
+	if flag(v, "all_tenants") {
+		if !admin {
+			which := "index"
+			if detail {
+				which = "detail"
+			}
+			r := forbidden(nova, "os_compute_api:servers:"+which+":get_all_tenants")
+			return nil, &r
+		}
+		q.project = cmp.Or(get("project_id"), get("tenant_id"))
+	} else if q.project = k.token.projectID(); q.project == "" {
+		q.nothing = true
+	}
+	add := func(match func(*server) bool) { q.match = append(q.match, match) }
+	if refused := k.stateFilters(q, get, add); refused != nil {
+		return nil, refused
+	}
+	if refused := k.textFilters(get, add); refused != nil {
+		return nil, refused
+	}
+	if k.mv.atLeast(26) {
+		tagFilters(v.Get, add)
+	}
+	if k.mv.atLeast(73) && v.Has("locked") {
+		want := flag(v, "locked")
+		add(func(s *server) bool { return s.locked == want })
+	}
+	if refused := k.changesFilters(q, add); refused != nil {
+		return nil, refused
+	}
+	q.sortBy = sortOrder(v["sort_key"], v["sort_dir"])
+	return q, nil
+}
+
+func (k *call) stateFilters(q *serverQuery, get func(string) string, add func(func(*server) bool)) *reply {
+	if statuses := k.query["status"]; len(statuses) > 0 {
+		var want []string
+		for _, s := range statuses {
+			if s = strings.ToUpper(s); knownStatus(s) {
+				want = append(want, s)
+			}
+		}
+		switch {
+		case len(want) == 0 && k.mv.atLeast(38):
+			r := badRequest("Invalid status value")
+			return &r
+		case len(want) == 0:
+			q.nothing = true
+		case slices.Contains(want, "DELETED"):
+			if !k.token.admin() {
+				r := novaError(http.StatusForbidden, "Only administrators may list deleted instances")
+				return &r
+			}
+			q.deleted = true
+		}
+		add(func(s *server) bool { return slices.Contains(want, s.status()) })
+	}
+	if k.token.admin() && k.query.Has("deleted") {
+		q.deleted = flag(k.query, "deleted")
+	}
+	for name, field := range map[string]func(*server) string{
+		"vm_state": func(s *server) string { return s.vm }, "task_state": func(s *server) string { return s.task },
+		"power_state": func(s *server) string { return strconv.Itoa(s.power) }, "user_id": func(s *server) string { return s.userID },
+		"uuid": func(s *server) string { return s.id }, "flavor": func(s *server) string { return s.flavor.ID },
+		"image": func(s *server) string { return s.imageID }, "availability_zone": (*server).zoneName,
+	} {
+		if want := get(name); want != "" {
+			add(func(s *server) bool { return field(s) == want })
+		}
+	}
+	return nil
+}
+
+func (k *call) textFilters(get func(string) string, add func(func(*server) bool)) *reply {
+	for name, field := range map[string]func(*server) string{
+		"name": func(s *server) string { return s.name }, "display_name": func(s *server) string { return s.name },
+		"hostname": func(s *server) string { return s.name }, "ip": func(s *server) string { return s.address },
+		"description": func(s *server) string { return s.description },
+	} {
+		text := get(name)
+		if text == "" {
+			continue
+		}
+		re, err := regexp.Compile("(?i)" + text)
+		if err != nil {
+			r := badRequest("Invalid input for query parameters %s. Value: %s. '%s' is not a 'regex'", name, text, text)
+			return &r
+		}
+		add(func(s *server) bool { return re.MatchString(field(s)) })
+	}
+	return nil
+}
+
+func tagFilters(get func(string) string, add func(func(*server) bool)) {
+	has := func(s *server, tags []string, all bool) bool {
+		for _, t := range tags {
+			if slices.Contains(s.tags, t) != all {
+				return !all
+			}
+		}
+		return all
+	}
+	for name, want := range map[string]struct{ all, not bool }{
+		"tags": {all: true}, "tags-any": {}, "not-tags": {all: true, not: true}, "not-tags-any": {not: true},
+	} {
+		if text := get(name); text != "" {
+			tags := strings.Split(text, ",")
+			add(func(s *server) bool { return has(s, tags, want.all) != want.not })
+		}
+	}
+}
+
+func (k *call) changesFilters(q *serverQuery, add func(func(*server) bool)) *reply {
+	var since, before time.Time
+	for name, t := range map[string]*time.Time{"changes-since": &since, "changes-before": &before} {
+		if !k.query.Has(name) || name == "changes-before" && !k.mv.atLeast(66) {
+			continue
+		}
+		parsed, err := parseTime(k.query.Get(name))
+		if err != nil {
+			r := badRequest("Invalid input for query parameters %s. Value: %s. '%s' is not a 'date-time'", name, k.query.Get(name), k.query.Get(name))
+			return &r
+		}
+		*t = parsed
+		q.withDeleted = true
+	}
+	if !since.IsZero() && !before.IsZero() && before.Before(since) {
+		r := badRequest("The value of changes-since must be less than or equal to changes-before.")
+		return &r
+	}
+	if !since.IsZero() {
+		add(func(s *server) bool { return !s.updated.Before(since) })
+	}
+	if !before.IsZero() {
+		add(func(s *server) bool { return !s.updated.After(before) })
+	}
+	return nil
+}
+
+// sortOrder is the order asked for; nil for Nova's own, newest first.
+func sortOrder(keys, dirs []string) func(a, b *server) int {
+	type less = func(a, b *server) int
+	known := map[string]less{
+		"created_at":   func(a, b *server) int { return a.created.Compare(b.created) },
+		"updated_at":   func(a, b *server) int { return a.updated.Compare(b.updated) },
+		"display_name": func(a, b *server) int { return cmp.Compare(a.name, b.name) },
+		"uuid":         func(a, b *server) int { return cmp.Compare(a.id, b.id) },
+		"host":         func(a, b *server) int { return cmp.Compare(a.hostName(), b.hostName()) },
+		"vm_state":     func(a, b *server) int { return cmp.Compare(a.vm, b.vm) },
+		"task_state":   func(a, b *server) int { return cmp.Compare(a.task, b.task) },
+		"power_state":  func(a, b *server) int { return cmp.Compare(a.power, b.power) },
+		"project_id":   func(a, b *server) int { return cmp.Compare(a.project.id, b.project.id) },
+	}
+	var order []less
+	for i, key := range keys {
+		by, ok := known[key]
+		if !ok {
+			continue
+		}
+		if i < len(dirs) && dirs[i] == "asc" || i >= len(dirs) && len(dirs) > 0 && dirs[0] == "asc" {
+			order = append(order, by)
+		} else {
+			order = append(order, func(a, b *server) int { return by(b, a) })
+		}
+	}
+	if len(order) == 0 || len(keys) == 1 && keys[0] == "created_at" && !slices.Contains(dirs, "asc") {
+		return nil
+	}
+	return func(a, b *server) int {
+		for _, by := range order {
+			if n := by(a, b); n != 0 {
+				return n
+			}
+		}
+		return cmp.Compare(a.number, b.number)
+	}
+}
+
+func (s *server) hostName() string {
+	if s.host == nil {
+		return ""
+	}
+	return s.host.Name
+}
+
+// zoneName is the zone that the server is in: its host's, or the one asked for when it has no host.
+func (s *server) zoneName() string {
+	if s.host == nil {
+		return s.zone
+	}
+	return s.host.Zone
+}
+
+func showServer(k *call) reply {
+	s, no := k.findServer()
+	if no != nil {
+		return *no
+	}
+	return ok(object{"server": k.serverView(s)})
+}
+
+func deleteServer(k *call) reply {
+	s, no := k.findServer()
+	if no != nil {
+		return *no
+	}
+	if s.locked && !k.token.admin() {
+		return conflict("Instance %s is locked", s.id)
+	}
+	a := k.begin(s, "delete")
+	e := a.event("compute_terminate_instance", k.now, s.host)
+	s.setTask(k.now, "deleting")
+	k.c.later(k.now, s, time.Second, func(t time.Time) {
+		a.finishEvent(e, t, nil)
+		k.c.destroy(t, s)
+	})
+	return reply{status: http.StatusNoContent}
+}
+
+func showMetadata(k *call) reply {
+	s, no := k.findServer()
+	if no != nil {
+		return *no
+	}
+	return ok(object{"metadata": metadataView(s)})
+}
+
+func showAddresses(k *call) reply {
+	s, no := k.findServer()
+	if no != nil {
+		return *no
+	}
+	return ok(object{"addresses": s.addresses(false)})
+}
+
+func listVolumeAttachments(k *call) reply {
+	s, no := k.findServer()
+	if no != nil {
+		return *no
+	}
+	items := []object{}
+	if s.volumeID != "" {
+		items = append(items, object{"id": s.volumeID, "volumeId": s.volumeID, "serverId": s.id, "device": "/dev/vda"})
+	}
+	return ok(object{"volumeAttachments": items})
+}
+
+func listInterfaces(k *call) reply {
+	s, no := k.findServer()
+	if no != nil {
+		return *no
+	}
+	return ok(object{"interfaceAttachments": []object{{"port_state": "ACTIVE", "port_id": k.c.fixedID("port", s.id), "net_id": k.c.fixedID("network", s.network),
+		"mac_addr": s.mac(), "fixed_ips": []object{{"ip_address": s.address, "subnet_id": k.c.fixedID("subnet", s.network)}}}}})
+}
+
+func listSecurityGroups(k *call) reply {
+	s, no := k.findServer()
+	if no != nil {
+		return *no
+	}
+	return ok(object{"security_groups": []object{{"id": k.c.fixedID("security-group", s.project.id), "name": "default", "description": "Default security group",
+		"tenant_id": s.project.id, "rules": []object{}}}})
+}
+
+func (s *server) mac() string {
+	return fmt.Sprintf("fa:16:3e:%02x:%02x:%02x", s.number>>16&0xff, s.number>>8&0xff, s.number&0xff)
+}

@@ -1,0 +1,89 @@
+package openstack
+
+import "time"
+
+// transfer is how a live migration copies an instance: the disk once, if it is local, then the memory in passes, each of
+// which sends what the guest dirtied during the one before. So the bytes remaining fall, jump up and fall again.
+type transfer struct {
+	started      time.Time
+	memory, disk int64   // bytes
+	rate         float64 // bytes per second
+	dirty        float64 // bytes dirtied per byte sent
+	endless      bool    // passes never get small
+}
+
+const (
+	videoMemory  = 16<<20 + 540672 // what QEMU counts beside the RAM
+	downtime     = time.Second     // the last pass, with the guest stopped
+	saveInterval = 2 * time.Second // how often the record is written
+)
+
+func (c *Cloud) newTransfer(now time.Time, s *server, attempt string) *transfer {
+	t := &transfer{
+		started: now,
+		memory:  int64(s.flavor.RAM)<<20 + videoMemory,
+		rate:    float64(c.opts.Bandwidth) * (1 << 20) * (0.93 + 0.14*c.fraction("rate", s.id, attempt)),
+		dirty:   0.08 + 0.22*c.fraction("dirty", s.id, attempt),
+		endless: s.behaviour.NeverConverges,
+	}
+	if s.behaviour.LocalDisk {
+		t.disk = int64(s.flavor.Disk) << 30
+	}
+	return t
+}
+
+func (t *transfer) seconds(bytes float64) time.Duration {
+	return time.Duration(bytes / t.rate * float64(time.Second))
+}
+
+// nextPass is how much is left to send after a pass; 0 ends it.
+func (t *transfer) nextPass(pass float64) float64 {
+	next := pass * t.dirty
+	if t.endless {
+		return max(next, 0.35*float64(t.memory))
+	}
+	if next < 0.01*float64(t.memory) {
+		return 0
+	}
+	return next
+}
+
+// duration is how long it takes; false for one that never ends.
+func (t *transfer) duration() (time.Duration, bool) {
+	if t.endless {
+		return 0, false
+	}
+	total := float64(t.disk)
+	for pass := float64(t.memory); pass > 0; pass = t.nextPass(pass) {
+		total += pass
+	}
+	return t.seconds(total) + downtime, true
+}
+
+// progress is the bytes processed and remaining, of memory and of disk.
+type progress struct{ memDone, memLeft, diskDone, diskLeft int64 }
+
+func (t *transfer) at(now time.Time) progress {
+	sent := now.Sub(t.started).Truncate(saveInterval).Seconds() * t.rate
+	if sent < float64(t.disk) {
+		return progress{memLeft: t.memory, diskDone: int64(sent), diskLeft: t.disk - int64(sent)}
+	}
+	p := progress{diskDone: t.disk}
+	sent -= float64(t.disk)
+	done := 0.0
+	for pass := float64(t.memory); pass > 0; pass = t.nextPass(pass) {
+		if done+pass > sent {
+			p.memDone, p.memLeft = int64(sent), int64(pass-(sent-done))
+			return p
+		}
+		done += pass
+		if t.endless && done > float64(t.memory) { // all later passes are alike
+			rest := int64(pass)
+			p.memDone = int64(sent)
+			p.memLeft = rest - int64(sent-done)%rest
+			return p
+		}
+	}
+	p.memDone = int64(done)
+	return p
+}
