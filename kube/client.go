@@ -1,0 +1,173 @@
+package kube
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+
+	"lockstep/core"
+)
+
+// callTimeout is how long one call may take. Watches have no deadline.
+const callTimeout = 10 * time.Second
+
+// Client talks to the API server of one cluster. Load makes it; it is safe for concurrent use, its fields are not to be
+// changed.
+type Client struct {
+	ContextName string // the kubeconfig's context; "in-cluster" inside a pod
+	ClusterName string // the kubeconfig's name for the cluster
+	User        string // the kubeconfig's name for the user; empty when it has none
+	Server      string // the API server's URL
+	Namespace   string // the context's namespace; "default" when it has none
+	File        string // the kubeconfig that has the context; empty inside a pod
+
+	opts    Options
+	session atomic.Pointer[session]
+	relogin sync.Mutex // one look at the kubeconfig for a new login at a time
+}
+
+// Login makes one harmless call, so that an exec credential plugin can ask on the terminal before the screen opens, and
+// answers the server's version ("v1.31.9"; empty when the login may not read it). From then on plugins are told that
+// standard input is taken. The caller's context is the only deadline: a person may be typing a password.
+func (c *Client) Login(ctx context.Context) (version string, err error) {
+	s := c.session.Load()
+	defer func() {
+		if p := s.config.ExecProvider; p != nil {
+			p.StdinUnavailable = true
+			p.StdinUnavailableMessage = "Lockstep is using the terminal; log in from another one"
+		}
+	}()
+	body, _, err := c.get(ctx, "/version")
+	described := Describe(err, "get /version")
+	if described != nil && described.Kind != core.ErrForbidden {
+		return "", c.withOrigin(described)
+	}
+	var answer struct {
+		GitVersion string `json:"gitVersion"`
+	}
+	if err := json.Unmarshal(body, &answer); err != nil && described == nil {
+		return "", &core.APIError{
+			Kind: core.ErrOther, Server: core.ServerKubernetes, Call: "get /version", Err: err,
+			Message: "the answer is not a Kubernetes API server's: " + cut(string(body)),
+			Remedy:  "Check the server's address, " + c.Server + ", in the kubeconfig (" + c.origin() + ").",
+		}
+	}
+	return answer.GitVersion, nil
+}
+
+// withOrigin adds to an error's remedy where the login and the address came from, where that helps.
+func (c *Client) withOrigin(e *core.APIError) *core.APIError {
+	switch e.Kind {
+	case core.ErrUnauthorized, core.ErrUnreachable, core.ErrTimeout, core.ErrConfiguration:
+		with := *e
+		with.Remedy = strings.TrimSpace(fmt.Sprintf("%s (%s, server %s)", e.Remedy, c.origin(), c.Server))
+		return &with
+	}
+	return e
+}
+
+// resource is the part of the API that holds one resource, in a namespace or (empty) in none.
+func (c *Client) resource(gvr schema.GroupVersionResource, namespace string) dynamic.ResourceInterface {
+	r := c.session.Load().dynamic.Resource(gvr)
+	if namespace != "" {
+		return r.Namespace(namespace)
+	}
+	return r
+}
+
+// get fetches a path that is no resource, such as /readyz, past the client's own rate limit: what it asks is whether the
+// server is there at all. A status above 399 is an error, with the body beside it.
+func (c *Client) get(ctx context.Context, path string) (body []byte, status int, err error) {
+	s := c.session.Load()
+	base, _, err := rest.DefaultServerUrlFor(s.config)
+	if err != nil {
+		return nil, 0, fmt.Errorf("make the URL of %s: %w", path, err)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base.JoinPath(path).String(), nil)
+	if err != nil {
+		return nil, 0, fmt.Errorf("make a request for %s: %w", path, err)
+	}
+	req.Header.Set("User-Agent", s.config.UserAgent)
+	resp, err := s.http.Do(req)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer resp.Body.Close()
+	body, err = io.ReadAll(io.LimitReader(resp.Body, 64<<10))
+	if err != nil {
+		return nil, resp.StatusCode, fmt.Errorf("read the answer to %s: %w", path, err)
+	}
+	if resp.StatusCode >= http.StatusBadRequest {
+		return body, resp.StatusCode, statusError(resp.StatusCode, body)
+	}
+	return body, resp.StatusCode, nil
+}
+
+// statusError is the error of an answer that did not come through client-go's own decoding.
+func statusError(code int, body []byte) error {
+	var status metav1.Status
+	if json.Unmarshal(body, &status) == nil && status.Status == metav1.StatusFailure {
+		return &apierrors.StatusError{ErrStatus: status}
+	}
+	text := string(bytes.TrimSpace(body))
+	if text == "" {
+		text = http.StatusText(code)
+	}
+	err := apierrors.NewGenericServerResponse(code, "get", schema.GroupResource{}, "", text, 0, true)
+	err.ErrStatus.Message = text
+	return err
+}
+
+// renew looks whether the kubeconfig has another login by now than the one that the server refused, and uses it if so.
+// It answers whether a new session began. A kubeconfig that names another server by now is not followed: Lockstep stays
+// with the cluster that it was started for.
+func (c *Client) renew() bool {
+	c.relogin.Lock()
+	defer c.relogin.Unlock()
+	probe := &Client{opts: c.opts}
+	if c.ContextName != "in-cluster" {
+		probe.opts.Context = c.ContextName
+	}
+	config, err := probe.locate()
+	if err != nil || probe.Server != c.Server {
+		return false
+	}
+	old := c.session.Load()
+	if sameLogin(old.config, config) {
+		return false
+	}
+	config.UserAgent = old.config.UserAgent
+	if p := config.ExecProvider; p != nil {
+		p.StdinUnavailable = true
+	}
+	s, err := newSession(config)
+	if err != nil {
+		return false
+	}
+	c.session.Store(s)
+	old.http.CloseIdleConnections()
+	return true
+}
+
+// sameLogin tells whether two configurations log in with the same credentials. Plugins renew by themselves.
+func sameLogin(a, b *rest.Config) bool {
+	return a.BearerToken == b.BearerToken && a.BearerTokenFile == b.BearerTokenFile &&
+		a.Username == b.Username && a.Password == b.Password &&
+		bytes.Equal(a.CertData, b.CertData) && bytes.Equal(a.KeyData, b.KeyData) &&
+		a.CertFile == b.CertFile && a.KeyFile == b.KeyFile &&
+		(a.ExecProvider == nil) == (b.ExecProvider == nil) &&
+		(a.AuthProvider == nil) == (b.AuthProvider == nil)
+}

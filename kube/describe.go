@@ -1,0 +1,167 @@
+package kube
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"regexp"
+	"strings"
+	"syscall"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"lockstep/core"
+)
+
+// maxMessage is how much of a server's own words is kept, in bytes.
+const maxMessage = 4 << 10
+
+// Describe says in core's words why a call failed; call is what was being done ("list nodes"). It answers nil for nil, and
+// an error that already is a *core.APIError as it stands.
+func Describe(err error, call string) *core.APIError {
+	if err == nil {
+		return nil
+	}
+	var already *core.APIError
+	if errors.As(err, &already) {
+		return already
+	}
+	e := &core.APIError{Kind: core.ErrOther, Server: core.ServerKubernetes, Call: call, Message: cut(err.Error()), Err: err}
+	var status apierrors.APIStatus
+	if errors.As(err, &status) {
+		describeStatus(e, status)
+		return e
+	}
+	describeTransport(e, err)
+	return e
+}
+
+// describeStatus reads an answer of the API server.
+func describeStatus(e *core.APIError, answer apierrors.APIStatus) {
+	s := answer.Status()
+	e.Status = int(s.Code)
+	if s.Message != "" {
+		e.Message = cut(s.Message)
+	}
+	switch code := e.Status; {
+	case code == http.StatusUnauthorized:
+		e.Kind = core.ErrUnauthorized
+		e.Remedy = "The login was refused or has expired: log in again as you do for kubectl (`kubectl auth whoami` tells when it works). Lockstep reads the kubeconfig again by itself."
+	case code == http.StatusForbidden:
+		e.Kind = core.ErrForbidden
+		e.Remedy = forbiddenRemedy(e.Message)
+	case code == http.StatusNotFound:
+		e.Kind = core.ErrNotFound
+	case code == http.StatusConflict:
+		e.Kind = core.ErrConflict
+	case code == http.StatusTooManyRequests:
+		e.Kind = core.ErrTooManyRequests
+		e.Remedy = "The API server is busy: try again in a moment."
+	case code == http.StatusRequestTimeout, code == http.StatusGatewayTimeout:
+		e.Kind = core.ErrTimeout
+		e.Remedy = "The API server took too long; whether the call was carried out shows on the object."
+	case code == http.StatusGone:
+		e.Kind = core.ErrOther
+		e.Remedy = "The server's history does not reach back that far; everything is listed again."
+	case code >= 500:
+		e.Kind = core.ErrServer
+		e.Remedy = "The API server is in trouble; short 50x answers are usual while its nodes are updated."
+	case code >= 400:
+		e.Kind = core.ErrInvalid
+	}
+}
+
+// forbidden finds the verb and the resource in the API server's own words: `nodes is forbidden: User "ann" cannot list
+// resource "nodes" in API group "" at the cluster scope`.
+var forbidden = regexp.MustCompile(`cannot (\S+) resource "([^"]+)" in API group "([^"]*)"(?: in the namespace "([^"]+)")?`)
+
+func forbiddenRemedy(message string) string {
+	m := forbidden.FindStringSubmatch(message)
+	if m == nil {
+		return "Ask an administrator for the right; deploy/rbac-readonly.yaml has what watching needs, deploy/rbac-operator.yaml what acting needs."
+	}
+	verb, resource, group, namespace := m[1], m[2], m[3], m[4]
+	if group != "" {
+		resource += "." + group
+	}
+	where := ""
+	if namespace != "" {
+		where = " in namespace " + namespace
+	}
+	file := "deploy/rbac-operator.yaml"
+	switch verb {
+	case "get", "list", "watch":
+		file = "deploy/rbac-readonly.yaml"
+	}
+	return fmt.Sprintf("You may not %s %s%s: ask an administrator to apply %s.", verb, resource, where, file)
+}
+
+// describeTransport reads an error of a call that has no answer.
+func describeTransport(e *core.APIError, err error) {
+	var (
+		authority x509.UnknownAuthorityError
+		host      x509.HostnameError
+		invalid   x509.CertificateInvalidError
+		record    tls.RecordHeaderError
+		dns       *net.DNSError
+		op        *net.OpError
+		timeout   net.Error
+	)
+	text := err.Error()
+	switch {
+	// client-go wraps a plugin's failure in text only.
+	case strings.Contains(text, "getting credentials: "):
+		e.Kind = core.ErrUnauthorized
+		e.Remedy = "The credential plugin of the kubeconfig failed: log in again in another terminal (`kubectl auth whoami` runs the same plugin)."
+	case errors.Is(err, context.Canceled):
+		e.Kind = core.ErrTimeout
+		e.Message = "given up before the answer came"
+	case errors.As(err, &authority):
+		e.Kind = core.ErrConfiguration
+		e.Remedy = "The server's certificate is signed by an authority that the kubeconfig does not know: put the cluster's CA into certificate-authority-data, or get the kubeconfig anew."
+	case errors.As(err, &host):
+		e.Kind = core.ErrConfiguration
+		e.Remedy = "The server's certificate is for another name: check the server's address in the kubeconfig, or set its tls-server-name."
+	case errors.As(err, &invalid):
+		e.Kind = core.ErrConfiguration
+		e.Remedy = "The server's certificate is not valid (expired, or this machine's clock is wrong)."
+	case strings.Contains(text, "tls: expired certificate"), strings.Contains(text, "tls: bad certificate"), strings.Contains(text, "tls: certificate required"):
+		e.Kind = core.ErrUnauthorized
+		e.Remedy = "The server refused your client certificate (expired?): get the kubeconfig anew."
+	case errors.As(err, &record), strings.Contains(text, "server gave HTTP response to HTTPS client"):
+		e.Kind = core.ErrConfiguration
+		e.Remedy = "What answers there does not speak TLS: check the server's address in the kubeconfig."
+	case errors.As(err, &dns) && dns.IsNotFound:
+		e.Kind = core.ErrUnreachable
+		e.Remedy = fmt.Sprintf("The name %s does not resolve here: check the server's address in the kubeconfig, DNS and the VPN.", dns.Name)
+	case errors.Is(err, syscall.ECONNREFUSED):
+		e.Kind = core.ErrUnreachable
+		e.Remedy = "Nothing listens there: check the server's address, the VPN and the proxy; if it is right, the API server is down."
+	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
+		e.Kind = core.ErrUnreachable
+		e.Remedy = "There is no way to the server from here: check the VPN and routes."
+	case errors.As(err, &op) && op.Op == "dial":
+		e.Kind = core.ErrUnreachable
+		e.Remedy = "No connection to the server could be made: check the VPN, the firewall and the proxy."
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout(), strings.Contains(text, "context deadline exceeded"):
+		e.Kind = core.ErrTimeout
+		e.Remedy = "No answer in time: whether the call was carried out shows on the object."
+	case errors.As(err, &op), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET),
+		strings.Contains(text, "http2: "), strings.Contains(text, "connection reset"):
+		e.Kind = core.ErrUnreachable
+		e.Remedy = "The connection broke off."
+	}
+}
+
+// cut shortens a message to maxMessage bytes without splitting a character.
+func cut(s string) string {
+	if len(s) <= maxMessage {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxMessage], "") + "…"
+}

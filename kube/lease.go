@@ -1,0 +1,280 @@
+package kube
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/user"
+	"strings"
+	"sync"
+	"time"
+
+	"lockstep/core"
+)
+
+// The operator lease: one for a cluster.
+const (
+	leaseName             = "lockstep-operator"
+	defaultLeaseNamespace = "default"
+)
+
+// LeaseOptions are the operator lease's place and times. A zero field means its default.
+type LeaseOptions struct {
+	Namespace string // "default"
+	Identity  string // of this process; user@host/pid/random
+
+	Renew    time.Duration // how often a held lease is renewed (10 s)
+	Look     time.Duration // how often one that is not held is looked at, for its holder (15 s)
+	Expiry   time.Duration // another's lease has expired when we saw no change of it for so long (30 s)
+	Distrust time.Duration // our own counts no longer when no renewal succeeded for so long (20 s); less than Expiry
+
+	Log *slog.Logger // nil logs nothing
+}
+
+// Lease keeps two operators from acting on one cluster at once: a coordination.k8s.io/v1 Lease, taken by create, or by
+// update with its resourceVersion, so that of two who reach for it one gets it. Time is measured by what this process saw,
+// never by comparing clocks. It is no fence: a call that left before the lease was lost still arrives, so every write
+// carries its own preconditions. It implements core.OperatorLease.
+type Lease struct {
+	client *Client
+	opts   LeaseOptions
+	kick   chan struct{}
+	turn   sync.Mutex // one exchange with the server at a time
+
+	mu       sync.Mutex
+	held     bool
+	wanted   bool       // Acquire was called since the last Release: the server may think that we hold it
+	renewed  time.Time  // when the last renewal that succeeded was sent
+	last     leaseState // as last seen
+	seenFrom time.Time  // when it was first seen so
+	seenTo   time.Time  // when it was last seen so
+}
+
+var _ core.OperatorLease = (*Lease)(nil)
+
+// NewLease makes a Lease that is not held. Run has to run for it to stay held, and for Holder to be known.
+func NewLease(client *Client, opts LeaseOptions) *Lease {
+	if opts.Namespace == "" {
+		opts.Namespace = defaultLeaseNamespace
+	}
+	if opts.Identity == "" {
+		opts.Identity = identity()
+	}
+	if opts.Log == nil {
+		opts.Log = slog.New(slog.DiscardHandler)
+	}
+	for _, d := range []struct {
+		field *time.Duration
+		value time.Duration
+	}{
+		{&opts.Renew, 10 * time.Second},
+		{&opts.Look, 15 * time.Second},
+		{&opts.Expiry, 30 * time.Second},
+		{&opts.Distrust, 20 * time.Second},
+	} {
+		if *d.field <= 0 {
+			*d.field = d.value
+		}
+	}
+	return &Lease{client: client, opts: opts, kick: make(chan struct{}, 1)}
+}
+
+// identity is who we are to other operators: user@host/pid/random.
+func identity() string {
+	name := os.Getenv("USER")
+	if u, err := user.Current(); err == nil {
+		name = u.Username
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown-host"
+	}
+	random := make([]byte, 4)
+	rand.Read(random) // never fails
+	return fmt.Sprintf("%s@%s/%d/%s", name, host, os.Getpid(), hex.EncodeToString(random))
+}
+
+// Run renews the lease while it is held, and looks who holds it while it is not, until ctx is done. It does not release it.
+func (l *Lease) Run(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		case <-l.kick:
+		}
+		timer.Reset(l.tend(ctx))
+	}
+}
+
+// tend does what is due, and answers when it is due again.
+func (l *Lease) tend(ctx context.Context) time.Duration {
+	l.turn.Lock()
+	defer l.turn.Unlock()
+	l.mu.Lock()
+	held := l.held
+	l.mu.Unlock()
+	if !held {
+		// Whoever may not read leases does not learn who holds this one; that is no failure of anything.
+		_, _ = l.look(ctx)
+		return l.opts.Look
+	}
+	l.renew(ctx)
+	return l.opts.Renew
+}
+
+// renew writes the lease anew. The caller has the turn.
+func (l *Lease) renew(ctx context.Context) {
+	l.mu.Lock()
+	state := l.last
+	l.mu.Unlock()
+	for range 2 {
+		err := l.take(ctx, state)
+		if err == nil {
+			return
+		}
+		if err.Kind != core.ErrConflict && err.Kind != core.ErrNotFound {
+			l.opts.Log.Warn("the operator lease was not renewed", "err", err)
+			return
+		}
+		// Someone has written to it. If it still names us (an answer of ours was lost, a label was added), go on with what
+		// is there now.
+		now, err := l.look(ctx)
+		if err != nil {
+			l.opts.Log.Warn("the operator lease was not renewed", "err", err)
+			return
+		}
+		if now.holder != l.opts.Identity {
+			l.mu.Lock()
+			l.held, l.wanted = false, false
+			l.mu.Unlock()
+			l.opts.Log.Warn("the operator lease is lost", "holder", now.holder)
+			return
+		}
+		state = now
+	}
+}
+
+// Acquire implements core.OperatorLease. To take it over means: from the holder that it has when Acquire looks; when yet
+// another takes it meanwhile, that is ErrConflict too.
+func (l *Lease) Acquire(ctx context.Context, takeOver bool) error {
+	l.turn.Lock()
+	defer l.turn.Unlock()
+	if l.Held() {
+		return nil
+	}
+	var from string
+	for attempt := range 4 {
+		state, err := l.look(ctx)
+		if err != nil {
+			return err
+		}
+		if attempt == 0 {
+			from = state.holder
+		}
+		free := state.holder == "" || state.holder == l.opts.Identity || l.expired()
+		if !free && (!takeOver || state.holder != from) {
+			return l.heldBy(state.holder)
+		}
+		l.mu.Lock()
+		l.wanted = true
+		l.mu.Unlock()
+		err = l.take(ctx, state)
+		if err != nil && err.Uncertain() {
+			// Our name has a random part: if it is there, the call went through.
+			if now, lookErr := l.look(ctx); lookErr == nil && now.holder == l.opts.Identity {
+				continue
+			}
+		}
+		switch {
+		case err == nil:
+			select {
+			case l.kick <- struct{}{}:
+			default:
+			}
+			return nil
+		case err.Kind != core.ErrConflict && err.Kind != core.ErrNotFound:
+			return err
+		}
+	}
+	return &core.APIError{
+		Kind: core.ErrConflict, Server: core.ServerKubernetes, Call: l.call("take"),
+		Message: "others keep writing to the lease", Remedy: "Try again.",
+	}
+}
+
+func (l *Lease) heldBy(holder string) *core.APIError {
+	return &core.APIError{
+		Kind: core.ErrConflict, Server: core.ServerKubernetes, Call: l.call("take"),
+		Message: fmt.Sprintf("%s holds it (%s)", displayed(holder), holder),
+		Remedy:  "Talk to them. If they are gone for good, it expires by itself in half a minute, or it can be taken over.",
+	}
+}
+
+// Held implements core.OperatorLease.
+func (l *Lease) Held() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.held && l.elapsed(l.renewed) < l.opts.Distrust
+}
+
+// elapsed is the time since t by the clock that has gone further: the monotonic one stands still while a machine sleeps,
+// and the wall clock can be set back.
+func (l *Lease) elapsed(t time.Time) time.Duration {
+	now := time.Now()
+	return max(now.Sub(t), now.Round(0).Sub(t.Round(0)))
+}
+
+// Holder implements core.OperatorLease. It is empty too where the login may not read the lease.
+func (l *Lease) Holder() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return displayed(l.last.holder)
+}
+
+// displayed is the part of an identity that means something to people, "user@host".
+func displayed(identity string) string {
+	who, _, _ := strings.Cut(identity, "/")
+	return who
+}
+
+// expired tells whether the lease did not change for so long, while we could see it, that its holder must be gone.
+func (l *Lease) expired() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.last.holder != "" && l.seenTo.Sub(l.seenFrom) >= l.opts.Expiry
+}
+
+// Release implements core.OperatorLease. A lease that is not ours is left alone.
+func (l *Lease) Release(ctx context.Context) error {
+	l.mu.Lock()
+	wanted := l.wanted
+	l.held, l.wanted = false, false // at once: nothing is to be written any more, whatever the server answers
+	l.mu.Unlock()
+	if !wanted {
+		return nil
+	}
+	l.turn.Lock()
+	defer l.turn.Unlock()
+	for attempt := 0; ; attempt++ {
+		state, err := l.look(ctx)
+		if err != nil {
+			return err
+		}
+		if state.holder != l.opts.Identity {
+			return nil
+		}
+		err = l.giveBack(ctx, state)
+		if err == nil {
+			return nil
+		}
+		if err.Kind != core.ErrConflict || attempt > 0 {
+			return err
+		}
+	}
+}

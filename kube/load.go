@@ -1,0 +1,185 @@
+package kube
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+
+	"k8s.io/client-go/dynamic"
+	_ "k8s.io/client-go/plugin/pkg/client/auth/oidc" // kubeconfigs of MOSK's IAM may name the auth-provider oidc
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"lockstep/core"
+)
+
+// What Lockstep allows itself towards an API server, in requests a second.
+const (
+	queriesPerSecond = 20
+	queriesBurst     = 40
+)
+
+// Options say which cluster to talk to. The zero value means what kubectl would talk to without flags.
+type Options struct {
+	Kubeconfig string // the file of --kubeconfig; empty for $KUBECONFIG, then ~/.kube/config, then the cluster we run in
+	Context    string // the context of --context; empty for the file's current context
+	UserAgent  string // "lockstep/1.2.3"; empty for "lockstep"
+}
+
+// Load finds the cluster by kubectl's own rules and makes a Client for it. It talks to no server. Every error is a
+// *core.APIError of kind core.ErrConfiguration that names the file, the context and what to do.
+func Load(opts Options) (*Client, error) {
+	c := &Client{opts: opts}
+	config, err := c.locate()
+	if err != nil {
+		return nil, err
+	}
+	config.UserAgent = opts.UserAgent
+	s, err := newSession(config)
+	if err != nil {
+		return nil, configurationError("use "+c.origin(), err, "Mend the user or the cluster of this context.")
+	}
+	c.session.Store(s)
+	return c, nil
+}
+
+// locate reads the kubeconfig and fills in the Client's names.
+func (c *Client) locate() (*rest.Config, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = c.opts.Kubeconfig
+	rules.WarnIfAllMissing = false
+	files := strings.Join(rules.GetLoadingPrecedence(), string(os.PathListSeparator))
+	if c.opts.Kubeconfig != "" {
+		files = c.opts.Kubeconfig
+	}
+	raw, err := rules.Load()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, configurationError("read kubeconfig "+files, errors.New("the file does not exist"),
+			"Check --kubeconfig.")
+	case err != nil:
+		return nil, configurationError("read kubeconfig "+files, err,
+			"Mend the file; `kubectl config view` reads it in the same way.")
+	}
+	if len(raw.Contexts) == 0 && len(raw.Clusters) == 0 {
+		return c.locateInCluster(files)
+	}
+	return c.locateContext(raw, files, rules)
+}
+
+// locateInCluster uses the service account of the pod that we run in, when there is no kubeconfig.
+func (c *Client) locateInCluster(files string) (*rest.Config, error) {
+	if c.opts.Context == "" && c.opts.Kubeconfig == "" {
+		config, err := rest.InClusterConfig()
+		if err == nil {
+			c.ContextName, c.ClusterName, c.Server, c.Namespace = "in-cluster", "in-cluster", config.Host, "default"
+			return config, nil
+		}
+		if !errors.Is(err, rest.ErrNotInCluster) {
+			return nil, configurationError("use the pod's service account", err,
+				"Mount a service account token, or pass --kubeconfig FILE.")
+		}
+	}
+	return nil, configurationError("find a kubeconfig",
+		fmt.Errorf("%s names no cluster (no such file, or an empty one)", files),
+		"Pass --kubeconfig FILE, or set KUBECONFIG.")
+}
+
+// locateContext takes the context that was asked for, or the current one.
+func (c *Client) locateContext(raw *clientcmdapi.Config, files string, rules *clientcmd.ClientConfigLoadingRules) (*rest.Config, error) {
+	name := c.opts.Context
+	if name == "" {
+		name = raw.CurrentContext
+	}
+	known := slices.Sorted(maps.Keys(raw.Contexts))
+	exist := "it has no contexts"
+	if len(known) > 0 {
+		exist = "its contexts are: " + strings.Join(known, ", ")
+	}
+	call := "read kubeconfig " + files
+	if name == "" {
+		return nil, configurationError(call, fmt.Errorf("no current context is set; %s", exist),
+			"Pass --context NAME, or set one with `kubectl config use-context NAME`.")
+	}
+	context, ok := raw.Contexts[name]
+	if !ok {
+		return nil, configurationError(call, fmt.Errorf("there is no context %q; %s", name, exist),
+			"Pass --context with one of these.")
+	}
+	if context.LocationOfOrigin != "" {
+		c.File = context.LocationOfOrigin
+		call = "read kubeconfig " + c.File
+	}
+	cluster, ok := raw.Clusters[context.Cluster]
+	if !ok {
+		return nil, configurationError(call, fmt.Errorf("context %q names the cluster %q, which is not there", name, context.Cluster),
+			"Add the cluster, or pass another --context.")
+	}
+	if cluster.Server == "" {
+		return nil, configurationError(call, fmt.Errorf("the cluster %q of context %q has no server", context.Cluster, name),
+			"Set its server with `kubectl config set-cluster`.")
+	}
+	if _, ok := raw.AuthInfos[context.AuthInfo]; context.AuthInfo != "" && !ok {
+		return nil, configurationError(call, fmt.Errorf("context %q names the user %q, which is not there", name, context.AuthInfo),
+			"Add the user, or pass another --context.")
+	}
+	loader := clientcmd.NewNonInteractiveClientConfig(*raw, name, &clientcmd.ConfigOverrides{}, rules)
+	config, err := loader.ClientConfig()
+	if err != nil {
+		return nil, configurationError(call, fmt.Errorf("context %q: %w", name, err),
+			"Mend the user or the cluster of this context, or pass another --context.")
+	}
+	c.ContextName, c.ClusterName, c.User, c.Server = name, context.Cluster, context.AuthInfo, config.Host
+	c.Namespace = context.Namespace
+	if c.Namespace == "" {
+		c.Namespace = "default"
+	}
+	return config, nil
+}
+
+// origin names what a Client was made from, for messages.
+func (c *Client) origin() string {
+	if c.File == "" {
+		return "context " + c.ContextName
+	}
+	return fmt.Sprintf("context %s of %s", c.ContextName, c.File)
+}
+
+func configurationError(call string, err error, remedy string) *core.APIError {
+	return &core.APIError{
+		Kind: core.ErrConfiguration, Server: core.ServerKubernetes,
+		Call: call, Message: cut(err.Error()), Remedy: remedy, Err: err,
+	}
+}
+
+// session is one login: a connection pool and what is built on it. A new login makes a new session.
+type session struct {
+	config  *rest.Config
+	http    *http.Client
+	dynamic dynamic.Interface
+}
+
+func newSession(config *rest.Config) (*session, error) {
+	config = rest.CopyConfig(config)
+	config.QPS, config.Burst = queriesPerSecond, queriesBurst
+	// A timeout here would end watches too: each call has its own deadline instead.
+	config.Timeout = 0
+	if config.UserAgent == "" {
+		config.UserAgent = "lockstep"
+	}
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("make an HTTP client: %w", err)
+	}
+	d, err := dynamic.NewForConfigAndClient(config, client)
+	if err != nil {
+		return nil, fmt.Errorf("make a client: %w", err)
+	}
+	return &session{config: config, http: client, dynamic: d}, nil
+}

@@ -1,0 +1,58 @@
+package kube
+
+import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"lockstep/core"
+)
+
+// annotationInnerState is where Rockoon notes that it is working on a lock (mosk-facts 1.1).
+const annotationInnerState = "inner_state"
+
+// lockFrom translates the workload locks of a kind.
+func lockFrom(kind core.Kind) translate {
+	return func(u *unstructured.Unstructured) core.Object {
+		o := fields(u.Object)
+		spec, status := o.at("spec"), o.at("status")
+		l := &core.WorkloadLock{
+			Meta:                         metaFrom(u),
+			Kind:                         kind,
+			Controller:                   spec.text("controllerName"),
+			Node:                         spec.text("nodeName"),
+			NodeDeletionRequestSupported: spec.truth("nodeDeletionRequestSupported"),
+			RawState:                     core.LockState(status.text("state")),
+			Message:                      status.text("errorMessage"),
+			Release:                      status.text("release"),
+			InnerState:                   o.at("metadata", "annotations").text(annotationInnerState),
+		}
+		if p := status.at("inactivationProgress"); p != nil {
+			percentage, _ := p.number("percentage")
+			l.Progress = &core.InactivationProgress{
+				Description: p.text("description"),
+				Percentage:  min(max(percentage, 0), 100),
+			}
+		}
+		return l
+	}
+}
+
+// requestFrom translates the maintenance requests of a kind.
+func requestFrom(kind core.Kind) translate {
+	return func(u *unstructured.Unstructured) core.Object {
+		spec := fields(u.Object).at("spec")
+		return &core.MaintenanceRequest{
+			Meta:    metaFrom(u),
+			Kind:    kind,
+			Node:    spec.text("nodeName"),
+			Release: spec.text("release"),
+			Scope:   core.Scope(spec.text("scope")),
+		}
+	}
+}
+
+// noticeFrom translates the objects of a kind that say one thing about one node.
+func noticeFrom(kind core.Kind) translate {
+	return func(u *unstructured.Unstructured) core.Object {
+		return &core.NodeNotice{Meta: metaFrom(u), Kind: kind, Node: fields(u.Object).at("spec").text("nodeName")}
+	}
+}

@@ -1,0 +1,75 @@
+package kube
+
+import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"lockstep/core"
+)
+
+// translate makes a core object of an API object. It is total: no object makes it fail.
+type translate func(*unstructured.Unstructured) core.Object
+
+// resource is one watched resource of the API.
+type resource struct {
+	source    core.SourceID
+	gvr       schema.GroupVersionResource
+	namespace string // empty for cluster-scoped resources
+	name      string // when not empty, only the object of this name
+	translate translate
+}
+
+// Where things live on a MOSK cluster (mosk-facts 1.0, 1.13).
+const (
+	namespaceOpenStack = "openstack"
+	namespaceRockoon   = "osh-system"
+	deploymentRockoon  = "rockoon"
+)
+
+// The resources that Lockstep reads or writes.
+var (
+	gvrNodes       = schema.GroupVersionResource{Version: "v1", Resource: "nodes"}
+	gvrPods        = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
+	gvrSecrets     = schema.GroupVersionResource{Version: "v1", Resource: "secrets"}
+	gvrDeployments = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
+	gvrLeases      = schema.GroupVersionResource{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"}
+	gvrReviews     = schema.GroupVersionResource{Group: "authorization.k8s.io", Version: "v1", Resource: "selfsubjectaccessreviews"}
+)
+
+func lcm(plural string) schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: "lcm.mirantis.com", Version: "v1alpha1", Resource: plural}
+}
+
+// watched are the resources that the Watcher watches.
+var watched = []resource{
+	{source: core.SourceNodes, gvr: gvrNodes, translate: nodeFrom},
+	{source: core.SourceClusterLocks, gvr: lcm("clusterworkloadlocks"), translate: lockFrom(core.KindClusterWorkloadLock)},
+	{source: core.SourceNodeLocks, gvr: lcm("nodeworkloadlocks"), translate: lockFrom(core.KindNodeWorkloadLock)},
+	{source: core.SourceClusterRequests, gvr: lcm("clustermaintenancerequests"), translate: requestFrom(core.KindClusterMaintenanceRequest)},
+	{source: core.SourceNodeRequests, gvr: lcm("nodemaintenancerequests"), translate: requestFrom(core.KindNodeMaintenanceRequest)},
+	{source: core.SourceDeletionRequests, gvr: lcm("nodedeletionrequests"), translate: noticeFrom(core.KindNodeDeletionRequest)},
+	{source: core.SourceDisableNotices, gvr: lcm("nodedisablenotifications"), translate: noticeFrom(core.KindNodeDisableNotification)},
+	{source: core.SourceOpenStackStatus, gvr: lcm("openstackdeploymentstatus"), namespace: namespaceOpenStack, translate: openStackStatusFrom},
+	{source: core.SourceOpenStackController, gvr: gvrDeployments, namespace: namespaceRockoon, name: deploymentRockoon, translate: deploymentFrom},
+}
+
+// Sources are the sources that a Watcher feeds, those of the watched resources first.
+func Sources() []core.SourceID {
+	ids := make([]core.SourceID, 0, len(watched)+1)
+	for _, r := range watched {
+		ids = append(ids, r.source)
+	}
+	return append(ids, core.SourceNodePods)
+}
+
+// call is what is being done to the resource, in words: "list nodes", "watch deployments.apps rockoon in osh-system".
+func (r resource) call(verb string) string {
+	text := verb + " " + r.gvr.GroupResource().String()
+	if r.name != "" {
+		text += " " + r.name
+	}
+	if r.namespace != "" {
+		text += " in namespace " + r.namespace
+	}
+	return text
+}

@@ -1,0 +1,357 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	selectors "k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+
+	"lockstep/core"
+)
+
+// stream is the watch of one resource and the state of its source. It is the reflector's list-and-watch and its store at
+// once, and stores nothing: what the reflector brings goes on to core at once, translated. That is half of an informer; the
+// other half, the cache, is core's.
+type stream struct {
+	res    resource
+	client *Client
+	out    *outbox
+	opts   WatchOptions
+	kick   chan struct{} // look again at once
+
+	mu        sync.Mutex
+	state     core.SourceState
+	err       *core.APIError
+	next      time.Time
+	populated bool            // a complete list was handed on since the resource was last absent
+	listed    bool            // this attempt's list is complete
+	unwatched bool            // the last attempt failed at the watch: a list alone does not make the source live
+	relist    bool            // what the watch has shown cannot be relied on
+	watch     watch.Interface // the open watch; nil while there is none
+	cancel    func()          // gives up the watch that is open or being opened
+	heard     time.Time       // the server's last word
+	touched   time.Time       // the last Delta that said so
+	recycled  time.Time       // when a silent watch was closed last
+}
+
+func newStream(r resource, client *Client, out *outbox, opts WatchOptions) *stream {
+	return &stream{res: r, client: client, out: out, opts: opts, kick: make(chan struct{}, 1)}
+}
+
+// run keeps the watch going until ctx is done.
+func (s *stream) run(ctx context.Context) {
+	s.mu.Lock()
+	s.setState(core.SourceConnecting, nil, time.Time{})
+	s.mu.Unlock()
+	reflector := cache.NewReflectorWithOptions(s, &unstructured.Unstructured{}, s, cache.ReflectorOptions{
+		Name:            string(s.res.source),
+		TypeDescription: s.res.gvr.GroupResource().String(),
+	})
+	for failures := 0; ctx.Err() == nil; {
+		began := time.Now()
+		deadline := s.begin()
+		err := reflector.ListAndWatchWithContext(ctx)
+		deadline.Stop()
+		if ctx.Err() != nil {
+			return
+		}
+		if time.Since(began) > s.opts.BackoffMax {
+			failures = 0
+		}
+		pause := s.ended(err, failures)
+		failures++
+		timer := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+		case <-timer.C:
+		case <-s.kick:
+			failures = 0
+		}
+		timer.Stop()
+	}
+}
+
+// begin starts an attempt, and makes it show when the list does not come in time.
+func (s *stream) begin() *time.Timer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.listed, s.relist = false, false
+	return time.AfterFunc(s.opts.SyncDeadline, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.listed || s.state == core.SourceAbsent || s.state == core.SourceForbidden {
+			return
+		}
+		s.setState(s.downState(), &core.APIError{
+			Kind: core.ErrTimeout, Server: core.ServerKubernetes, Call: s.res.call("list"),
+			Message: fmt.Sprintf("no complete list within %s", s.opts.SyncDeadline),
+			Remedy:  "The server is slow, or something on the way swallows the connection. Lockstep keeps trying.",
+		}, time.Time{})
+	})
+}
+
+// ended takes in why an attempt is over, and answers how long to wait before the next.
+func (s *stream) ended(err error, failures int) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.watch = nil
+	pause := s.backoff(failures)
+	if errors.Is(err, errMistrusted) {
+		return pause // the state says already why
+	}
+	var unopened *openError
+	if errors.As(err, &unopened) {
+		err = unopened.cause
+	}
+	cause := Describe(err, s.res.call("list"))
+	if cause == nil {
+		// The reflector's way to say that the watch broke off or its place in history is too old.
+		cause = &core.APIError{
+			Kind: core.ErrOther, Server: core.ServerKubernetes, Call: s.res.call("watch"),
+			Message: "the watch broke off; listing again",
+		}
+		if failures == 0 {
+			pause = 0
+		}
+	}
+	state := s.downState()
+	switch cause.Kind {
+	case core.ErrNotFound:
+		// The resource itself is unknown: with it went all its objects.
+		pause, state = s.opts.AbsentRetry, core.SourceAbsent
+		cause.Remedy = "The cluster does not know this resource. Where it should (an older MOSK may lack some), its CRD is missing. It is looked at again every minute."
+		if s.populated {
+			s.populated = false
+			s.out.put(core.Delta{Source: s.res.source, At: time.Now(), Replace: true})
+		}
+	case core.ErrForbidden:
+		pause, state = s.opts.AbsentRetry, core.SourceForbidden
+	case core.ErrUnauthorized:
+		state = core.SourceFailed
+		if s.client.renew() {
+			pause = 0
+		}
+	}
+	s.setState(state, cause, time.Now().Add(pause))
+	return pause
+}
+
+// backoff doubles from BackoffMin to BackoffMax, with up to a fifth more so that sources do not march in step.
+func (s *stream) backoff(failures int) time.Duration {
+	d := s.opts.BackoffMin
+	for range min(failures, 16) {
+		d = min(2*d, s.opts.BackoffMax)
+	}
+	return d + rand.N(d/5+1)
+}
+
+// downState is the state of a source that does not work: stale when it has something to show, else failed.
+func (s *stream) downState() core.SourceState {
+	if s.populated {
+		return core.SourceStale
+	}
+	return core.SourceFailed
+}
+
+// setState tells core of a new state. The caller holds mu.
+func (s *stream) setState(state core.SourceState, err *core.APIError, next time.Time) {
+	if s.state != state || err != nil {
+		s.opts.Log.Info("source", "source", s.res.source, "state", state, "err", errText(err))
+	}
+	s.state, s.err, s.next = state, err, next
+	s.out.put(core.Delta{Source: s.res.source, At: time.Now(), State: state, Err: err, Next: next})
+}
+
+func errText(err *core.APIError) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// again ends the pause after a failure.
+func (s *stream) again() {
+	select {
+	case s.kick <- struct{}{}:
+	default:
+	}
+}
+
+// errMistrusted ends an attempt whose watch cannot be relied on any more.
+var errMistrusted = errors.New("the watch is not relied on any more")
+
+// openError is why a watch could not be opened. It hides its cause from the reflector, which would otherwise try again by
+// itself and in silence when the connection was refused.
+type openError struct{ cause *core.APIError }
+
+func (e *openError) Error() string { return e.cause.Error() }
+
+// IsWatchListSemanticsUnSupported keeps the reflector from streaming its first list: where a server or proxy never sends
+// the end-of-list bookmark, that hangs for ever.
+func (s *stream) IsWatchListSemanticsUnSupported() bool { return true }
+
+// List implements cache.ListerWatcher; the reflector calls ListWithContext.
+func (s *stream) List(options metav1.ListOptions) (runtime.Object, error) {
+	return s.ListWithContext(context.Background(), options)
+}
+
+// Watch implements cache.ListerWatcher; the reflector calls WatchWithContext.
+func (s *stream) Watch(options metav1.ListOptions) (watch.Interface, error) {
+	return s.WatchWithContext(context.Background(), options)
+}
+
+// ListWithContext implements cache.ListerWatcherWithContext.
+func (s *stream) ListWithContext(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.opts.ListTimeout)
+	defer cancel()
+	s.selectName(&options)
+	list, err := s.client.resource(s.res.gvr, s.res.namespace).List(ctx, options)
+	if err != nil {
+		return nil, err // the reflector looks at the type of the error
+	}
+	return list, nil
+}
+
+// WatchWithContext implements cache.ListerWatcherWithContext. Unlike a bare watch it fails for good when it cannot be
+// opened: after an outage only a new list tells for sure what is there.
+func (s *stream) WatchWithContext(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	s.mu.Lock()
+	if s.cancel != nil {
+		s.cancel()
+	}
+	s.cancel = cancel
+	s.watch = nil
+	mistrusted := s.relist
+	s.mu.Unlock()
+	if mistrusted {
+		return nil, errMistrusted
+	}
+	s.selectName(&options)
+	// Up to a seventh less, so that the nine watches do not end together.
+	seconds := int64((s.opts.WatchDuration - rand.N(s.opts.WatchDuration/7+1)).Seconds())
+	seconds = max(seconds, 1)
+	options.TimeoutSeconds = &seconds
+	w, err := s.client.resource(s.res.gvr, s.res.namespace).Watch(ctx, options)
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.relist:
+		if err == nil {
+			w.Stop()
+		}
+		return nil, errMistrusted
+	case err != nil:
+		s.unwatched = true
+		return nil, &openError{Describe(err, s.res.call("watch"))}
+	}
+	s.watch, s.unwatched = w, false
+	s.confirm()
+	if s.state != core.SourceLive {
+		s.setState(core.SourceLive, nil, time.Time{})
+	}
+	return w, nil
+}
+
+// close ends the open watch in order, so that the reflector opens it again where it was; one that is still being opened is
+// given up. The caller holds mu.
+func (s *stream) close() {
+	switch {
+	case s.watch != nil:
+		s.watch.Stop()
+	case s.cancel != nil:
+		s.cancel()
+	}
+}
+
+func (s *stream) selectName(options *metav1.ListOptions) {
+	if s.res.name != "" {
+		options.FieldSelector = selectors.OneTermEqualSelector("metadata.name", s.res.name).String()
+	}
+}
+
+// Replace implements cache.ReflectorStore: a complete list has arrived.
+func (s *stream) Replace(items []any, _ string) error {
+	objects := make([]core.Object, 0, len(items))
+	for _, item := range items {
+		if u, ok := item.(*unstructured.Unstructured); ok {
+			objects = append(objects, s.res.translate(u))
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.listed, s.populated = true, true
+	now := time.Now()
+	s.heard, s.touched = now, now
+	d := core.Delta{Source: s.res.source, At: now, Replace: true, Upserts: objects}
+	if !s.unwatched {
+		s.state, s.err, s.next = core.SourceLive, nil, time.Time{}
+		d.State = core.SourceLive
+	}
+	s.out.put(d)
+	return nil
+}
+
+// Add implements cache.ReflectorStore.
+func (s *stream) Add(obj any) error { return s.upsert(obj) }
+
+// Update implements cache.ReflectorStore.
+func (s *stream) Update(obj any) error { return s.upsert(obj) }
+
+func (s *stream) upsert(obj any) error {
+	u, ok := obj.(*unstructured.Unstructured)
+	if !ok {
+		return fmt.Errorf("%s: unexpected %T", s.res.call("watch"), obj)
+	}
+	s.event(core.Delta{Upserts: []core.Object{s.res.translate(u)}})
+	return nil
+}
+
+// Delete implements cache.ReflectorStore.
+func (s *stream) Delete(obj any) error {
+	u, ok := obj.(*unstructured.Unstructured)
+	if !ok {
+		return fmt.Errorf("%s: unexpected %T", s.res.call("watch"), obj)
+	}
+	s.event(core.Delta{Deletes: []string{s.res.translate(u).Key()}})
+	return nil
+}
+
+func (s *stream) event(d core.Delta) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d.Source, d.At = s.res.source, time.Now()
+	s.heard, s.touched = d.At, d.At
+	s.out.put(d)
+}
+
+// Resync implements cache.ReflectorStore; there is nothing to do again.
+func (s *stream) Resync() error { return nil }
+
+// Bookmark implements cache.ReflectorBookmarkStore: nothing has changed up to here.
+func (s *stream) Bookmark(string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.confirm()
+	return nil
+}
+
+// confirm notes that the server has confirmed what is known. The caller holds mu.
+func (s *stream) confirm() {
+	now := time.Now()
+	s.heard = now
+	if now.Sub(s.touched) >= s.opts.TouchInterval {
+		s.touched = now
+		s.out.put(core.Delta{Source: s.res.source, At: now, Touch: true})
+	}
+}

@@ -1,0 +1,104 @@
+package kube
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"lockstep/core"
+)
+
+// WatchOptions are the Watcher's times. A zero field means its default.
+type WatchOptions struct {
+	Log *slog.Logger // nil logs nothing
+
+	SyncDeadline   time.Duration // after so long without a complete list a source says why (15 s)
+	ListTimeout    time.Duration // one page of a list (30 s)
+	AbsentRetry    time.Duration // how often a missing or forbidden resource is looked at again (60 s)
+	BackoffMin     time.Duration // the first pause after a failure; it doubles (1 s)
+	BackoffMax     time.Duration // the longest pause after failures (30 s)
+	ProbeInterval  time.Duration // how often the server is asked whether it is there (15 s)
+	WatchDuration  time.Duration // how long the server is asked to keep one watch open (35 s)
+	SilenceAllowed time.Duration // how much longer than WatchDuration a watch may be silent (15 s)
+	TouchInterval  time.Duration // at most one Touch per source and interval (5 s)
+	PodInterval    time.Duration // how often the pods of the nodes in maintenance are listed (10 s)
+}
+
+func (o WatchOptions) withDefaults() WatchOptions {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	for _, d := range []struct {
+		field *time.Duration
+		value time.Duration
+	}{
+		{&o.SyncDeadline, 15 * time.Second},
+		{&o.ListTimeout, 30 * time.Second},
+		{&o.AbsentRetry, 60 * time.Second},
+		{&o.BackoffMin, time.Second},
+		{&o.BackoffMax, 30 * time.Second},
+		{&o.ProbeInterval, 15 * time.Second},
+		{&o.WatchDuration, 35 * time.Second},
+		{&o.SilenceAllowed, 15 * time.Second},
+		{&o.TouchInterval, 5 * time.Second},
+		{&o.PodInterval, 10 * time.Second},
+	} {
+		if *d.field <= 0 {
+			*d.field = d.value
+		}
+	}
+	return o
+}
+
+// Watcher keeps core informed of what Kubernetes knows of the update: one watch for each resource, and the pods of the
+// nodes in maintenance. It stores no objects: the Engine owns the world, and a new list replaces what it had.
+//
+// A source is live while its watch is trusted. The API server is asked to end each watch after WatchDuration; it sends a
+// bookmark just before it does, and the watch is opened again where it ended. So a quiet source is confirmed about every
+// 35 s, a watch that died without a word (behind NAT, say) is noticed, and the resource version never grows too old. The
+// price is nine small requests in that time.
+type Watcher struct {
+	opts    WatchOptions
+	client  *Client
+	out     *outbox
+	streams []*stream
+	pods    *podPoller
+}
+
+// NewWatcher makes a Watcher that hands its Deltas, in order, to sink, from one goroutine. A sink may block; Deltas of the
+// same source are then merged.
+func NewWatcher(client *Client, sink func(core.Delta), opts WatchOptions) *Watcher {
+	opts = opts.withDefaults()
+	w := &Watcher{opts: opts, client: client, out: newOutbox(sink)}
+	for _, r := range watched {
+		w.streams = append(w.streams, newStream(r, client, w.out, opts))
+	}
+	w.pods = newPodPoller(client, w.out, opts)
+	return w
+}
+
+// Run watches until ctx is done, and returns when everything it started has ended. Failures are states of the sources;
+// none of them ends it.
+func (w *Watcher) Run(ctx context.Context) {
+	var wg sync.WaitGroup
+	wg.Go(func() { w.out.run(ctx) })
+	for _, s := range w.streams {
+		wg.Go(func() { s.run(ctx) })
+	}
+	wg.Go(func() { w.pods.run(ctx) })
+	wg.Go(func() { w.guard(ctx) })
+	wg.Wait()
+}
+
+// SetPodNodes says of which nodes the pods are wanted: those in maintenance. It replaces what was said before; the pods of
+// a node that is no longer named are forgotten.
+func (w *Watcher) SetPodNodes(names []string) { w.pods.set(names) }
+
+// Refresh looks again at once at every source that is waiting for its next try.
+func (w *Watcher) Refresh() {
+	for _, s := range w.streams {
+		s.again()
+	}
+	w.pods.again()
+}

@@ -1,0 +1,221 @@
+package kube
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"lockstep/core"
+)
+
+// fieldManager is the name under which the API server notes whose fields are whose.
+const fieldManager = "lockstep"
+
+// Writer changes Kubernetes objects. It implements core.KubernetesWriter; only the Executor calls it.
+type Writer struct{ client *Client }
+
+// NewWriter makes a Writer for the client's cluster.
+func NewWriter(client *Client) *Writer { return &Writer{client: client} }
+
+var _ core.KubernetesWriter = (*Writer)(nil)
+
+// NodeAnnotation implements core.KubernetesWriter.
+func (w *Writer) NodeAnnotation(ctx context.Context, ref core.Ref, key string) (*string, error) {
+	node, err := w.node(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	return node.annotation(key), nil
+}
+
+// SetNodeAnnotation implements core.KubernetesWriter. It is a compare-and-swap, done by the API server:
+//
+//   - Over a value, a JSON patch tests the node's UID and the old value before it replaces or removes it.
+//   - Where the annotation is not there, nothing can be tested: by RFC 6902 a test needs its target to exist, and the whole
+//     map of annotations may be missing. The node is read first, and the patch tests its resourceVersion: it applies to
+//     exactly the node that was seen without the annotation. The kubelet writes to its node every few minutes, so that
+//     test can fail for a reason that is nobody's fault; then it is read and tried again.
+func (w *Writer) SetNodeAnnotation(ctx context.Context, ref core.Ref, key string, old, new *string, dryRun bool) error {
+	if old != nil {
+		err := w.patch(ctx, ref, overValue(ref, key, *old, new), dryRun)
+		return w.explain(ctx, err, ref, key, old)
+	}
+	const attempts = 4
+	for attempt := 1; ; attempt++ {
+		node, err := w.node(ctx, ref)
+		if err != nil {
+			return err
+		}
+		if is := node.annotation(key); is != nil {
+			return changed(ref, key, nil, is, nil)
+		}
+		if new == nil {
+			return nil
+		}
+		err = w.patch(ctx, ref, overNothing(ref, node, key, *new), dryRun)
+		if err == nil {
+			return nil
+		}
+		if described := Describe(err, ""); described.Kind != core.ErrConflict || attempt == attempts {
+			return w.explain(ctx, err, ref, key, nil)
+		}
+	}
+}
+
+// operation is one operation of a JSON patch (RFC 6902).
+type operation struct {
+	Op    string `json:"op"`
+	Path  string `json:"path"`
+	Value any    `json:"value,omitzero"`
+}
+
+// overValue replaces an annotation's value old, or removes it.
+func overValue(ref core.Ref, key, old string, new *string) []operation {
+	path := annotationPath(key)
+	patch := []operation{
+		{"test", "/metadata/uid", ref.UID},
+		{"test", path, old},
+	}
+	if new == nil {
+		return append(patch, operation{Op: "remove", Path: path})
+	}
+	return append(patch, operation{"replace", path, *new})
+}
+
+// overNothing adds an annotation to exactly the node that was read without it.
+func overNothing(ref core.Ref, seen nodeFields, key, new string) []operation {
+	patch := []operation{
+		{"test", "/metadata/uid", ref.UID},
+		{"test", "/metadata/resourceVersion", seen.at("metadata").text("resourceVersion")},
+	}
+	if seen.at("metadata", "annotations") == nil {
+		patch = append(patch, operation{"add", "/metadata/annotations", map[string]string{}})
+	}
+	return append(patch, operation{"add", annotationPath(key), new})
+}
+
+// annotationPath is the JSON pointer (RFC 6901) of an annotation.
+func annotationPath(key string) string {
+	return "/metadata/annotations/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
+}
+
+// patch sends a JSON patch to a node.
+func (w *Writer) patch(ctx context.Context, ref core.Ref, patch []operation, dryRun bool) error {
+	call := fmt.Sprintf("patch node %s", ref.Name)
+	if dryRun {
+		call += " (dry run)"
+	}
+	body, err := json.Marshal(patch)
+	if err != nil {
+		return &core.APIError{Kind: core.ErrInvalid, Server: core.ServerKubernetes, Call: call, Message: err.Error(), Err: err}
+	}
+	options := metav1.PatchOptions{FieldManager: fieldManager}
+	if dryRun {
+		options.DryRun = []string{metav1.DryRunAll}
+	}
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	_, err = w.client.resource(gvrNodes, "").Patch(ctx, ref.Name, types.JSONPatchType, body, options)
+	if err == nil {
+		return nil
+	}
+	e := Describe(err, call)
+	if unapplied(err) {
+		e.Kind = core.ErrConflict
+	}
+	return e
+}
+
+// unapplied tells whether a JSON patch could not be applied: a test of it failed, or a path of it is not there. The API
+// server (apiserver, pkg/endpoints/handlers/patch.go, applyJSPatch) then answers a bare 422 that says nothing but "due to
+// an error in our request"; a 422 of validation instead names the kind and lists its causes.
+func unapplied(err error) bool {
+	if apierrors.ReasonForError(err) != metav1.StatusReasonInvalid {
+		return false
+	}
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || status.Status().Code != http.StatusUnprocessableEntity {
+		return false
+	}
+	details := status.Status().Details
+	return details == nil || len(details.Causes) == 0
+}
+
+// explain turns a conflict, for which the API server gives no reason, into one that says what is different.
+func (w *Writer) explain(ctx context.Context, err error, ref core.Ref, key string, old *string) error {
+	if err == nil {
+		return nil
+	}
+	e := Describe(err, "")
+	if e.Kind != core.ErrConflict {
+		return e
+	}
+	node, lookErr := w.node(ctx, ref)
+	if lookErr != nil {
+		if Describe(lookErr, "").Kind == core.ErrConflict {
+			return lookErr
+		}
+		return e
+	}
+	is := node.annotation(key)
+	if (is == nil) == (old == nil) && (is == nil || *is == *old) {
+		return e // it is as expected again: all that is known is that it was refused
+	}
+	return changed(ref, key, old, is, e)
+}
+
+// changed is the conflict of an annotation that is not as expected.
+func changed(ref core.Ref, key string, expected, is *string, cause error) *core.APIError {
+	return &core.APIError{
+		Kind: core.ErrConflict, Server: core.ServerKubernetes, Call: "patch node " + ref.Name, Err: cause,
+		Message: fmt.Sprintf("annotation %s was expected %s and is %s", key, quoted(expected), quoted(is)),
+		Remedy:  "Someone else has changed the node. Look at it as it is now, then decide again.",
+		Status:  http.StatusConflict,
+	}
+}
+
+func quoted(value *string) string {
+	if value == nil {
+		return "not set"
+	}
+	return fmt.Sprintf("%q", cut(*value))
+}
+
+// nodeFields is a node as it was read.
+type nodeFields struct{ fields }
+
+func (n nodeFields) annotation(key string) *string {
+	value, ok := n.at("metadata", "annotations")[key].(string)
+	if !ok {
+		return nil
+	}
+	return &value
+}
+
+// node reads exactly the node that has ref's name and UID, from the server itself.
+func (w *Writer) node(ctx context.Context, ref core.Ref) (nodeFields, error) {
+	call := "get node " + ref.Name
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	var u *unstructured.Unstructured
+	u, err := w.client.resource(gvrNodes, "").Get(ctx, ref.Name, metav1.GetOptions{})
+	if err != nil {
+		return nodeFields{}, Describe(err, call)
+	}
+	if uid := string(u.GetUID()); uid != ref.UID {
+		return nodeFields{}, &core.APIError{
+			Kind: core.ErrConflict, Server: core.ServerKubernetes, Call: call, Status: http.StatusConflict,
+			Message: fmt.Sprintf("the node of this name has the UID %s, not %s: it was deleted and made again", uid, ref.UID),
+			Remedy:  "This is another node under the old name. Look at it, then decide again.",
+		}
+	}
+	return nodeFields{fields(u.Object)}, nil
+}
