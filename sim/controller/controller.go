@@ -71,14 +71,10 @@ func (e *env) pick(n int) int {
 	return e.rand.IntN(n)
 }
 
-// Run runs the controllers until ctx is done and returns when their last goroutine has ended; a cancelled ctx is not an
-// error. Everything that fails while they run is retried, so that the only errors are those of Options.
-func Run(ctx context.Context, opts Options) error {
+// newEnv checks the options and makes what the controllers share.
+func newEnv(opts Options) (*env, error) {
 	if opts.Config == nil || opts.Clock == nil {
-		return errors.New("controllers: a rest.Config and a clock are required")
-	}
-	if opts.OpenStack != nil && opts.Compute == nil {
-		return errors.New("controllers: the OpenStack controller needs a Nova client")
+		return nil, errors.New("controllers: a rest.Config and a clock are required")
 	}
 	config := rest.CopyConfig(opts.Config)
 	config.QPS = -1 // virtual time may run a thousand times faster than the limiter's
@@ -87,22 +83,33 @@ func Run(ctx context.Context, opts Options) error {
 	}
 	kube, err := kubernetes.NewForConfig(config)
 	if err != nil {
-		return fmt.Errorf("controllers: make a Kubernetes client: %w", err)
+		return nil, fmt.Errorf("controllers: make a Kubernetes client: %w", err)
 	}
 	dyn, err := dynamic.NewForConfig(config)
 	if err != nil {
-		return fmt.Errorf("controllers: make a dynamic Kubernetes client: %w", err)
+		return nil, fmt.Errorf("controllers: make a dynamic Kubernetes client: %w", err)
 	}
 	log := opts.Log
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	e := &env{
-		kube: kube, dyn: dyn, clock: opts.Clock, timing: opts.Timing.withDefaults(), log: log,
+	return &env{
+		kube: kube, dyn: dyn, view: newView(kube, dyn, log), clock: opts.Clock, timing: opts.Timing.withDefaults(), log: log,
 		compute: opts.Compute, network: opts.Network,
 		rand: rand.New(rand.NewPCG(opts.Seed, 0x10c5)),
+	}, nil
+}
+
+// Run runs the controllers until ctx is done and returns when their last goroutine has ended; a cancelled ctx is not an
+// error. Everything that fails while they run is retried, so that the only errors are those of Options.
+func Run(ctx context.Context, opts Options) error {
+	if opts.OpenStack != nil && opts.Compute == nil {
+		return errors.New("controllers: the OpenStack controller needs a Nova client")
 	}
-	e.view = newView(kube, dyn, log)
+	e, err := newEnv(opts)
+	if err != nil {
+		return err
+	}
 
 	var group sync.WaitGroup
 	group.Go(func() { e.view.run(ctx) })
@@ -112,8 +119,7 @@ func Run(ctx context.Context, opts Options) error {
 	}
 	hosts := newHosts(e.clock, opts.Machines, func() { e.view.changed(nodesResource) })
 	if !opts.KubeletOff {
-		k := &kubelet{env: e, hosts: hosts}
-		group.Go(func() { k.run(ctx) })
+		group.Go(func() { newKubelet(e, hosts).run(ctx) })
 	}
 
 	// LCM acts on "all locks are inactive", which is also true of no locks at all: it starts when every application

@@ -23,7 +23,6 @@ type kubelet struct {
 }
 
 func (k *kubelet) run(ctx context.Context) {
-	k.started, k.ending, k.made = map[string]time.Time{}, map[string]time.Time{}, map[string]int{}
 	k.loop(ctx, "kubelet", k.step, nodesResource, podsResource)
 }
 

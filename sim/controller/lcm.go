@@ -63,8 +63,13 @@ func (l *lcm) run(ctx context.Context) {
 // over tells whether nothing is left to do.
 func (l *lcm) over(ctx context.Context) (bool, error) {
 	requests, err := l.requests(ctx, clusterRequests)
-	if err != nil || len(requests) > 0 {
+	if err != nil {
 		return false, err
+	}
+	for i := range requests {
+		if !deleting(&requests[i]) { // one that ends is the last thing that LCM did
+			return false, nil
+		}
 	}
 	nodes, err := l.kube.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -84,11 +89,15 @@ func (l *lcm) updated(node *corev1.Node) bool {
 	return node.Status.NodeInfo.KubeletVersion == l.KubeletVersion
 }
 
-// request creates the ClusterMaintenanceRequest.
+// request creates the ClusterMaintenanceRequest. One that somebody is deleting is replaced when it is gone.
 func (l *lcm) request(ctx context.Context) error {
-	requests, err := l.requests(ctx, clusterRequests)
-	if err == nil && len(requests) > 0 {
-		return nil
+	there := false
+	if err := l.until(ctx, time.Minute, func(ctx context.Context) (bool, error) {
+		requests, err := l.requests(ctx, clusterRequests)
+		there = len(requests) > 0
+		return err == nil && (!there || !deleting(&requests[0])), err
+	}, clusterRequests); err != nil || there {
+		return err
 	}
 	if err := l.clock.Sleep(ctx, l.timing.StartDelay); err != nil {
 		return err

@@ -48,6 +48,9 @@ func (e *env) pause(ctx context.Context, d time.Duration, changed <-chan struct{
 // until waits until holds says so; it looks again when one of the resources changed, every poll of virtual time (zero:
 // never), and after Backoff when the look failed. The error is ctx's.
 func (e *env) until(ctx context.Context, poll time.Duration, holds func(context.Context) (bool, error), resources ...schema.GroupVersionResource) error {
+	if len(resources) == 0 {
+		poll = max(poll, time.Millisecond)
+	}
 	changed, stop := e.view.subscribe(resources...)
 	defer stop()
 	for {

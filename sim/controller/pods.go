@@ -235,20 +235,13 @@ func (k *kubelet) createPod(ctx context.Context, w workload, name, node string, 
 		Spec: corev1.PodSpec{
 			NodeName:                      node,
 			TerminationGracePeriodSeconds: &grace,
-			Containers:                    []corev1.Container{{Name: containerName(w), Image: "registry.local/" + w.name + ":sim"}},
+			Containers:                    []corev1.Container{w.container()},
 		},
 	}, metav1.CreateOptions{})
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("make pod %s/%s: %w", w.namespace, name, err)
 	}
 	return nil
-}
-
-func containerName(w workload) string {
-	if w.component != "" {
-		return w.application + "-" + w.component
-	}
-	return w.name
 }
 
 // generations are the template generations of the cluster's DaemonSets by namespace/name. A cluster may have none: then

@@ -82,7 +82,7 @@ func (r *rockoon) run(ctx context.Context, armed func()) {
 	})
 	group.Go(func() {
 		r.loop(ctx, "rockoon osdpl", func(ctx context.Context) (time.Duration, error) {
-			return 10 * time.Second, r.applyDeployment(ctx)
+			return 30 * time.Second, r.applyDeployment(ctx)
 		}, deployments)
 	})
 	group.Go(func() { r.serve(ctx, nodeRequests, r.nodeRequested, r.nodeReturned) })

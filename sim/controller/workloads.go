@@ -72,3 +72,12 @@ func (w workload) labels() map[string]string {
 
 // sortedKeys are the keys of a map in order, so that what follows from a map does not depend on chance.
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// container is the one container of the workload's pods.
+func (w workload) container() corev1.Container {
+	name := w.name
+	if w.component != "" {
+		name = w.application + "-" + w.component
+	}
+	return corev1.Container{Name: name, Image: "registry.local/" + w.name + ":sim"}
+}

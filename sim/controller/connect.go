@@ -1,0 +1,63 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/gophercloud/gophercloud/v2"
+	"github.com/gophercloud/gophercloud/v2/openstack"
+	"github.com/gophercloud/gophercloud/v2/openstack/config/clouds"
+	"github.com/gophercloud/gophercloud/v2/openstack/utils"
+)
+
+// newestMicroversion is what the OpenStack controller asks of Nova; an older Nova is asked for its own newest. From 2.34 on
+// a live migration that finds no host is accepted all the same, and only its record tells.
+const newestMicroversion = 79
+
+// Connection is an administrator's session with an OpenStack cloud.
+type Connection struct {
+	Compute *gophercloud.ServiceClient
+	Network *gophercloud.ServiceClient // nil when the cloud has no Neutron
+
+	transport *http.Transport
+}
+
+// Close ends the connections that are kept for later requests.
+func (c *Connection) Close() { c.transport.CloseIdleConnections() }
+
+// Connect logs in to a cloud of a clouds.yaml file. The session renews its token by itself.
+func Connect(ctx context.Context, cloudsYAML, cloud string) (*Connection, error) {
+	auth, endpoint, tlsConfig, err := clouds.Parse(clouds.WithLocations(cloudsYAML), clouds.WithCloudName(cloud))
+	if err != nil {
+		return nil, fmt.Errorf("read cloud %s of %s: %w", cloud, cloudsYAML, err)
+	}
+	auth.AllowReauth = true
+	provider, err := openstack.NewClient(auth.IdentityEndpoint)
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", auth.IdentityEndpoint, err)
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.TLSClientConfig = tlsConfig
+	provider.HTTPClient = http.Client{Transport: transport}
+	provider.UserAgent.Prepend("rockoon")
+	c := &Connection{transport: transport}
+	if err := openstack.Authenticate(ctx, provider, auth); err != nil {
+		c.Close()
+		return nil, fmt.Errorf("log in at %s: %w", auth.IdentityEndpoint, err)
+	}
+	if c.Compute, err = openstack.NewComputeV2(provider, endpoint); err != nil {
+		c.Close()
+		return nil, fmt.Errorf("find Nova of cloud %s: %w", cloud, err)
+	}
+	supported, err := utils.GetSupportedMicroversions(ctx, c.Compute)
+	if err != nil {
+		c.Close()
+		return nil, fmt.Errorf("ask Nova of cloud %s for its microversions: %w", cloud, err)
+	}
+	c.Compute.Microversion = fmt.Sprintf("2.%d", min(newestMicroversion, supported.MaxMinor))
+	if network, err := openstack.NewNetworkV2(provider, endpoint); err == nil {
+		c.Network = network
+	}
+	return c, nil
+}

@@ -1,0 +1,142 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Populate brings a cluster to rest without letting time pass: the DaemonSets and StatefulSets are there at the release of
+// the running OpenStack controller, every pod is there and ready, every application controller that Options name has
+// armed its locks. Nodes that run Options.Update's kubelet have the newest pods, as after their maintenance. The nodes and
+// the OpenStack controller's Deployment must exist. It may be called again when these have changed.
+func Populate(ctx context.Context, opts Options) error {
+	e, err := newEnv(opts)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var group sync.WaitGroup
+	group.Go(func() { e.view.run(ctx) })
+	defer group.Wait()
+	defer cancel()
+	if !e.view.synced(ctx) {
+		return fmt.Errorf("populate the cluster: %w", ctx.Err())
+	}
+	if opts.OpenStack != nil {
+		r := &rockoon{env: e, OpenStack: opts.OpenStack.withDefaults()}
+		release, _, err := r.running(ctx)
+		if err != nil {
+			return fmt.Errorf("populate the cluster: %w", err)
+		}
+		if err := e.createSets(ctx); err != nil {
+			return fmt.Errorf("populate the cluster: %w", err)
+		}
+		if err := r.rollOutAgents(ctx, release); err != nil {
+			return fmt.Errorf("populate the cluster: %w", err)
+		}
+		if err := errors.Join(r.keepLocks(ctx), r.presentCluster(ctx, release)); err != nil {
+			return fmt.Errorf("populate the cluster: arm OpenStack's locks: %w", err)
+		}
+	}
+	if opts.Ceph {
+		if err := (&ceph{env: e}).keepLocks(ctx); err != nil {
+			return fmt.Errorf("populate the cluster: arm Ceph's locks: %w", err)
+		}
+	}
+	if opts.Fabric != "" {
+		if _, err := (&fabric{env: e, operator: opts.Fabric}).keepLocks(ctx); err != nil {
+			return fmt.Errorf("populate the cluster: arm Tungsten Fabric's locks: %w", err)
+		}
+	}
+	if opts.KubeletOff {
+		return nil
+	}
+	if opts.Update != nil {
+		if err := e.endOldPods(ctx, opts.Update.KubeletVersion); err != nil {
+			return fmt.Errorf("populate the cluster: %w", err)
+		}
+	}
+	e.timing.PodStart = 0
+	k := newKubelet(e, newHosts(e.clock, nil, func() {}))
+	for range 2 { // the second look sees the pods that the first made
+		if _, err := k.servePods(ctx, e.view.nodes(), e.clock.Now()); err != nil {
+			return fmt.Errorf("populate the cluster: %w", err)
+		}
+	}
+	return nil
+}
+
+// createSets makes the DaemonSets and StatefulSets that are missing, where the API server knows such kinds.
+func (e *env) createSets(ctx context.Context) error {
+	for _, w := range workloads {
+		meta := metav1.ObjectMeta{Name: w.name, Namespace: w.namespace, Labels: w.labels()}
+		selector := &metav1.LabelSelector{MatchLabels: w.labels()}
+		template := corev1.PodTemplateSpec{
+			ObjectMeta: metav1.ObjectMeta{Labels: w.labels()},
+			Spec:       corev1.PodSpec{NodeSelector: w.nodes, Containers: []corev1.Container{w.container()}},
+		}
+		var err error
+		switch w.kind {
+		case daemonSet:
+			strategy := appsv1.DaemonSetUpdateStrategy{Type: appsv1.RollingUpdateDaemonSetStrategyType}
+			if w.onDelete {
+				strategy.Type = appsv1.OnDeleteDaemonSetStrategyType
+			}
+			_, err = e.kube.AppsV1().DaemonSets(w.namespace).Create(ctx, &appsv1.DaemonSet{ObjectMeta: meta,
+				Spec: appsv1.DaemonSetSpec{Selector: selector, Template: template, UpdateStrategy: strategy}}, metav1.CreateOptions{})
+		case statefulSet:
+			replicas := int32(w.replicas)
+			_, err = e.kube.AppsV1().StatefulSets(w.namespace).Create(ctx, &appsv1.StatefulSet{ObjectMeta: meta,
+				Spec: appsv1.StatefulSetSpec{Selector: selector, Template: template, Replicas: &replicas, ServiceName: w.name}}, metav1.CreateOptions{})
+		}
+		if err != nil && !apierrors.IsAlreadyExists(err) {
+			return fmt.Errorf("make %s %s/%s: %w", w.kind, w.namespace, w.name, err)
+		}
+	}
+	return nil
+}
+
+// endOldPods removes, from the nodes that run the target's kubelet, the pods that their maintenance would have replaced.
+func (e *env) endOldPods(ctx context.Context, kubeletVersion string) error {
+	k := newKubelet(e, nil)
+	generations, err := k.generations(ctx)
+	if err != nil {
+		return err
+	}
+	nodes := e.view.nodes()
+	for _, w := range workloads {
+		if !w.onDelete {
+			continue
+		}
+		list, err := e.kube.CoreV1().Pods(w.namespace).List(ctx, metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=" + w.name})
+		if err != nil {
+			return fmt.Errorf("list the pods of %s/%s: %w", w.namespace, w.name, err)
+		}
+		current := fmt.Sprint(max(generations[w.namespace+"/"+w.name], 1))
+		for i := range list.Items {
+			pod := &list.Items[i]
+			node := nodes[pod.Spec.NodeName]
+			if node == nil || node.Status.NodeInfo.KubeletVersion != kubeletVersion || pod.Labels[generationLabel] == current {
+				continue
+			}
+			now := int64(0)
+			err := e.kube.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{GracePeriodSeconds: &now})
+			if err != nil && !apierrors.IsNotFound(err) {
+				return fmt.Errorf("end pod %s/%s: %w", pod.Namespace, pod.Name, err)
+			}
+		}
+	}
+	return nil
+}
+
+func newKubelet(e *env, h *hosts) *kubelet {
+	return &kubelet{env: e, hosts: h, started: map[string]time.Time{}, ending: map[string]time.Time{}, made: map[string]int{}}
+}

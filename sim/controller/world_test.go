@@ -1,0 +1,300 @@
+package controller_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+
+	"lockstep/sim"
+	"lockstep/sim/controller"
+	"lockstep/sim/openstack"
+	"lockstep/sim/scenario"
+)
+
+// patience is how long a test waits, in real time, for something that should happen.
+const patience = 90 * time.Second
+
+// quick lets a node's maintenance take some virtual minutes.
+var quick = controller.Timing{
+	StartDelay: time.Second, RockoonRollout: 20 * time.Second, Update: time.Minute, Reboot: 2 * time.Minute, Finalize: 30 * time.Second,
+	ServiceUpdate: 2 * time.Second, CephUpdate: time.Minute, PodStart: 15 * time.Second, PodGrace: 5 * time.Second,
+}
+
+// world is a running cloud with what a test looks at it with.
+type world struct {
+	*sim.Cloud
+	t    *testing.T
+	kube kubernetes.Interface
+	dyn  dynamic.Interface
+	nova *controller.Connection
+
+	mu    sync.Mutex
+	locks map[string][]string // lock name → what it was seen to say, in order
+}
+
+func resource(plural string) schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: "lcm.mirantis.com", Version: "v1alpha1", Resource: plural}
+}
+
+// begin starts the scenario with its clock standing; run lets it go.
+func begin(t *testing.T, text string, opts sim.Options) *world {
+	t.Helper()
+	story, err := scenario.Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts.Scenario, opts.Dir, opts.Paused = story, t.TempDir(), true
+	if opts.Timing == (controller.Timing{}) {
+		opts.Timing = quick
+	}
+	if opts.Speed == 0 {
+		opts.Speed = 300
+	}
+	cloud, err := sim.Start(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := cloud.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	w := &world{Cloud: cloud, t: t, locks: map[string][]string{}}
+	config := cloud.AdminConfig()
+	if w.kube, err = kubernetes.NewForConfig(config); err != nil {
+		t.Fatal(err)
+	}
+	if w.dyn, err = dynamic.NewForConfig(config); err != nil {
+		t.Fatal(err)
+	}
+	if w.nova, err = controller.Connect(t.Context(), cloud.CloudsYAMLPath, cloud.CloudName); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.nova.Close)
+	for _, plural := range []string{"nodeworkloadlocks", "clusterworkloadlocks"} {
+		w.record(plural)
+	}
+	return w
+}
+
+func (w *world) run() *world {
+	w.Clock.Resume()
+	return w
+}
+
+var stamp = regexp.MustCompile(`^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{6})? `)
+
+// record writes down what every lock of a kind says whenever that changes.
+func (w *world) record(plural string) {
+	list, err := w.dyn.Resource(resource(plural)).List(w.t.Context(), metav1.ListOptions{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	watch, err := w.dyn.Resource(resource(plural)).Watch(w.t.Context(), metav1.ListOptions{ResourceVersion: list.GetResourceVersion()})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for i := range list.Items {
+		w.write(&list.Items[i])
+	}
+	done := make(chan struct{})
+	w.t.Cleanup(func() {
+		watch.Stop()
+		<-done
+	})
+	go func() {
+		defer close(done)
+		for event := range watch.ResultChan() {
+			if object, ok := event.Object.(*unstructured.Unstructured); ok {
+				w.write(object)
+			}
+		}
+	}()
+}
+
+// write writes down what a lock says, if it is not what it said before.
+func (w *world) write(object *unstructured.Unstructured) {
+	state, _, _ := unstructured.NestedString(object.Object, "status", "state")
+	message, _, _ := unstructured.NestedString(object.Object, "status", "errorMessage")
+	if message != "" && !stamp.MatchString(message) {
+		w.t.Errorf("%s: message without a timestamp: %q", object.GetName(), message)
+	}
+	said := state + "/" + object.GetAnnotations()["inner_state"]
+	if message = stamp.ReplaceAllString(message, ""); message != "" {
+		said += ": " + message
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if all := w.locks[object.GetName()]; len(all) == 0 || all[len(all)-1] != said {
+		w.locks[object.GetName()] = append(all, said)
+	}
+}
+
+// said is what a lock has said so far.
+func (w *world) said(lock string) []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.locks[lock])
+}
+
+// node is the Kubernetes name of a machine.
+func (w *world) node(machine string) string {
+	n, ok := w.Scenario.Node(machine)
+	if !ok {
+		w.t.Fatalf("the scenario has no machine %s", machine)
+	}
+	return n.Name
+}
+
+func (w *world) openstackLock(machine string) string { return "openstack-" + w.node(machine) }
+
+// until waits until holds says so.
+func (w *world) until(what string, holds func() bool) {
+	w.t.Helper()
+	deadline := time.NewTimer(patience)
+	defer deadline.Stop()
+	look := time.NewTicker(5 * time.Millisecond)
+	defer look.Stop()
+	for !holds() {
+		select {
+		case <-look.C:
+		case <-deadline.C:
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.t.Fatalf("never: %s\nvirtual time %s\nlocks: %s", what, w.Clock.Now(), pretty(w.locks))
+		}
+	}
+}
+
+func pretty(v any) string {
+	raw, _ := json.MarshalIndent(v, "", "  ")
+	return string(raw)
+}
+
+// untilSaid waits until a lock has said something that matches, and returns it.
+func (w *world) untilSaid(lock, pattern string) string {
+	w.t.Helper()
+	re := regexp.MustCompile(pattern)
+	found := ""
+	w.until(lock+" says "+pattern, func() bool {
+		for _, said := range w.said(lock) {
+			if re.MatchString(said) {
+				found = said
+				return true
+			}
+		}
+		return false
+	})
+	return found
+}
+
+// updated tells whether a machine's node runs the target and takes work again, its lock being armed.
+func (w *world) updated(machine string) bool {
+	node := w.get(machine)
+	return node.Status.NodeInfo.KubeletVersion == w.Scenario.Kubelet.To && !node.Spec.Unschedulable && w.request(machine) == nil
+}
+
+func (w *world) get(machine string) *corev1.Node {
+	w.t.Helper()
+	node, err := w.kube.CoreV1().Nodes().Get(w.t.Context(), w.node(machine), metav1.GetOptions{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return node
+}
+
+// request is the NodeMaintenanceRequest of a machine, nil when there is none.
+func (w *world) request(machine string) *unstructured.Unstructured {
+	for _, object := range w.list("nodemaintenancerequests") {
+		if name, _, _ := unstructured.NestedString(object.Object, "spec", "nodeName"); name == w.node(machine) {
+			return &object
+		}
+	}
+	return nil
+}
+
+func (w *world) list(plural string) []unstructured.Unstructured {
+	w.t.Helper()
+	list, err := w.dyn.Resource(resource(plural)).List(w.t.Context(), metav1.ListOptions{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return list.Items
+}
+
+// annotate sets the migration mode of a machine's node.
+func (w *world) annotate(machine, mode string) {
+	w.t.Helper()
+	patch := fmt.Sprintf(`{"metadata":{"annotations":{"openstack.lcm.mirantis.com/instance_migration_mode":%q}}}`, mode)
+	if _, err := w.kube.CoreV1().Nodes().Patch(w.t.Context(), w.node(machine), types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// over tells whether the update is over: no requests are left and all locks are armed at the target.
+func (w *world) over() bool {
+	if len(w.list("clustermaintenancerequests")) > 0 || len(w.list("nodemaintenancerequests")) > 0 {
+		return false
+	}
+	for _, plural := range []string{"clusterworkloadlocks", "nodeworkloadlocks"} {
+		for _, lock := range w.list(plural) {
+			state, _, _ := unstructured.NestedString(lock.Object, "status", "state")
+			release, _, _ := unstructured.NestedString(lock.Object, "status", "release")
+			if state != "active" || release != w.Scenario.Release.To {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// on are the servers of a machine's host, by name.
+func (w *world) on(machine string) map[string]openstack.ServerState {
+	servers := map[string]openstack.ServerState{}
+	for _, s := range w.OpenStack.ServersOn(w.node(machine)) {
+		servers[s.Name] = s
+	}
+	return servers
+}
+
+// inOrder tells whether said has something that matches each pattern, in that order, and names the first that is missing.
+func inOrder(said []string, patterns ...string) (missing string) {
+	i := 0
+	for _, pattern := range patterns {
+		re := regexp.MustCompile(pattern)
+		for ; i < len(said) && !re.MatchString(said[i]); i++ {
+		}
+		if i == len(said) {
+			return pattern
+		}
+	}
+	return ""
+}
+
+// story is a scenario with the nodes and instances that are given, and plenty of everything else.
+func story(update, nodes, instances string) string {
+	return strings.Join([]string{`
+name: test
+title: a test
+release: {from: 17.4.0+25.1, to: 21.0.0+25.2}
+kubelet: {from: v1.30.14, to: v1.31.9}
+rockoon: {from: 1.0.7, to: 1.1.5}
+projects: [p]
+flavors: [{name: small, vcpus: 1, memoryGiB: 1}]`, update, "nodes:", nodes, "instances:", instances}, "\n") + "\n"
+}
+
+// atWorkers is a past in which the masters are done.
+const atWorkers = `history: {startAt: workers, begun: 2h, released: 1h}`

@@ -1,0 +1,291 @@
+package sim
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"lockstep/sim/clock"
+	"lockstep/sim/controller"
+	"lockstep/sim/scenario"
+)
+
+// cephUpdate is how long Ceph took in a scenario's past; OpenStack was done before it.
+const cephUpdate = 36 * time.Minute
+
+// seeder fills an API server with a scenario.
+type seeder struct {
+	story *scenario.Scenario
+	start time.Time
+	clock *clock.Clock
+	kube  kubernetes.Interface
+	dyn   dynamic.Interface
+	run   controller.Options
+}
+
+// SeedKubernetes fills an API server that has the definitions of sim/crds with a scenario's cluster: nodes, pods, locks,
+// OpenStack's status and credentials, and what the update has done before the scenario starts. The clock must stand still;
+// it is moved on through that past until it shows start. An API server that takes its timestamps from elsewhere, as a real
+// one does, shows the same cluster with younger objects.
+func SeedKubernetes(ctx context.Context, config *rest.Config, clk *clock.Clock, s *scenario.Scenario, start time.Time, cloudsYAML []byte) error {
+	kube, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return fmt.Errorf("seed the cluster: %w", err)
+	}
+	dyn, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return fmt.Errorf("seed the cluster: %w", err)
+	}
+	seed := seeder{story: s, start: start, clock: clk, kube: kube, dyn: dyn, run: ControllerOptions(s)}
+	seed.run.Config, seed.run.Clock = config, clk
+	for _, step := range []struct {
+		what string
+		do   func(context.Context) error
+	}{
+		{"create its namespaces and nodes", seed.cluster},
+		{"store the OpenStack credentials", func(ctx context.Context) error { return seed.credentials(ctx, cloudsYAML) }},
+		{"deploy OpenStack", seed.openstack},
+		{"bring it to rest", func(ctx context.Context) error { return controller.Populate(ctx, seed.run) }},
+		{"play its past", seed.past},
+	} {
+		if err := step.do(ctx); err != nil {
+			return fmt.Errorf("seed the cluster: %s: %w", step.what, err)
+		}
+	}
+	seed.moveTo(0)
+	return nil
+}
+
+// moveTo moves the clock on to so long before the start; it never moves back.
+func (s *seeder) moveTo(ago time.Duration) {
+	if d := s.start.Add(-ago).Sub(s.clock.Now()); d > 0 {
+		s.clock.Advance(d)
+	}
+}
+
+func (s *seeder) cluster(ctx context.Context) error {
+	for _, name := range []string{"openstack", "osh-system", "openstack-external", "stacklight", "rook-ceph", "tf", metav1.NamespaceSystem} {
+		_, err := s.kube.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
+		if err != nil && !apierrors.IsAlreadyExists(err) {
+			return fmt.Errorf("namespace %s: %w", name, err)
+		}
+	}
+	for i, n := range s.story.Nodes {
+		if _, err := s.kube.CoreV1().Nodes().Create(ctx, newNode(s.story, n, i, s.clock.Now()), metav1.CreateOptions{}); err != nil {
+			return fmt.Errorf("node %s: %w", n.Machine, err)
+		}
+	}
+	return nil
+}
+
+func (s *seeder) credentials(ctx context.Context, cloudsYAML []byte) error {
+	_, err := s.kube.CoreV1().Secrets("openstack-external").Create(ctx, &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Name: "openstack-identity-credentials", Namespace: "openstack-external"},
+		Data:       map[string][]byte{"clouds.yaml": cloudsYAML},
+	}, metav1.CreateOptions{})
+	return err
+}
+
+// Resources of the maintenance API that the past wrote.
+var (
+	clusterLocks    = maintenance("clusterworkloadlocks")
+	nodeLocks       = maintenance("nodeworkloadlocks")
+	clusterRequests = maintenance("clustermaintenancerequests")
+	nodeRequests    = maintenance("nodemaintenancerequests")
+)
+
+func maintenance(plural string) schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: "lcm.mirantis.com", Version: "v1alpha1", Resource: plural}
+}
+
+func newObject(kind, name string, spec map[string]any) *unstructured.Unstructured {
+	object := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
+	object.SetAPIVersion("lcm.mirantis.com/v1alpha1")
+	object.SetKind(kind)
+	object.SetName(name)
+	return object
+}
+
+func (s *seeder) openstack(ctx context.Context) error {
+	if _, err := s.kube.AppsV1().Deployments("osh-system").Create(ctx, rockoon(s.story.Release.From, s.story.Rockoon.From), metav1.CreateOptions{}); err != nil {
+		return fmt.Errorf("deployment rockoon: %w", err)
+	}
+	if err := s.rockoonIsUp(ctx); err != nil {
+		return err
+	}
+	deployment := newObject("OpenStackDeployment", s.story.Cloud.Deployment, map[string]any{
+		"openstack_version": s.story.Cloud.Version, "preset": "compute", "size": "small",
+	})
+	deployment.SetNamespace("openstack")
+	if _, err := s.dyn.Resource(maintenance("openstackdeployments")).Namespace("openstack").Create(ctx, deployment, metav1.CreateOptions{}); err != nil {
+		return fmt.Errorf("OpenStackDeployment %s: %w", deployment.GetName(), err)
+	}
+	status := controller.NewDeploymentStatus(*s.run.OpenStack, s.story.Release.From, s.story.Rockoon.From, pythonTime(s.clock.Now()))
+	if _, err := s.statuses().Create(ctx, status, metav1.CreateOptions{}); err != nil {
+		return fmt.Errorf("OpenStackDeploymentStatus %s: %w", status.GetName(), err)
+	}
+	return nil
+}
+
+func (s *seeder) statuses() dynamic.ResourceInterface {
+	return s.dyn.Resource(maintenance("openstackdeploymentstatus")).Namespace("openstack")
+}
+
+// pythonTime is how the OpenStack controller writes a time.
+func pythonTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000000") }
+
+// past plays what the update did before the start.
+func (s *seeder) past(ctx context.Context) error {
+	h := s.story.History
+	if h.StartAt == scenario.StartOperator {
+		return nil
+	}
+	s.moveTo(h.Begun.Of())
+	request := newObject("ClusterMaintenanceRequest", s.story.Cluster, map[string]any{"release": s.story.Release.To})
+	if _, err := s.dyn.Resource(clusterRequests).Create(ctx, request, metav1.CreateOptions{}); err != nil {
+		return fmt.Errorf("the cluster's request: %w", err)
+	}
+	if h.StartAt == scenario.StartOpenStack {
+		return nil
+	}
+	if err := s.openstackUpdated(ctx); err != nil {
+		return err
+	}
+	s.moveTo(h.Released.Of())
+	all := func(*unstructured.Unstructured) bool { return true }
+	if err := s.patchLocks(ctx, clusterLocks, all, map[string]any{"status": map[string]any{"state": "inactive", "release": s.story.Release.To}}, "status"); err != nil {
+		return err
+	}
+	if err := s.patchLocks(ctx, nodeLocks, all, map[string]any{"status": map[string]any{"release": s.story.Release.To}}, "status"); err != nil {
+		return err
+	}
+	if err := s.nodesUpdated(ctx); err != nil {
+		return err
+	}
+	if err := controller.Populate(ctx, s.run); err != nil { // with the pods of updated nodes
+		return err
+	}
+	return s.nodesBegun(ctx)
+}
+
+// openstackUpdated is the end of OpenStack's own update: its controller and all services are at the target.
+func (s *seeder) openstackUpdated(ctx context.Context) error {
+	released, begun := s.story.History.Released.Of(), s.story.History.Begun.Of()
+	s.moveTo(min(released+cephUpdate, begun-time.Minute))
+	current, err := s.kube.AppsV1().Deployments("osh-system").Get(ctx, "rockoon", metav1.GetOptions{})
+	if err != nil {
+		return fmt.Errorf("deployment rockoon: %w", err)
+	}
+	current.Spec = rockoon(s.story.Release.To, s.story.Rockoon.To).Spec
+	if _, err := s.kube.AppsV1().Deployments("osh-system").Update(ctx, current, metav1.UpdateOptions{}); err != nil {
+		return fmt.Errorf("deployment rockoon: %w", err)
+	}
+	if err := s.rockoonIsUp(ctx); err != nil {
+		return err
+	}
+	old, err := s.statuses().Get(ctx, s.story.Cloud.Deployment, metav1.GetOptions{})
+	if err != nil {
+		return fmt.Errorf("OpenStackDeploymentStatus %s: %w", s.story.Cloud.Deployment, err)
+	}
+	status := controller.NewDeploymentStatus(*s.run.OpenStack, s.story.Release.To, s.story.Rockoon.To, pythonTime(s.clock.Now()))
+	status.SetResourceVersion(old.GetResourceVersion())
+	if _, err := s.statuses().Update(ctx, status, metav1.UpdateOptions{}); err != nil {
+		return fmt.Errorf("OpenStackDeploymentStatus %s: %w", s.story.Cloud.Deployment, err)
+	}
+	return nil
+}
+
+// nodesUpdated brings back the nodes that are done, the longest ago first.
+func (s *seeder) nodesUpdated(ctx context.Context) error {
+	var done []scenario.Node
+	for _, n := range s.story.Nodes {
+		if n.Done > 0 {
+			done = append(done, n)
+		}
+	}
+	slices.SortStableFunc(done, func(a, b scenario.Node) int { return int((b.Done - a.Done) / scenario.Duration(time.Second)) })
+	for _, n := range done {
+		s.moveTo(n.Done.Of())
+		node, err := s.kube.CoreV1().Nodes().Get(ctx, n.Name, metav1.GetOptions{})
+		if err != nil {
+			return fmt.Errorf("node %s: %w", n.Machine, err)
+		}
+		node.Status.NodeInfo.KubeletVersion = s.story.Kubelet.To
+		node.Status.NodeInfo.BootID = bootID(n, "updated")
+		for i := range node.Status.Conditions {
+			node.Status.Conditions[i].LastHeartbeatTime = metav1.NewTime(s.clock.Now())
+			if node.Status.Conditions[i].Type == corev1.NodeReady {
+				node.Status.Conditions[i].LastTransitionTime = metav1.NewTime(s.clock.Now().Add(-2 * time.Minute))
+			}
+		}
+		if _, err := s.kube.CoreV1().Nodes().UpdateStatus(ctx, node, metav1.UpdateOptions{}); err != nil {
+			return fmt.Errorf("node %s: %w", n.Machine, err)
+		}
+	}
+	return nil
+}
+
+// nodesBegun requests the maintenance of the nodes that are under way: all but OpenStack have released them.
+func (s *seeder) nodesBegun(ctx context.Context) error {
+	for _, n := range s.story.Nodes {
+		if n.Began == 0 {
+			continue
+		}
+		s.moveTo(n.Began.Of())
+		request := newObject("NodeMaintenanceRequest", n.Name, map[string]any{
+			"nodeName": n.Name, "release": s.story.Release.To, "scope": s.story.Update.Scope,
+		})
+		if _, err := s.dyn.Resource(nodeRequests).Create(ctx, request, metav1.CreateOptions{}); err != nil {
+			return fmt.Errorf("the request for node %s: %w", n.Machine, err)
+		}
+		of := func(openstack bool) func(*unstructured.Unstructured) bool {
+			return func(lock *unstructured.Unstructured) bool {
+				node, _, _ := unstructured.NestedString(lock.Object, "spec", "nodeName")
+				controllerName, _, _ := unstructured.NestedString(lock.Object, "spec", "controllerName")
+				return node == n.Name && (controllerName == "openstack") == openstack
+			}
+		}
+		if err := s.patchLocks(ctx, nodeLocks, of(false), map[string]any{"status": map[string]any{"state": "inactive"}}, "status"); err != nil {
+			return err
+		}
+		handled := map[string]any{"metadata": map[string]any{"annotations": map[string]any{"inner_state": "active"}}}
+		if err := s.patchLocks(ctx, nodeLocks, of(true), handled); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// patchLocks merges a body into the locks that are meant, or into a subresource of theirs.
+func (s *seeder) patchLocks(ctx context.Context, resource schema.GroupVersionResource, meant func(*unstructured.Unstructured) bool, body map[string]any, subresources ...string) error {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return fmt.Errorf("encode a patch of %s: %w", resource.Resource, err)
+	}
+	list, err := s.dyn.Resource(resource).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return fmt.Errorf("list %s: %w", resource.Resource, err)
+	}
+	for i := range list.Items {
+		if !meant(&list.Items[i]) {
+			continue
+		}
+		name := list.Items[i].GetName()
+		if _, err := s.dyn.Resource(resource).Patch(ctx, name, types.MergePatchType, raw, metav1.PatchOptions{}, subresources...); err != nil {
+			return fmt.Errorf("%s %s: %w", resource.Resource, name, err)
+		}
+	}
+	return nil
+}

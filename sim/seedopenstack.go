@@ -1,0 +1,63 @@
+package sim
+
+import (
+	"fmt"
+	"time"
+
+	"lockstep/sim/openstack"
+	"lockstep/sim/scenario"
+)
+
+// seedOpenStack fills the simulated cloud with a scenario's hosts, projects, flavors and instances. Hosts are called as
+// their Kubernetes nodes, as they are in MOSK.
+func seedOpenStack(cloud *openstack.Cloud, s *scenario.Scenario, start time.Time) error {
+	hosts := map[string]string{}
+	for _, n := range s.Nodes {
+		hosts[n.Machine] = n.Name
+		var err error
+		switch {
+		case n.Has(scenario.RoleCompute):
+			err = cloud.AddHost(openstack.HostSpec{Name: n.Name, Zone: n.Zone, VCPUs: n.VCPUs, RAM: n.MemoryGiB << 10, Disk: n.DiskGiB})
+		case n.Has(scenario.RoleGateway):
+			err = cloud.AddGateway(n.Name)
+		case n.Has(scenario.RoleController):
+			err = cloud.AddController(n.Name)
+		}
+		if err != nil {
+			return fmt.Errorf("seed host %s: %w", n.Machine, err)
+		}
+	}
+	for _, project := range s.Projects {
+		if _, err := cloud.AddProject(project); err != nil {
+			return fmt.Errorf("seed project %s: %w", project, err)
+		}
+	}
+	for _, f := range s.Flavors {
+		if _, err := cloud.AddFlavor(openstack.FlavorSpec{Name: f.Name, VCPUs: f.VCPUs, RAM: f.MemoryGiB << 10, Disk: f.DiskGiB}); err != nil {
+			return fmt.Errorf("seed flavor %s: %w", f.Name, err)
+		}
+	}
+	for i, in := range s.Instances {
+		spec := openstack.ServerSpec{
+			Name: in.Name, Project: in.Project, Host: hosts[in.Host], Flavor: in.Flavor, Status: in.Status, Fault: in.Fault,
+			Tags: in.AllTags(), Locked: in.Locked != "", LockedReason: in.Locked,
+			// Nova lists by creation time: no two are the same.
+			Created: start.Add(-in.Age.Of() - time.Duration(i)*time.Minute),
+			Behaviour: openstack.Behaviour{
+				FailLive: failure(in.FailLive), FailCold: failure(in.FailCold), FailFinish: failure(in.FailFinish), FailStop: failure(in.FailStop),
+				NeverConverges: in.NeverConverges, NoValidHost: in.NoValidHost, LocalDisk: in.LocalDisk,
+			},
+		}
+		if power, ok := in.PowerState(); ok {
+			spec.PowerState = &power
+		}
+		if _, err := cloud.AddServer(spec); err != nil {
+			return fmt.Errorf("seed instance %s: %w", in.Name, err)
+		}
+	}
+	return nil
+}
+
+func failure(f scenario.Failure) openstack.Failure {
+	return openstack.Failure{Times: f.Times, Text: f.Text, At: f.At}
+}

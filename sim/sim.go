@@ -1,0 +1,228 @@
+// Package sim is a whole simulated MOSK cloud in one process: a Kubernetes API server and an OpenStack cloud on loopback,
+// and the controllers that move them through a cluster update, all on one virtual clock. Whoever uses it is a client of its
+// two servers, as of real ones.
+package sim
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"lockstep/sim/clock"
+	"lockstep/sim/controller"
+	"lockstep/sim/crds"
+	"lockstep/sim/kubeapi"
+	"lockstep/sim/openstack"
+	"lockstep/sim/scenario"
+)
+
+// Options say which cloud to start. The zero value is the default scenario in real time.
+type Options struct {
+	Scenario *scenario.Scenario // nil: scenario.Default
+	Speed    float64            // virtual seconds per real second; not positive: 1
+	Seed     uint64             // of everything left to chance; 0: the scenario's own
+	Dir      string             // where kubeconfig and clouds.yaml go; empty: a temporary folder that Close removes
+	User     string             // of the kubeconfig: kubeapi.Admin, Operator (the default) or Readonly
+	Start    time.Time          // the virtual time at which the scenario starts; zero: now
+	Timing   controller.Timing  // of the controllers; zero fields take their defaults
+	Log      *slog.Logger       // of the controllers; nil: silence
+	Paused   bool               // the clock stands, and the controllers wait, until its Resume
+
+	ControllersOff bool // the servers only, for whoever runs the controllers of ControllerOptions by themselves
+}
+
+// CloudName is the cloud in the clouds.yaml that Start writes: the administrator's.
+const CloudName = "sim"
+
+// Cloud is a running simulation.
+type Cloud struct {
+	Clock          *clock.Clock
+	Scenario       *scenario.Scenario
+	KubeconfigPath string
+	CloudsYAMLPath string
+	CloudName      string // in the clouds.yaml
+	Kube           *kubeapi.Server
+	OpenStack      *openstack.Cloud
+
+	ownDir  string // to be removed by Close
+	session *controller.Connection
+	stop    context.CancelFunc
+	done    chan struct{} // closed when the controllers have ended
+	err     error         // of the controllers, valid after done
+
+	closing sync.Once
+	closed  error
+}
+
+// Start starts a cloud that stands where its scenario says. It runs until ctx is done or Close is called; Close must be
+// called in any case.
+func Start(ctx context.Context, opts Options) (*Cloud, error) {
+	story := opts.Scenario
+	if story == nil {
+		var err error
+		if story, err = scenario.Load(scenario.Default); err != nil {
+			return nil, fmt.Errorf("start the simulated cloud: %w", err)
+		}
+	}
+	c := &Cloud{Scenario: story, CloudName: CloudName, done: make(chan struct{})}
+	ctx, c.stop = context.WithCancel(ctx)
+	if err := c.start(ctx, opts); err != nil {
+		close(c.done) // starting the controllers is the last step, so that they do not run
+		return nil, errors.Join(fmt.Errorf("start the simulated cloud: %w", err), c.Close())
+	}
+	return c, nil
+}
+
+func (c *Cloud) start(ctx context.Context, opts Options) error {
+	start := opts.Start
+	if start.IsZero() {
+		start = time.Now()
+	}
+	seed := cmp.Or(opts.Seed, c.Scenario.Seed, 1)
+	// The clock begins in the past and stands still there: the history is played by moving it on.
+	c.Clock = clock.New(start.Add(-c.Scenario.History.Age.Of()), opts.Speed)
+	c.Clock.Pause()
+	if err := c.startServers(ctx, seed); err != nil {
+		return err
+	}
+	if err := seedOpenStack(c.OpenStack, c.Scenario, start); err != nil {
+		return err
+	}
+	if err := c.writeFiles(opts); err != nil {
+		return err
+	}
+	cloudsYAML, err := c.OpenStack.CloudsYAML()
+	if err != nil {
+		return err
+	}
+	admin := c.Kube.RESTConfig(kubeapi.Admin)
+	if err := SeedKubernetes(ctx, admin, c.Clock, c.Scenario, start, cloudsYAML); err != nil {
+		return err
+	}
+	if c.session, err = controller.Connect(ctx, c.CloudsYAMLPath, c.CloudName); err != nil {
+		return err
+	}
+	run := ControllerOptions(c.Scenario)
+	run.Config, run.Clock, run.Timing, run.Log, run.Seed = admin, c.Clock, opts.Timing, opts.Log, seed
+	run.Compute, run.Network = c.session.Compute, c.session.Network
+	run.Machines = machines{c.OpenStack}
+	if !opts.Paused {
+		c.Clock.Resume()
+	}
+	if opts.ControllersOff {
+		close(c.done)
+		return nil
+	}
+	go func() {
+		defer close(c.done)
+		if c.Clock.Sleep(ctx, time.Nanosecond) != nil { // a clock that stands holds the controllers, too
+			return
+		}
+		c.err = controller.Run(ctx, run)
+	}()
+	return nil
+}
+
+func (c *Cloud) startServers(ctx context.Context, seed uint64) error {
+	var err error
+	c.Kube, err = kubeapi.New(kubeapi.Options{Clock: c.Clock, CRDs: crds.All(), ClusterName: c.Scenario.Cluster})
+	if err != nil {
+		return err
+	}
+	if err := c.Kube.Start(ctx); err != nil {
+		return err
+	}
+	if c.OpenStack, err = openstack.New(openstack.Options{Clock: c.Clock, Seed: seed}); err != nil {
+		return err
+	}
+	return c.OpenStack.Start(ctx)
+}
+
+// writeFiles writes the kubeconfig and the clouds.yaml, which only their owner may read.
+func (c *Cloud) writeFiles(opts Options) error {
+	dir := opts.Dir
+	if dir == "" {
+		var err error
+		if dir, err = os.MkdirTemp("", "lockstep-sim-"); err != nil { // 0700
+			return fmt.Errorf("make a folder for the credentials: %w", err)
+		}
+		c.ownDir = dir
+	} else if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("make a folder for the credentials: %w", err)
+	}
+	c.KubeconfigPath = filepath.Join(dir, "kubeconfig")
+	c.CloudsYAMLPath = filepath.Join(dir, "clouds.yaml")
+	if err := c.Kube.WriteKubeconfig(c.KubeconfigPath, cmp.Or(opts.User, kubeapi.Operator)); err != nil {
+		return err
+	}
+	return c.OpenStack.WriteCloudsYAML(c.CloudsYAMLPath)
+}
+
+// ControllerOptions are the controllers of a scenario, without the clients and the clock, which the caller adds: so the same
+// controllers can move a real API server and a real cloud.
+func ControllerOptions(s *scenario.Scenario) controller.Options {
+	storage := false
+	for _, n := range s.Nodes {
+		storage = storage || n.Has(scenario.RoleStorage)
+	}
+	return controller.Options{
+		Seed: s.Seed,
+		Update: &controller.Update{
+			Cluster: s.Cluster, Release: s.Release.To, KubeletVersion: s.Kubelet.To, ControllerVersion: s.Rockoon.To,
+			Masters: s.Masters(), Workers: s.Workers(), Concurrency: s.Update.Concurrency, Scope: s.Update.Scope,
+		},
+		OpenStack: &controller.OpenStack{
+			Deployment: s.Cloud.Deployment, Version: s.Cloud.Version, Services: s.Cloud.Services, Migrations: s.Cloud.Migrations,
+			MaxCompute: s.Cloud.MaxCompute, MaxGateway: s.Cloud.MaxGateway, IgnoreZones: s.Cloud.IgnoreZones, Fabric: s.Cloud.Fabric != "",
+		},
+		Ceph:   storage,
+		Fabric: s.Cloud.Fabric,
+	}
+}
+
+// machines lets the hosts of the simulated cloud go down and up with the nodes. A node that OpenStack does not know has
+// nothing to go down.
+type machines struct{ cloud *openstack.Cloud }
+
+func (m machines) PowerOff(host string) { _ = m.cloud.PowerOffHost(host) }
+func (m machines) PowerOn(host string)  { _ = m.cloud.PowerOnHost(host) }
+
+// AdminConfig is a client configuration with all rights, for tests and for whoever plays the cluster's own part.
+func (c *Cloud) AdminConfig() *rest.Config { return c.Kube.RESTConfig(kubeapi.Admin) }
+
+// Wait waits until the controllers have ended, which they do with Start's context or with Close.
+func (c *Cloud) Wait() error {
+	<-c.done
+	return c.err
+}
+
+// Close ends the controllers and both servers and removes what Start wrote to a folder of its own. It may be called more
+// than once.
+func (c *Cloud) Close() error {
+	c.closing.Do(func() {
+		c.stop()
+		errs := []error{c.Wait()}
+		if c.session != nil {
+			c.session.Close()
+		}
+		if c.OpenStack != nil {
+			errs = append(errs, c.OpenStack.Close())
+		}
+		if c.Kube != nil {
+			c.Kube.Close()
+		}
+		if c.ownDir != "" {
+			errs = append(errs, os.RemoveAll(c.ownDir))
+		}
+		c.closed = errors.Join(errs...)
+	})
+	return c.closed
+}

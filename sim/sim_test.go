@@ -1,0 +1,312 @@
+package sim
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/servers"
+	"go.uber.org/goleak"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"lockstep/sim/controller"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func launch(t *testing.T, opts Options) *Cloud {
+	t.Helper()
+	cloud, err := Start(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := cloud.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return cloud
+}
+
+// eventually waits until holds says so, looking at it often.
+func eventually(t *testing.T, patience time.Duration, what string, holds func() bool) {
+	t.Helper()
+	deadline := time.NewTimer(patience)
+	defer deadline.Stop()
+	look := time.NewTicker(5 * time.Millisecond)
+	defer look.Stop()
+	for !holds() {
+		select {
+		case <-look.C:
+		case <-deadline.C:
+			t.Fatalf("never: %s", what)
+		}
+	}
+}
+
+func TestDemoStandsWhereItsScenarioSays(t *testing.T) {
+	start := time.Date(2026, 3, 4, 17, 26, 0, 0, time.UTC)
+	cloud := launch(t, Options{Start: start, Paused: true, User: "admin"})
+	if got := cloud.Clock.Now(); !got.Equal(start) {
+		t.Errorf("the clock shows %s", got)
+	}
+	for _, path := range []string{cloud.KubeconfigPath, cloud.CloudsYAMLPath} {
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v %v", path, info, err)
+		}
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", cloud.KubeconfigPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kube, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dyn, err := dynamic.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes, err := kube.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	updated := map[string]bool{}
+	for _, node := range nodes.Items {
+		machine := node.Labels["kaas.mirantis.com/machine-name"]
+		updated[machine] = node.Status.NodeInfo.KubeletVersion == cloud.Scenario.Kubelet.To
+		if want := start.Add(-90 * 24 * time.Hour); !node.CreationTimestamp.Time.Equal(want) {
+			t.Errorf("%s was created at %s, want %s", machine, node.CreationTimestamp, want)
+		}
+	}
+	for _, n := range cloud.Scenario.Nodes {
+		if updated[n.Machine] != (n.Done > 0) {
+			t.Errorf("%s: updated %v, done %v", n.Machine, updated[n.Machine], n.Done)
+		}
+	}
+	request, err := dyn.Resource(clusterRequests).Get(t.Context(), "mos", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := start.Add(-cloud.Scenario.History.Begun.Of()); !request.GetCreationTimestamp().Time.Equal(want) {
+		t.Errorf("the update was requested at %s, want %s", request.GetCreationTimestamp(), want)
+	}
+	locks, err := dyn.Resource(nodeLocks).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := map[string]int{}
+	for _, lock := range locks.Items {
+		controllerName, _, _ := unstructured.NestedString(lock.Object, "spec", "controllerName")
+		state, _, _ := unstructured.NestedString(lock.Object, "status", "state")
+		count[controllerName+" "+state]++
+	}
+	if count["openstack active"] != 13 || count["ceph active"] != 2 || count["ceph inactive"] != 1 {
+		t.Errorf("locks: %v", count)
+	}
+	pods, err := kube.CoreV1().Pods("openstack").List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pod := range pods.Items {
+		if len(pod.Status.ContainerStatuses) == 0 || !pod.Status.ContainerStatuses[0].Ready {
+			t.Errorf("pod %s is not ready", pod.Name)
+		}
+	}
+	secret, err := kube.CoreV1().Secrets("openstack-external").Get(t.Context(), "openstack-identity-credentials", metav1.GetOptions{})
+	if err != nil || !strings.Contains(string(secret.Data["clouds.yaml"]), cloud.OpenStack.AuthURL()) {
+		t.Errorf("the secret with the credentials: %v", err)
+	}
+}
+
+func TestSameScenarioIsTheSameCloud(t *testing.T) {
+	start := time.Date(2026, 3, 4, 17, 26, 0, 0, time.UTC)
+	var first []string
+	for range 2 {
+		cloud := launch(t, Options{Start: start, Paused: true})
+		var ids []string
+		for _, n := range cloud.Scenario.Nodes {
+			for _, s := range cloud.OpenStack.ServersOn(n.Name) {
+				ids = append(ids, n.Name+" "+s.ID+" "+s.Name)
+			}
+		}
+		if first == nil {
+			first = ids
+			continue
+		}
+		if strings.Join(first, "\n") != strings.Join(ids, "\n") {
+			t.Errorf("first:\n%v\nsecond:\n%v", first, ids)
+		}
+	}
+}
+
+func TestAFolderOfItsOwnIsRemoved(t *testing.T) {
+	cloud, err := Start(t.Context(), Options{Paused: true, ControllersOff: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := cloud.KubeconfigPath
+	if err := cloud.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); !os.IsNotExist(err) {
+		t.Errorf("%s is still there: %v", path, err)
+	}
+	if err := cloud.Close(); err != nil {
+		t.Errorf("the second close: %v", err)
+	}
+}
+
+func TestEndOfTheContextEndsTheCloud(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cloud, err := Start(ctx, Options{Dir: t.TempDir(), Speed: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if err := cloud.Wait(); err != nil {
+		t.Error(err)
+	}
+	if err := cloud.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// operator does by script what the demo leaves to a person: on a node whose lock waits for instances it migrates what can
+// be, tells owners (by stopping their instances), and declares the node safe when what is left may go down with it.
+type operator struct {
+	t     *testing.T
+	cloud *Cloud
+	nova  *controller.Connection
+	kube  kubernetes.Interface
+	dyn   dynamic.Interface
+
+	tried  map[string]int
+	waited map[string]bool // machines that waited for the operator
+}
+
+func (o *operator) turn() {
+	locks, err := o.dyn.Resource(nodeLocks).List(o.t.Context(), metav1.ListOptions{})
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	for _, lock := range locks.Items {
+		message, _, _ := unstructured.NestedString(lock.Object, "status", "errorMessage")
+		if !strings.Contains(message, "Some servers are still present on the host.") {
+			continue
+		}
+		node, _, _ := unstructured.NestedString(lock.Object, "spec", "nodeName")
+		o.empty(node, message)
+	}
+}
+
+func (o *operator) empty(node, message string) {
+	for _, s := range o.cloud.OpenStack.ServersOn(node) {
+		switch {
+		case !strings.Contains(message, s.ID) || s.Status == "MIGRATING":
+			continue
+		case (s.Status == "ACTIVE" || s.Status == "PAUSED") && o.tried[s.ID] == 0:
+			o.waited[node] = true
+			o.tried[s.ID]++
+			if err := servers.LiveMigrate(o.t.Context(), o.nova.Compute, s.ID, anyHost{}).ExtractErr(); err != nil {
+				o.t.Logf("migrate %s: %v", s.Name, err)
+			}
+			return // one at a time
+		case s.Status == "ACTIVE" && o.tried[s.ID] == 1:
+			o.tried[s.ID]++
+			if err := servers.Stop(o.t.Context(), o.nova.Compute, s.ID).ExtractErr(); err != nil {
+				o.t.Logf("stop %s: %v", s.Name, err)
+			}
+			return
+		case s.Status == "ERROR" && o.tried[s.ID] == 0:
+			o.tried[s.ID]++
+			o.annotate(node)
+			return
+		}
+	}
+}
+
+func (o *operator) annotate(node string) {
+	patch := `{"metadata":{"annotations":{"openstack.lcm.mirantis.com/instance_migration_mode":"skip"}}}`
+	if _, err := o.kube.CoreV1().Nodes().Patch(o.t.Context(), node, types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+		o.t.Fatal(err)
+	}
+}
+
+type anyHost struct{}
+
+func (anyHost) ToLiveMigrateMap() (map[string]any, error) {
+	return map[string]any{"os-migrateLive": map[string]any{"host": nil, "block_migration": "auto"}}, nil
+}
+
+func TestDemoRunsThroughWithAnOperator(t *testing.T) {
+	cloud := launch(t, Options{Speed: 1000})
+	o := &operator{t: t, cloud: cloud, tried: map[string]int{}, waited: map[string]bool{}}
+	var err error
+	if o.nova, err = controller.Connect(t.Context(), cloud.CloudsYAMLPath, cloud.CloudName); err != nil {
+		t.Fatal(err)
+	}
+	defer o.nova.Close()
+	if o.kube, err = kubernetes.NewForConfig(cloud.AdminConfig()); err != nil {
+		t.Fatal(err)
+	}
+	if o.dyn, err = dynamic.NewForConfig(cloud.AdminConfig()); err != nil {
+		t.Fatal(err)
+	}
+	begun := cloud.Clock.Now()
+	firstWait := time.Duration(0)
+	eventually(t, 4*time.Minute, "the cluster's request is gone", func() bool {
+		o.turn()
+		cmp04, _ := cloud.Scenario.Node("cmp-04")
+		if firstWait == 0 && o.waited[cmp04.Name] {
+			firstWait = cloud.Clock.Now().Sub(begun)
+		}
+		requests, err := o.dyn.Resource(clusterRequests).List(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(requests.Items) == 0
+	})
+	t.Logf("the first manual node waited after %s, the update took %s more", firstWait, cloud.Clock.Now().Sub(begun))
+	if firstWait < 15*time.Minute || firstWait > 60*time.Minute {
+		t.Errorf("the first manual node waited for the operator after %s; a newcomer at speed 60 should see it within 20 to 40 s", firstWait)
+	}
+	nodes, err := o.kube.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, node := range nodes.Items {
+		if node.Status.NodeInfo.KubeletVersion != cloud.Scenario.Kubelet.To || node.Spec.Unschedulable {
+			t.Errorf("%s is not updated", node.Labels["kaas.mirantis.com/machine-name"])
+		}
+	}
+	eventually(t, time.Minute, "all locks are armed at the target", func() bool {
+		for _, resource := range []string{"nodeworkloadlocks", "clusterworkloadlocks"} {
+			list, err := o.dyn.Resource(maintenance(resource)).List(t.Context(), metav1.ListOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, lock := range list.Items {
+				state, _, _ := unstructured.NestedString(lock.Object, "status", "state")
+				release, _, _ := unstructured.NestedString(lock.Object, "status", "release")
+				if state != "active" || release != cloud.Scenario.Release.To {
+					return false
+				}
+			}
+		}
+		return true
+	})
+	// The two manual nodes, and the skipped one for the instance that notifies.
+	for _, machine := range []string{"cmp-04", "cmp-06", "cmp-07"} {
+		if n, _ := cloud.Scenario.Node(machine); !o.waited[n.Name] {
+			t.Errorf("%s did not wait for the operator", machine)
+		}
+	}
+}
