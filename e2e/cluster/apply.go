@@ -1,0 +1,132 @@
+package cluster
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/discovery/cached/memory"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/restmapper"
+	"sigs.k8s.io/yaml"
+
+	"lockstep/sim/crds"
+)
+
+// Namespaces are the namespaces of a MOSK cluster that the program looks into.
+var Namespaces = []string{"openstack", "osh-system", "openstack-external"}
+
+var definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+
+// Equip makes the API server that of a MOSK cluster: it applies the custom
+// resource definitions, waits until the server serves them, and makes the
+// namespaces.
+func (c *Cluster) Equip(ctx context.Context) error {
+	var names []string
+	for _, crd := range crds.All() {
+		if err := c.Apply(ctx, crd.YAML); err != nil {
+			return err
+		}
+		names = append(names, crd.Name)
+	}
+	for _, name := range names {
+		if err := c.awaitEstablished(ctx, name); err != nil {
+			return err
+		}
+	}
+	for _, name := range Namespaces {
+		manifest := fmt.Sprintf("{apiVersion: v1, kind: Namespace, metadata: {name: %s}}", name)
+		if err := c.Apply(ctx, []byte(manifest)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Apply applies each object of the manifest (YAML documents) as Admin, by
+// server-side apply, as `kubectl apply --server-side` does.
+func (c *Cluster) Apply(ctx context.Context, manifest []byte) error {
+	config := c.Config(Admin)
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return fmt.Errorf("make a client: %w", err)
+	}
+	disco, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return fmt.Errorf("make a client: %w", err)
+	}
+	mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(disco))
+
+	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(manifest)))
+	for {
+		document, err := documents.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read a manifest: %w", err)
+		}
+		var object unstructured.Unstructured
+		if err := yaml.Unmarshal(document, &object.Object); err != nil {
+			return fmt.Errorf("read a manifest: %w", err)
+		}
+		if len(object.Object) == 0 {
+			continue // only comments
+		}
+		kind := object.GroupVersionKind()
+		mapping, err := mapper.RESTMapping(kind.GroupKind(), kind.Version)
+		if err != nil {
+			return fmt.Errorf("apply %s %s: %w", kind.Kind, object.GetName(), err)
+		}
+		_, err = client.Resource(mapping.Resource).Namespace(object.GetNamespace()).
+			Apply(ctx, object.GetName(), &object, metav1.ApplyOptions{FieldManager: "lockstep-e2e", Force: true})
+		if err != nil {
+			return fmt.Errorf("apply %s %s: %w", kind.Kind, object.GetName(), err)
+		}
+	}
+}
+
+// awaitEstablished waits until the server serves the definition.
+func (c *Cluster) awaitEstablished(ctx context.Context, name string) error {
+	client, err := dynamic.NewForConfig(c.Config(Admin))
+	if err != nil {
+		return fmt.Errorf("make a client: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	// A watch without a resourceVersion begins with the object as it is.
+	events, err := client.Resource(definitions).Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + name})
+	if err != nil {
+		return fmt.Errorf("watch the definition %s: %w", name, err)
+	}
+	defer events.Stop()
+	for event := range events.ResultChan() {
+		if object, ok := event.Object.(*unstructured.Unstructured); ok && event.Type != watch.Deleted && established(object) {
+			return nil
+		}
+	}
+	return fmt.Errorf("the server has not established the definition %s: the watch ended (%v)", name, context.Cause(ctx))
+}
+
+func established(definition *unstructured.Unstructured) bool {
+	conditions, _, err := unstructured.NestedSlice(definition.Object, "status", "conditions")
+	if err != nil {
+		return false
+	}
+	for _, raw := range conditions {
+		condition, ok := raw.(map[string]any)
+		if ok && condition["type"] == "Established" && condition["status"] == "True" {
+			return true
+		}
+	}
+	return false
+}

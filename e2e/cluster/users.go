@@ -1,0 +1,111 @@
+package cluster
+
+import (
+	"crypto/rand"
+	"encoding/csv"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"k8s.io/client-go/rest"
+	clientcmd "k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+)
+
+// User is somebody who may log in to the cluster. What a user may do is for
+// RBAC objects that a test applies to say; Admin and Controllers may do
+// everything.
+type User string
+
+// The users of a test cluster.
+const (
+	Admin       User = "admin"       // by client certificate; in system:masters
+	Controllers User = "controllers" // in system:masters; MOSK's controllers, so that the audit tells them from the program
+	ReadOnly    User = "readonly"    // in the group of deploy/rbac-readonly.yaml's example
+	Operator    User = "operator"    // in the group of deploy/rbac-operator.yaml's example
+	Nobody      User = "nobody"      // authenticated, without any right of their own
+	Expired     User = "expired"     // has a token that the server refuses with 401
+)
+
+// mastersGroup is the group that RBAC lets do everything.
+const mastersGroup = "system:masters"
+
+// groups are the groups of those who have one. Those of ReadOnly and Operator
+// are named in the example bindings of deploy/.
+var groups = map[User]string{
+	Controllers: mastersGroup,
+	ReadOnly:    "mosk-update-watchers",
+	Operator:    "mosk-update-operators",
+}
+
+const (
+	tokensFile     = "tokens.csv"
+	kubeconfigName = "e2e" // cluster and context in every kubeconfig
+)
+
+// writeTokens gives each user but Admin a random token. The server reads the
+// file: all of them but Expired's.
+func writeTokens(dir string) (map[User]string, error) {
+	tokens := map[User]string{}
+	file, err := os.OpenFile(filepath.Join(dir, tokensFile), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	table := csv.NewWriter(file)
+	for _, user := range []User{Controllers, ReadOnly, Operator, Nobody, Expired} {
+		tokens[user] = rand.Text()
+		if user == Expired {
+			continue
+		}
+		// token, user name, user id, groups
+		if err := table.Write([]string{tokens[user], string(user), string(user), groups[user]}); err != nil {
+			return nil, err
+		}
+	}
+	table.Flush()
+	if err := table.Error(); err != nil {
+		return nil, err
+	}
+	return tokens, file.Close()
+}
+
+// Config is the client configuration of a user. The rate limit is out of the
+// way: a test is not a polite client.
+func (c *Cluster) Config(user User) *rest.Config {
+	config := &rest.Config{
+		Host:            c.URL(),
+		TLSClientConfig: rest.TLSClientConfig{CAFile: c.file(caFile)},
+		QPS:             -1,
+		UserAgent:       "lockstep-e2e",
+	}
+	if user == Admin {
+		config.CertFile, config.KeyFile = c.file(adminCertFile), c.file(adminKeyFile)
+	} else {
+		config.BearerToken = c.tokens[user]
+	}
+	return config
+}
+
+// WriteKubeconfig writes a kubeconfig of the user, whose only context is
+// "e2e", into the cluster's folder and returns its path.
+func (c *Cluster) WriteKubeconfig(user User) (string, error) {
+	config := c.Config(user)
+	kubeconfig := clientcmdapi.Config{
+		CurrentContext: kubeconfigName,
+		Clusters: map[string]*clientcmdapi.Cluster{
+			kubeconfigName: {Server: config.Host, CertificateAuthority: config.CAFile},
+		},
+		AuthInfos: map[string]*clientcmdapi.AuthInfo{
+			string(user): {ClientCertificate: config.CertFile, ClientKey: config.KeyFile, Token: config.BearerToken},
+		},
+		Contexts: map[string]*clientcmdapi.Context{
+			kubeconfigName: {Cluster: kubeconfigName, AuthInfo: string(user)},
+		},
+	}
+	path := c.file(string(user) + ".kubeconfig")
+	if err := clientcmd.WriteToFile(kubeconfig, path); err != nil {
+		return "", fmt.Errorf("write the kubeconfig of %s: %w", user, err)
+	}
+	return path, nil
+}

@@ -1,0 +1,75 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"lockstep/e2e/cluster"
+)
+
+// shared is the API server that most tests use, each with objects of its own.
+// A test that kills its server, or counts what it received, starts another.
+var shared *cluster.Cluster
+
+// setupTimeout is generous: the first build of the kube-apiserver takes
+// minutes.
+const setupTimeout = 20 * time.Minute
+
+func TestMain(m *testing.M) {
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	ctx, cancel := context.WithTimeout(context.Background(), setupTimeout)
+	defer cancel()
+	var err error
+	shared, err = equipped(ctx)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "start a cluster:", err)
+		return 1
+	}
+	code := m.Run()
+	if code != 0 {
+		fmt.Fprintf(os.Stderr, "the end of the kube-apiserver's log:\n%s\n", shared.Log(4000))
+	}
+	if err := shared.Close(); err != nil {
+		fmt.Fprintln(os.Stderr, "stop the cluster:", err)
+		return 1
+	}
+	return code
+}
+
+// equipped starts an API server with the definitions and namespaces of a MOSK
+// cluster.
+func equipped(ctx context.Context) (*cluster.Cluster, error) {
+	c, err := cluster.Start(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Equip(ctx); err != nil {
+		log := c.Log(4000)
+		return nil, fmt.Errorf("%w (closing it: %v)\nthe end of the kube-apiserver's log:\n%s", err, c.Close(), log)
+	}
+	return c, nil
+}
+
+// ownCluster starts an API server for one test.
+func ownCluster(t *testing.T) *cluster.Cluster {
+	t.Helper()
+	c, err := equipped(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the end of the kube-apiserver's log:\n%s", c.Log(4000))
+		}
+		if err := c.Close(); err != nil {
+			t.Errorf("stop the cluster: %v", err)
+		}
+	})
+	return c
+}

@@ -1,0 +1,275 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+
+	"lockstep/e2e/build"
+	"lockstep/e2e/cluster"
+)
+
+// grantRights applies the manifests of deploy/ and, taken out of their
+// comments, the bindings that they give as an example.
+func grantRights(t *testing.T, c *cluster.Cluster) {
+	t.Helper()
+	root, err := build.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"rbac-readonly.yaml", "rbac-operator.yaml"} {
+		manifest, err := os.ReadFile(filepath.Join(filepath.Dir(root), "deploy", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Apply(t.Context(), manifest); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if err := c.Apply(t.Context(), []byte(exampleBindings(t, string(manifest)))); err != nil {
+			t.Fatalf("the example bindings of %s: %v", name, err)
+		}
+	}
+}
+
+// exampleBindings takes the comment signs off the last part of a manifest.
+func exampleBindings(t *testing.T, manifest string) string {
+	t.Helper()
+	_, example, found := strings.Cut(manifest, "# ---\n")
+	if !found {
+		t.Fatal("the manifest has no example bindings")
+	}
+	var bindings strings.Builder
+	for line := range strings.Lines(example) {
+		bindings.WriteString(strings.TrimPrefix(line, "# "))
+	}
+	return bindings.String()
+}
+
+// right is a verb on a resource, as an access review asks for it.
+type right struct {
+	verb, group, resource, subresource, namespace, name string
+}
+
+func (r right) String() string {
+	resource := r.resource
+	if r.subresource != "" {
+		resource += "/" + r.subresource
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s %s %s", r.verb, resource, strings.Trim(r.namespace+"/"+r.name, "/")))
+}
+
+// mayI asks the server whether the client may.
+func mayI(t *testing.T, client dynamic.Interface, r right) bool {
+	t.Helper()
+	review := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "authorization.k8s.io/v1",
+		"kind":       "SelfSubjectAccessReview",
+		"spec": map[string]any{"resourceAttributes": map[string]any{
+			"verb": r.verb, "group": r.group, "resource": r.resource, "subresource": r.subresource, "namespace": r.namespace, "name": r.name,
+		}},
+	}}
+	reviews := schema.GroupVersionResource{Group: "authorization.k8s.io", Version: "v1", Resource: "selfsubjectaccessreviews"}
+	answer, err := client.Resource(reviews).Create(t.Context(), review, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatalf("ask for the right to %s: %v", r, err)
+	}
+	allowed, _, err := unstructured.NestedBool(answer.Object, "status", "allowed")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return allowed
+}
+
+func TestTheManifestsGiveWhatIsNeededAndNoMore(t *testing.T) {
+	grantRights(t, shared)
+	const lcmGroup = "lcm.mirantis.com"
+
+	var reads, writes, never []right
+	for _, verb := range []string{"get", "list", "watch"} {
+		reads = append(reads,
+			right{verb, "", "nodes", "", "", ""},
+			right{verb, lcmGroup, "clusterworkloadlocks", "", "", ""},
+			right{verb, lcmGroup, "nodeworkloadlocks", "", "", ""},
+			right{verb, lcmGroup, "clustermaintenancerequests", "", "", ""},
+			right{verb, lcmGroup, "nodemaintenancerequests", "", "", ""},
+			right{verb, lcmGroup, "nodedeletionrequests", "", "", ""},
+			right{verb, lcmGroup, "nodedisablenotifications", "", "", ""},
+			right{verb, lcmGroup, "openstackdeploymentstatus", "", "openstack", ""},
+			right{verb, "apps", "deployments", "", "osh-system", "rockoon"},
+		)
+		never = append(never,
+			right{verb, "", "secrets", "", "openstack", ""},
+			right{verb, "", "secrets", "", "openstack-external", ""},
+			right{verb, "", "configmaps", "", "osh-system", ""},
+			right{verb, lcmGroup, "openstackdeploymentstatus", "", "default", ""},
+			right{verb, lcmGroup, "openstackdeployments", "", "openstack", ""},
+			right{verb, "apps", "deployments", "", "osh-system", ""},
+			right{verb, "apps", "deployments", "", "openstack", "rockoon"},
+		)
+	}
+	reads = append(reads, right{"list", "", "pods", "", "", ""})
+	writes = append(writes,
+		right{"patch", "", "nodes", "", "", ""},
+		right{"get", "coordination.k8s.io", "leases", "", "default", "lockstep-mos"},
+		right{"create", "coordination.k8s.io", "leases", "", "default", ""},
+		right{"update", "coordination.k8s.io", "leases", "", "default", "lockstep-mos"},
+		right{"get", "", "secrets", "", "openstack-external", "openstack-identity-credentials"},
+	)
+	for _, verb := range []string{"create", "update", "patch", "delete", "deletecollection"} {
+		for _, resource := range []string{"clusterworkloadlocks", "nodeworkloadlocks"} {
+			never = append(never, right{verb, lcmGroup, resource, "", "", ""}, right{verb, lcmGroup, resource, "status", "", ""})
+		}
+		never = append(never,
+			right{verb, lcmGroup, "nodemaintenancerequests", "", "", ""},
+			right{verb, lcmGroup, "openstackdeploymentstatus", "", "openstack", ""},
+			right{verb, "", "pods", "", "openstack", ""},
+			right{verb, "", "nodes", "status", "", ""},
+			right{verb, "apps", "deployments", "", "osh-system", "rockoon"},
+		)
+	}
+	never = append(never,
+		right{"update", "", "nodes", "", "", ""},
+		right{"delete", "", "nodes", "", "", ""},
+		right{"delete", "coordination.k8s.io", "leases", "", "default", "lockstep-mos"},
+		right{"update", "coordination.k8s.io", "leases", "", "kube-system", "kube-scheduler"},
+		right{"get", "", "secrets", "", "openstack-external", "another"},
+		right{"create", "", "pods", "eviction", "openstack", ""},
+		right{"create", "", "pods", "exec", "openstack", ""},
+		right{"impersonate", "", "users", "", "", ""},
+		right{"escalate", "rbac.authorization.k8s.io", "clusterroles", "", "", ""},
+	)
+
+	tests := []struct {
+		user    cluster.User
+		may     [][]right
+		mayNot  [][]right
+		comment string
+	}{
+		{cluster.ReadOnly, [][]right{reads}, [][]right{writes, never}, "rbac-readonly.yaml"},
+		{cluster.Operator, [][]right{reads, writes}, [][]right{never}, "rbac-readonly.yaml and rbac-operator.yaml"},
+		{cluster.Nobody, nil, [][]right{reads, writes, never}, "no manifest"},
+	}
+	for _, test := range tests {
+		t.Run(string(test.user), func(t *testing.T) {
+			client := as(t, shared, test.user)
+			for want, sets := range map[bool][][]right{true: test.may, false: test.mayNot} {
+				for _, set := range sets {
+					for _, r := range set {
+						if got := mayI(t, client, r); got != want {
+							t.Errorf("with %s, may %s: %v, want %v", test.comment, r, got, want)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// The rules by name are not seen whole by an access review: these are the calls
+// as the program makes them.
+func TestTheCallsOfTheProgramPass(t *testing.T) {
+	grantRights(t, shared)
+	create(t, shared, nodes, `{apiVersion: v1, kind: Node, metadata: {name: rbac-1}}`)
+	create(t, shared, pods, `
+apiVersion: v1
+kind: Pod
+metadata: {name: rbac-1, namespace: openstack}
+spec: {nodeName: rbac-1, containers: [{name: c, image: none}]}
+`)
+	create(t, shared, secrets, `{apiVersion: v1, kind: Secret, metadata: {name: openstack-identity-credentials, namespace: openstack-external}}`)
+	deployments := schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
+
+	annotate := `[{"op":"add","path":"/metadata/annotations","value":{"openstack.lcm.mirantis.com/instance_migration_mode":"skip"}}]`
+	newLease := func(user cluster.User) *unstructured.Unstructured {
+		return object(t, `{apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {name: lockstep-`+string(user)+`, namespace: default}}`)
+	}
+
+	readers := []cluster.User{cluster.ReadOnly, cluster.Operator}
+	operators := []cluster.User{cluster.Operator}
+	calls := []struct {
+		name string
+		may  []cluster.User
+		call func(t *testing.T, client dynamic.Interface, user cluster.User) error
+	}{
+		{"list the pods of a node", readers, func(t *testing.T, client dynamic.Interface, _ cluster.User) error {
+			list, err := client.Resource(pods).List(t.Context(), metav1.ListOptions{FieldSelector: "spec.nodeName=rbac-1"})
+			if err == nil && len(list.Items) != 1 {
+				t.Errorf("%d pods are on the node, want 1", len(list.Items))
+			}
+			return err
+		}},
+		{"list the OpenStack controller's deployment by its name", readers, func(t *testing.T, client dynamic.Interface, _ cluster.User) error {
+			_, err := client.Resource(deployments).Namespace("osh-system").List(t.Context(), metav1.ListOptions{FieldSelector: "metadata.name=rockoon"})
+			return err
+		}},
+		{"watch the OpenStack controller's deployment by its name", readers, func(t *testing.T, client dynamic.Interface, _ cluster.User) error {
+			events, err := client.Resource(deployments).Namespace("osh-system").Watch(t.Context(), metav1.ListOptions{FieldSelector: "metadata.name=rockoon"})
+			if err == nil {
+				events.Stop()
+			}
+			return err
+		}},
+		{"list every deployment of the namespace", nil, func(t *testing.T, client dynamic.Interface, _ cluster.User) error {
+			_, err := client.Resource(deployments).Namespace("osh-system").List(t.Context(), metav1.ListOptions{})
+			return err
+		}},
+		{"try the annotation of a node", operators, func(t *testing.T, client dynamic.Interface, _ cluster.User) error {
+			_, err := client.Resource(nodes).Patch(t.Context(), "rbac-1", types.JSONPatchType, []byte(annotate), metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}})
+			return err
+		}},
+		{"annotate a node", operators, func(t *testing.T, client dynamic.Interface, _ cluster.User) error {
+			_, err := client.Resource(nodes).Patch(t.Context(), "rbac-1", types.JSONPatchType, []byte(annotate), metav1.PatchOptions{})
+			return err
+		}},
+		{"take and renew the lease", operators, func(t *testing.T, client dynamic.Interface, user cluster.User) error {
+			mine := client.Resource(leases).Namespace("default")
+			lease, err := mine.Create(t.Context(), newLease(user), metav1.CreateOptions{})
+			if err != nil {
+				return err
+			}
+			if _, err := mine.Get(t.Context(), lease.GetName(), metav1.GetOptions{}); err != nil {
+				return err
+			}
+			_, err = mine.Update(t.Context(), lease, metav1.UpdateOptions{})
+			return err
+		}},
+		{"read the OpenStack credentials", operators, func(t *testing.T, client dynamic.Interface, _ cluster.User) error {
+			_, err := client.Resource(secrets).Namespace("openstack-external").Get(t.Context(), "openstack-identity-credentials", metav1.GetOptions{})
+			return err
+		}},
+	}
+	for _, test := range calls {
+		t.Run(test.name, func(t *testing.T) {
+			for _, user := range []cluster.User{cluster.ReadOnly, cluster.Operator, cluster.Nobody} {
+				err := test.call(t, as(t, shared, user), user)
+				if allowed(test.may, user) {
+					if err != nil {
+						t.Errorf("%s: %v", user, err)
+					}
+				} else if err == nil {
+					t.Errorf("%s may do it", user)
+				} else if status := refusal(t, err); status.Code != http.StatusForbidden {
+					t.Errorf("%s: %v", user, err)
+				}
+			}
+		})
+	}
+}
+
+func allowed(users []cluster.User, user cluster.User) bool {
+	for _, u := range users {
+		if u == user {
+			return true
+		}
+	}
+	return false
+}
