@@ -1,0 +1,231 @@
+package kubeapi
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/yaml"
+)
+
+// The media types of bodies.
+const (
+	mediaJSON     = "application/json"
+	mediaYAML     = "application/yaml"
+	mediaProtobuf = "application/vnd.kubernetes.protobuf"
+)
+
+// strictCodecs decode built-in kinds and say which fields they did not know.
+var strictCodecs = serializer.NewCodecFactory(scheme.Scheme, serializer.EnableStrict)
+
+// unsupportedMedia is the answer to a body in a format that is not taken.
+func unsupportedMedia(accepted ...string) error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: 415, Reason: metav1.StatusReasonUnsupportedMediaType,
+		Message: "the body of the request was in an unknown format - accepted media types include: " + strings.Join(accepted, ", "),
+	}}
+}
+
+// fieldPolicy reads fieldValidation: what happens to fields that the kind does not have.
+func fieldPolicy(c *call) (string, error) {
+	switch policy := c.URL.Query().Get("fieldValidation"); policy {
+	case "":
+		return metav1.FieldValidationWarn, nil
+	case metav1.FieldValidationIgnore, metav1.FieldValidationWarn, metav1.FieldValidationStrict:
+		return policy, nil
+	default:
+		return "", apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "CreateOptions"}, "", unsupportedPolicy(policy))
+	}
+}
+
+// body decodes the object in a request's body, checks that it is of the resource's kind and drops what the kind does not
+// have, with a warning or an error as the client wishes.
+func (s *Server) body(c *call, r *resource) (map[string]any, error) {
+	policy, err := fieldPolicy(c)
+	if err != nil {
+		return nil, err
+	}
+	raw := c.body
+	switch c.contentType {
+	case mediaJSON, "":
+	case mediaYAML:
+		if raw, err = yaml.YAMLToJSON(raw); err != nil {
+			return nil, apierrors.NewBadRequest(err.Error())
+		}
+	case mediaProtobuf:
+		if r.typed {
+			return decodeProtobuf(r, raw)
+		}
+		fallthrough
+	default:
+		return nil, unsupportedMedia(mediaJSON, mediaYAML)
+	}
+	content, unknown, err := decodeContent(r, raw)
+	if err != nil {
+		return nil, err
+	}
+	return content, report(c, r, policy, unknown, func(problem error) error {
+		return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", r.kind, r.Version, r.kind, problem))
+	})
+}
+
+// report tells the client about unknown fields as it wished: not, as warnings, or as an error that refuse makes of them.
+func report(c *call, r *resource, policy string, unknown []error, refuse func(error) error) error {
+	switch {
+	case len(unknown) == 0 || policy == metav1.FieldValidationIgnore:
+		return nil
+	case policy == metav1.FieldValidationStrict:
+		return refuse(runtime.NewStrictDecodingError(unknown))
+	}
+	for _, one := range unknown {
+		warn(c.w, []string{one.Error()})
+	}
+	return nil
+}
+
+// decodeContent decodes JSON as an object of the resource's kind. It returns the fields that the kind does not have, which
+// are dropped.
+func decodeContent(r *resource, raw []byte) (content map[string]any, unknown []error, err error) {
+	if r.typed {
+		return decodeTyped(r, raw)
+	}
+	if err := decodeJSON(raw, &content); err != nil {
+		return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v", r.kind, err))
+	}
+	if content == nil {
+		return nil, nil, apierrors.NewBadRequest("the object provided is unrecognized: the body is empty")
+	}
+	if err := checkKind(r, content); err != nil {
+		return nil, nil, err
+	}
+	if err := cleanMetadata(content); err != nil {
+		return nil, nil, err
+	}
+	if r.schema != nil {
+		for _, path := range r.schema.prune(content) {
+			unknown = append(unknown, fmt.Errorf("unknown field %q", path))
+		}
+	}
+	return content, unknown, nil
+}
+
+// checkKind compares apiVersion and kind of an untyped object with those of the resource.
+func checkKind(r *resource, content map[string]any) error {
+	object := accessor(content)
+	switch version, kind := object.GetAPIVersion(), object.GetKind(); {
+	case kind == "":
+		return apierrors.NewBadRequest("the object provided is unrecognized: Object 'Kind' is missing")
+	case version != r.GroupVersion().String():
+		return apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", version, r.GroupVersion()))
+	case kind != r.kind:
+		return apierrors.NewInvalid(r.kindOf().GroupKind(), object.GetName(), invalidKind(kind, r.kind))
+	}
+	return nil
+}
+
+// cleanMetadata keeps of an untyped object's metadata what ObjectMeta has.
+func cleanMetadata(content map[string]any) error {
+	given, found := content["metadata"]
+	if !found || given == nil {
+		content["metadata"] = map[string]any{}
+		return nil
+	}
+	raw, err := json.Marshal(given)
+	if err != nil {
+		return apierrors.NewInternalError(err)
+	}
+	var known metav1.ObjectMeta
+	if err := json.Unmarshal(raw, &known); err != nil {
+		return apierrors.NewBadRequest(fmt.Sprintf("metadata: %v", err))
+	}
+	clean, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&known)
+	if err != nil {
+		return apierrors.NewInternalError(err)
+	}
+	if known.CreationTimestamp.IsZero() {
+		delete(clean, "creationTimestamp")
+	}
+	content["metadata"] = clean
+	return nil
+}
+
+// decodeTyped decodes a built-in kind by its Go type.
+func decodeTyped(r *resource, raw []byte) (map[string]any, []error, error) {
+	expected := r.kindOf()
+	decoded, found, err := strictCodecs.UniversalDeserializer().Decode(raw, &expected, nil)
+	var unknown []error
+	if strict, ok := runtime.AsStrictDecodingError(err); ok && decoded != nil {
+		unknown, err = strict.Errors(), nil
+	}
+	if err != nil {
+		return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", r.kind, r.Version, r.kind, err))
+	}
+	if found != nil && found.GroupVersion() != r.GroupVersion() {
+		return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)",
+			found.GroupVersion(), r.GroupVersion()))
+	}
+	if found != nil && found.Kind != r.kind {
+		return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: the object is of another kind", found.Kind, found.Version, r.kind))
+	}
+	content, err := encodeTyped(r, decoded)
+	return content, unknown, err
+}
+
+func decodeProtobuf(r *resource, raw []byte) (map[string]any, error) {
+	expected := r.kindOf()
+	decoded, found, err := scheme.Codecs.UniversalDeserializer().Decode(raw, &expected, nil)
+	if err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	if found != nil && *found != expected {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("the body is a %s, not a %s", found, expected))
+	}
+	return encodeTyped(r, decoded)
+}
+
+// encodeTyped turns a typed object into content.
+func encodeTyped(r *resource, typed runtime.Object) (map[string]any, error) {
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(typed)
+	if err != nil {
+		return nil, apierrors.NewInternalError(err)
+	}
+	if metadata, ok := content["metadata"].(map[string]any); ok && metadata["creationTimestamp"] == nil {
+		delete(metadata, "creationTimestamp")
+	}
+	accessor(content).SetGroupVersionKind(r.kindOf())
+	return content, nil
+}
+
+// decodeOptions decodes the options in the body of a deletion, in JSON or protobuf.
+func decodeOptions(c *call, into *metav1.DeleteOptions) error {
+	if len(c.body) == 0 {
+		return nil
+	}
+	switch c.contentType {
+	case mediaJSON, "":
+		if err := json.Unmarshal(c.body, into); err != nil {
+			return apierrors.NewBadRequest(fmt.Sprintf("decode DeleteOptions: %v", err))
+		}
+	case mediaProtobuf:
+		kind := metav1.SchemeGroupVersion.WithKind("DeleteOptions")
+		decoded, _, err := scheme.Codecs.UniversalDeserializer().Decode(c.body, &kind, nil)
+		if err != nil {
+			return apierrors.NewBadRequest(err.Error())
+		}
+		options, ok := decoded.(*metav1.DeleteOptions)
+		if !ok {
+			return apierrors.NewBadRequest(errors.New("the body is no DeleteOptions").Error())
+		}
+		*into = *options
+	default:
+		return unsupportedMedia(mediaJSON, mediaYAML, mediaProtobuf)
+	}
+	return nil
+}

@@ -1,0 +1,204 @@
+package kubeapi
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// maxBody is the size that the real server refuses a request at.
+const maxBody = 3 << 20
+
+// call is one request on its way through the server.
+type call struct {
+	*http.Request
+	w    http.ResponseWriter
+	info requestInfo
+	user User
+	body []byte
+	// contentType is the media type of the body, without its parameters.
+	contentType string
+	form        form
+}
+
+// ServeHTTP answers one request: who is it, is there a fault, may they, what is it.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	info := readRequest(r)
+	entry := Request{
+		Time: s.now(), UserAgent: r.UserAgent(), Verb: info.verb, Group: info.gvr.Group, Resource: info.gvr.Resource,
+		Subresource: info.sub, Namespace: info.namespace, Name: info.name, Path: r.URL.Path, Query: r.URL.Query(),
+		ContentType: r.Header.Get("Content-Type"), DryRun: slices.Contains(r.URL.Query()["dryRun"], metav1.DryRunAll),
+	}
+	recorder := &answer{ResponseWriter: w}
+	if s.options.LogReads || entry.Write() && !strings.HasPrefix(info.gvr.Resource, "selfsubject") {
+		defer func() {
+			entry.Code = recorder.code
+			s.journal.add(entry)
+		}()
+	}
+
+	c := &call{Request: r, w: recorder, info: info}
+	c.contentType, _, _ = mime.ParseMediaType(entry.ContentType)
+	if r.Body != nil && r.Method != http.MethodGet {
+		body, err := io.ReadAll(http.MaxBytesReader(recorder, r.Body, maxBody))
+		if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+			writeError(recorder, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d", maxBody)))
+			return
+		} else if err != nil {
+			writeError(recorder, apierrors.NewBadRequest(fmt.Sprintf("read the body: %v", err)))
+			return
+		}
+		c.body, entry.Body = body, body
+	}
+
+	var known bool
+	c.user, known = s.accounts.authenticate(r)
+	entry.User = c.user.Name
+	if fault := s.faults.take(r, info, c.user.Name); fault != nil {
+		entry.Fault = fault.Label
+		if fault.apply(recorder, r, info) {
+			return
+		}
+	}
+	if !known {
+		writeError(recorder, unauthorized())
+		return
+	}
+	recorder.Header().Set("Cache-Control", "no-cache, private")
+	if !allows(c.user.Rules, info.attributes()) {
+		writeError(recorder, forbidden(c.user.Name, info.attributes()))
+		return
+	}
+	if !info.isResource {
+		s.servePath(c)
+		return
+	}
+	if err := s.serveResource(c); err != nil {
+		writeError(recorder, err)
+	}
+}
+
+// errNoSuchPath is how the real server answers for a resource that it does not know.
+func errNoSuchPath() error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound,
+		Message: "the server could not find the requested resource", Details: &metav1.StatusDetails{},
+	}}
+}
+
+// serveResource answers a request for a resource. An error is the answer when none has been written.
+func (s *Server) serveResource(c *call) error {
+	if review := reviews[c.info.gvr]; review != nil {
+		if c.info.verb != "create" {
+			return apierrors.NewMethodNotSupported(c.info.gvr.GroupResource(), c.info.verb)
+		}
+		return review(s, c)
+	}
+	r := s.catalogue.find(c.info.gvr)
+	if r == nil || c.info.extra {
+		http.NotFound(c.w, c.Request)
+		return nil
+	}
+	switch {
+	case c.info.sub == "":
+	case c.info.sub == "status" && r.status:
+	case c.info.sub == "eviction" && r.Resource == "pods" && r.Group == "":
+		if c.info.verb != "create" {
+			return apierrors.NewMethodNotSupported(r.GroupResource(), c.info.verb)
+		}
+		return s.evict(c, r)
+	default:
+		return errNoSuchPath()
+	}
+	if c.info.name != "" && r.namespaced && c.info.namespace == "" && c.info.verb != "list" && c.info.verb != "watch" {
+		return errNoSuchPath()
+	}
+	if !r.namespaced && c.info.namespace != "" && r.Resource != "namespaces" {
+		return errNoSuchPath()
+	}
+	var err error
+	if c.form, err = negotiate(c.Request); err != nil {
+		return err
+	}
+	switch c.info.verb {
+	case "get":
+		return s.get(c, r)
+	case "list":
+		return s.list(c, r)
+	case "watch":
+		return s.watch(c, r)
+	case "create":
+		if c.info.name != "" {
+			return apierrors.NewMethodNotSupported(r.GroupResource(), c.info.verb)
+		}
+		return s.create(c, r)
+	case "update":
+		return s.update(c, r)
+	case "patch":
+		return s.patch(c, r)
+	case "delete":
+		if c.info.sub != "" {
+			return apierrors.NewMethodNotSupported(r.GroupResource(), c.info.verb)
+		}
+		return s.delete(c, r)
+	case "deletecollection":
+		return s.deleteCollection(c, r)
+	}
+	return apierrors.NewMethodNotSupported(r.GroupResource(), c.Method)
+}
+
+// objectNamespace is the namespace of the object that a request names: none for a Namespace itself.
+func (c *call) objectNamespace(r *resource) string {
+	if !r.namespaced {
+		return ""
+	}
+	return c.info.namespace
+}
+
+// objectKey is the place of the object that a request names.
+func (c *call) objectKey(r *resource) string { return key(c.objectNamespace(r), c.info.name) }
+
+// get answers with one object.
+func (s *Server) get(c *call, r *resource) error {
+	if raw := c.URL.Query().Get("resourceVersion"); raw != "" {
+		if err := s.reached(raw); err != nil {
+			return err
+		}
+	}
+	o := r.table.get(c.objectKey(r))
+	if o == nil {
+		return apierrors.NewNotFound(r.GroupResource(), c.info.name)
+	}
+	return s.writeObject(c, r, http.StatusOK, o)
+}
+
+// writeObject answers with one object in the form that the client asked for.
+func (s *Server) writeObject(c *call, r *resource, code int, o *object) error {
+	switch c.form {
+	case formTable:
+		include, err := includeObject(c.URL.Query())
+		if err != nil {
+			return err
+		}
+		table := s.table(r, []*object{o}, include, true)
+		table.ResourceVersion = o.meta().GetResourceVersion()
+		writeJSON(c.w, code, table)
+	case formMetadata:
+		writeRaw(c.w, code, partial(o))
+	default:
+		writeRaw(c.w, code, append(slices.Clone(o.json()), '\n'))
+	}
+	return nil
+}
+
+func groupResource(group, resource string) schema.GroupResource {
+	return schema.GroupResource{Group: group, Resource: resource}
+}

@@ -1,0 +1,272 @@
+package kubeapi
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	internalscheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme"
+	internalvalidation "k8s.io/apimachinery/pkg/apis/meta/internalversion/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// The real server's words for a chunk whose list is gone.
+const (
+	inconsistentText = "The provided continue parameter is too old to display a consistent list result. You can start a new list without " +
+		"the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the " +
+		"provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk " +
+		"was returned and now may show up in the list."
+	expiredText = "The resourceVersion for the provided list is too old."
+)
+
+// listQuery is what a list, a watch or a deletion of a collection asks for.
+type listQuery struct {
+	internalversion.ListOptions
+	resource  *resource
+	namespace string
+	labels    labels.Selector
+	fields    fields.Selector
+}
+
+// readListQuery reads and checks the parameters.
+func readListQuery(c *call, r *resource) (*listQuery, error) {
+	q := &listQuery{resource: r, namespace: c.objectNamespace(r), labels: labels.Everything(), fields: fields.Everything()}
+	if err := internalscheme.ParameterCodec.DecodeParameters(c.URL.Query(), metav1.SchemeGroupVersion, &q.ListOptions); err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	if problems := internalvalidation.ValidateListOptions(&q.ListOptions, true); len(problems) > 0 {
+		return nil, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "ListOptions"}, "", problems)
+	}
+	if q.LabelSelector != nil {
+		q.labels = q.LabelSelector
+	}
+	if q.FieldSelector != nil {
+		q.fields = q.FieldSelector
+		for _, requirement := range q.fields.Requirements() {
+			if err := r.checkFieldLabel(requirement.Field); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return q, nil
+}
+
+func (r *resource) checkFieldLabel(label string) error {
+	if label == "metadata.name" || label == "metadata.namespace" && r.namespaced || slices.Contains(r.fields, label) {
+		return nil
+	}
+	if r.custom() || r.fields != nil {
+		return apierrors.NewBadRequest("field label not supported: " + label)
+	}
+	return apierrors.NewBadRequest(fmt.Sprintf("%q is not a known field selector: only %q, %q", label, "metadata.name", "metadata.namespace"))
+}
+
+// matches says whether an object is one that was asked for.
+func (q *listQuery) matches(o *object) bool {
+	if q.namespace != "" && !strings.HasPrefix(o.key, q.namespace+"/") {
+		return false
+	}
+	if !q.labels.Empty() && !q.labels.Matches(labels.Set(o.meta().GetLabels())) {
+		return false
+	}
+	return q.fields.Empty() || q.fields.Matches(objectFields{o.content})
+}
+
+// objectFields gives the values that field selectors compare.
+type objectFields struct{ content map[string]any }
+
+func (f objectFields) Has(label string) bool { return true }
+
+func (f objectFields) Get(label string) string {
+	path := strings.Split(label, ".")
+	if label == "source" {
+		path = []string{"source", "component"}
+	}
+	value, found, err := nested(f.content, path...)
+	switch {
+	case err != nil || !found || value == nil:
+		if label == "spec.unschedulable" || label == "spec.hostNetwork" {
+			return "false"
+		}
+		return ""
+	default:
+		return fmt.Sprint(value)
+	}
+}
+
+// nested reads a field of content.
+func nested(content map[string]any, path ...string) (any, bool, error) {
+	return unstructured.NestedFieldNoCopy(content, path...)
+}
+
+// continueToken is where the next chunk of a list starts. Its fields are those of the real server's tokens.
+type continueToken struct {
+	APIVersion string `json:"v"`
+	Revision   int64  `json:"rv"` // -1 for whatever is now
+	Start      string `json:"start"`
+}
+
+func (t continueToken) encode() string {
+	raw, _ := json.Marshal(t) // two strings and a number
+	return base64.RawURLEncoding.EncodeToString(raw)
+}
+
+func decodeContinue(text string) (continueToken, error) {
+	var token continueToken
+	raw, err := base64.RawURLEncoding.DecodeString(text)
+	if err == nil {
+		err = json.Unmarshal(raw, &token)
+	}
+	if err == nil && (token.APIVersion != "meta.k8s.io/v1" || token.Revision == 0 || token.Start == "") {
+		err = fmt.Errorf("continue key is not valid: %s", raw)
+	}
+	if err != nil {
+		return token, apierrors.NewBadRequest(fmt.Sprintf("invalid continue token: %v", err))
+	}
+	return token, nil
+}
+
+// reached refuses a resourceVersion that the server has not come to.
+func (s *Server) reached(version string) error {
+	revision, err := parseRevision(version)
+	if err != nil {
+		return err
+	}
+	if now := s.store.current(); revision > now {
+		return tooLarge(revision, now)
+	}
+	return nil
+}
+
+func parseRevision(version string) (uint64, error) {
+	revision, err := strconv.ParseUint(version, 10, 64)
+	if err != nil {
+		return 0, apierrors.NewBadRequest(fmt.Sprintf("Invalid value: %q: %v", version, err))
+	}
+	return revision, nil
+}
+
+func tooLarge(asked, now uint64) error {
+	err := apierrors.NewTimeoutError(fmt.Sprintf("Too large resource version: %d, current: %d", asked, now), 1)
+	err.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: metav1.CauseTypeResourceVersionTooLarge, Message: "Too large resource version"}}
+	return err
+}
+
+// list answers a GET of a collection, in chunks when the client asks for a limit.
+func (s *Server) list(c *call, r *resource) error {
+	q, err := readListQuery(c, r)
+	if err != nil {
+		return err
+	}
+	snap, start, err := s.snapshot(q)
+	if err != nil {
+		return err
+	}
+	first, _ := slices.BinarySearchFunc(snap.objects, start, func(o *object, start string) int { return strings.Compare(o.key, start) })
+	var page []*object
+	rest, more := 0, false
+	for i, o := range snap.objects[first:] {
+		if q.Limit > 0 && int64(len(page)) == q.Limit {
+			rest, more = len(snap.objects)-first-i, true
+			break
+		}
+		if q.matches(o) {
+			page = append(page, o)
+		}
+	}
+	info := metav1.ListMeta{ResourceVersion: strconv.FormatUint(snap.revision, 10)}
+	if more {
+		info.Continue = continueToken{APIVersion: "meta.k8s.io/v1", Revision: int64(snap.revision), Start: page[len(page)-1].key + "\x00"}.encode()
+		if q.labels.Empty() && q.fields.Empty() && q.namespace == "" {
+			left := int64(rest)
+			info.RemainingItemCount = &left
+		}
+	}
+	return s.writeList(c, r, page, info)
+}
+
+// snapshot is the state that a list is of, and the key that it starts at.
+func (s *Server) snapshot(q *listQuery) (snapshot, string, error) {
+	table := q.resource.table
+	if q.Continue != "" {
+		token, err := decodeContinue(q.Continue)
+		if err != nil {
+			return snapshot{}, "", err
+		}
+		if token.Revision < 0 {
+			return table.list(), token.Start, nil
+		}
+		snap, err := table.listAt(uint64(token.Revision))
+		if err != nil {
+			expired := apierrors.NewResourceExpired(inconsistentText)
+			expired.ErrStatus.ListMeta.Continue = continueToken{APIVersion: token.APIVersion, Revision: -1, Start: token.Start}.encode()
+			return snapshot{}, "", expired
+		}
+		return snap, token.Start, nil
+	}
+	if q.ResourceVersion != "" && q.ResourceVersion != "0" {
+		if err := s.reached(q.ResourceVersion); err != nil {
+			return snapshot{}, "", err
+		}
+		if q.ResourceVersionMatch == metav1.ResourceVersionMatchExact {
+			revision, err := parseRevision(q.ResourceVersion)
+			if err != nil {
+				return snapshot{}, "", err
+			}
+			snap, err := table.listAt(revision)
+			if err != nil {
+				return snapshot{}, "", apierrors.NewResourceExpired(expiredText)
+			}
+			return snap, "", nil
+		}
+	}
+	return table.list(), "", nil
+}
+
+// writeList answers with a list in the form that the client asked for.
+func (s *Server) writeList(c *call, r *resource, objects []*object, info metav1.ListMeta) error {
+	if c.form == formTable {
+		include, err := includeObject(c.URL.Query())
+		if err != nil {
+			return err
+		}
+		table := s.table(r, objects, include, true)
+		table.ListMeta = info
+		writeJSON(c.w, http.StatusOK, table)
+		return nil
+	}
+	kind, version := r.listKind, r.GroupVersion().String()
+	if c.form == formMetadata {
+		kind, version = "PartialObjectMetadataList", "meta.k8s.io/v1"
+	}
+	head, err := json.Marshal(info)
+	if err != nil {
+		return apierrors.NewInternalError(err)
+	}
+	var body bytes.Buffer
+	fmt.Fprintf(&body, `{"kind":%q,"apiVersion":%q,"metadata":%s,"items":[`, kind, version, head)
+	for i, o := range objects {
+		if i > 0 {
+			body.WriteByte(',')
+		}
+		if c.form == formMetadata {
+			body.Write(partial(o))
+		} else {
+			body.Write(o.json())
+		}
+	}
+	body.WriteString("]}\n")
+	writeRaw(c.w, http.StatusOK, body.Bytes())
+	return nil
+}

@@ -1,0 +1,223 @@
+package kubeapi
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/uuid"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	utilrand "k8s.io/apimachinery/pkg/util/rand"
+)
+
+// staleText is the real server's reason for a Conflict.
+const staleText = "the object has been modified; please apply your changes to the latest version and try again"
+
+// maxGenerated is how much of generateName a generated name keeps.
+const maxGenerated = 58
+
+func invalidKind(got, want string) field.ErrorList {
+	return field.ErrorList{field.Invalid(field.NewPath("kind"), got, "must be "+want)}
+}
+
+func unsupportedPolicy(policy string) field.ErrorList {
+	return field.ErrorList{field.NotSupported(field.NewPath("fieldValidation"), policy,
+		[]string{metav1.FieldValidationIgnore, metav1.FieldValidationStrict, metav1.FieldValidationWarn})}
+}
+
+// prepareNew makes content the new object that the server would store: its namespace and name, what only the server
+// sets, and no status where that has its own subresource.
+func (s *Server) prepareNew(c *call, r *resource, content map[string]any) error {
+	object := accessor(content)
+	if err := matchNamespace(object, c.objectNamespace(r)); err != nil {
+		return err
+	}
+	if object.GetName() == "" && object.GetGenerateName() != "" {
+		base := object.GetGenerateName()
+		object.SetName(base[:min(len(base), maxGenerated)] + utilrand.String(5))
+	}
+	if object.GetResourceVersion() != "" {
+		return fmt.Errorf("resourceVersion should not be set on objects to be created")
+	}
+	if r.status && !r.statusOnCreate {
+		delete(content, "status")
+	}
+	object.SetUID(uuid.NewUUID())
+	object.SetCreationTimestamp(s.timestamp())
+	object.SetDeletionTimestamp(nil)
+	object.SetDeletionGracePeriodSeconds(nil)
+	object.SetSelfLink("")
+	if r.custom() || r.generation {
+		object.SetGeneration(1)
+	} else {
+		object.SetGeneration(0)
+	}
+	if r.defaults != nil {
+		r.defaults(content)
+	}
+	object.SetManagedFields(nil)
+	s.manage(c, r, content)
+	return s.validate(r, content, nil)
+}
+
+// matchNamespace puts the request's namespace on the object, unless it names another one.
+func matchNamespace(object metav1.Object, namespace string) error {
+	switch object.GetNamespace() {
+	case namespace:
+	case "":
+		object.SetNamespace(namespace)
+	default:
+		return apierrors.NewBadRequest("the namespace of the provided object does not match the namespace sent on the request")
+	}
+	return nil
+}
+
+// prepareChange makes content what the server would store in the place of old: a write to the object leaves its status,
+// a write to the status leaves the object, and nothing changes what only the server sets.
+func (s *Server) prepareChange(c *call, r *resource, content map[string]any, old *object) error {
+	object, before := accessor(content), old.meta()
+	if err := s.checkVersion(r, object, before); err != nil {
+		return err
+	}
+	switch {
+	case c.info.sub == "status":
+		status, found := content["status"]
+		metadata := content["metadata"]
+		for name := range content {
+			delete(content, name)
+		}
+		for name, value := range old.copy() {
+			content[name] = value
+		}
+		delete(content, "status")
+		if found {
+			content["status"] = status
+		}
+		if r.metadataOnStatus {
+			content["metadata"] = metadata
+		}
+	case r.status:
+		delete(content, "status")
+		if status, found := old.content["status"]; found {
+			content["status"] = runtime.DeepCopyJSONValue(status)
+		}
+	}
+	if object.GetUID() == "" {
+		object.SetUID(before.GetUID())
+	}
+	object.SetResourceVersion(before.GetResourceVersion())
+	object.SetCreationTimestamp(before.GetCreationTimestamp())
+	object.SetGeneration(before.GetGeneration())
+	object.SetSelfLink("")
+	if before.GetDeletionTimestamp() != nil {
+		object.SetDeletionTimestamp(before.GetDeletionTimestamp())
+	} else {
+		object.SetDeletionTimestamp(nil)
+	}
+	object.SetDeletionGracePeriodSeconds(before.GetDeletionGracePeriodSeconds())
+	object.SetManagedFields(before.GetManagedFields())
+	if c.info.sub == "" && (r.custom() || r.generation) && desiredChanged(r, content, old.content) {
+		object.SetGeneration(before.GetGeneration() + 1)
+	}
+	if r.defaults != nil {
+		r.defaults(content)
+	}
+	if err := s.validate(r, content, old); err != nil {
+		return err
+	}
+	if !reflect.DeepEqual(content, old.content) {
+		s.manage(c, r, content)
+	}
+	return nil
+}
+
+// checkVersion is the optimistic lock: a write that names a version of the object is for that version only.
+func (s *Server) checkVersion(r *resource, object, before metav1.Object) error {
+	if uid := object.GetUID(); uid != "" && uid != before.GetUID() {
+		at := "/registry/" + strings.TrimPrefix(r.Group+"/"+r.Resource, "/") + "/" + key(before.GetNamespace(), before.GetName())
+		return apierrors.NewConflict(r.GroupResource(), before.GetName(), fmt.Errorf("StorageError: invalid object, Code: 4, Key: %s, "+
+			"ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: %v, UID in object meta: %v", at, uid, before.GetUID()))
+	}
+	switch version := object.GetResourceVersion(); {
+	case version == before.GetResourceVersion():
+	case version == "" || version == "0":
+		if !r.unconditional {
+			kind := r.kindOf().GroupKind()
+			kind.Kind = r.Resource
+			return apierrors.NewInvalid(kind, before.GetName(), field.ErrorList{
+				field.Invalid(field.NewPath("metadata", "resourceVersion"), uint64(0), "must be specified for an update")})
+		}
+	default:
+		return apierrors.NewConflict(r.GroupResource(), before.GetName(), fmt.Errorf("%s", staleText))
+	}
+	return nil
+}
+
+// desiredChanged says whether what the object asks for changed: everything but its metadata, and but its status where
+// someone else writes that.
+func desiredChanged(r *resource, content, old map[string]any) bool {
+	for _, one := range []map[string]any{content, old} {
+		for name := range one {
+			if name == "metadata" || r.status && name == "status" {
+				continue
+			}
+			if !reflect.DeepEqual(content[name], old[name]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// validate checks an object that is about to be stored; old is nil when it is new.
+func (s *Server) validate(r *resource, content map[string]any, old *object) error {
+	object, path := accessor(content), field.NewPath("metadata")
+	checkName := apivalidation.NameIsDNSSubdomain
+	if r.Resource == "namespaces" && r.Group == "" {
+		checkName = apivalidation.NameIsDNSLabel
+	}
+	problems := apivalidation.ValidateObjectMetaAccessor(object, r.namespaced, checkName, path)
+	if old != nil {
+		problems = append(problems, apivalidation.ValidateObjectMetaAccessorUpdate(object, old.meta(), path)...)
+	}
+	if r.schema != nil {
+		problems = append(problems, r.schema.validate(content)...)
+	}
+	if len(problems) > 0 {
+		return apierrors.NewInvalid(r.kindOf().GroupKind(), object.GetName(), problems)
+	}
+	return nil
+}
+
+// manage notes in managedFields who wrote last, and when; which fields they wrote is not told.
+func (s *Server) manage(c *call, r *resource, content map[string]any) {
+	manager := c.URL.Query().Get("fieldManager")
+	if manager == "" {
+		manager, _, _ = strings.Cut(c.UserAgent(), "/")
+	}
+	if manager == "" {
+		manager = "unknown"
+	}
+	object, now := accessor(content), s.timestamp()
+	entry := metav1.ManagedFieldsEntry{
+		Manager: manager, Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: r.GroupVersion().String(), Time: &now,
+		FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte("{}")}, Subresource: c.info.sub,
+	}
+	entries := object.GetManagedFields()
+	for i, one := range entries {
+		if one.Manager == entry.Manager && one.Operation == entry.Operation && one.Subresource == entry.Subresource {
+			entries = append(entries[:i:i], entries[i+1:]...)
+			break
+		}
+	}
+	object.SetManagedFields(append(entries, entry))
+}
+
+// uidOf is the UID of content.
+func uidOf(content map[string]any) types.UID { return accessor(content).GetUID() }

@@ -1,0 +1,134 @@
+package kubeapi
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/mergepatch"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/client-go/kubernetes/scheme"
+)
+
+// maxOperations is how many operations a JSON patch may have.
+const maxOperations = 10000
+
+// patch answers a PATCH.
+func (s *Server) patch(c *call, r *resource) error {
+	apply, err := patcher(types.PatchType(c.contentType), r, c.body)
+	if err != nil {
+		return err
+	}
+	policy, err := fieldPolicy(c)
+	if err != nil {
+		return err
+	}
+	dry, err := dryRun(c, nil)
+	if err != nil {
+		return err
+	}
+	reported := false
+	changed, err := s.change(c, r, dry, func(old *object) (map[string]any, error) {
+		patched, err := apply(old.json())
+		if err != nil {
+			return nil, err
+		}
+		refuse := func(problem error) error {
+			return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{
+				field.Invalid(field.NewPath("patch"), string(patched), problem.Error())})
+		}
+		content, unknown, err := decodeContent(r, patched)
+		if err != nil {
+			if status := apierrors.APIStatus(nil); errors.As(err, &status) && status.Status().Reason == metav1.StatusReasonInvalid {
+				return nil, err
+			}
+			return nil, refuse(err)
+		}
+		if !reported {
+			reported = true
+			if err := report(c, r, policy, unknown, refuse); err != nil {
+				return nil, err
+			}
+		}
+		return content, nil
+	})
+	if err != nil {
+		return err
+	}
+	return s.writeObject(c, r, http.StatusOK, changed)
+}
+
+// patcher reads a patch of one of the types that the resource takes, and returns what applies it to an object's JSON.
+func patcher(kind types.PatchType, r *resource, patch []byte) (func([]byte) ([]byte, error), error) {
+	switch {
+	case kind == types.JSONPatchType:
+		return jsonPatcher(patch)
+	case kind == types.MergePatchType:
+		return mergePatcher(patch)
+	case kind == types.StrategicMergePatchType && r.typed:
+		return strategicPatcher(r, patch)
+	case r.typed:
+		return nil, unsupportedMedia(string(types.JSONPatchType), string(types.MergePatchType), string(types.StrategicMergePatchType))
+	}
+	return nil, unsupportedMedia(string(types.JSONPatchType), string(types.MergePatchType))
+}
+
+func jsonPatcher(patch []byte) (func([]byte) ([]byte, error), error) {
+	operations, err := jsonpatch.DecodePatch(patch)
+	if err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	if len(operations) > maxOperations {
+		return nil, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf(
+			"The allowed maximum operations in a JSON patch is %d, got %d", maxOperations, len(operations)))
+	}
+	return func(old []byte) ([]byte, error) {
+		patched, err := operations.Apply(old)
+		if err != nil {
+			return nil, apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "", err.Error(), 0, false)
+		}
+		return patched, nil
+	}, nil
+}
+
+func mergePatcher(patch []byte) (func([]byte) ([]byte, error), error) {
+	var check map[string]any
+	if err := json.Unmarshal(patch, &check); err != nil {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
+	}
+	return func(old []byte) ([]byte, error) {
+		patched, err := jsonpatch.MergePatch(old, patch)
+		if errors.Is(err, jsonpatch.ErrBadJSONPatch) {
+			return nil, apierrors.NewBadRequest(err.Error())
+		}
+		if err != nil {
+			return nil, apierrors.NewInternalError(err)
+		}
+		return patched, nil
+	}, nil
+}
+
+func strategicPatcher(r *resource, patch []byte) (func([]byte) ([]byte, error), error) {
+	shape, err := scheme.Scheme.New(r.kindOf())
+	if err != nil {
+		return nil, apierrors.NewInternalError(err)
+	}
+	return func(old []byte) ([]byte, error) {
+		patched, err := strategicpatch.StrategicMergePatch(old, patch, shape)
+		if errors.Is(err, mergepatch.ErrBadJSONDoc) || errors.Is(err, mergepatch.ErrBadPatchFormatForPrimitiveList) ||
+			errors.Is(err, mergepatch.ErrBadPatchFormatForRetainKeys) || errors.Is(err, mergepatch.ErrUnsupportedStrategicMergePatchFormat) {
+			return nil, apierrors.NewBadRequest(err.Error())
+		}
+		if err != nil {
+			return nil, apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "", err.Error(), 0, false)
+		}
+		return patched, nil
+	}, nil
+}

@@ -1,0 +1,115 @@
+package kubeapi
+
+import (
+	"sort"
+	"strings"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// resource is one served kind: where it lives, what it allows, how it is shown, and its objects.
+type resource struct {
+	schema.GroupVersionResource
+	kind, listKind, singular string
+	shortNames, categories   []string
+	namespaced               bool
+	status                   bool // has a status subresource
+
+	// Built-in kinds only.
+	typed bool // decoded by the Go type of the kind
+	// generation says that metadata.generation counts the changes of the desired state.
+	generation bool
+	// createOnUpdate lets a PUT create the object; unconditional lets it come without a resourceVersion.
+	createOnUpdate, unconditional bool
+	// statusOnCreate keeps the status that a new object brings.
+	statusOnCreate bool
+	// metadataOnStatus lets a write to the status subresource change labels and annotations.
+	metadataOnStatus bool
+	// fields are the field selectors beside metadata.name and metadata.namespace.
+	fields []string
+	// defaults fills in what the real server's defaulting and strategies would.
+	defaults func(content map[string]any)
+	// columns are those of kubectl get, after the name; nil for the name and the age.
+	columns []column
+
+	// Custom resources only.
+	schema *structural
+
+	table *table
+}
+
+// kindOf is the kind with its group and version.
+func (r *resource) kindOf() schema.GroupVersionKind { return r.GroupVersion().WithKind(r.kind) }
+
+// custom says that a CustomResourceDefinition defines the resource.
+func (r *resource) custom() bool { return r.schema != nil }
+
+// apiResource is the entry of the discovery document.
+func (r *resource) apiResource() metav1.APIResource {
+	return metav1.APIResource{
+		Name: r.Resource, SingularName: r.singular, Namespaced: r.namespaced, Kind: r.kind,
+		Verbs:      metav1.Verbs{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
+		ShortNames: r.shortNames, Categories: r.categories,
+		// Only kube-controller-manager reads this, but kubectl prints an empty one differently from none.
+		StorageVersionHash: storageVersionHash(r.kindOf()),
+	}
+}
+
+// catalogue is the set of served resources. It changes when CustomResourceDefinitions come and go.
+type catalogue struct {
+	mu        sync.RWMutex
+	resources map[schema.GroupVersionResource]*resource
+}
+
+func (c *catalogue) add(r *resource) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.resources[r.GroupVersionResource] = r
+}
+
+func (c *catalogue) remove(gvr schema.GroupVersionResource) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.resources, gvr)
+}
+
+func (c *catalogue) find(gvr schema.GroupVersionResource) *resource {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.resources[gvr]
+}
+
+// byKind finds the resource of a kind, or nil.
+func (c *catalogue) byKind(gvk schema.GroupVersionKind) *resource {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	for _, r := range c.resources {
+		if r.kindOf() == gvk {
+			return r
+		}
+	}
+	return nil
+}
+
+// all returns the resources sorted by group, version and name.
+func (c *catalogue) all() []*resource {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	all := make([]*resource, 0, len(c.resources))
+	for _, r := range c.resources {
+		all = append(all, r)
+	}
+	sort.Slice(all, func(i, j int) bool {
+		a, b := all[i], all[j]
+		if a.Group != b.Group {
+			return a.Group < b.Group
+		}
+		if a.Version != b.Version {
+			return a.Version < b.Version
+		}
+		return strings.Compare(a.Resource, b.Resource) < 0
+	})
+	return all
+}

@@ -1,0 +1,146 @@
+package kubeapi
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// Rule is what a user may do: a rule of a ClusterRole, or of a Role when Namespaces is not empty.
+type Rule struct {
+	rbacv1.PolicyRule
+	Namespaces []string // where the rule holds; empty for everywhere, and for the cluster scope
+}
+
+// AdminRules allow everything.
+func AdminRules() []Rule {
+	return []Rule{
+		{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"*"}}},
+		{PolicyRule: rbacv1.PolicyRule{NonResourceURLs: []string{"*"}, Verbs: []string{"*"}}},
+	}
+}
+
+// ReadonlyRules allow one to see a MOSK cluster's maintenance, but not its Secrets.
+func ReadonlyRules() []Rule {
+	read := []string{"get", "list", "watch"}
+	return []Rule{
+		{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{""}, Verbs: read,
+			Resources: []string{"nodes", "namespaces", "pods", "events", "configmaps"}}},
+		{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{"apps"}, Verbs: read,
+			Resources: []string{"deployments", "daemonsets", "statefulsets"}}},
+		{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{"policy"}, Resources: []string{"poddisruptionbudgets"}, Verbs: read}},
+		{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: read}},
+		{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{"apiextensions.k8s.io"}, Resources: []string{"customresourcedefinitions"}, Verbs: read}},
+		{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{"lcm.mirantis.com"}, Resources: []string{"*"}, Verbs: read}},
+	}
+}
+
+// OperatorRules allow what ReadonlyRules do, and what an operator changes in a maintenance: annotations and cordon of
+// nodes, the state of locks, evictions, the operator's lease; and to read the OpenStack credentials.
+func OperatorRules() []Rule {
+	return append(ReadonlyRules(),
+		Rule{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"nodes"}, Verbs: []string{"patch", "update"}}},
+		Rule{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"delete"}}},
+		Rule{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods/eviction"}, Verbs: []string{"create"}}},
+		Rule{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"},
+			Verbs: []string{"create", "update", "patch", "delete"}}},
+		Rule{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{"lcm.mirantis.com"}, Verbs: []string{"patch", "update"},
+			Resources: []string{"nodeworkloadlocks", "nodeworkloadlocks/status", "clusterworkloadlocks", "clusterworkloadlocks/status"}}},
+		Rule{Namespaces: []string{"openstack-external"}, PolicyRule: rbacv1.PolicyRule{APIGroups: []string{""},
+			Resources: []string{"secrets"}, ResourceNames: []string{"openstack-identity-credentials"}, Verbs: []string{"get"}}},
+	)
+}
+
+// everyone's rules, as the roles system:basic-user and system:discovery give them to each authenticated user.
+var everyone = []Rule{
+	{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{"authorization.k8s.io"}, Verbs: []string{"create"},
+		Resources: []string{"selfsubjectaccessreviews", "selfsubjectrulesreviews"}}},
+	{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{"authentication.k8s.io"}, Verbs: []string{"create"},
+		Resources: []string{"selfsubjectreviews"}}},
+	{PolicyRule: rbacv1.PolicyRule{Verbs: []string{"get"}, NonResourceURLs: []string{
+		"/api", "/api/*", "/apis", "/apis/*", "/healthz", "/livez", "/openapi", "/openapi/*", "/readyz", "/version", "/version/"}}},
+}
+
+// public are the paths that need no user, as the role system:public-info-viewer says.
+var public = []Rule{{PolicyRule: rbacv1.PolicyRule{Verbs: []string{"get"},
+	NonResourceURLs: []string{"/healthz", "/livez", "/readyz", "/version", "/version/"}}}}
+
+// attributes are what a rule is asked about.
+type attributes struct {
+	verb, group, resource, sub, namespace, name string
+	path                                        string // of a request that is not for a resource
+}
+
+func (r requestInfo) attributes() attributes {
+	if !r.isResource {
+		return attributes{verb: r.verb, path: r.path}
+	}
+	return attributes{verb: r.verb, group: r.gvr.Group, resource: r.gvr.Resource, sub: r.sub, namespace: r.namespace, name: r.name}
+}
+
+// allows says whether one of the rules covers a.
+func allows(rules []Rule, a attributes) bool {
+	return slices.ContainsFunc(rules, func(rule Rule) bool { return rule.covers(a) })
+}
+
+func (r Rule) covers(a attributes) bool {
+	if !matches(r.Verbs, a.verb) {
+		return false
+	}
+	if a.path != "" {
+		return slices.ContainsFunc(r.NonResourceURLs, func(url string) bool {
+			prefix, wild := strings.CutSuffix(url, "*")
+			return url == a.path || wild && strings.HasPrefix(a.path, prefix)
+		})
+	}
+	resource := a.resource
+	if a.sub != "" {
+		resource += "/" + a.sub
+	}
+	anySub := a.sub != "" && slices.Contains(r.Resources, "*/"+a.sub)
+	switch {
+	case !matches(r.APIGroups, a.group):
+		return false
+	case !matches(r.Resources, resource) && !anySub:
+		return false
+	case len(r.ResourceNames) > 0 && !slices.Contains(r.ResourceNames, a.name):
+		return false
+	}
+	return len(r.Namespaces) == 0 || slices.Contains(r.Namespaces, a.namespace)
+}
+
+func matches(list []string, value string) bool {
+	return slices.Contains(list, "*") || slices.Contains(list, value)
+}
+
+// markup is escaped by the real server in what it quotes from a request.
+var markup = strings.NewReplacer(`&`, "&amp;", `<`, "&lt;", `>`, "&gt;")
+
+// forbidden is the real server's answer to a user without the right.
+func forbidden(user string, a attributes) *apierrors.StatusError {
+	var text string
+	resource := a.resource
+	if a.sub != "" {
+		resource += "/" + a.sub
+	}
+	switch {
+	case a.path != "":
+		text = fmt.Sprintf("User %q cannot %s path %q", user, a.verb, a.path)
+	case a.namespace != "":
+		text = fmt.Sprintf("User %q cannot %s resource %q in API group %q in the namespace %q", user, a.verb, resource, a.group, a.namespace)
+	default:
+		text = fmt.Sprintf("User %q cannot %s resource %q in API group %q at the cluster scope", user, a.verb, resource, a.group)
+	}
+	return apierrors.NewForbidden(groupResource(a.group, a.resource), a.name, fmt.Errorf("%s", markup.Replace(text)))
+}
+
+// unauthorized is the answer to a token that is not, or no longer, known.
+func unauthorized() *apierrors.StatusError {
+	err := apierrors.NewUnauthorized("Unauthorized")
+	err.ErrStatus.Code = http.StatusUnauthorized
+	return err
+}

@@ -1,0 +1,241 @@
+package kubeapi
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"lockstep/sim/clock"
+	"lockstep/sim/crds"
+)
+
+// Options say how a server is to be. The zero value is usable.
+type Options struct {
+	Clock       *clock.Clock // tells creation and deletion timestamps, and ages; the real time when nil
+	CRDs        []crds.CRD   // CustomResourceDefinitions that are there from the start; crds.All for a MOSK cluster
+	Users       []User       // beside Admin, Operator and Readonly; one of those names replaces it
+	Address     string       // to listen on; 127.0.0.1 and a free port when empty
+	ClusterName string       // of the context and cluster in kubeconfigs; "sim" when empty
+	Version     string       // that the server says it is; "v1.36.3" when empty
+	History     int          // events each resource keeps for watches at least; 4096 when not positive
+
+	BookmarkInterval time.Duration // real time between bookmarks of an idle watch; 30 s when not positive
+	WriteTimeout     time.Duration // real time after which a watcher that does not read is cut off; 10 s when not positive
+
+	// InstantPodDeletion removes a deleted pod at once, as if its kubelet had stopped it already. Otherwise a pod on a node
+	// stays, with its deletionTimestamp, until someone deletes it with a grace period of 0, as on a real server.
+	InstantPodDeletion bool
+	// LogReads makes Requests tell of gets, lists and watches too.
+	LogReads bool
+}
+
+// Server is an API server. Its methods are safe for use by several goroutines.
+type Server struct {
+	options   Options
+	ca        []byte
+	tls       *tls.Config
+	accounts  *accounts
+	store     *store
+	catalogue *catalogue
+	faults    faults
+	journal   journal
+	watches   watches
+
+	mu       sync.Mutex
+	address  string // where it listens, once started
+	http     *http.Server
+	listener net.Listener
+	closed   bool
+}
+
+// New builds a server with the namespaces of an empty cluster. It does not listen yet.
+func New(options Options) (*Server, error) {
+	if options.Address == "" {
+		options.Address = "127.0.0.1:0"
+	}
+	if options.ClusterName == "" {
+		options.ClusterName = "sim"
+	}
+	if options.Version == "" {
+		options.Version = "v1.36.3"
+	}
+	if options.History <= 0 {
+		options.History = 4096
+	}
+	if options.BookmarkInterval <= 0 {
+		options.BookmarkInterval = 30 * time.Second
+	}
+	if options.WriteTimeout <= 0 {
+		options.WriteTimeout = 10 * time.Second
+	}
+	ca, certificate, err := newCertificate()
+	if err != nil {
+		return nil, fmt.Errorf("kubeapi: %w", err)
+	}
+	users, err := newAccounts(options.Users)
+	if err != nil {
+		return nil, fmt.Errorf("kubeapi: %w", err)
+	}
+	s := &Server{
+		options:   options,
+		ca:        ca,
+		tls:       &tls.Config{Certificates: []tls.Certificate{certificate}, NextProtos: []string{"h2", "http/1.1"}, MinVersion: tls.VersionTLS12},
+		accounts:  users,
+		store:     newStore(options.History),
+		catalogue: &catalogue{resources: map[schema.GroupVersionResource]*resource{}},
+	}
+	for _, r := range builtins() {
+		r.table = s.store.addTable()
+		s.catalogue.add(r)
+	}
+	for _, name := range []string{metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic, "kube-node-lease"} {
+		if err := s.Load(namespaceObject(name)); err != nil {
+			return nil, fmt.Errorf("kubeapi: %w", err)
+		}
+	}
+	for _, crd := range options.CRDs {
+		if err := s.LoadYAML(crd.YAML); err != nil {
+			return nil, fmt.Errorf("kubeapi: load the definition %s: %w", crd.Name, err)
+		}
+	}
+	return s, nil
+}
+
+// Start listens and serves until ctx is done or Close is called.
+func (s *Server) Start(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || s.address != "" {
+		return errors.New("kubeapi: start: the server was started before")
+	}
+	if err := s.listen(s.options.Address); err != nil {
+		return err
+	}
+	s.address = s.listener.Addr().String()
+	context.AfterFunc(ctx, s.Close)
+	return nil
+}
+
+// listen serves on address; the caller holds mu.
+func (s *Server) listen(address string) error {
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return fmt.Errorf("kubeapi: listen: %w", err)
+	}
+	server := &http.Server{
+		Handler:           s,
+		TLSConfig:         s.tls.Clone(),
+		ReadHeaderTimeout: 30 * time.Second,
+		IdleTimeout:       90 * time.Second,
+		ErrorLog:          log.New(io.Discard, "", 0), // of clients that went away, and of cut connections
+	}
+	s.http, s.listener = server, listener
+	go func() {
+		// It always ends with an error: the listener was closed, by Close or by Outage.
+		_ = server.ServeTLS(listener, "", "")
+	}()
+	return nil
+}
+
+// URL is where the server is, once started.
+func (s *Server) URL() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return "https://" + s.address
+}
+
+// Outage takes the server off the network: connections break and new ones are refused, until Outage(false). The state
+// stays. It fails when the address cannot be listened on again.
+func (s *Server) Outage(down bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closed || s.address == "":
+		return errors.New("kubeapi: outage: the server is not running")
+	case down && s.http != nil:
+		s.stop()
+	case !down && s.http == nil:
+		return s.listen(s.address)
+	}
+	return nil
+}
+
+// stop closes the listener and every connection; the caller holds mu.
+func (s *Server) stop() {
+	if s.http == nil {
+		return
+	}
+	_ = s.http.Close()     // nothing to do about connections that will not close
+	_ = s.listener.Close() // in case Serve had not begun
+	s.http, s.listener = nil, nil
+}
+
+// Close ends every connection and the server. It may be called more than once.
+func (s *Server) Close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	s.stop()
+	s.faults.clear()
+}
+
+// Compact forgets the history: watches and chunks that start from an older resourceVersion get 410 Gone.
+func (s *Server) Compact() { s.store.compact() }
+
+// CutWatches ends the watches that run now on a resource (its plural name); on every one when it is "". Clients may watch
+// again at once.
+func (s *Server) CutWatches(resource string) { s.watches.cut(resource) }
+
+// SetUser adds a user, or replaces the one of that name, token and all.
+func (s *Server) SetUser(user User) error {
+	if err := s.accounts.set(user); err != nil {
+		return fmt.Errorf("kubeapi: set a user: %w", err)
+	}
+	return nil
+}
+
+// SetRules replaces what a user may do, from the next request on.
+func (s *Server) SetRules(user string, rules []Rule) error {
+	if err := s.accounts.change(user, func(u *User) { u.Rules = rules }); err != nil {
+		return fmt.Errorf("kubeapi: set rules: %w", err)
+	}
+	return nil
+}
+
+// ExpireToken makes the server answer 401 to the token of a user. Watches that run go on, as on a real server.
+func (s *Server) ExpireToken(user string) error {
+	if err := s.accounts.expire(user); err != nil {
+		return fmt.Errorf("kubeapi: expire a token: %w", err)
+	}
+	return nil
+}
+
+// RenewToken gives a user another token; the old one is no longer good.
+func (s *Server) RenewToken(user string) (string, error) {
+	token, err := s.accounts.renew(user)
+	if err != nil {
+		return "", fmt.Errorf("kubeapi: renew a token: %w", err)
+	}
+	return token, nil
+}
+
+// now is the time of the simulated cluster.
+func (s *Server) now() time.Time {
+	if s.options.Clock == nil {
+		return time.Now().UTC()
+	}
+	return s.options.Clock.Now()
+}
+
+// timestamp is now in the precision that the API stores.
+func (s *Server) timestamp() metav1.Time { return metav1.NewTime(s.now().Truncate(time.Second)) }

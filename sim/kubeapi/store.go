@@ -1,0 +1,293 @@
+package kubeapi
+
+import (
+	"encoding/json"
+	"errors"
+	"sort"
+	"strconv"
+	"strings"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// firstRevision is the revision of a new store: not zero, because a client reads "0" as "any".
+const firstRevision = 1000
+
+// errCompacted says that the history no longer reaches back to the revision that was asked for.
+var errCompacted = errors.New("the requested revision has been compacted")
+
+// object is one stored version of an API object. It is never changed after it was stored; a write stores another one.
+type object struct {
+	key      string // namespace/name, or name in the cluster scope
+	revision uint64
+	content  map[string]any
+
+	encode  sync.Once
+	encoded []byte
+}
+
+// meta reads the object's metadata. Its setters must not be called.
+func (o *object) meta() metav1.Object { return &unstructured.Unstructured{Object: o.content} }
+
+// copy is a deep copy of the content, for writers.
+func (o *object) copy() map[string]any {
+	return (&unstructured.Unstructured{Object: o.content}).DeepCopy().Object
+}
+
+// json is the object's encoding; it is made once, by the first reader that needs it, so that no write waits for it.
+func (o *object) json() []byte {
+	o.encode.Do(func() {
+		encoded, err := json.Marshal(o.content)
+		if err != nil {
+			// Content is what a JSON or protobuf decoder gave, so this cannot come from a client.
+			encoded = []byte("null")
+		}
+		o.encoded = encoded
+	})
+	return o.encoded
+}
+
+// event is one change of a table.
+type event struct {
+	kind     watch.EventType
+	revision uint64
+	now      *object // after the change; for a deletion the last state, at the revision of the deletion
+	before   *object // before the change; nil for an addition
+}
+
+// table holds the objects of one resource, and the events that led here as far back as the history reaches.
+type table struct {
+	store   *store
+	objects map[string]*object
+	history []event
+	// dropped counts the events that were forgotten; the sequence number of history[0].
+	dropped int
+	// compacted is the newest revision that the history no longer tells about.
+	compacted uint64
+	// changed is closed at the next change, and replaced.
+	changed chan struct{}
+	// closed says that the resource is no longer served.
+	closed bool
+}
+
+// store is the shared state of all resources under one revision counter, as etcd has it.
+type store struct {
+	mu       sync.RWMutex
+	revision uint64
+	keep     int // events that the history of a table keeps at least
+	tables   map[*table]struct{}
+}
+
+func newStore(keep int) *store {
+	return &store{revision: firstRevision, keep: keep, tables: map[*table]struct{}{}}
+}
+
+// key is the place of an object in its table; it orders a list as etcd does.
+func key(namespace, name string) string {
+	if namespace == "" {
+		return name
+	}
+	return namespace + "/" + name
+}
+
+func (s *store) addTable() *table {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := &table{store: s, objects: map[string]*object{}, compacted: s.revision, changed: make(chan struct{})}
+	s.tables[t] = struct{}{}
+	return t
+}
+
+// removeTable forgets the table; its watchers end.
+func (s *store) removeTable(t *table) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.tables, t)
+	t.closed = true
+	close(t.changed)
+	t.changed = make(chan struct{})
+}
+
+// current is the store's revision.
+func (s *store) current() uint64 {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.revision
+}
+
+// compact forgets all history: whoever asks for a revision before the current one is told that it is gone.
+func (s *store) compact() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for t := range s.tables {
+		t.dropped += len(t.history)
+		t.history = nil
+		t.compacted = s.revision
+	}
+}
+
+func (t *table) get(key string) *object {
+	t.store.mu.RLock()
+	defer t.store.mu.RUnlock()
+	return t.objects[key]
+}
+
+// create stores content under key, unless something is there; then it returns nil.
+func (t *table) create(key string, content map[string]any) *object {
+	t.store.mu.Lock()
+	defer t.store.mu.Unlock()
+	if t.objects[key] != nil {
+		return nil
+	}
+	now := t.next(key, content)
+	t.objects[key] = now
+	t.record(event{kind: watch.Added, revision: now.revision, now: now})
+	return now
+}
+
+// replace stores content in the place of old, unless old is no longer what is stored; then it returns nil.
+func (t *table) replace(old *object, content map[string]any) *object {
+	t.store.mu.Lock()
+	defer t.store.mu.Unlock()
+	if t.objects[old.key] != old {
+		return nil
+	}
+	now := t.next(old.key, content)
+	t.objects[old.key] = now
+	t.record(event{kind: watch.Modified, revision: now.revision, now: now, before: old})
+	return now
+}
+
+// remove deletes old, unless it is no longer what is stored; then it returns nil. It returns the last state, which is
+// last, or old itself when last is nil.
+func (t *table) remove(old *object, last map[string]any) *object {
+	if last == nil {
+		last = old.copy()
+	}
+	t.store.mu.Lock()
+	defer t.store.mu.Unlock()
+	if t.objects[old.key] != old {
+		return nil
+	}
+	now := t.next(old.key, last)
+	delete(t.objects, old.key)
+	t.record(event{kind: watch.Deleted, revision: now.revision, now: now, before: old})
+	return now
+}
+
+// next takes the next revision for content, which from now on belongs to the store.
+func (t *table) next(key string, content map[string]any) *object {
+	t.store.revision++
+	(&unstructured.Unstructured{Object: content}).SetResourceVersion(strconv.FormatUint(t.store.revision, 10))
+	return &object{key: key, revision: t.store.revision, content: content}
+}
+
+func (t *table) record(e event) {
+	t.history = append(t.history, e)
+	if excess := len(t.history) - t.store.keep; excess >= t.store.keep {
+		t.compacted = t.history[excess-1].revision
+		t.dropped += excess
+		t.history = append([]event(nil), t.history[excess:]...)
+	}
+	close(t.changed)
+	t.changed = make(chan struct{})
+}
+
+// snapshot is a table at one revision.
+type snapshot struct {
+	objects  []*object // sorted by key
+	revision uint64
+	sequence int // of the first event after the snapshot
+}
+
+// list is the table now.
+func (t *table) list() snapshot {
+	t.store.mu.RLock()
+	snap := snapshot{objects: make([]*object, 0, len(t.objects)), revision: t.store.revision, sequence: t.dropped + len(t.history)}
+	for _, o := range t.objects {
+		snap.objects = append(snap.objects, o)
+	}
+	t.store.mu.RUnlock()
+	sortObjects(snap.objects)
+	return snap
+}
+
+// listAt is the table as it was at a revision, which the history must still reach.
+func (t *table) listAt(revision uint64) (snapshot, error) {
+	t.store.mu.RLock()
+	if revision < t.compacted {
+		t.store.mu.RUnlock()
+		return snapshot{}, errCompacted
+	}
+	objects := make(map[string]*object, len(t.objects))
+	for k, o := range t.objects {
+		objects[k] = o
+	}
+	sequence := t.dropped + len(t.history)
+	for i := len(t.history) - 1; i >= 0 && t.history[i].revision > revision; i-- {
+		e := t.history[i]
+		if e.before == nil {
+			delete(objects, e.now.key)
+		} else {
+			objects[e.now.key] = e.before
+		}
+		sequence--
+	}
+	t.store.mu.RUnlock()
+	snap := snapshot{objects: make([]*object, 0, len(objects)), revision: revision, sequence: sequence}
+	for _, o := range objects {
+		snap.objects = append(snap.objects, o)
+	}
+	sortObjects(snap.objects)
+	return snap, nil
+}
+
+func sortObjects(objects []*object) {
+	sort.Slice(objects, func(i, j int) bool { return strings.Compare(objects[i].key, objects[j].key) < 0 })
+}
+
+// after is the sequence number of the first event after a revision.
+func (t *table) after(revision uint64) (int, error) {
+	t.store.mu.RLock()
+	defer t.store.mu.RUnlock()
+	if revision < t.compacted {
+		return 0, errCompacted
+	}
+	i := sort.Search(len(t.history), func(i int) bool { return t.history[i].revision > revision })
+	return t.dropped + i, nil
+}
+
+// batch is what a watcher reads at once.
+type batch struct {
+	events   []event
+	next     int             // the sequence number to read from next
+	revision uint64          // the store's revision after these events; only if they are all there are
+	more     bool            // there are more events to read now
+	changed  <-chan struct{} // closed when there is more to read
+	closed   bool            // the resource is no longer served
+}
+
+// read returns up to limit events from a sequence number on, or errCompacted when the reader was too slow.
+func (t *table) read(sequence, limit int) (batch, error) {
+	t.store.mu.RLock()
+	defer t.store.mu.RUnlock()
+	if sequence < t.dropped {
+		return batch{}, errCompacted
+	}
+	pending := t.history[sequence-t.dropped:]
+	b := batch{revision: t.store.revision, changed: t.changed, closed: t.closed}
+	if len(pending) > limit {
+		pending, b.more = pending[:limit], true
+	}
+	b.events = append(b.events, pending...)
+	b.next = sequence + len(pending)
+	return b, nil
+}
+
+// accessor is content seen as an object with metadata.
+func accessor(content map[string]any) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: content}
+}

@@ -1,0 +1,280 @@
+package kubeapi
+
+import (
+	"context"
+	"encoding/json"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+const (
+	// minWatch is how long a watch lasts at least when the client names no timeout.
+	minWatch = 30 * time.Minute
+	// watchBatch is how many events are written between two looks at the clock and the client.
+	watchBatch = 256
+)
+
+// watches are those that run, so that they can be cut.
+type watches struct {
+	mu      sync.Mutex
+	next    int
+	running map[int]runningWatch
+}
+
+type runningWatch struct {
+	resource string
+	cancel   context.CancelFunc
+}
+
+func (w *watches) add(resource string, cancel context.CancelFunc) (done func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.running == nil {
+		w.running = map[int]runningWatch{}
+	}
+	id := w.next
+	w.next++
+	w.running[id] = runningWatch{resource: resource, cancel: cancel}
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		delete(w.running, id)
+	}
+}
+
+func (w *watches) cut(resource string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, one := range w.running {
+		if resource == "" || one.resource == resource {
+			one.cancel()
+		}
+	}
+}
+
+// stream is one watch on its way to its client. Nobody waits for it: it reads the table's history at its own pace and is
+// cut off when it falls out of that, or when the client stops reading.
+type stream struct {
+	server  *Server
+	call    *call
+	query   *listQuery
+	out     *http.ResponseController
+	headers bool // the next Table carries the column definitions
+	include metav1.IncludeObjectPolicy
+}
+
+// watch answers a watch. Once it has begun, an error is an event of the type ERROR, as in the real server.
+func (s *Server) watch(c *call, r *resource) error {
+	q, err := readListQuery(c, r)
+	if err != nil {
+		return err
+	}
+	include, err := includeObject(c.URL.Query())
+	if err != nil {
+		return err
+	}
+	if q.ResourceVersion != "" {
+		if _, err := parseRevision(q.ResourceVersion); err != nil {
+			return err
+		}
+	}
+	timeout := time.Duration(float64(minWatch) * (1 + rand.Float64()))
+	if q.TimeoutSeconds != nil && *q.TimeoutSeconds > 0 {
+		timeout = time.Duration(*q.TimeoutSeconds) * time.Second
+	}
+	ctx, cancel := context.WithTimeout(c.Context(), timeout)
+	defer cancel()
+	defer s.watches.add(r.Resource, cancel)()
+
+	st := &stream{server: s, call: c, query: q, out: http.NewResponseController(c.w), headers: true, include: include}
+	c.w.Header().Set("Content-Type", "application/json")
+	c.w.WriteHeader(http.StatusOK)
+	if st.write(nil) != nil {
+		return nil
+	}
+	sequence, err := st.begin()
+	if err == nil {
+		err = st.follow(ctx, sequence)
+	}
+	if err != nil && ctx.Err() == nil {
+		raw, _ := json.Marshal(statusOf(err)) // a Status is always encodable
+		_ = st.write(frame("ERROR", raw))     // the stream ends either way
+	}
+	return nil
+}
+
+// begin sends what the watch starts with, and returns the sequence number of the event to go on with.
+func (st *stream) begin() (int, error) {
+	table, q := st.query.resource.table, st.query
+	initial := q.SendInitialEvents
+	legacy := initial == nil && (q.ResourceVersion == "" || q.ResourceVersion == "0")
+	if !legacy && (initial == nil || !*initial) {
+		if q.ResourceVersion == "" || q.ResourceVersion == "0" {
+			return table.list().sequence, nil
+		}
+		revision, err := parseRevision(q.ResourceVersion)
+		if err != nil {
+			return 0, err
+		}
+		if now := st.server.store.current(); revision > now {
+			return 0, tooLarge(revision, now)
+		}
+		sequence, err := table.after(revision)
+		if err != nil {
+			return 0, st.tooOld(revision)
+		}
+		return sequence, nil
+	}
+	if q.ResourceVersion != "" {
+		if err := st.server.reached(q.ResourceVersion); err != nil {
+			return 0, err
+		}
+	}
+	snap := table.list()
+	var frames []byte
+	for _, o := range snap.objects {
+		if q.matches(o) {
+			frames = append(frames, st.frame(watch.Added, o)...)
+		}
+	}
+	if !legacy && q.AllowWatchBookmarks {
+		frames = append(frames, st.bookmark(snap.revision, true)...)
+	}
+	if err := st.write(frames); err != nil {
+		return 0, err
+	}
+	return snap.sequence, nil
+}
+
+// tooOld is the answer to a revision that the history no longer reaches back to.
+func (st *stream) tooOld(revision uint64) error {
+	table := st.query.resource.table
+	st.server.store.mu.RLock()
+	oldest := table.compacted
+	st.server.store.mu.RUnlock()
+	return apierrors.NewResourceExpired("too old resource version: " + strconv.FormatUint(revision, 10) + " (" + strconv.FormatUint(oldest, 10) + ")")
+}
+
+// follow sends events from a sequence number on until the watch is over. A nil error is an ordinary end.
+func (st *stream) follow(ctx context.Context, sequence int) error {
+	ticker := time.NewTicker(st.server.options.BookmarkInterval)
+	defer ticker.Stop()
+	last := uint64(0)
+	for {
+		got, err := st.query.resource.table.read(sequence, watchBatch)
+		if err != nil {
+			return st.tooOld(last)
+		}
+		var frames []byte
+		for _, e := range got.events {
+			frames = append(frames, st.event(e)...)
+			last = e.revision
+		}
+		if len(frames) > 0 {
+			if err := st.write(frames); err != nil {
+				return err
+			}
+		}
+		sequence = got.next
+		if got.more {
+			continue
+		}
+		if got.closed {
+			return nil
+		}
+		last = got.revision
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-got.changed:
+		case <-ticker.C:
+			if st.query.AllowWatchBookmarks {
+				if err := st.write(st.bookmark(got.revision, false)); err != nil {
+					return err
+				}
+			}
+		}
+	}
+}
+
+// event is the frame for one change, as the watcher's selectors see it: an object that begins to match is added, one that
+// no longer does is deleted.
+func (st *stream) event(e event) []byte {
+	now := e.kind != watch.Deleted && st.query.matches(e.now)
+	before := e.before != nil && st.query.matches(e.before)
+	switch {
+	case now && before:
+		return st.frame(watch.Modified, e.now)
+	case now:
+		return st.frame(watch.Added, e.now)
+	case before && e.kind == watch.Deleted:
+		return st.frame(watch.Deleted, e.now)
+	case before:
+		// The last state that matched, at the revision at which it ceased to.
+		gone := &object{key: e.before.key, revision: e.revision, content: e.before.copy()}
+		accessor(gone.content).SetResourceVersion(strconv.FormatUint(e.revision, 10))
+		return st.frame(watch.Deleted, gone)
+	}
+	return nil
+}
+
+// frame encodes one event in the form that the client asked for.
+func (st *stream) frame(kind watch.EventType, o *object) []byte {
+	switch st.call.form {
+	case formTable:
+		table := st.server.table(st.query.resource, []*object{o}, st.include, st.headers)
+		table.ResourceVersion = o.meta().GetResourceVersion()
+		st.headers = false
+		raw, err := json.Marshal(table)
+		if err != nil {
+			return nil // cells are texts and numbers: it cannot fail
+		}
+		return frame(kind, raw)
+	case formMetadata:
+		return frame(kind, partial(o))
+	}
+	return frame(kind, o.json())
+}
+
+func frame(kind watch.EventType, object []byte) []byte {
+	raw := make([]byte, 0, len(object)+40)
+	raw = append(raw, `{"type":"`...)
+	raw = append(raw, kind...)
+	raw = append(raw, `","object":`...)
+	raw = append(raw, object...)
+	return append(raw, '}', '\n')
+}
+
+// bookmark tells the client how far it has come, and, after the initial events, that it has them all.
+func (st *stream) bookmark(revision uint64, initialEnd bool) []byte {
+	r := st.query.resource
+	content := map[string]any{"metadata": map[string]any{"resourceVersion": strconv.FormatUint(revision, 10)}}
+	accessor(content).SetGroupVersionKind(r.kindOf())
+	if initialEnd {
+		accessor(content).SetAnnotations(map[string]string{metav1.InitialEventsAnnotationKey: "true"})
+	}
+	return st.frame(watch.Bookmark, &object{revision: revision, content: content})
+}
+
+// write sends bytes to the client, which has the write timeout to take them.
+func (st *stream) write(p []byte) error {
+	// A connection without deadlines (in a handler test) is one that does not block either.
+	_ = st.out.SetWriteDeadline(time.Now().Add(st.server.options.WriteTimeout))
+	if len(p) > 0 {
+		if _, err := st.call.w.Write(p); err != nil {
+			return err
+		}
+	}
+	if err := st.out.Flush(); err != nil {
+		return err
+	}
+	_ = st.out.SetWriteDeadline(time.Time{})
+	return nil
+}
