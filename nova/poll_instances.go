@@ -2,6 +2,7 @@ package nova
 
 import (
 	"context"
+	"net/http"
 	"slices"
 	"time"
 
@@ -15,6 +16,8 @@ const (
 
 	// hostsPerPoll is how many focus hosts are read in one turn; with more of them in maintenance they take turns.
 	hostsPerPoll = 6
+
+	maxRestarts = 3 // of one listing
 )
 
 // instancePoll polls the instances of the whole cloud: all of them by pages at first and every ten minutes, between that
@@ -39,9 +42,10 @@ type instancePoll struct {
 }
 
 type listing struct {
-	started uint64 // the turn
-	marker  string
-	pages   int
+	started  uint64 // the turn
+	marker   string
+	pages    int
+	restarts int
 }
 
 func newInstancePoll(p *Poller) *instancePoll {
@@ -219,8 +223,10 @@ func (l *instancePoll) pollChanges(ctx context.Context) error {
 func (l *instancePoll) page(ctx context.Context) error {
 	records, next, err := l.p.c.serversPage(ctx, serverQuery{}, l.listing.marker)
 	if err != nil {
-		if apiStatus(err) == 400 && l.listing.marker != "" {
-			l.listing = nil // the marker was deleted meanwhile: begin again
+		if apiStatus(err) == http.StatusBadRequest && l.listing.marker != "" && l.listing.restarts < maxRestarts {
+			// The instance that marks the page was deleted meanwhile: begin again.
+			l.listing = &listing{started: l.turn + 1, restarts: l.listing.restarts + 1}
+			return nil
 		}
 		return err
 	}

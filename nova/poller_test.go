@@ -1,0 +1,405 @@
+package nova
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"lockstep/core"
+)
+
+// board keeps what a Poller said, as the engine would.
+type board struct {
+	t       testing.TB
+	mu      sync.Mutex
+	changed chan struct{}
+	states  map[core.SourceID]core.Delta // the last one with a state
+	objects map[core.SourceID]map[string]core.Object
+	deltas  []core.Delta
+	broken  string
+	nowhere []string // instances that were on no host at some moment
+}
+
+func newBoard(t testing.TB) *board {
+	return &board{t: t, changed: make(chan struct{}), states: map[core.SourceID]core.Delta{}, objects: map[core.SourceID]map[string]core.Object{}}
+}
+
+func (b *board) sink(d core.Delta) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if d.At.IsZero() {
+		b.broken = fmt.Sprintf("a delta of %s without a time", d.Source)
+	}
+	if d.State != "" {
+		b.states[d.Source] = d
+	}
+	objects := b.objects[d.Source]
+	if objects == nil {
+		objects = map[string]core.Object{}
+		b.objects[d.Source] = objects
+	}
+	keep := map[string]bool{}
+	for _, o := range d.Upserts {
+		keep[o.Key()] = true
+	}
+	if d.Replace {
+		for key, o := range objects {
+			i, _ := o.(*core.Instance)
+			if d.Host == "" && !keep[key] {
+				delete(objects, key)
+			} else if d.Host != "" && i.Host == d.Host && !keep[key] {
+				moved := *i
+				moved.Host = ""
+				objects[key] = &moved
+				b.nowhere = append(b.nowhere, key)
+			}
+		}
+	}
+	for _, o := range d.Upserts {
+		objects[o.Key()] = o
+	}
+	for _, key := range d.Deletes {
+		delete(objects, key)
+	}
+	b.deltas = append(b.deltas, d)
+	close(b.changed)
+	b.changed = make(chan struct{})
+}
+
+// await waits until what is known satisfies the condition.
+func (b *board) await(what string, ok func() bool) {
+	b.t.Helper()
+	deadline := time.After(20 * time.Second)
+	for {
+		b.mu.Lock()
+		done, changed := ok(), b.changed
+		b.mu.Unlock()
+		if done {
+			return
+		}
+		select {
+		case <-changed:
+		case <-deadline:
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.t.Fatalf("never saw: %s\nstates %+v", what, b.states)
+		}
+	}
+}
+
+func (b *board) state(id core.SourceID) core.SourceState { return b.states[id].State }
+
+func (b *board) instance(id string) *core.Instance {
+	i, _ := b.objects[core.SourceInstances][id].(*core.Instance)
+	if i == nil {
+		return &core.Instance{}
+	}
+	return i
+}
+
+func (b *board) migrationOf(instanceID string) *core.Migration {
+	newest := &core.Migration{}
+	for _, o := range b.objects[core.SourceMigrations] {
+		if m := o.(*core.Migration); m.InstanceID == instanceID && (newest.InstanceID == "" || m.ID > newest.ID) {
+			newest = m
+		}
+	}
+	return newest
+}
+
+// migrationID is the number of the newest migration of an instance.
+func (b *board) migrationID(instanceID string) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.migrationOf(instanceID).ID
+}
+
+// poll starts a fast poller, which ends with the test.
+func poll(t testing.TB, c *Client, pace float64, focus ...string) (*Poller, *board) {
+	t.Helper()
+	b := newBoard(t)
+	p := NewPoller(c, b.sink, PollOptions{Pace: pace})
+	p.floor = 10 * time.Millisecond
+	c.limit.setRate(1e6)
+	if len(focus) > 0 {
+		p.SetHosts(focus, true)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { defer close(done); p.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		<-done
+		if b.broken != "" {
+			t.Error(b.broken)
+		}
+	})
+	return p, b
+}
+
+// smallNova answers every list; its instances are what the test sets.
+type smallNova struct {
+	*fakeCloud
+	servers map[string]serverState // by ID, guarded by the fakeCloud's mu
+}
+
+type serverState struct {
+	host, status string
+	updated      int // seconds
+}
+
+func newSmallNova(t testing.TB) *smallNova {
+	n := &smallNova{fakeCloud: newFakeCloud(t), servers: map[string]serverState{}}
+	n.answer("GET /compute/v2.1/os-services", 200, `{"services": [{"id": "u1", "binary": "nova-compute", "host": "h1", "status": "enabled", "state": "up"}]}`)
+	n.answer("GET /compute/v2.1/os-migrations", 200, `{"migrations": []}`)
+	n.answer("GET /network/v2.0/agents", 200, `{"agents": [{"id": "g1", "host": "h1", "agent_type": "L3 agent", "alive": true, "admin_state_up": true, "heartbeat_timestamp": "2026-01-16 15:25:37"}]}`)
+	n.answer("GET /identity/v3/projects", 200, `{"projects": [{"id": "p1", "name": "admin"}], "links": {"next": null}}`)
+	n.on("GET /compute/v2.1/servers/detail", n.list)
+	return n
+}
+
+func (n *smallNova) list(w http.ResponseWriter, r *http.Request) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	q := r.URL.Query()
+	since := parseTime(q.Get("changes-since"))
+	var out []string
+	for id, s := range n.servers {
+		updated := parseTime("2026-01-16T15:00:00Z").Add(time.Duration(s.updated) * time.Second)
+		if q.Get("host") != "" && (s.host != q.Get("host") || s.status == "DELETED") || since.IsZero() && s.status == "DELETED" || updated.Before(since) {
+			continue
+		}
+		out = append(out, fmt.Sprintf(`{"id": %q, "name": %q, "OS-EXT-SRV-ATTR:host": %q, "status": %q, "updated": %q}`, id, id, s.host, s.status, formatTime(updated)))
+	}
+	reply(w, 200, `{"servers": [`+strings.Join(out, ",")+`]}`)
+}
+
+func (n *smallNova) put(id, host, status string, updated int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.servers[id] = serverState{host, status, updated}
+}
+
+func TestThePollerShowsTheCloud(t *testing.T) {
+	n := newSmallNova(t)
+	n.put("a", "h1", "ACTIVE", 0)
+	n.put("b", "h2", "ACTIVE", 0)
+	_, b := poll(t, n.client(), 1)
+	b.await("all sources live", func() bool {
+		for _, id := range sources {
+			if b.state(id) != core.SourceLive {
+				return false
+			}
+		}
+		return b.instance("a").Host == "h1" && b.instance("b").Host == "h2" && len(b.objects[core.SourceComputeServices]) == 1 &&
+			len(b.objects[core.SourceNetworkAgents]) == 1 && len(b.objects[core.SourceProjects]) == 1
+	})
+}
+
+func TestChangesOfTheWholeCloudArrive(t *testing.T) {
+	n := newSmallNova(t)
+	n.put("a", "h1", "ACTIVE", 0)
+	n.put("b", "h2", "ACTIVE", 0)
+	_, b := poll(t, n.client(), 3000)
+	b.await("both", func() bool { return b.instance("a").ID == "a" && b.instance("b").ID == "b" })
+	n.put("b", "h3", "ACTIVE", 10)
+	n.put("c", "h3", "BUILD", 11)
+	n.put("a", "h1", "DELETED", 12)
+	b.await("b moved, c new, a deleted", func() bool {
+		return b.instance("b").Host == "h3" && b.instance("c").Status == "BUILD" && b.instance("a").ID == ""
+	})
+	if len(n.seen("changes-since")) == 0 {
+		t.Error("nobody asked for changes")
+	}
+}
+
+func TestAnInstanceThatMovesIsNeverNowhere(t *testing.T) {
+	n := newSmallNova(t)
+	n.put("a", "h1", "ACTIVE", 0)
+	p, b := poll(t, n.client(), 1, "h1")
+	b.await("a on h1", func() bool { return b.instance("a").Host == "h1" && b.state(core.SourceInstances) == core.SourceLive })
+	n.put("a", "h2", "ACTIVE", 30)
+	p.Nudge()
+	b.await("a on h2", func() bool { return b.instance("a").Host == "h2" })
+	b.await("h1 empty", func() bool {
+		last := b.deltas[len(b.deltas)-1]
+		return last.Host == "h1" && last.Replace && len(last.Upserts) == 0
+	})
+	if len(b.nowhere) > 0 {
+		t.Errorf("%v were on no host for a moment", b.nowhere)
+	}
+}
+
+func TestAnInstanceGoneFromItsHostIsOnNoHost(t *testing.T) {
+	n := newSmallNova(t)
+	n.put("a", "h1", "ACTIVE", 0)
+	n.put("b", "h1", "ACTIVE", 0)
+	p, b := poll(t, n.client(), 1, "h1")
+	b.await("both", func() bool { return b.instance("a").Host == "h1" && b.state(core.SourceInstances) == core.SourceLive })
+	n.set(func() { delete(n.servers, "a") }) // purged: no change tells of it
+	p.Nudge()
+	b.await("a on no host", func() bool { return b.instance("a").Host == "" })
+	n.put("a", "h1", "DELETED", 40)
+	p.Nudge()
+	b.await("a deleted", func() bool { return b.instance("a").ID == "" && b.instance("b").Host == "h1" })
+}
+
+func TestAQuietCloudSaysOnlyThatItIsQuiet(t *testing.T) {
+	n := newSmallNova(t)
+	n.put("a", "h1", "ACTIVE", 0)
+	p, b := poll(t, n.client(), 1, "h1")
+	b.await("live", func() bool { return b.state(core.SourceInstances) == core.SourceLive && b.instance("a").ID == "a" })
+	for range 5 {
+		b.mu.Lock()
+		from := len(b.deltas)
+		b.mu.Unlock()
+		p.Nudge()
+		b.await("a touch", func() bool {
+			for _, d := range b.deltas[from:] {
+				if d.Source == core.SourceInstances {
+					return d.Touch && len(d.Upserts) == 0 && !d.Replace
+				}
+			}
+			return false
+		})
+	}
+}
+
+func TestOneFailingListStopsNoOther(t *testing.T) {
+	n := newSmallNova(t)
+	n.answer("GET /compute/v2.1/os-migrations", 500, `{"computeFault": {"code": 500, "message": "Unexpected API Error."}}`)
+	n.answer("GET /identity/v3/projects", 403, `{"error": {"code": 403, "message": "You are not authorized to perform the requested action: identity:list_projects.", "title": "Forbidden"}}`)
+	hang := make(chan struct{})
+	n.on("GET /network/v2.0/agents", func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-hang:
+		case <-r.Context().Done():
+		}
+	})
+	_, b := poll(t, n.client(), 3000)
+	b.await("each as it is", func() bool {
+		m := b.states[core.SourceMigrations]
+		return b.state(core.SourceComputeServices) == core.SourceLive && b.state(core.SourceInstances) == core.SourceLive &&
+			b.state(core.SourceProjects) == core.SourceForbidden && b.state(core.SourceNetworkAgents) == core.SourceConnecting &&
+			m.State == core.SourceFailed && m.Err.Message == "Unexpected API Error." && m.Next.After(m.At)
+	})
+	close(hang)
+}
+
+func TestAKnownListGetsStaleAndComesBack(t *testing.T) {
+	n := newSmallNova(t)
+	_, b := poll(t, n.client(), 3000)
+	b.await("live", func() bool { return b.state(core.SourceComputeServices) == core.SourceLive })
+	n.answer("GET /compute/v2.1/os-services", 503, "<html></html>")
+	b.await("stale", func() bool {
+		d := b.states[core.SourceComputeServices]
+		return d.State == core.SourceStale && d.Err.Kind == core.ErrServer && len(b.objects[core.SourceComputeServices]) == 1
+	})
+	n.answer("GET /compute/v2.1/os-services", 200, `{"services": []}`)
+	b.await("live again", func() bool {
+		d := b.states[core.SourceComputeServices]
+		return d.State == core.SourceLive && d.Err == nil && len(b.objects[core.SourceComputeServices]) == 0
+	})
+}
+
+func TestKeystoneIsAwayAtTheStart(t *testing.T) {
+	n := newSmallNova(t)
+	n.away = true
+	c := n.client()
+	p, b := poll(t, c, 3000)
+	b.await("why", func() bool {
+		for _, id := range sources {
+			if d := b.states[id]; d.State != core.SourceFailed || d.Err.Kind != core.ErrServer || d.Next.IsZero() {
+				return false
+			}
+		}
+		return true
+	})
+	n.set(func() { n.away = false })
+	c.gate <- struct{}{}
+	c.again = time.Time{} // two seconds later
+	<-c.gate
+	p.Nudge()
+	b.await("live", func() bool { return b.state(core.SourceInstances) == core.SourceLive })
+}
+
+func TestACloudWithoutNeutron(t *testing.T) {
+	n := newSmallNova(t)
+	c := n.client()
+	s, err := c.session(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, lacking := c.endpoint(s.provider, "load-balancer")
+	s.network, s.networkErr = nil, lacking
+	_, b := poll(t, c, 1)
+	b.await("absent", func() bool { return b.state(core.SourceNetworkAgents) == core.SourceAbsent })
+}
+
+func TestPagesOfTheWholeCloudArriveOneByOne(t *testing.T) {
+	n := newSmallNova(t)
+	held := make(chan struct{})
+	var deletedMarker sync.Once
+	n.on("GET /compute/v2.1/servers/detail", func(w http.ResponseWriter, r *http.Request) {
+		switch marker := r.URL.Query().Get("marker"); marker {
+		case "":
+			reply(w, 200, `{"servers": [{"id": "a", "OS-EXT-SRV-ATTR:host": "h1"}], "servers_links": [{"rel": "next", "href": "x"}]}`)
+		case "a":
+			<-held
+			gone := false
+			deletedMarker.Do(func() { gone = true })
+			if gone {
+				reply(w, 400, `{"badRequest": {"code": 400, "message": "marker [a] not found"}}`)
+				return
+			}
+			reply(w, 200, `{"servers": [{"id": "b", "OS-EXT-SRV-ATTR:host": "h2"}]}`)
+		}
+	})
+	_, b := poll(t, n.client(), 1)
+	b.await("the first page, before the source is live", func() bool {
+		return b.instance("a").ID == "a" && b.state(core.SourceInstances) == core.SourceConnecting
+	})
+	close(held)
+	b.await("both pages, although the marker was deleted meanwhile", func() bool {
+		return b.instance("b").ID == "b" && b.state(core.SourceInstances) == core.SourceLive
+	})
+}
+
+func TestFocusDecidesTheCadence(t *testing.T) {
+	p := NewPoller(Connect(&Config{}), func(core.Delta) {}, PollOptions{Pace: 10})
+	l := newInstancePoll(p)
+	for _, tt := range []struct {
+		every, want time.Duration
+	}{{servicesEvery, 1500 * time.Millisecond}, {migrationsMoving, floor}, {relistEvery, time.Minute}} {
+		if got := p.scaled(tt.every); got != tt.want {
+			t.Errorf("%v at pace 10 is %v, want %v", tt.every, got, tt.want)
+		}
+	}
+	m := newMigrationPoll(p)
+	p.pace = 1
+	if got := m.next(); got != migrationsQuiet {
+		t.Errorf("migrations every %v while nothing moves", got)
+	}
+	p.SetHosts([]string{"h1", "", "h1"}, true)
+	if focus, _ := p.hosts(); len(focus) != 1 {
+		t.Errorf("focus %q", focus)
+	}
+	if got := m.next(); got != migrationsMoving {
+		t.Errorf("migrations every %v while something moves", got)
+	}
+	p.SetHosts(nil, false)
+	m.known["x"] = &core.Migration{InstanceID: "x", Status: "running"}
+	if got := m.next(); got != migrationsMoving {
+		t.Errorf("migrations every %v while one runs", got)
+	}
+	now := wallClock()
+	l.synced, l.changes, l.relist = true, now.Add(20*time.Second), now.Add(time.Hour)
+	l.hostDue["h1"] = now.Add(4 * time.Second)
+	if got := l.next([]string{"h1"}); got > 4*time.Second || got < 3*time.Second {
+		t.Errorf("next look at instances in %v, want that of the host in 4s", got)
+	}
+}
