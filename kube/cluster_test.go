@@ -1,0 +1,239 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+
+	"lockstep/core"
+	"lockstep/sim/crds"
+	"lockstep/sim/kubeapi"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// cluster is a simulated API server, and what tests do to it as its administrator.
+type cluster struct {
+	*kubeapi.Server
+	t     *testing.T
+	admin dynamic.Interface
+}
+
+func newCluster(t *testing.T, options kubeapi.Options) *cluster {
+	t.Helper()
+	if options.CRDs == nil {
+		options.CRDs = crds.All()
+	}
+	options.LogReads = true
+	server, err := kubeapi.New(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Close)
+	config := server.RESTConfig(kubeapi.Admin)
+	config.UserAgent = "administrator"
+	admin, err := dynamic.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &cluster{Server: server, t: t, admin: admin}
+	for _, namespace := range []string{namespaceOpenStack, namespaceRockoon, credentialsNamespace} {
+		c.create(fmt.Sprintf(`{apiVersion: v1, kind: Namespace, metadata: {name: %s}}`, namespace))
+	}
+	return c
+}
+
+// client logs in as a user of the cluster, through a kubeconfig.
+func (c *cluster) client(user string) *Client {
+	c.t.Helper()
+	path := filepath.Join(c.t.TempDir(), "kubeconfig")
+	if err := c.WriteKubeconfig(path, user); err != nil {
+		c.t.Fatal(err)
+	}
+	return load(c.t, path)
+}
+
+func load(t *testing.T, kubeconfig string) *Client {
+	t.Helper()
+	client, err := Load(Options{Kubeconfig: kubeconfig, UserAgent: "lockstep/test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { client.session.Load().http.CloseIdleConnections() })
+	return client
+}
+
+// ours tells requests of the program from the administrator's.
+func ours(r *http.Request) bool { return r.UserAgent() == "lockstep/test" }
+
+// create puts an object into the cluster, with its status.
+func (c *cluster) create(manifest string) {
+	c.t.Helper()
+	if err := c.LoadYAML([]byte(manifest)); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *cluster) update(gvr schema.GroupVersionResource, namespace, name string, change func(object map[string]any)) {
+	c.t.Helper()
+	u, err := c.admin.Resource(gvr).Namespace(namespace).Get(c.t.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	change(u.Object)
+	if _, err := c.admin.Resource(gvr).Namespace(namespace).Update(c.t.Context(), u, metav1.UpdateOptions{}); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *cluster) delete(gvr schema.GroupVersionResource, namespace, name string) {
+	c.t.Helper()
+	if err := c.admin.Resource(gvr).Namespace(namespace).Delete(c.t.Context(), name, metav1.DeleteOptions{}); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func node(name string) string {
+	return fmt.Sprintf(`{apiVersion: v1, kind: Node, metadata: {name: %s, uid: uid-%s}}`, name, name)
+}
+
+func nodeLock(name, node string) string {
+	return fmt.Sprintf(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeWorkloadLock, metadata: {name: %s}, spec: {controllerName: openstack, nodeName: %s}, status: {state: active}}`, name, node)
+}
+
+// quick are a Watcher's times for tests. What must not happen has its time long, what must happen short.
+func quick() WatchOptions {
+	return WatchOptions{
+		SyncDeadline: 5 * time.Second, AbsentRetry: 50 * time.Millisecond,
+		BackoffMin: 10 * time.Millisecond, BackoffMax: 100 * time.Millisecond,
+		ProbeInterval: 50 * time.Millisecond, TouchInterval: time.Millisecond, PodInterval: 20 * time.Millisecond,
+	}
+}
+
+// view is what a Watcher has told, put together as core does it.
+type view struct {
+	objects  map[core.SourceID]map[string]core.Object
+	state    map[core.SourceID]core.SourceState
+	err      map[core.SourceID]*core.APIError
+	asOf     map[core.SourceID]time.Time
+	history  map[core.SourceID][]core.SourceState
+	replaces map[core.SourceID]int
+}
+
+// names are the sorted keys of a source's objects.
+func (v *view) names(id core.SourceID) []string {
+	names := make([]string, 0, len(v.objects[id]))
+	for name := range v.objects[id] {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// is tells whether a source is live and has exactly these objects.
+func (v *view) is(id core.SourceID, names ...string) bool {
+	return v.state[id] == core.SourceLive && slices.Equal(v.names(id), names)
+}
+
+// observer is the sink of a Watcher.
+type observer struct {
+	t *testing.T
+
+	mu      sync.Mutex
+	view    view
+	changed chan struct{}
+}
+
+// watchCluster runs a Watcher until the test ends.
+func watchCluster(t *testing.T, client *Client, opts WatchOptions) (*Watcher, *observer) {
+	t.Helper()
+	o := &observer{t: t, changed: make(chan struct{}), view: view{
+		objects: map[core.SourceID]map[string]core.Object{}, state: map[core.SourceID]core.SourceState{},
+		err: map[core.SourceID]*core.APIError{}, asOf: map[core.SourceID]time.Time{},
+		history: map[core.SourceID][]core.SourceState{}, replaces: map[core.SourceID]int{},
+	}}
+	w := NewWatcher(client, o.take, opts)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		w.Run(ctx)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-ended
+	})
+	return w, o
+}
+
+func (o *observer) take(d core.Delta) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	v := &o.view
+	if d.State != "" {
+		v.state[d.Source], v.err[d.Source] = d.State, d.Err
+		v.history[d.Source] = append(v.history[d.Source], d.State)
+	}
+	if d.Replace {
+		v.objects[d.Source] = nil
+		v.replaces[d.Source]++
+	}
+	if v.objects[d.Source] == nil {
+		v.objects[d.Source] = map[string]core.Object{}
+	}
+	for _, object := range d.Upserts {
+		v.objects[d.Source][object.Key()] = object
+	}
+	for _, key := range d.Deletes {
+		delete(v.objects[d.Source], key)
+	}
+	if d.Err == nil && (d.Touch || d.Replace || len(d.Upserts)+len(d.Deletes) > 0) {
+		v.asOf[d.Source] = d.At
+	}
+	close(o.changed)
+	o.changed = make(chan struct{})
+}
+
+// wait waits until the view is as wanted.
+func (o *observer) wait(what string, wanted func(*view) bool) {
+	o.t.Helper()
+	deadline := time.After(30 * time.Second)
+	for {
+		o.mu.Lock()
+		ok, changed := wanted(&o.view), o.changed
+		o.mu.Unlock()
+		if ok {
+			return
+		}
+		select {
+		case <-changed:
+		case <-deadline:
+			o.mu.Lock()
+			defer o.mu.Unlock()
+			for _, id := range Sources() {
+				o.t.Logf("%s: %s %v %v %v", id, o.view.state[id], o.view.names(id), o.view.err[id], o.view.history[id])
+			}
+			o.t.Fatalf("never seen: %s", what)
+		}
+	}
+}
+
+// look lets f look at the view.
+func (o *observer) look(f func(*view)) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	f(&o.view)
+}
