@@ -124,10 +124,10 @@ func (l *instancePoll) pollHosts(ctx context.Context, focus []string, moving, nu
 	}
 	slices.SortStableFunc(due, func(a, b string) int { return l.hostDue[a].Compare(l.hostDue[b]) })
 	for _, h := range due[:min(len(due), hostsPerPoll)] {
+		l.hostDue[h] = now.Add(every) // whatever comes: a host that fails must not be the first one each time
 		if err := l.pollHost(ctx, h); err != nil {
 			return err
 		}
-		l.hostDue[h] = now.Add(every)
 	}
 	return nil
 }

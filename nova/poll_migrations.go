@@ -109,12 +109,9 @@ func (l *migrationPoll) poll(ctx context.Context, _ bool) (time.Duration, error)
 	if ended {
 		wake(l.p.wakeInstances) // the instance has moved, or has not: its hosts' lists tell
 	}
-	if err := l.readProgress(ctx); err != nil {
-		return 0, err
-	}
-	if err := l.findReasons(ctx); err != nil {
-		return 0, err
-	}
+	// Neither makes the source fail: the records are known, and are worth having without these.
+	l.readProgress(ctx)
+	l.findReasons(ctx)
 	return l.next(), nil
 }
 
@@ -206,7 +203,7 @@ func (l *migrationPoll) running() []*core.Migration {
 }
 
 // readProgress asks how far each running live migration is.
-func (l *migrationPoll) readProgress(ctx context.Context) error {
+func (l *migrationPoll) readProgress(ctx context.Context) {
 	asked := 0
 	var upserts []core.Object
 	for _, m := range l.running() {
@@ -216,7 +213,8 @@ func (l *migrationPoll) readProgress(ctx context.Context) error {
 		asked++
 		list, err := l.p.c.liveProgress(ctx, m.InstanceID)
 		if err != nil {
-			return err
+			l.p.log.Info("no progress of a live migration", "instance", m.InstanceID, "err", err)
+			break
 		}
 		for _, now := range list {
 			if now.ID != m.ID {
@@ -237,12 +235,11 @@ func (l *migrationPoll) readProgress(ctx context.Context) error {
 	if len(upserts) > 0 {
 		l.p.emit(core.Delta{Source: core.SourceMigrations, State: core.SourceLive, Upserts: upserts})
 	}
-	return nil
 }
 
-// findReasons looks for Nova's own text of recent failures, newest first, a few in each turn. A reason is looked for once
-// more when the cloud did not answer, and then never again.
-func (l *migrationPoll) findReasons(ctx context.Context) error {
+// findReasons looks for Nova's own text of recent failures, newest first, a few in each turn. Each is
+// looked for until the cloud has answered, three times at most.
+func (l *migrationPoll) findReasons(ctx context.Context) {
 	var failed []*core.Migration
 	for key, m := range l.known {
 		r := l.reasons[key]
@@ -262,7 +259,7 @@ func (l *migrationPoll) findReasons(ctx context.Context) error {
 		text, err := l.p.c.failureOf(ctx, m)
 		if err != nil {
 			if ctx.Err() != nil {
-				return nil
+				break
 			}
 			l.p.log.Info("no reason found for a failed migration", "instance", m.InstanceID, "err", err)
 			continue
@@ -278,7 +275,6 @@ func (l *migrationPoll) findReasons(ctx context.Context) error {
 	if len(upserts) > 0 {
 		l.p.emit(core.Delta{Source: core.SourceMigrations, State: core.SourceLive, Upserts: upserts})
 	}
-	return nil
 }
 
 func sameMigration(a, b *core.Migration) bool {

@@ -215,8 +215,3 @@ func (p *Poller) report(id core.SourceID, err error, known bool, next *time.Dura
 	p.log.Warn("openstack poll failed", "source", string(id), "state", string(state), "err", api.Error(), "next", *next)
 	p.emit(core.Delta{Source: id, At: now, State: state, Err: api, Next: now.Add(*next)})
 }
-
-// touch says that the server confirmed what is known.
-func (p *Poller) touch(id core.SourceID) {
-	p.emit(core.Delta{Source: id, State: core.SourceLive, Touch: true})
-}

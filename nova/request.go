@@ -18,6 +18,7 @@ const (
 	maxTries    = 4                // of a GET
 	maxAnswer   = 64 << 20         // bytes of one page; 1000 servers are about 3 MB
 	tryTimeout  = 30 * time.Second // of one try of a GET
+	readLimit   = time.Minute      // of a read for a step, all pages and tries included
 	writeLimit  = 90 * time.Second // of a write: a live migration is scheduled before it is answered
 	headerLimit = 2 * time.Minute  // until the first byte of any answer, a backstop behind the deadline of each call
 )

@@ -29,6 +29,8 @@ func NewWriter(c *Client, wrote func()) *Writer {
 
 // Instance implements core.OpenStackWriter.
 func (w *Writer) Instance(ctx context.Context, id string) (*core.Instance, error) {
+	ctx, cancel := context.WithTimeout(ctx, readLimit)
+	defer cancel()
 	r, err := w.c.getServer(ctx, id)
 	if err != nil {
 		return nil, err
@@ -41,6 +43,8 @@ func (w *Writer) Instance(ctx context.Context, id string) (*core.Instance, error
 
 // InstancesOf implements core.OpenStackWriter.
 func (w *Writer) InstancesOf(ctx context.Context, host string) ([]*core.Instance, error) {
+	ctx, cancel := context.WithTimeout(ctx, readLimit)
+	defer cancel()
 	if host == "" {
 		return nil, &core.APIError{Kind: core.ErrInvalid, Server: core.ServerOpenStack, Call: actionListServers.call, Message: "no host was named"}
 	}
@@ -64,6 +68,8 @@ const (
 
 // MigrationsOf implements core.OpenStackWriter. It reads the 20 newest records.
 func (w *Writer) MigrationsOf(ctx context.Context, instanceID string) ([]*core.Migration, error) {
+	ctx, cancel := context.WithTimeout(ctx, readLimit)
+	defer cancel()
 	all, err := w.c.listMigrations(ctx, migrationQuery{instance: instanceID, limit: newestRecords})
 	if err != nil {
 		return nil, err
@@ -143,6 +149,8 @@ func (w *Writer) ForceCompleteMigration(ctx context.Context, instanceID string, 
 
 // ComputeService implements core.OpenStackWriter. A host without nova-compute is core.ErrNotFound.
 func (w *Writer) ComputeService(ctx context.Context, host string) (*core.ComputeService, error) {
+	ctx, cancel := context.WithTimeout(ctx, readLimit)
+	defer cancel()
 	services, err := w.c.listServices(ctx, host)
 	if err != nil {
 		return nil, err
