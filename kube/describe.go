@@ -152,7 +152,7 @@ func describeTransport(e *core.APIError, err error) {
 		e.Kind = core.ErrTimeout
 		e.Remedy = "No answer in time: whether the call was carried out shows on the object."
 	case errors.As(err, &op), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET),
-		strings.Contains(text, "http2: "), strings.Contains(text, "connection reset"):
+		strings.Contains(text, "http2: "), strings.Contains(text, "stream error: "), strings.Contains(text, "connection reset"):
 		e.Kind = core.ErrUnreachable
 		e.Remedy = "The connection broke off."
 	}

@@ -1,0 +1,182 @@
+package kube
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+
+	"lockstep/core"
+	"lockstep/sim/kubeapi"
+)
+
+func TestLogin(t *testing.T) {
+	c := newCluster(t, kubeapi.Options{Version: "v1.31.9"})
+	if version, err := c.client(kubeapi.Readonly).Login(t.Context()); err != nil || version != "v1.31.9" {
+		t.Errorf("got %q, %v", version, err)
+	}
+	client := c.client(kubeapi.Readonly)
+	if err := c.ExpireToken(kubeapi.Readonly); err != nil {
+		t.Fatal(err)
+	}
+	_, err := client.Login(t.Context())
+	e := Describe(err, "")
+	if e == nil || e.Kind != core.ErrUnauthorized || !strings.Contains(e.Remedy, client.File) || !strings.Contains(e.Remedy, c.URL()) {
+		t.Errorf("got %+v", e)
+	}
+	if err := c.Outage(true); err != nil {
+		t.Fatal(err)
+	}
+	_, err = client.Login(t.Context())
+	if e := Describe(err, ""); e == nil || e.Kind != core.ErrUnreachable || !strings.Contains(e.Remedy, c.URL()) {
+		t.Errorf("got %+v", e)
+	}
+}
+
+// TestLoginRunsThePluginOnceAndThenKeepsItFromTheTerminal uses a plugin that counts its runs and tells whether it may ask.
+func TestLoginRunsThePluginOnceAndThenKeepsItFromTheTerminal(t *testing.T) {
+	c := newCluster(t, kubeapi.Options{Users: []kubeapi.User{{Name: "ann", Token: "plugin-token", Rules: kubeapi.ReadonlyRules()}}})
+	dir := t.TempDir()
+	runs := filepath.Join(dir, "runs")
+	plugin := filepath.Join(dir, "plugin")
+	script := `#!/bin/sh
+echo "$KUBERNETES_EXEC_INFO" >> ` + runs + `
+echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"plugin-token"}}'
+`
+	if err := os.WriteFile(plugin, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := c.Kubeconfig("ann")
+	if err != nil {
+		t.Fatal(err)
+	}
+	exec := strings.Replace(string(raw), "    token: plugin-token", `    exec: {apiVersion: client.authentication.k8s.io/v1, command: `+plugin+`, interactiveMode: IfAvailable}`, 1)
+	path := filepath.Join(dir, "kubeconfig")
+	if err := os.WriteFile(path, []byte(exec), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	client := load(t, path)
+	if _, err := client.Login(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	_, o := watchCluster(t, client, quick())
+	o.wait("live", func(v *view) bool { return v.is(core.SourceNodes) && v.is(core.SourceNodeLocks) })
+	log, err := os.ReadFile(runs)
+	if err != nil || bytes.Count(log, []byte("ExecCredential")) != 1 {
+		t.Errorf("the plugin ran: %s, %v", log, err)
+	}
+	if !client.session.Load().config.ExecProvider.StdinUnavailable {
+		t.Error("the plugin may still ask on the terminal")
+	}
+}
+
+func TestAccess(t *testing.T) {
+	c := newCluster(t, kubeapi.Options{})
+	reader, operator := NewAccess(c.client(kubeapi.Readonly)), NewAccess(c.client(kubeapi.Operator))
+	writes := WritePermissions("")
+	if allowed, known := reader.Knows(writes[0]); allowed || known {
+		t.Error("something is known that was not asked")
+	}
+	if missing := reader.Missing(writes...); len(missing) != 0 {
+		t.Errorf("what was not asked is missing: %v", missing)
+	}
+	for _, a := range []*Access{reader, operator} {
+		if err := a.Review(t.Context(), append(WatchPermissions(), writes...)...); err != nil {
+			t.Fatal(err)
+		}
+		if missing := a.Missing(WatchPermissions()...); len(missing) > 0 {
+			t.Errorf("watching lacks %v", missing)
+		}
+	}
+	if missing := operator.Missing(writes...); len(missing) > 0 {
+		t.Errorf("the operator lacks %v", missing)
+	}
+	if !operator.Can("patch", "", "nodes", "", "") || reader.Can("patch", "", "nodes", "", "") {
+		t.Error("patch nodes: the operator may, the reader may not")
+	}
+	e := reader.Forbidden("arm", writes...)
+	if e == nil || !strings.Contains(e.Message, "patch nodes, create leases.coordination.k8s.io in namespace default, update leases.coordination.k8s.io lockstep-operator in namespace default") {
+		t.Errorf("got %v", e)
+	}
+	if e := operator.Forbidden("arm", writes...); e != nil {
+		t.Errorf("got %v", e)
+	}
+
+	c.ForgetRequests()
+	if err := reader.Review(t.Context(), writes...); err != nil || len(c.Requests()) > 0 {
+		t.Errorf("what is known was asked again: %v, %v", c.Requests(), err)
+	}
+}
+
+func TestOpenStackCredentials(t *testing.T) {
+	const clouds = "clouds:\n  admin: {}\n"
+	secret := func(data string) string {
+		return `{apiVersion: v1, kind: Secret, metadata: {name: openstack-identity-credentials, namespace: openstack-external}, data: {` + data + `}}`
+	}
+	for name, tt := range map[string]struct {
+		secret, user string
+		want         string
+		fails        core.ErrorKind
+	}{
+		"there":        {secret(`clouds.yaml: ` + base64.StdEncoding.EncodeToString([]byte(clouds))), kubeapi.Operator, clouds, ""},
+		"without key":  {secret(`other: eA==`), kubeapi.Operator, "", core.ErrNotFound},
+		"not there":    {"", kubeapi.Operator, "", core.ErrNotFound},
+		"not for them": {secret(`clouds.yaml: eA==`), kubeapi.Readonly, "", core.ErrForbidden},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCluster(t, kubeapi.Options{})
+			if tt.secret != "" {
+				c.create(tt.secret)
+			}
+			got, err := c.client(tt.user).OpenStackCredentials(t.Context())
+			var e *core.APIError
+			switch {
+			case tt.fails == "" && (err != nil || string(got) != tt.want):
+				t.Errorf("got %q, %v", got, err)
+			case tt.fails != "" && (!errors.As(err, &e) || e.Kind != tt.fails || !strings.Contains(e.Remedy, "clouds.yaml")):
+				t.Errorf("got %+v", e)
+			}
+		})
+	}
+}
+
+// TestNothingIsWrittenToStandardError replaces standard error by a pipe and provokes what libraries write there.
+func TestNothingIsWrittenToStandardError(t *testing.T) {
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	old, handlers := os.Stderr, runtime.ErrorHandlers
+	os.Stderr = write
+	defer func() {
+		os.Stderr, runtime.ErrorHandlers = old, handlers
+		rest.SetDefaultWarningHandler(rest.NoWarnings{})
+	}()
+	var log bytes.Buffer
+	RedirectLogs(slog.New(slog.NewTextHandler(&log, nil)))
+	klog.Error("from klog")
+	klog.Flush()
+	runtime.HandleError(errors.New("from nobody"))
+	w := &warnings{log: slog.New(slog.NewTextHandler(&log, nil)), seen: map[string]bool{}}
+	for range 2 {
+		w.HandleWarningHeaderWithContext(t.Context(), 299, "", "from the server")
+	}
+	write.Close()
+	leaked := new(bytes.Buffer)
+	if _, err := leaked.ReadFrom(read); err != nil || leaked.Len() > 0 {
+		t.Errorf("standard error got %q, %v", leaked, err)
+	}
+	for _, text := range []string{"from klog", "from nobody", "from the server"} {
+		if n := strings.Count(log.String(), text); n != 1 {
+			t.Errorf("%q is %d times in the log:\n%s", text, n, &log)
+		}
+	}
+}

@@ -1,0 +1,233 @@
+package kube
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"lockstep/core"
+	"lockstep/sim/kubeapi"
+)
+
+// holders are two operators of one cluster. Renewals are quick, expiry is never unless a test says so.
+func (c *cluster) lease(identity string, change func(*LeaseOptions)) *Lease {
+	opts := LeaseOptions{Identity: identity, Renew: 10 * time.Millisecond, Look: 10 * time.Millisecond, Expiry: time.Hour, Distrust: time.Hour}
+	if change != nil {
+		change(&opts)
+	}
+	return NewLease(c.client(kubeapi.Operator), opts)
+}
+
+// keep runs a lease until the test ends.
+func keep(t *testing.T, l *Lease) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		l.Run(ctx)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-ended
+	})
+}
+
+// until asks again and again, since a lease tells of nothing by itself.
+func until(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	deadline := time.After(20 * time.Second)
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for !ok() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("never: %s", what)
+		}
+	}
+}
+
+func (c *cluster) leaseSpec() fields {
+	u, err := c.admin.Resource(gvrLeases).Namespace("default").Get(c.t.Context(), leaseName, metav1.GetOptions{})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return fields(u.Object).at("spec")
+}
+
+func conflict(err error) bool {
+	e := Describe(err, "")
+	return e != nil && e.Kind == core.ErrConflict
+}
+
+const (
+	ann = "ann@jump/1/aa"
+	bob = "bob@jump/2/bb"
+)
+
+func TestLeaseGoesFromHandToHand(t *testing.T) {
+	c := newCluster(t, kubeapi.Options{})
+	a, b := c.lease(ann, nil), c.lease(bob, nil)
+	keep(t, a)
+	keep(t, b)
+	if a.Held() || a.Holder() != "" {
+		t.Error("a lease that nobody took is held")
+	}
+	if err := a.Acquire(t.Context(), false); err != nil || !a.Held() || a.Holder() != "ann@jump" {
+		t.Fatalf("ann: %v, held %v, holder %q", err, a.Held(), a.Holder())
+	}
+	until(t, "bob sees ann", func() bool { return b.Holder() == "ann@jump" })
+	err := b.Acquire(t.Context(), false)
+	if !conflict(err) || !strings.Contains(err.Error(), "ann@jump holds it") || b.Held() {
+		t.Fatalf("bob got it: %v", err)
+	}
+	renewed := c.leaseSpec().text("renewTime")
+	until(t, "a renewal", func() bool { return c.leaseSpec().text("renewTime") != renewed })
+
+	if err := a.Release(t.Context()); err != nil || a.Held() {
+		t.Fatalf("release: %v", err)
+	}
+	until(t, "nobody holds it", func() bool { return a.Holder() == "" && b.Holder() == "" })
+	if err := b.Acquire(t.Context(), false); err != nil || !b.Held() {
+		t.Fatalf("bob, after the release: %v", err)
+	}
+	until(t, "ann sees bob", func() bool { return a.Holder() == "bob@jump" })
+	spec := c.leaseSpec()
+	if n, _ := spec.number("leaseTransitions"); n != 1 || spec.text("holderIdentity") != bob {
+		t.Errorf("the lease is %v", spec)
+	}
+	if err := a.Release(t.Context()); err != nil || !b.Held() || c.leaseSpec().text("holderIdentity") != bob {
+		t.Errorf("ann released what was bob's: %v", err)
+	}
+}
+
+func TestLeaseIsTakenOverAndTheOldHolderKnowsAtOnce(t *testing.T) {
+	c := newCluster(t, kubeapi.Options{})
+	a, b := c.lease(ann, nil), c.lease(bob, nil)
+	keep(t, a)
+	if err := a.Acquire(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Acquire(t.Context(), true); err != nil || !b.Held() {
+		t.Fatalf("take over: %v", err)
+	}
+	until(t, "ann has lost it", func() bool { return !a.Held() && a.Holder() == "bob@jump" })
+}
+
+func TestOneOfManyGetsTheLease(t *testing.T) {
+	c := newCluster(t, kubeapi.Options{})
+	var leases []*Lease
+	for _, name := range []string{"a@x/1", "b@x/2", "c@x/3", "d@x/4", "e@x/5"} {
+		leases = append(leases, c.lease(name, nil))
+	}
+	var wg sync.WaitGroup
+	errs := make([]error, len(leases))
+	for i, l := range leases {
+		wg.Go(func() { errs[i] = l.Acquire(t.Context(), false) })
+	}
+	wg.Wait()
+	winner := c.leaseSpec().text("holderIdentity")
+	for i, l := range leases {
+		if won := l.opts.Identity == winner; won != l.Held() || won != (errs[i] == nil) || !won && !conflict(errs[i]) {
+			t.Errorf("%s: held %v, %v; the lease says %s", l.opts.Identity, l.Held(), errs[i], winner)
+		}
+	}
+}
+
+// TestTakeOverIsFromTheHolderThatWasSeen: another who was quicker is not pushed out by the same confirmation.
+func TestTakeOverIsFromTheHolderThatWasSeen(t *testing.T) {
+	c := newCluster(t, kubeapi.Options{})
+	a, quicker := c.lease(ann, nil), c.lease("eve@jump/3/cc", nil)
+	if err := a.Acquire(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	b := c.lease(bob, nil)
+	intercept(t, b.client, &between{matches: method(http.MethodPut), before: func() {
+		if err := quicker.Acquire(t.Context(), true); err != nil {
+			t.Error(err)
+		}
+	}})
+	if err := b.Acquire(t.Context(), true); !conflict(err) || !strings.Contains(err.Error(), "eve@jump") || b.Held() {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestLeaseOfADeadHolderExpiresAfterItWasSeenUnchanged(t *testing.T) {
+	c := newCluster(t, kubeapi.Options{})
+	dead := c.lease(ann, nil) // nobody renews it
+	if err := dead.Acquire(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	b := c.lease(bob, func(o *LeaseOptions) { o.Expiry = 300 * time.Millisecond })
+	if err := b.Acquire(t.Context(), false); !conflict(err) {
+		t.Fatalf("a lease that was looked at once is taken for expired: %v", err)
+	}
+	keep(t, b)
+	until(t, "bob has it", func() bool { return b.Acquire(t.Context(), false) == nil })
+}
+
+func TestLeaseThatCannotBeRenewedIsNotHeld(t *testing.T) {
+	c := newCluster(t, kubeapi.Options{})
+	a := c.lease(ann, func(o *LeaseOptions) { o.Distrust = 200 * time.Millisecond })
+	keep(t, a)
+	if err := a.Acquire(t.Context(), false); err != nil || !a.Held() {
+		t.Fatal(err)
+	}
+	back := c.AddFault(kubeapi.Fault{Match: ours, Code: 500})
+	until(t, "not held", func() bool { return !a.Held() })
+	back()
+	until(t, "held again, since nobody took it", a.Held)
+}
+
+func TestLeaseThatIsDeletedIsLost(t *testing.T) {
+	c := newCluster(t, kubeapi.Options{})
+	a := c.lease(ann, nil)
+	keep(t, a)
+	if err := a.Acquire(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	c.delete(gvrLeases, "default", leaseName)
+	until(t, "lost", func() bool { return !a.Held() && a.Holder() == "" })
+}
+
+func TestLeaseSurvivesAForeignEditAndALostAnswer(t *testing.T) {
+	c := newCluster(t, kubeapi.Options{})
+	a := c.lease(ann, nil)
+	intercept(t, a.client, &between{matches: method(http.MethodPost), lose: true})
+	if err := a.Acquire(t.Context(), false); err != nil || !a.Held() {
+		t.Fatalf("the answer to the creation was lost: %v", err)
+	}
+	c.update(gvrLeases, "default", leaseName, func(l map[string]any) {
+		l["metadata"].(map[string]any)["labels"] = map[string]any{"a": "b"}
+	})
+	if a.tend(t.Context()); !a.Held() {
+		t.Error("a label was added, and the lease is lost")
+	}
+	if err := a.Release(t.Context()); err != nil || c.leaseSpec().text("holderIdentity") != "" {
+		t.Errorf("release: %v", err)
+	}
+}
+
+func TestLeaseThatMayNotBeRead(t *testing.T) {
+	c := newCluster(t, kubeapi.Options{Users: []kubeapi.User{{Name: "eve"}}})
+	l := NewLease(c.client("eve"), LeaseOptions{Identity: "eve@jump/1/ee"})
+	l.tend(t.Context())
+	if l.Holder() != "" || l.Held() {
+		t.Errorf("holder %q, held %v", l.Holder(), l.Held())
+	}
+	if e := Describe(l.Acquire(t.Context(), true), ""); e == nil || e.Kind != core.ErrForbidden || !strings.Contains(e.Remedy, "leases.coordination.k8s.io in namespace default") {
+		t.Errorf("got %+v", e)
+	}
+}
+
+func TestIdentityNamesPersonMachineAndProcess(t *testing.T) {
+	one, two := identity(), identity()
+	if one == two || strings.Count(one, "/") < 2 || !strings.Contains(displayed(one), "@") {
+		t.Errorf("%q and %q", one, two)
+	}
+}
