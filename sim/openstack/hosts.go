@@ -236,17 +236,24 @@ func (c *Cloud) StartCompute(name string) error {
 	return nil
 }
 
-// computeStarted is what nova-compute does when it comes up: it does the work that waited, and, after a boot, notices
-// which guests are gone and starts those that the inhibitor recorded.
+// computeStarted is what happens when nova-compute comes up: after a boot it notices that the guests are gone; it does the
+// work that waited; and the guests that the inhibitor recorded are started.
 func (c *Cloud) computeStarted(now time.Time, h *host, booted bool) {
 	waiting := h.waiting
 	h.waiting = nil
+	if booted && h.compute != nil {
+		c.guestsGone(now, h)
+	}
 	for _, do := range waiting {
 		do(now)
 	}
-	if !booted || h.compute == nil {
-		return
+	if booted && h.compute != nil {
+		c.startRecorded(now, h)
 	}
+}
+
+// guestsGone is nova-compute comparing what should run with what does: nothing, after a boot.
+func (c *Cloud) guestsGone(now time.Time, h *host) {
 	for _, s := range c.serversOn(h) {
 		switch {
 		case s.vm == vmActive && s.task == "", s.vm == vmPaused && s.task == "":
@@ -255,6 +262,10 @@ func (c *Cloud) computeStarted(now time.Time, h *host, booted bool) {
 			s.set(now, s.vm, s.task, powerShutdown)
 		}
 	}
+}
+
+// startRecorded starts the guests that the inhibitor recorded, after its wait for nova-compute.
+func (c *Cloud) startRecorded(now time.Time, h *host) {
 	guests, boot := h.guests, h.boot
 	h.guests = nil
 	wait := c.between(10*time.Second, 30*time.Second, "inhibitor", h.Name)

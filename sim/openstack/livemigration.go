@@ -214,6 +214,7 @@ func (c *Cloud) hostLost(now time.Time, m *migration, h *host) {
 		h.waiting = append(h.waiting, func(t time.Time) {
 			if !m.server.deleted {
 				c.failLive(t, m, "error", "Live migration was interrupted by a restart of nova-compute")
+				m.server.set(t, vmStopped, "", powerShutdown)
 			}
 		})
 		return

@@ -65,10 +65,10 @@ type ServerSpec struct {
 	LockedReason string
 	Metadata     map[string]string
 	Description  string
-	Group        string // name of its server group
-	Network      string // name; "" for private
-	ImageID      string // "" for one that was booted from a volume
-	Created      time.Time
+	Group        string    // name of its server group
+	Network      string    // name; "" for private
+	ImageID      string    // "" for one that was booted from a volume
+	Created      time.Time // virtual; zero for now
 	Behaviour    Behaviour
 }
 
@@ -185,6 +185,16 @@ func (c *Cloud) AddServer(spec ServerSpec) (string, error) {
 	if h == nil && (spec.Host != "" || state.vm != vmOffloaded && state.vm != vmError) {
 		return fail("no host %q", spec.Host)
 	}
+	var inGroup *group
+	if i := slices.IndexFunc(c.groups, func(g *group) bool { return g.name == spec.Group }); i >= 0 && spec.Group != "" {
+		inGroup = c.groups[i]
+	} else if spec.Group != "" {
+		return fail("no server group %q", spec.Group)
+	}
+	previous := c.hosts[spec.PreviousHost]
+	if state.vm == vmResized && (previous == nil || previous.compute == nil) {
+		return fail("VERIFY_RESIZE needs a previous host, and %q is none", spec.PreviousHost)
+	}
 	if spec.ID == "" {
 		spec.ID = c.uuid("server", spec.Name)
 	}
@@ -195,12 +205,16 @@ func (c *Cloud) AddServer(spec ServerSpec) (string, error) {
 		spec.Created = now
 	}
 	c.lastSrv++
+	launched := spec.Created.UTC().Add(12 * time.Second)
+	if launched.After(now) {
+		launched = now
+	}
 	s := &server{
 		id: spec.ID, name: spec.Name, number: c.lastSrv, project: p, userID: c.ownerOf(p), flavor: f,
 		vm: state.vm, power: state.power, zone: spec.Zone, tags: slices.Clone(spec.Tags), metadata: maps.Clone(spec.Metadata),
 		locked: spec.Locked, lockedReason: spec.LockedReason, description: spec.Description,
 		imageID: spec.ImageID, network: cmp.Or(spec.Network, "private"), address: guestAddress(c.lastSrv),
-		created: spec.Created.UTC(), launched: spec.Created.UTC().Add(12 * time.Second), updated: spec.Created.UTC().Add(12 * time.Second),
+		created: spec.Created.UTC(), launched: launched, updated: launched,
 		behaviour: spec.Behaviour,
 	}
 	if s.imageID == "" {
@@ -216,13 +230,9 @@ func (c *Cloud) AddServer(spec ServerSpec) (string, error) {
 		text := cmp.Or(spec.Fault, "Build of instance "+s.id+" aborted: volume "+s.id+" did not finish being created")
 		s.fault = &fault{code: 500, message: text, created: s.updated}
 	}
-	if spec.Group != "" {
-		if i := slices.IndexFunc(c.groups, func(g *group) bool { return g.name == spec.Group }); i >= 0 {
-			s.group = c.groups[i]
-			s.group.members = append(s.group.members, s)
-		} else {
-			return fail("no server group %q", spec.Group)
-		}
+	if inGroup != nil {
+		s.group = inGroup
+		inGroup.members = append(inGroup.members, s)
 	}
 	c.servers[s.id] = s
 	c.order = append(c.order, s)
@@ -234,9 +244,7 @@ func (c *Cloud) AddServer(spec ServerSpec) (string, error) {
 	a := s.begin(action{name: "create", requestID: "req-" + c.uuid("request", s.id), userID: s.userID, projectID: p.id, start: s.created})
 	a.finishEvent(a.event("compute__do_build_and_run_instance", s.created, h), s.launched, nil)
 	if s.vm == vmResized {
-		if err := c.seedResized(s, spec.PreviousHost); err != nil {
-			return fail("%v", err)
-		}
+		c.seedResized(s, previous)
 	}
 	return s.id, nil
 }
@@ -253,18 +261,13 @@ var seededStates = map[string]struct {
 }
 
 // seedResized gives a server in VERIFY_RESIZE the migration that it waits for.
-func (c *Cloud) seedResized(s *server, previous string) error {
-	source := c.hosts[previous]
-	if source == nil || source.compute == nil {
-		return fmt.Errorf("VERIFY_RESIZE needs a previous host, and %q is none", previous)
-	}
+func (c *Cloud) seedResized(s *server, source *host) {
 	s.priorVM = vmActive
 	m := c.newMigration(s.updated, s, "migration", s.userID, s.project.id)
 	m.source, m.dest, m.claimed = source, s.host, true
 	m.set(s.updated, "finished")
 	claim(source, s.flavor, 1)
 	s.migration = m
-	return nil
 }
 
 // DeleteServer removes an instance as its owner would, at once. An unknown ID is an error.

@@ -22,8 +22,8 @@ func (c *Cloud) newTransfer(now time.Time, s *server, attempt string) *transfer 
 	t := &transfer{
 		started: now,
 		memory:  int64(s.flavor.RAM)<<20 + videoMemory,
-		rate:    float64(c.opts.Bandwidth) * (1 << 20) * (0.93 + 0.14*c.fraction("rate", s.id, attempt)),
-		dirty:   0.08 + 0.22*c.fraction("dirty", s.id, attempt),
+		rate:    float64(c.opts.Bandwidth) * (1 << 20) * (0.96 + 0.1*c.fraction("rate", s.id, attempt)),
+		dirty:   0.06 + 0.18*c.fraction("dirty", s.id, attempt),
 		endless: s.behaviour.NeverConverges,
 	}
 	if s.behaviour.LocalDisk {
