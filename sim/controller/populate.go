@@ -36,7 +36,7 @@ func Populate(ctx context.Context, opts Options) error {
 		if err != nil {
 			return fmt.Errorf("populate the cluster: %w", err)
 		}
-		if err := e.createSets(ctx); err != nil {
+		if err := e.createSets(ctx, release); err != nil {
 			return fmt.Errorf("populate the cluster: %w", err)
 		}
 		if err := r.rollOutAgents(ctx, release); err != nil {
@@ -75,13 +75,16 @@ func Populate(ctx context.Context, opts Options) error {
 }
 
 // createSets makes the DaemonSets and StatefulSets that are missing, where the API server knows such kinds.
-func (e *env) createSets(ctx context.Context) error {
+func (e *env) createSets(ctx context.Context, release string) error {
 	for _, w := range workloads {
 		meta := metav1.ObjectMeta{Name: w.name, Namespace: w.namespace, Labels: w.labels()}
 		selector := &metav1.LabelSelector{MatchLabels: w.labels()}
 		template := corev1.PodTemplateSpec{
 			ObjectMeta: metav1.ObjectMeta{Labels: w.labels()},
 			Spec:       corev1.PodSpec{NodeSelector: w.nodes, Containers: []corev1.Container{w.container()}},
+		}
+		if w.onDelete && w.namespace == openstackNamespace {
+			template.Annotations = map[string]string{releaseAnnotation: release}
 		}
 		var err error
 		switch w.kind {

@@ -89,6 +89,9 @@ func (v visit) zoneAllows(ctx context.Context) (bool, error) {
 		if !slices.Contains(rolesOf(node), roleCompute) {
 			continue
 		}
+		if node.Name == v.node.Name {
+			return true, nil // by the order of the locks, the first is the node itself
+		}
 		mine, err := v.computeService(ctx, v.node.Name)
 		if err != nil {
 			return false, err

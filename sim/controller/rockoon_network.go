@@ -13,11 +13,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
+// releaseAnnotation is what changes in a template with the release.
+const releaseAnnotation = "openstack.lcm.mirantis.com/release"
+
 // rollOutAgents gives the network DaemonSets that are replaced on deletion a new template. Their pods stay as they are
 // until the node comes back from its maintenance.
 func (r *rockoon) rollOutAgents(ctx context.Context, release string) error {
 	raw, err := json.Marshal(map[string]any{"spec": map[string]any{"template": map[string]any{
-		"metadata": map[string]any{"annotations": map[string]any{"openstack.lcm.mirantis.com/release": release}},
+		"metadata": map[string]any{"annotations": map[string]any{releaseAnnotation: release}},
 	}}})
 	if err != nil {
 		return fmt.Errorf("encode the network agents' template: %w", err)

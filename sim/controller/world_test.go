@@ -41,8 +41,9 @@ type world struct {
 	dyn  dynamic.Interface
 	nova *controller.Connection
 
-	mu    sync.Mutex
-	locks map[string][]string // lock name → what it was seen to say, in order
+	mu     sync.Mutex
+	locks  map[string][]string // lock name → what it was seen to say, in order, without the time
+	latest map[string]string   // lock name → the last message, with its time
 }
 
 func resource(plural string) schema.GroupVersionResource {
@@ -52,6 +53,7 @@ func resource(plural string) schema.GroupVersionResource {
 // begin starts the scenario with its clock standing; run lets it go.
 func begin(t *testing.T, text string, opts sim.Options) *world {
 	t.Helper()
+	t.Parallel() // every test has a cloud of its own, and mostly waits
 	story, err := scenario.Parse([]byte(text))
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +74,7 @@ func begin(t *testing.T, text string, opts sim.Options) *world {
 			t.Errorf("close: %v", err)
 		}
 	})
-	w := &world{Cloud: cloud, t: t, locks: map[string][]string{}}
+	w := &world{Cloud: cloud, t: t, locks: map[string][]string{}, latest: map[string]string{}}
 	config := cloud.AdminConfig()
 	if w.kube, err = kubernetes.NewForConfig(config); err != nil {
 		t.Fatal(err)
@@ -132,15 +134,18 @@ func (w *world) write(object *unstructured.Unstructured) {
 	if message != "" && !stamp.MatchString(message) {
 		w.t.Errorf("%s: message without a timestamp: %q", object.GetName(), message)
 	}
+	name := object.GetName()
 	said := state + "/" + object.GetAnnotations()["inner_state"]
-	if message = stamp.ReplaceAllString(message, ""); message != "" {
-		said += ": " + message
+	if text := stamp.ReplaceAllString(message, ""); text != "" {
+		said += ": " + text
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if all := w.locks[object.GetName()]; len(all) == 0 || all[len(all)-1] != said {
-		w.locks[object.GetName()] = append(all, said)
+	// The same words at another time are said again.
+	if all := w.locks[name]; len(all) == 0 || all[len(all)-1] != said || w.latest[name] != message {
+		w.locks[name] = append(all, said)
 	}
+	w.latest[name] = message
 }
 
 // said is what a lock has said so far.
