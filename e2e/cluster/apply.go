@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -28,20 +29,24 @@ var Namespaces = []string{"openstack", "osh-system", "openstack-external"}
 var definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
 // Equip makes the API server that of a MOSK cluster: it applies the custom
-// resource definitions, waits until the server serves them, and makes the
-// namespaces.
+// resource definitions, waits until their objects can be listed and watched,
+// and makes the namespaces.
 func (c *Cluster) Equip(ctx context.Context) error {
-	var names []string
-	for _, crd := range crds.All() {
+	all := crds.All()
+	for _, crd := range all {
 		if err := c.Apply(ctx, crd.YAML); err != nil {
 			return err
 		}
-		names = append(names, crd.Name)
 	}
-	for _, name := range names {
-		if err := c.awaitEstablished(ctx, name); err != nil {
-			return err
-		}
+	// All at once: for each the server takes a second or two.
+	var waiting sync.WaitGroup
+	errs := make([]error, len(all))
+	for i, crd := range all {
+		waiting.Go(func() { errs[i] = c.awaitServed(ctx, crd.Name) })
+	}
+	waiting.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return err
 	}
 	for _, name := range Namespaces {
 		manifest := fmt.Sprintf("{apiVersion: v1, kind: Namespace, metadata: {name: %s}}", name)
@@ -95,8 +100,8 @@ func (c *Cluster) Apply(ctx context.Context, manifest []byte) error {
 	}
 }
 
-// awaitEstablished waits until the server serves the definition.
-func (c *Cluster) awaitEstablished(ctx context.Context, name string) error {
+// awaitServed waits until objects of the definition can be watched.
+func (c *Cluster) awaitServed(ctx context.Context, name string) error {
 	client, err := dynamic.NewForConfig(c.Config(Admin))
 	if err != nil {
 		return fmt.Errorf("make a client: %w", err)
@@ -110,11 +115,46 @@ func (c *Cluster) awaitEstablished(ctx context.Context, name string) error {
 	}
 	defer events.Stop()
 	for event := range events.ResultChan() {
-		if object, ok := event.Object.(*unstructured.Unstructured); ok && event.Type != watch.Deleted && established(object) {
-			return nil
+		definition, ok := event.Object.(*unstructured.Unstructured)
+		if !ok || event.Type == watch.Deleted || !established(definition) {
+			continue
 		}
+		resource, err := served(definition)
+		if err != nil {
+			return fmt.Errorf("read the definition %s: %w", name, err)
+		}
+		// An established definition still answers 429 (storage is
+		// (re)initializing) for a moment; the client tries again.
+		objects, err := client.Resource(resource).Watch(ctx, metav1.ListOptions{})
+		if err != nil {
+			return fmt.Errorf("watch %s: %w", resource.Resource, err)
+		}
+		objects.Stop()
+		return nil
 	}
 	return fmt.Errorf("the server has not established the definition %s: the watch ended (%v)", name, context.Cause(ctx))
+}
+
+// served is the resource that the definition defines, in its first version.
+func served(definition *unstructured.Unstructured) (schema.GroupVersionResource, error) {
+	group, _, err := unstructured.NestedString(definition.Object, "spec", "group")
+	if err != nil {
+		return schema.GroupVersionResource{}, err
+	}
+	plural, _, err := unstructured.NestedString(definition.Object, "spec", "names", "plural")
+	if err != nil {
+		return schema.GroupVersionResource{}, err
+	}
+	versions, _, err := unstructured.NestedSlice(definition.Object, "spec", "versions")
+	if err != nil {
+		return schema.GroupVersionResource{}, err
+	}
+	if len(versions) == 0 {
+		return schema.GroupVersionResource{}, errors.New("it has no version")
+	}
+	version, _ := versions[0].(map[string]any)
+	name, _, err := unstructured.NestedString(version, "name")
+	return schema.GroupVersionResource{Group: group, Version: name, Resource: plural}, err
 }
 
 func established(definition *unstructured.Unstructured) bool {

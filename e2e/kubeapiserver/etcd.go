@@ -65,6 +65,8 @@ func startEtcd(dir string) (*embed.Etcd, string, error) {
 	cfg.TickMs = 10
 	cfg.ElectionMs = 100
 	cfg.UnsafeNoFsync = true
+	// NewConfig leaves this at zero, and every request would be logged as slow.
+	cfg.WarningUnaryRequestDuration = embed.DefaultWarningUnaryRequestDuration
 
 	server, err := embed.StartEtcd(cfg)
 	if err != nil {

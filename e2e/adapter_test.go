@@ -1,0 +1,253 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"lockstep/core"
+	"lockstep/e2e/cluster"
+	"lockstep/kube"
+)
+
+const modeAnnotation = "openstack.lcm.mirantis.com/instance_migration_mode"
+
+// patience is how long a test waits for what must come; it is spent only by
+// one that fails.
+const patience = time.Minute
+
+// adapter is the program's own client, logged in as the user.
+func adapter(t *testing.T, c *cluster.Cluster, user cluster.User) *kube.Client {
+	t.Helper()
+	path, err := c.WriteKubeconfig(user)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := kube.Load(kube.Options{Kubeconfig: path, UserAgent: "lockstep"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+// sources watches as the client until the states of all sources are as wanted,
+// and then stops.
+func sources(t *testing.T, client *kube.Client, wanted map[core.SourceID]core.SourceState, podsOf ...string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	states := map[core.SourceID]core.SourceState{}
+	errs := map[core.SourceID]error{}
+	watcher := kube.NewWatcher(client, func(d core.Delta) {
+		if d.State != "" {
+			states[d.Source] = d.State
+			delete(errs, d.Source)
+			if d.Err != nil {
+				errs[d.Source] = d.Err
+			}
+		}
+		if maps.Equal(states, wanted) {
+			cancel()
+		}
+	}, kube.WatchOptions{})
+	watcher.SetPodNodes(podsOf)
+	watcher.Run(ctx)
+	if !maps.Equal(states, wanted) {
+		t.Errorf("the sources are %v, want %v; the errors: %v", states, wanted, errs)
+	}
+}
+
+func TestAWatcherSeesEverythingWithTheReadOnlyManifest(t *testing.T) {
+	c := ownCluster(t)
+	grantRights(t, c)
+	create(t, c, nodes, `{apiVersion: v1, kind: Node, metadata: {name: watched}}`)
+	client := adapter(t, c, cluster.ReadOnly)
+	if version, err := client.Login(t.Context()); err != nil || version != "v1.36.3" {
+		t.Errorf("the login answers %q, %v", version, err)
+	}
+
+	live := map[core.SourceID]core.SourceState{}
+	for _, source := range kube.Sources() {
+		live[source] = core.SourceLive
+	}
+	sources(t, client, live, "watched")
+
+	access := kube.NewAccess(client)
+	if err := access.Review(t.Context(), kube.WatchPermissions()...); err != nil {
+		t.Fatal(err)
+	}
+	if missing := access.Missing(kube.WatchPermissions()...); len(missing) > 0 {
+		t.Errorf("missing are %v", missing)
+	}
+
+	requests, err := c.Requests()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for _, r := range requests {
+		if r.User != string(cluster.ReadOnly) {
+			continue
+		}
+		seen++
+		if r.Code >= http.StatusBadRequest {
+			t.Errorf("refused: %v", r)
+		}
+		if r.Write() && r.Resource != "selfsubjectaccessreviews" {
+			t.Errorf("watching writes: %v", r)
+		}
+		if r.UserAgent != "lockstep" {
+			t.Errorf("the program calls itself %q: %v", r.UserAgent, r)
+		}
+	}
+	if want := len(kube.Sources()); seen < want {
+		t.Errorf("the server has seen %d requests for %d sources", seen, want)
+	}
+}
+
+func TestAWatcherWithoutRightsSaysSoForEachSource(t *testing.T) {
+	forbidden := map[core.SourceID]core.SourceState{}
+	for _, source := range kube.Sources() {
+		forbidden[source] = core.SourceForbidden
+	}
+	sources(t, adapter(t, shared, cluster.Nobody), forbidden, "any")
+}
+
+func TestAWatcherWithAnExpiredTokenFails(t *testing.T) {
+	failed := map[core.SourceID]core.SourceState{}
+	for _, source := range kube.Sources() {
+		failed[source] = core.SourceFailed
+	}
+	sources(t, adapter(t, shared, cluster.Expired), failed, "any")
+}
+
+// kindOf is the kind of the adapter's error; "" for none.
+func kindOf(t *testing.T, err error) core.ErrorKind {
+	t.Helper()
+	if err == nil {
+		return ""
+	}
+	var described *core.APIError
+	if !errors.As(err, &described) {
+		t.Fatalf("an error of the adapter that is not described: %v", err)
+	}
+	return described.Kind
+}
+
+func TestTheModeOfANodeIsSetOnlyOverTheValueThatWasSeen(t *testing.T) {
+	grantRights(t, shared)
+	writer := kube.NewWriter(adapter(t, shared, cluster.Operator))
+	text := func(s string) *string { return &s }
+
+	tests := []struct {
+		name        string
+		annotations string // of the node before
+		uid         string // of the node meant, when it is not this one
+		old, new    *string
+		dryRun      bool
+		want        core.ErrorKind
+		after       *string
+	}{
+		{"over the value", `{` + modeAnnotation + `: manual}`, "", text("manual"), text("skip"), false, "", text("skip")},
+		{"tried only", `{` + modeAnnotation + `: manual}`, "", text("manual"), text("skip"), true, "", text("manual")},
+		{"removed", `{` + modeAnnotation + `: skip}`, "", text("skip"), nil, false, "", nil},
+		{"over nothing, beside another", `{other: x}`, "", nil, text("manual"), false, "", text("manual")},
+		{"over nothing, on a bare node", `{}`, "", nil, text("manual"), false, "", text("manual")},
+		{"over another value", `{` + modeAnnotation + `: live}`, "", text("manual"), text("skip"), false, core.ErrConflict, text("live")},
+		{"over a value that has gone", `{}`, "", text("manual"), text("skip"), false, core.ErrConflict, nil},
+		{"over nothing, where something has come", `{` + modeAnnotation + `: live}`, "", nil, text("skip"), false, core.ErrConflict, text("live")},
+		{"on a node made again", `{` + modeAnnotation + `: manual}`, "00000000-0000-0000-0000-000000000000", text("manual"), text("skip"), false, core.ErrConflict, text("manual")},
+		{"a removal, tried on another value", `{` + modeAnnotation + `: live}`, "", text("skip"), nil, true, core.ErrConflict, text("live")},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			node := create(t, shared, nodes, `{apiVersion: v1, kind: Node, metadata: {name: mode, annotations: `+test.annotations+`}}`)
+			uid := string(node.GetUID())
+			if test.uid != "" {
+				uid = test.uid
+			}
+			ref := core.Ref{Kind: core.KindNode, Name: "mode", UID: uid}
+			err := writer.SetNodeAnnotation(t.Context(), ref, modeAnnotation, test.old, test.new, test.dryRun)
+			if kind := kindOf(t, err); kind != test.want {
+				t.Errorf("the error is %q (%v), want %q", kind, err, test.want)
+			}
+			now, err := as(t, shared, cluster.Admin).Resource(nodes).Get(t.Context(), "mode", metav1.GetOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, set := now.GetAnnotations()[modeAnnotation]; set != (test.after != nil) || set && got != *test.after {
+				t.Errorf("the annotation is %q (set: %v)", got, set)
+			}
+		})
+	}
+}
+
+func TestAWriteWithoutTheRightIsRefused(t *testing.T) {
+	grantRights(t, shared)
+	node := create(t, shared, nodes, `{apiVersion: v1, kind: Node, metadata: {name: forbidden, annotations: {`+modeAnnotation+`: manual}}}`)
+	ref := core.Ref{Kind: core.KindNode, Name: node.GetName(), UID: string(node.GetUID())}
+	manual, skip := "manual", "skip"
+	err := kube.NewWriter(adapter(t, shared, cluster.ReadOnly)).SetNodeAnnotation(t.Context(), ref, modeAnnotation, &manual, &skip, false)
+	if kind := kindOf(t, err); kind != core.ErrForbidden {
+		t.Errorf("the error is %q: %v", kind, err)
+	}
+}
+
+func TestTheOperatorLeaseHasOneHolder(t *testing.T) {
+	c := ownCluster(t)
+	grantRights(t, c)
+	client := adapter(t, c, cluster.Operator)
+	anna := kube.NewLease(client, kube.LeaseOptions{Identity: "anna@jump01/1/a"})
+	bert := kube.NewLease(client, kube.LeaseOptions{Identity: "bert@jump02/2/b"})
+
+	if err := anna.Acquire(t.Context(), false); err != nil || !anna.Held() {
+		t.Fatalf("the first has not got it: %v", err)
+	}
+	err := bert.Acquire(t.Context(), false)
+	if kind := kindOf(t, err); kind != core.ErrConflict || !strings.Contains(err.Error(), "anna@jump01") || bert.Held() {
+		t.Errorf("the second gets %v", err)
+	}
+	if err := bert.Acquire(t.Context(), true); err != nil || !bert.Held() {
+		t.Errorf("the second could not take it over: %v", err)
+	}
+	// The first learns it as soon as it has a look.
+	looking, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go anna.Run(looking)
+	deadline := time.After(patience)
+	for anna.Held() {
+		select {
+		case <-deadline:
+			t.Fatal("the first still thinks that it holds what was taken over")
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	if err := bert.Release(t.Context()); err != nil {
+		t.Error(err)
+	}
+	lease, err := as(t, c, cluster.Admin).Resource(leases).Namespace("default").Get(t.Context(), "lockstep-operator", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if holder, set, _ := unstructured.NestedString(lease.Object, "spec", "holderIdentity"); set {
+		t.Errorf("after the release it is held by %q", holder)
+	}
+
+	requests, err := c.Requests()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range requests {
+		if r.User == string(cluster.Operator) && (r.Code == http.StatusForbidden || !slices.Contains([]string{"get", "create", "update"}, r.Verb)) {
+			t.Errorf("the lease needs another right: %v", r)
+		}
+	}
+}
