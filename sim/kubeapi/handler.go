@@ -37,13 +37,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		Subresource: info.sub, Namespace: info.namespace, Name: info.name, Path: r.URL.Path, Query: r.URL.Query(),
 		ContentType: r.Header.Get("Content-Type"), DryRun: slices.Contains(r.URL.Query()["dryRun"], metav1.DryRunAll),
 	}
-	recorder := &answer{ResponseWriter: w}
-	if s.options.LogReads || entry.Write() && !strings.HasPrefix(info.gvr.Resource, "selfsubject") {
-		defer func() {
-			entry.Code = recorder.code
+	logged := s.options.LogReads || entry.Write() && !strings.HasPrefix(info.gvr.Resource, "selfsubject")
+	recorder := &answer{ResponseWriter: w, tell: func(code int) {
+		if logged {
+			entry.Code = code
 			s.journal.add(entry)
-		}()
-	}
+		}
+	}}
+	defer recorder.once(0) // the connection was cut
 
 	c := &call{Request: r, w: recorder, info: info}
 	c.contentType, _, _ = mime.ParseMediaType(entry.ContentType)

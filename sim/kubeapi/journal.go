@@ -40,7 +40,7 @@ func (r Request) Write() bool {
 	return true
 }
 
-// journal remembers requests in the order of their answers.
+// journal remembers requests in the order of their answers; a watch when it begins.
 type journal struct {
 	mu      sync.Mutex
 	entries []Request
@@ -70,23 +70,29 @@ func (s *Server) ForgetRequests() {
 	s.journal.entries = nil
 }
 
-// answer is a ResponseWriter that knows the status it answered with.
+// answer is a ResponseWriter that tells the status before the client can know it, so that who has the answer to a request
+// finds the request in the log.
 type answer struct {
 	http.ResponseWriter
-	code int
+	told bool
+	tell func(code int)
+}
+
+// once tells the status, unless it was told before.
+func (a *answer) once(code int) {
+	if !a.told {
+		a.told = true
+		a.tell(code)
+	}
 }
 
 func (a *answer) WriteHeader(code int) {
-	if a.code == 0 {
-		a.code = code
-	}
+	a.once(code)
 	a.ResponseWriter.WriteHeader(code)
 }
 
 func (a *answer) Write(p []byte) (int, error) {
-	if a.code == 0 {
-		a.code = http.StatusOK
-	}
+	a.once(http.StatusOK)
 	return a.ResponseWriter.Write(p)
 }
 

@@ -207,7 +207,7 @@ func (s *Server) manage(c *call, r *resource, content map[string]any) {
 	object, now := accessor(content), s.timestamp()
 	entry := metav1.ManagedFieldsEntry{
 		Manager: manager, Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: r.GroupVersion().String(), Time: &now,
-		FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte("{}")}, Subresource: c.info.sub,
+		FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1("{}"), Subresource: c.info.sub,
 	}
 	entries := object.GetManagedFields()
 	for i, one := range entries {

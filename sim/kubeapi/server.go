@@ -196,6 +196,9 @@ func (s *Server) Compact() { s.store.compact() }
 // again at once.
 func (s *Server) CutWatches(resource string) { s.watches.cut(resource) }
 
+// Watches counts the watches that run now on a resource (its plural name); all of them when it is "".
+func (s *Server) Watches(resource string) int { return s.watches.count(resource) }
+
 // SetUser adds a user, or replaces the one of that name, token and all.
 func (s *Server) SetUser(user User) error {
 	if err := s.accounts.set(user); err != nil {

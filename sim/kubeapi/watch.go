@@ -59,6 +59,18 @@ func (w *watches) cut(resource string) {
 	}
 }
 
+func (w *watches) count(resource string) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n := 0
+	for _, one := range w.running {
+		if resource == "" || one.resource == resource {
+			n++
+		}
+	}
+	return n
+}
+
 // stream is one watch on its way to its client. Nobody waits for it: it reads the table's history at its own pace and is
 // cut off when it falls out of that, or when the client stops reading.
 type stream struct {
