@@ -3,6 +3,7 @@ package openstack
 import (
 	"fmt"
 	"net/http"
+	"strings"
 )
 
 // faultNames are the keys that Nova wraps its errors in.
@@ -40,7 +41,7 @@ func errorOf(kind serviceKind, status int, message string) reply {
 	case nova:
 		return novaError(status, message)
 	case neutron:
-		return reply{status: status, body: object{"NeutronError": object{"type": "HTTP" + title, "message": message, "detail": ""}}}
+		return reply{status: status, body: object{"NeutronError": object{"type": "HTTP" + strings.ReplaceAll(title, " ", ""), "message": message, "detail": ""}}}
 	case placement:
 		return reply{status: status, body: object{"errors": []object{{"status": status, "title": title, "detail": message, "code": "placement.undefined_code"}}}}
 	default:

@@ -1,5 +1,7 @@
 package openstack
 
+import "encoding/json"
+
 func (k *call) flavorView(f *flavor, detail bool) object {
 	v := object{"id": f.ID, "name": f.Name, "links": k.links("flavors", f.ID)}
 	if k.mv.atLeast(55) {
@@ -8,7 +10,7 @@ func (k *call) flavorView(f *flavor, detail bool) object {
 	if !detail {
 		return v
 	}
-	v["ram"], v["disk"], v["vcpus"], v["swap"], v["rxtx_factor"] = f.RAM, f.Disk, f.VCPUs, any(""), 1.0
+	v["ram"], v["disk"], v["vcpus"], v["swap"], v["rxtx_factor"] = f.RAM, f.Disk, f.VCPUs, any(""), json.RawMessage("1.0")
 	v["OS-FLV-EXT-DATA:ephemeral"], v["OS-FLV-DISABLED:disabled"], v["os-flavor-access:is_public"] = 0, false, true
 	if k.mv.atLeast(61) {
 		v["extra_specs"] = specsView(f)

@@ -197,7 +197,8 @@ func TestLiveMigrationRefusals(t *testing.T) {
 		{"forced to the same host", map[string]any{"host": "n1", "block_migration": "auto", "force": true}, "2.30", 400, "to current host (n1)", "error n1→", false},
 		{"forced nowhere", map[string]any{"host": nil, "block_migration": "auto", "force": true}, "2.30", 400, "Can't force to a non-provided destination", "none", false},
 		{"force is gone", map[string]any{"host": "n2", "block_migration": "auto", "force": true}, "2.68", 400, "'force' was unexpected", "none", false},
-		{"auto is too new", live, "2.24", 400, "'disk_over_commit' is a required property", "none", false},
+		{"auto is too new", live, "2.24", 400, "Invalid input for field/attribute block_migration. Value: auto. 'auto' is not one of [True, 'True',", "none", false},
+		{"no disk_over_commit", map[string]any{"host": nil, "block_migration": false}, "2.24", 400, "'disk_over_commit' is a required property", "none", false},
 		{"no block_migration", map[string]any{"host": nil}, "2.25", 400, "'block_migration' is a required property", "none", false},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -26,7 +26,7 @@ var microversionForm = regexp.MustCompile(`^([1-9]\d{0,8})\.(0|[1-9]\d{0,8})$`)
 func parseMicroversion(s string) (microversion, error) {
 	m := microversionForm.FindStringSubmatch(s)
 	if m == nil {
-		return microversion{}, fmt.Errorf("API Version String %s is of invalid format. Must be of format MajorNum.MinorNum.", s) //nolint:staticcheck // Nova's own text
+		return microversion{}, fmt.Errorf("%q is not of the form MajorNum.MinorNum", s)
 	}
 	major, _ := strconv.Atoi(m[1])
 	minor, _ := strconv.Atoi(m[2])
@@ -59,7 +59,7 @@ func (c *Cloud) negotiate(h http.Header) (microversion, *reply) {
 	}
 	v, err := parseMicroversion(asked)
 	if err != nil {
-		r := novaError(http.StatusBadRequest, err.Error())
+		r := badRequest("API Version String %s is of invalid format. Must be of format MajorNum.MinorNum.", asked)
 		return oldestMicroversion, &r
 	}
 	if v.major != 2 || v.minor < oldestMicroversion.minor || v.minor > c.maxMV.minor {

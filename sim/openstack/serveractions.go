@@ -1,8 +1,8 @@
 package openstack
 
 import (
+	"bytes"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -56,6 +56,9 @@ func serverActions() map[string]serverActionSpec {
 
 // serverAction is POST /servers/{id}/action.
 func serverAction(k *call) reply {
+	if trimmed := bytes.TrimSpace(k.body); json.Valid(trimmed) && trimmed[0] != '{' {
+		return notFound(nova) // as Nova does: it looks for the action's name and finds none
+	}
 	var body map[string]json.RawMessage
 	if no := k.decode(&body); no != nil {
 		return *no
@@ -188,17 +191,17 @@ func unshelveServer(k *call, s *server, _ json.RawMessage) reply {
 	return accepted()
 }
 
+var resetSchema = schema{properties: map[string]property{"state": {func(raw json.RawMessage) bool {
+	return string(raw) == `"active"` || string(raw) == `"error"`
+}, "is not one of ['active', 'error']"}}, order: []string{"state"}, required: []string{"state"}}
+
 func resetState(k *call, s *server, raw json.RawMessage) reply {
-	var args struct {
-		State string `json:"state"`
-	}
-	_ = json.Unmarshal(raw, &args) // a body that is none has no state, and that is refused below
-	vm := map[string]string{"active": vmActive, "error": vmError}[args.State]
-	if vm == "" {
-		return badRequest("Invalid input for field/attribute state. Value: %s. '%s' is not one of ['active', 'error']", args.State, args.State)
+	args, no := resetSchema.check("os-resetState", raw)
+	if no != nil {
+		return *no
 	}
 	k.begin(s, "resetState")
-	s.set(k.now, vm, "", s.power)
+	s.set(k.now, map[string]string{"active": vmActive, "error": vmError}[text(args["state"])], "", s.power)
 	return accepted()
 }
 
@@ -222,17 +225,13 @@ func revertResize(k *call, s *server, _ json.RawMessage) reply {
 
 // migrateServer is the cold migration; from 2.56 on its target can be named.
 func migrateServer(k *call, s *server, raw json.RawMessage) reply {
-	var args *struct {
-		Host *string `json:"host"`
-	}
-	if k.mv.atLeast(56) {
-		if no := strict(raw, &args, "migrate"); no != nil {
+	wanted := ""
+	if k.mv.atLeast(56) && string(raw) != "null" {
+		args, no := coldMigrationSchema.check("migrate", raw)
+		if no != nil {
 			return *no
 		}
-	}
-	wanted := ""
-	if args != nil && args.Host != nil {
-		wanted = *args.Host
+		wanted = text(args["host"])
 	}
 	if no := k.coldTarget(s, wanted); no != nil {
 		return *no
@@ -286,35 +285,11 @@ func resizeServer(k *call, s *server, raw json.RawMessage) reply {
 // migrateLive is the live migration. What its body must hold differs by microversion: disk_over_commit until 2.24,
 // block_migration "auto" from 2.25, force from 2.30 to 2.67; from 2.34 on it is checked after the answer.
 func migrateLive(k *call, s *server, raw json.RawMessage) reply {
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &fields); err != nil || fields == nil {
-		return badRequest("Invalid input for field/attribute os-migrateLive. Value: %s. %s is not of type 'object'", raw, raw)
+	fields, refused := liveMigrationSchema(k.mv).check("os-migrateLive", raw)
+	if refused != nil {
+		return *refused
 	}
-	required := []string{"block_migration", "host"}
-	if !k.mv.atLeast(25) {
-		required = []string{"block_migration", "disk_over_commit", "host"}
-	}
-	for _, name := range required {
-		if _, has := fields[name]; !has {
-			return badRequest("Invalid input for field/attribute os-migrateLive. Value: %s. '%s' is a required property", raw, name)
-		}
-	}
-	for name := range fields {
-		if !slices.Contains(required, name) && (name != "force" || !k.mv.atLeast(30) || k.mv.atLeast(68)) {
-			return badRequest("Invalid input for field/attribute os-migrateLive. Value: %s. Additional properties are not allowed ('%s' was unexpected)", raw, name)
-		}
-	}
-	if no := checkBooleans(fields, k.mv.atLeast(25)); no != nil {
-		return *no
-	}
-	var wanted *string
-	if err := json.Unmarshal(fields["host"], &wanted); err != nil {
-		return badRequest("Invalid input for field/attribute host. Value: %s. %s is not of type 'string', 'null'", fields["host"], fields["host"])
-	}
-	target := ""
-	if wanted != nil {
-		target = *wanted
-	}
+	target := text(fields["host"])
 	force := truthy(fields["force"]) || target != "" && !k.mv.atLeast(30)
 	switch {
 	case force && target == "":
@@ -334,63 +309,22 @@ func migrateLive(k *call, s *server, raw json.RawMessage) reply {
 	return novaError(no.status, no.text)
 }
 
-// checkBooleans refuses values that the schema of os-migrateLive does not know.
-func checkBooleans(fields map[string]json.RawMessage, auto bool) *reply {
-	for _, name := range []string{"block_migration", "disk_over_commit", "force"} {
-		raw, has := fields[name]
-		if !has || isBoolean(raw) || auto && name == "block_migration" && string(raw) == `"auto"` {
-			continue
-		}
-		r := badRequest("Invalid input for field/attribute %s. Value: %s. %s is not one of [True, 'True', 'TRUE', 'true', '1', 'ON', 'On', 'on', 'YES', 'Yes', 'yes', False, 'False', 'FALSE', 'false', '0', 'OFF', 'Off', 'off', 'NO', 'No', 'no']",
-			name, raw, raw)
-		return &r
-	}
-	return nil
-}
-
-func isBoolean(raw json.RawMessage) bool {
-	switch strings.ToLower(strings.Trim(string(raw), `"`)) {
-	case "true", "false", "1", "0", "on", "off", "yes", "no":
-		return true
-	}
-	return false
-}
-
-func truthy(raw json.RawMessage) bool {
-	switch strings.ToLower(strings.Trim(string(raw), `"`)) {
-	case "true", "1", "on", "yes":
-		return true
-	}
-	return false
-}
-
-// strict reads an action's arguments and refuses fields that it does not know.
-func strict(raw json.RawMessage, v any, field string) *reply {
-	dec := json.NewDecoder(strings.NewReader(string(raw)))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(v); err != nil {
-		r := badRequest("Invalid input for field/attribute %s. Value: %s. %s", field, raw,
-			fmt.Sprintf("Additional properties are not allowed (%s)", strings.TrimPrefix(err.Error(), "json: ")))
-		return &r
-	}
-	return nil
-}
-
 func evacuateServer(k *call, s *server, raw json.RawMessage) reply {
-	var args struct {
-		Host string `json:"host"`
+	args, no := evacuationSchema(k.mv).check("evacuate", raw)
+	if no != nil {
+		return *no
 	}
-	if err := json.Unmarshal(raw, &args); err != nil {
-		return badRequest("Invalid input for field/attribute evacuate. Value: %s.", raw)
-	}
+	target := text(args["host"])
 	switch {
-	case args.Host != "" && !k.c.isCompute(args.Host):
-		return missing("Compute host %s not found.", args.Host)
-	case s.host == nil || s.host.Name == args.Host:
+	case truthy(args["force"]) && target == "":
+		return badRequest("Can't force to a non-provided destination")
+	case target != "" && !k.c.isCompute(target):
+		return missing("Compute host %s not found.", target)
+	case s.host == nil || s.host.Name == target:
 		return badRequest("The target host can't be the same one.")
 	case k.c.up(s.host.compute, k.now):
 		return badRequest("Compute service of %s is still in use.", s.host.Name)
 	}
-	k.c.evacuate(k.now, s, k.begin(s, "evacuate"), args.Host)
+	k.c.evacuate(k.now, s, k.begin(s, "evacuate"), target)
 	return ok(nil)
 }

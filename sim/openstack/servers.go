@@ -140,7 +140,7 @@ func (k *call) serverQuery(detail bool) (*serverQuery, *reply) {
 	if k.mv.atLeast(75) {
 		for name := range v {
 			if !slices.Contains(allFilters, name) {
-				return refuse("Additional properties are not allowed ('%s' was unexpected)", name)
+				return refuse("'%s' does not match any of the regexes: '^_'", name)
 			}
 		}
 	}
