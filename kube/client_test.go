@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/util/runtime"
-	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
 	"lockstep/core"
@@ -154,11 +153,11 @@ func TestNothingIsWrittenToStandardError(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	old, handlers := os.Stderr, runtime.ErrorHandlers
+	old := os.Stderr
 	os.Stderr = write
 	defer func() {
-		os.Stderr, runtime.ErrorHandlers = old, handlers
-		rest.SetDefaultWarningHandler(rest.NoWarnings{})
+		os.Stderr = old
+		RedirectLogs(slog.New(slog.DiscardHandler))
 	}()
 	var log bytes.Buffer
 	RedirectLogs(slog.New(slog.NewTextHandler(&log, nil)))

@@ -3,6 +3,7 @@ package kube
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -20,7 +21,11 @@ import (
 	"lockstep/sim/kubeapi"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	RedirectLogs(slog.New(slog.DiscardHandler))
+	// klog's own goroutine runs for good once klog has written something.
+	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("k8s.io/klog/v2.(*flushDaemon).run.func1"))
+}
 
 // cluster is a simulated API server, and what tests do to it as its administrator.
 type cluster struct {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strings"
 	"syscall"
@@ -113,6 +114,11 @@ func describeTransport(e *core.APIError, err error) {
 		timeout   net.Error
 	)
 	text := err.Error()
+	// The URL and client-go's own prefixes say nothing that the call does not say shorter.
+	var request *url.Error
+	if errors.As(err, &request) {
+		e.Message = cut(request.Err.Error())
+	}
 	switch {
 	// client-go wraps a plugin's failure in text only.
 	case strings.Contains(text, "getting credentials: "):

@@ -93,6 +93,13 @@ func TestDescribeCutsLongMessages(t *testing.T) {
 	}
 }
 
+func TestDescribeLeavesOutTheURL(t *testing.T) {
+	err := fmt.Errorf("failed to list nodes: %w", &url.Error{Op: "Get", URL: "https://mos:6443/api/v1/nodes?limit=500", Err: syscall.ECONNREFUSED})
+	if got, want := Describe(err, "list nodes").Error(), "list nodes: unreachable: connection refused"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // TestDescribeRealTransports describes what the real transport says, not what this test believes it says.
 func TestDescribeRealTransports(t *testing.T) {
 	secure := httptest.NewUnstartedServer(http.NotFoundHandler())

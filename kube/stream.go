@@ -31,7 +31,6 @@ type stream struct {
 	mu        sync.Mutex
 	state     core.SourceState
 	err       *core.APIError
-	next      time.Time
 	populated bool            // a complete list was handed on since the resource was last absent
 	listed    bool            // this attempt's list is complete
 	unwatched bool            // the last attempt failed at the watch: a list alone does not make the source live
@@ -164,11 +163,18 @@ func (s *stream) downState() core.SourceState {
 
 // setState tells core of a new state. The caller holds mu.
 func (s *stream) setState(state core.SourceState, err *core.APIError, next time.Time) {
-	if s.state != state || err != nil {
+	if s.state != state || errKind(s.err) != errKind(err) {
 		s.opts.Log.Info("source", "source", s.res.source, "state", state, "err", errText(err))
 	}
-	s.state, s.err, s.next = state, err, next
+	s.state, s.err = state, err
 	s.out.put(core.Delta{Source: s.res.source, At: time.Now(), State: state, Err: err, Next: next})
+}
+
+func errKind(err *core.APIError) core.ErrorKind {
+	if err == nil {
+		return ""
+	}
+	return err.Kind
 }
 
 func errText(err *core.APIError) string {
@@ -295,7 +301,7 @@ func (s *stream) Replace(items []any, _ string) error {
 	s.heard, s.touched = now, now
 	d := core.Delta{Source: s.res.source, At: now, Replace: true, Upserts: objects}
 	if !s.unwatched {
-		s.state, s.err, s.next = core.SourceLive, nil, time.Time{}
+		s.state, s.err = core.SourceLive, nil
 		d.State = core.SourceLive
 	}
 	s.out.put(d)
