@@ -77,12 +77,13 @@ func hostID(projectID, host string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// stamp is a time as Nova writes most of them: microseconds, no zone. The zero time is null.
+// stamp is a time as Nova writes most of them: with microseconds, which its database has cut off, and no zone. The zero
+// time is null.
 func stamp(t time.Time) any {
 	if t.IsZero() {
 		return nil
 	}
-	return t.UTC().Format("2006-01-02T15:04:05.000000")
+	return t.UTC().Truncate(time.Second).Format("2006-01-02T15:04:05.000000")
 }
 
 // stampZ is a time as servers carry it in created and updated.
