@@ -77,8 +77,9 @@ func (l *migrationPoll) poll(ctx context.Context, _ bool) (time.Duration, error)
 			if old.Running() && m.Running() {
 				m.Memory, m.Disk = old.Memory, old.Disk
 			}
-			ended = ended || (old.Running() && !m.Running())
 		}
+		// One that is seen for the first time at its end ran between two polls.
+		ended = ended || !m.Running() && (old == nil && !full || old != nil && old.Running())
 		if r := l.reasons[m.Key()]; r != nil {
 			m.Failure = r.text
 		}
@@ -238,7 +239,7 @@ func (l *migrationPoll) readProgress(ctx context.Context) {
 }
 
 // findReasons looks for Nova's own text of recent failures, newest first, a few in each turn. Each is
-// looked for until the cloud has answered, three times at most.
+// looked for until it is found, three times at most.
 func (l *migrationPoll) findReasons(ctx context.Context) {
 	var failed []*core.Migration
 	for key, m := range l.known {
@@ -264,7 +265,8 @@ func (l *migrationPoll) findReasons(ctx context.Context) {
 			l.p.log.Info("no reason found for a failed migration", "instance", m.InstanceID, "err", err)
 			continue
 		}
-		r.text, r.done = text, true
+		// The record may end a moment before its action does, so nothing found is not yet nothing to find.
+		r.text, r.done = text, text != ""
 		if text != "" {
 			next := *m
 			next.Failure = text

@@ -403,3 +403,45 @@ func TestFocusDecidesTheCadence(t *testing.T) {
 		t.Errorf("next look at instances in %v, want that of the host in 4s", got)
 	}
 }
+
+func TestAReasonMayComeAMomentLater(t *testing.T) {
+	n := newSmallNova(t)
+	n.answer("GET /compute/v2.1/os-migrations", 200, `{"migrations": [`+migrationBody+`]}`)
+	n.answer("GET /compute/v2.1/servers/a", 200, `{"server": {"id": "a", "status": "ACTIVE"}}`)
+	n.answer("GET /compute/v2.1/servers/a/os-instance-actions", 200,
+		`{"instanceActions": [{"action": "live-migration", "request_id": "req-it", "start_time": "2026-01-16T15:25:36.000000"}]}`)
+	var asked sync.Once
+	n.on("GET /compute/v2.1/servers/a/os-instance-actions/req-it", func(w http.ResponseWriter, _ *http.Request) {
+		events := `{"event": "x", "result": "Error", "finish_time": "2026-01-16T15:25:40.000000", "details": "No valid host was found."}`
+		asked.Do(func() { events = "" })
+		reply(w, 200, `{"instanceAction": {"action": "live-migration", "events": [`+events+`]}}`)
+	})
+	_, b := poll(t, n.client(), 3000)
+	b.await("the record without its reason", func() bool { m := b.migrationOf("a"); return m.Failed() && m.Failure == "" })
+	b.await("its reason", func() bool { return b.migrationOf("a").Failure == "No valid host was found." })
+	n.answer("GET /compute/v2.1/servers/a/os-instance-actions/req-it", 500, "")
+	from := len(n.seen("req-it"))
+	n.answer("GET /compute/v2.1/os-migrations", 200, `{"migrations": [`+strings.Replace(migrationBody, "null}", `"2026-01-16T15:26:00.000000"}`, 1)+`]}`)
+	b.await("the record changed, and its reason kept", func() bool {
+		m := b.migrationOf("a")
+		return m.Updated.Equal(parseTime("2026-01-16T15:26:00")) && m.Failure == "No valid host was found."
+	})
+	if got := len(n.seen("req-it")); got != from {
+		t.Error("a reason that was found was asked for again")
+	}
+}
+
+func TestProgressThatCannotBeReadFailsNoSource(t *testing.T) {
+	n := newSmallNova(t)
+	n.answer("GET /compute/v2.1/os-migrations", 200, `{"migrations": [`+strings.Replace(migrationBody, `"error"`, `"running"`, 1)+`]}`)
+	n.answer("GET /compute/v2.1/servers/a/migrations", 403, `{"forbidden": {"message": "no"}}`)
+	_, b := poll(t, n.client(), 3000)
+	b.await("several rounds", func() bool { return len(n.seen("/servers/a/migrations")) > 3 })
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, d := range b.deltas {
+		if d.Source == core.SourceMigrations && d.Err != nil {
+			t.Errorf("the source failed: %v", d.Err)
+		}
+	}
+}
