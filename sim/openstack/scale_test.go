@@ -1,14 +1,13 @@
 package openstack_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
 
 	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/servers"
 	"github.com/gophercloud/gophercloud/v2/pagination"
-
-	"context"
 
 	"lockstep/sim/clock"
 	"lockstep/sim/openstack"
@@ -44,7 +43,7 @@ func bigCloud(tb testing.TB, hosts int) *openstack.Cloud {
 }
 
 func TestEveryServerOfALargeCloudIsListedOnce(t *testing.T) {
-	const hosts = 200
+	const hosts = 60
 	w := &world{Cloud: bigCloud(t, hosts), t: t}
 	seen := map[string]bool{}
 	err := servers.List(w.compute("sim", "2.53"), servers.ListOpts{AllTenants: true}).EachPage(t.Context(), func(_ context.Context, p pagination.Page) (bool, error) {
