@@ -36,6 +36,14 @@ type Options struct {
 	Log      *slog.Logger       // of the controllers; nil: silence
 	Paused   bool               // the clock stands, and the controllers wait, until its Resume
 
+	// Kube is an API server to use instead of the simulated one, with an administrator's rights. It needs the definitions of
+	// sim/crds and must not have been seeded before. Start writes no kubeconfig for it.
+	Kube *rest.Config
+	// CloudsYAML is the path of a clouds.yaml with a cloud to use instead of the simulated OpenStack, and ExternalCloud its
+	// name there, with an administrator's rights. Its hosts are called as the scenario's nodes; its instances are its own, and
+	// nothing there goes down with a node.
+	CloudsYAML, ExternalCloud string
+
 	ControllersOff bool // the servers only, for whoever runs the controllers of ControllerOptions by themselves
 }
 
@@ -46,12 +54,13 @@ const CloudName = "sim"
 type Cloud struct {
 	Clock          *clock.Clock
 	Scenario       *scenario.Scenario
-	KubeconfigPath string
+	KubeconfigPath string // empty with Options.Kube
 	CloudsYAMLPath string
-	CloudName      string // in the clouds.yaml
-	Kube           *kubeapi.Server
-	OpenStack      *openstack.Cloud
+	CloudName      string           // in the clouds.yaml
+	Kube           *kubeapi.Server  // nil with Options.Kube
+	OpenStack      *openstack.Cloud // nil with Options.CloudsYAML
 
+	admin   *rest.Config
 	ownDir  string // to be removed by Close
 	session *controller.Connection
 	stop    context.CancelFunc
@@ -90,30 +99,28 @@ func (c *Cloud) start(ctx context.Context, opts Options) error {
 	// The clock begins in the past and stands still there: the history is played by moving it on.
 	c.Clock = clock.New(start.Add(-c.Scenario.History.Age.Of()), opts.Speed)
 	c.Clock.Pause()
-	if err := c.startServers(ctx, seed); err != nil {
-		return err
-	}
-	if err := seedOpenStack(c.OpenStack, c.Scenario, start); err != nil {
+	if err := c.startServers(ctx, opts, seed, start); err != nil {
 		return err
 	}
 	if err := c.writeFiles(opts); err != nil {
 		return err
 	}
-	cloudsYAML, err := c.OpenStack.CloudsYAML()
+	cloudsYAML, err := os.ReadFile(c.CloudsYAMLPath)
 	if err != nil {
-		return err
+		return fmt.Errorf("read the clouds.yaml: %w", err)
 	}
-	admin := c.Kube.RESTConfig(kubeapi.Admin)
-	if err := SeedKubernetes(ctx, admin, c.Clock, c.Scenario, start, cloudsYAML); err != nil {
+	if err := SeedKubernetes(ctx, c.admin, c.Clock, c.Scenario, start, cloudsYAML); err != nil {
 		return err
 	}
 	if c.session, err = controller.Connect(ctx, c.CloudsYAMLPath, c.CloudName); err != nil {
 		return err
 	}
 	run := ControllerOptions(c.Scenario)
-	run.Config, run.Clock, run.Timing, run.Log, run.Seed = admin, c.Clock, opts.Timing, opts.Log, seed
+	run.Config, run.Clock, run.Timing, run.Log, run.Seed = c.admin, c.Clock, opts.Timing, opts.Log, seed
 	run.Compute, run.Network = c.session.Compute, c.session.Network
-	run.Machines = machines{c.OpenStack}
+	if c.OpenStack != nil {
+		run.Machines = machines{c.OpenStack}
+	}
 	if !opts.Paused {
 		c.Clock.Resume()
 	}
@@ -131,23 +138,39 @@ func (c *Cloud) start(ctx context.Context, opts Options) error {
 	return nil
 }
 
-func (c *Cloud) startServers(ctx context.Context, seed uint64) error {
-	var err error
-	c.Kube, err = kubeapi.New(kubeapi.Options{Clock: c.Clock, CRDs: crds.All(), ClusterName: c.Scenario.Cluster})
+// startServers starts the servers that the options do not bring, and seeds the simulated OpenStack.
+func (c *Cloud) startServers(ctx context.Context, opts Options, seed uint64, start time.Time) error {
+	if c.admin = opts.Kube; c.admin == nil {
+		var err error
+		c.Kube, err = kubeapi.New(kubeapi.Options{Clock: c.Clock, CRDs: crds.All(), ClusterName: c.Scenario.Cluster})
+		if err != nil {
+			return err
+		}
+		if err := c.Kube.Start(ctx); err != nil {
+			return err
+		}
+		c.admin = c.Kube.RESTConfig(kubeapi.Admin)
+	}
+	if opts.CloudsYAML != "" {
+		c.CloudsYAMLPath, c.CloudName = opts.CloudsYAML, opts.ExternalCloud
+		return nil
+	}
+	cloud, err := openstack.New(openstack.Options{Clock: c.Clock, Seed: seed})
 	if err != nil {
 		return err
 	}
-	if err := c.Kube.Start(ctx); err != nil {
+	if err := cloud.Start(ctx); err != nil {
 		return err
 	}
-	if c.OpenStack, err = openstack.New(openstack.Options{Clock: c.Clock, Seed: seed}); err != nil {
-		return err
-	}
-	return c.OpenStack.Start(ctx)
+	c.OpenStack = cloud
+	return seedOpenStack(cloud, c.Scenario, start)
 }
 
-// writeFiles writes the kubeconfig and the clouds.yaml, which only their owner may read.
+// writeFiles writes the kubeconfig and the clouds.yaml of the servers that are ours; only their owner may read them.
 func (c *Cloud) writeFiles(opts Options) error {
+	if c.Kube == nil && c.OpenStack == nil {
+		return nil
+	}
 	dir := opts.Dir
 	if dir == "" {
 		var err error
@@ -158,12 +181,17 @@ func (c *Cloud) writeFiles(opts Options) error {
 	} else if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make a folder for the credentials: %w", err)
 	}
-	c.KubeconfigPath = filepath.Join(dir, "kubeconfig")
-	c.CloudsYAMLPath = filepath.Join(dir, "clouds.yaml")
-	if err := c.Kube.WriteKubeconfig(c.KubeconfigPath, cmp.Or(opts.User, kubeapi.Operator)); err != nil {
-		return err
+	if c.Kube != nil {
+		c.KubeconfigPath = filepath.Join(dir, "kubeconfig")
+		if err := c.Kube.WriteKubeconfig(c.KubeconfigPath, cmp.Or(opts.User, kubeapi.Operator)); err != nil {
+			return err
+		}
 	}
-	return c.OpenStack.WriteCloudsYAML(c.CloudsYAMLPath)
+	if c.OpenStack != nil {
+		c.CloudsYAMLPath = filepath.Join(dir, "clouds.yaml")
+		return c.OpenStack.WriteCloudsYAML(c.CloudsYAMLPath)
+	}
+	return nil
 }
 
 // ControllerOptions are the controllers of a scenario, without the clients and the clock, which the caller adds: so the same
@@ -196,7 +224,7 @@ func (m machines) PowerOff(host string) { _ = m.cloud.PowerOffHost(host) }
 func (m machines) PowerOn(host string)  { _ = m.cloud.PowerOnHost(host) }
 
 // AdminConfig is a client configuration with all rights, for tests and for whoever plays the cluster's own part.
-func (c *Cloud) AdminConfig() *rest.Config { return c.Kube.RESTConfig(kubeapi.Admin) }
+func (c *Cloud) AdminConfig() *rest.Config { return rest.CopyConfig(c.admin) }
 
 // Wait waits until the controllers have ended, which they do with Start's context or with Close.
 func (c *Cloud) Wait() error {
