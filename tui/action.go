@@ -1,0 +1,81 @@
+package tui
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"lockstep/core"
+)
+
+// Scope is where an action works. An inner scope's key wins over an outer one's.
+type Scope string
+
+// The scopes.
+const (
+	ScopeGlobal    Scope = "everywhere"
+	ScopeDashboard Scope = "dashboard"
+	ScopeNeeds     Scope = "needs you"
+	ScopePhases    Scope = "phases"
+	ScopeNodes     Scope = "nodes"
+	ScopeInstances Scope = "instances"
+	ScopeLocks     Scope = "locks"
+	ScopeLog       Scope = "log"
+	ScopeProcedure Scope = "steps"
+	ScopeConfirm   Scope = "confirmation"
+	ScopeText      Scope = "text" // inspection, help, plain view
+	ScopeForm      Scope = "form"
+	ScopePalette   Scope = "palette"
+)
+
+// Scopes are all scopes, in the order in which the help lists them.
+func Scopes() []Scope {
+	return []Scope{ScopeGlobal, ScopeDashboard, ScopeNeeds, ScopePhases, ScopeNodes, ScopeInstances, ScopeLocks, ScopeLog,
+		ScopeProcedure, ScopeConfirm, ScopeText, ScopeForm, ScopePalette}
+}
+
+// chain is the scopes in which a key is looked for, innermost first. What is typed into shuts the outer scopes out.
+func (s Scope) chain() []Scope {
+	switch s {
+	case ScopeNeeds, ScopePhases, ScopeNodes, ScopeInstances, ScopeLocks, ScopeLog:
+		return []Scope{s, ScopeDashboard, ScopeGlobal}
+	case ScopeProcedure, ScopeText:
+		return []Scope{s, ScopeGlobal}
+	}
+	return []Scope{s}
+}
+
+// Action is one thing that the operator can do, and everything that footer, help, palette, documents and key handling
+// know of it.
+type Action struct {
+	ID     string // stable, for rebinding: "node.migrate"
+	Title  string // a sentence's beginning: "Move all instances off the node"
+	Short  string // a word for the footer
+	Scope  Scope
+	Keys   []string          // as Bubble Tea writes them; none: palette and menu only
+	Intent []core.IntentKind // what it leads to; none: it changes nothing
+	Footer int               // its place in the footer; 0: none
+
+	blocked func(*Model) string
+	run     func(*Model) tea.Cmd
+}
+
+// Blocked is the reason why the action cannot be used now; empty when it can. A blocked action stays visible, with its
+// reason.
+func (a Action) Blocked(m *Model) string {
+	if a.blocked == nil {
+		return ""
+	}
+	return a.blocked(m)
+}
+
+// Writes tells whether the action leads to a change of the cluster.
+func (a Action) Writes() bool { return len(a.Intent) > 0 }
+
+// Actions is the catalogue: every action, scope by scope.
+func Actions() []Action {
+	var all []Action
+	for _, part := range [][]Action{globalActions(), dashboardActions(), needsActions(), nodeActions(), instanceActions(),
+		lockActions(), logActions(), procedureActions(), confirmActions(), textActions(), formActions(), paletteActions()} {
+		all = append(all, part...)
+	}
+	return all
+}

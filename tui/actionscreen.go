@@ -1,0 +1,259 @@
+package tui
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"lockstep/core"
+	"lockstep/themes"
+)
+
+// globalActions work on the dashboard and on every page above it.
+func globalActions() []Action {
+	return []Action{
+		{ID: "help", Title: "Show all keys", Short: "help", Scope: ScopeGlobal, Keys: []string{"?", "f1"},
+			run: func(m *Model) tea.Cmd { m.open(newHelp(m)); return nil }},
+		{ID: "palette", Title: "Find an action, a node or an instance by typing", Short: "palette", Scope: ScopeGlobal,
+			Keys: []string{":", "ctrl+k"}, Footer: 90,
+			run: func(m *Model) tea.Cmd { m.open(newPalette(m, false)); return nil }},
+		{ID: "arm", Title: "Switch writing on, or off again", Short: "arm writing", Scope: ScopeGlobal, Keys: []string{"w"},
+			Footer: 91, blocked: needSnapshot, run: (*Model).toggleArm},
+		{ID: "mouse", Title: "Switch the mouse on or off (on, it takes text selection away from the terminal)", Short: "mouse",
+			Scope: ScopeGlobal, Keys: []string{"f2"}, run: func(m *Model) tea.Cmd {
+				m.mouse = !m.mouse
+				if m.mouse {
+					return m.say(toneInfo, "the mouse is on; f2 switches it off")
+				}
+				return m.say(toneInfo, "the mouse is off")
+			}},
+		{ID: "theme", Title: "Change the theme", Short: "theme", Scope: ScopeGlobal, Keys: []string{"f3"}, run: (*Model).nextTheme},
+		{ID: "redraw", Title: "Draw the screen anew", Short: "redraw", Scope: ScopeGlobal, Keys: []string{"ctrl+l"},
+			run: func(*Model) tea.Cmd { return tea.ClearScreen }},
+		{ID: "quit", Title: "Leave", Short: "leave", Scope: ScopeGlobal, Keys: []string{"q", "ctrl+c"}, run: (*Model).quit},
+		{ID: "operation.pause", Title: "Hold the running batch, or let it go on", Short: "hold", Scope: ScopeGlobal,
+			Keys: []string{"h"}, blocked: needRunning, run: func(m *Model) tea.Cmd {
+				if m.running().State == core.OperationPaused {
+					return m.control(core.ControlResume)
+				}
+				return m.control(core.ControlPause)
+			}},
+		{ID: "operation.skip", Title: "Leave the next item of the running batch out", Short: "omit", Scope: ScopeGlobal,
+			Keys: []string{"o"}, blocked: needRunning, run: func(m *Model) tea.Cmd { return m.control(core.ControlSkip) }},
+		{ID: "operation.stop", Title: "Stop the running batch: begin nothing more", Short: "stop", Scope: ScopeGlobal,
+			Keys: []string{"t"}, blocked: needRunning, run: func(m *Model) tea.Cmd { return m.control(core.ControlStop) }},
+	}
+}
+
+// dashboardActions work in every pane.
+func dashboardActions() []Action {
+	all := []Action{
+		{ID: "steps", Title: "Open the steps of what is selected", Short: "steps", Scope: ScopeDashboard, Keys: []string{"enter"},
+			Footer: 1, blocked: needRow, run: (*Model).openSteps},
+		{ID: "inspect", Title: "Show everything that is known of what is selected", Short: "inspect", Scope: ScopeDashboard,
+			Keys: []string{"i", "d"}, Footer: 20, blocked: needRow, run: (*Model).inspect},
+		{ID: "menu", Title: "Show all that can be done with what is selected", Short: "all actions", Scope: ScopeDashboard,
+			Keys: []string{"a"}, Footer: 12, run: func(m *Model) tea.Cmd { m.open(newPalette(m, true)); return nil }},
+		{ID: "filter", Title: "Show only rows with this text", Short: "filter", Scope: ScopeDashboard, Keys: []string{"/"},
+			Footer: 30, run: func(m *Model) tea.Cmd { m.filtering = true; return nil }},
+		{ID: "sort", Title: "Sort by the next column; after the last, what moves first", Short: "sort", Scope: ScopeDashboard,
+			Keys: []string{"s"}, Footer: 31, run: func(m *Model) tea.Cmd { return m.sorted(m.panes[m.focus].nextSort()) }},
+		{ID: "sort.reverse", Title: "Sort the other way round", Short: "reverse", Scope: ScopeDashboard, Keys: []string{"S"},
+			run: func(m *Model) tea.Cmd { return m.sorted(m.panes[m.focus].reverseSort()) }},
+		{ID: "copy", Title: "Copy the name or ID of what is selected", Short: "copy", Scope: ScopeDashboard, Keys: []string{"y"},
+			blocked: needRow, run: func(m *Model) tea.Cmd { return m.copy(m.panes[m.focus].subject(m).name) }},
+		{ID: "copy.command", Title: "Copy the command that shows what is selected", Short: "copy command", Scope: ScopeDashboard,
+			Keys: []string{"c"}, blocked: func(m *Model) string {
+				if m.snap == nil || m.panes[m.focus].subject(m).command == "" {
+					return "there is no command for it"
+				}
+				return ""
+			}, run: func(m *Model) tea.Cmd { return m.copy(m.panes[m.focus].subject(m).command) }},
+		{ID: "plain", Title: "Show the pane as plain text, for selecting with the terminal", Short: "plain", Scope: ScopeDashboard,
+			Keys: []string{"p"}, blocked: needSnapshot, run: func(m *Model) tea.Cmd { m.open(newPlain(m)); return nil }},
+		{ID: "log", Title: "Show what was done", Short: "log", Scope: ScopeDashboard, Keys: []string{"l"}, Footer: 40,
+			run: func(m *Model) tea.Cmd { return m.setFocus(paneLog) }},
+		{ID: "acknowledge", Title: "Acknowledge a failure: it has been seen", Short: "seen", Scope: ScopeDashboard,
+			Keys: []string{"x"}, blocked: needFailure, run: (*Model).acknowledge},
+		{ID: "back", Title: "Clear the filter, the marks, or the last word of the screen", Short: "clear", Scope: ScopeDashboard,
+			Keys: []string{"esc"}, run: (*Model).clearOne},
+		{ID: "pane.next", Title: "Go to the next pane", Short: "next pane", Scope: ScopeDashboard, Keys: []string{"tab"}, Footer: 50,
+			run: func(m *Model) tea.Cmd { return m.setFocus(m.focus%lastPane + 1) }},
+		{ID: "pane.previous", Title: "Go to the previous pane", Short: "previous pane", Scope: ScopeDashboard,
+			Keys: []string{"shift+tab"}, run: func(m *Model) tea.Cmd { return m.setFocus((m.focus+lastPane-2)%lastPane + 1) }},
+	}
+	for _, p := range []struct {
+		id    paneID
+		title string
+	}{
+		{paneNeeds, "what needs you"}, {panePhases, "the phases"}, {paneNodes, "the nodes"},
+		{paneInstances, "the selected node's instances"}, {paneLocks, "the locks"}, {paneLog, "the log"},
+	} {
+		all = append(all, Action{ID: "pane." + itoa(int(p.id)), Title: "Go to " + p.title, Short: p.title, Scope: ScopeDashboard,
+			Keys: []string{itoa(int(p.id))}, run: func(m *Model) tea.Cmd { return m.setFocus(p.id) }})
+	}
+	for _, mv := range []struct {
+		id, title string
+		keys      []string
+		run       func(l list)
+	}{
+		{"down", "Go down a row", []string{"down", "j"}, func(l list) { l.moveBy(1) }},
+		{"up", "Go up a row", []string{"up", "k"}, func(l list) { l.moveBy(-1) }},
+		{"page.down", "Go down a page", []string{"pgdown", "ctrl+f"}, func(l list) { l.moveBy(l.page()) }},
+		{"page.up", "Go up a page", []string{"pgup", "ctrl+u"}, func(l list) { l.moveBy(-l.page()) }},
+		{"first", "Go to the first row", []string{"home", "g"}, func(l list) { l.goTo(0) }},
+		{"last", "Go to the last row", []string{"end", "G"}, func(l list) { l.moveBy(1 << 30) }},
+	} {
+		all = append(all, Action{ID: "row." + mv.id, Title: mv.title, Short: mv.id, Scope: ScopeDashboard, Keys: mv.keys,
+			run: func(m *Model) tea.Cmd {
+				mv.run(m.panes[m.focus])
+				return m.selectionMoved()
+			}})
+	}
+	return all
+}
+
+// needsActions work in the list of what needs the operator.
+func needsActions() []Action {
+	return []Action{{ID: "needs.node", Title: "Go to the node that it is about", Short: "to the node", Scope: ScopeNeeds,
+		Keys: []string{"f", "right"}, Footer: 10, blocked: func(m *Model) string {
+			if a, ok := m.needs.current(); !ok || a.Node == "" {
+				return "it is not about a node"
+			}
+			return ""
+		}, run: func(m *Model) tea.Cmd {
+			m.needs.lead(m)
+			return m.setFocus(paneNodes)
+		}}}
+}
+
+// lockActions work in the list of locks.
+func lockActions() []Action {
+	return []Action{{ID: "locks.all", Title: "Show the locks of all nodes, or of the selected one", Short: "all locks",
+		Scope: ScopeLocks, Keys: []string{"e"}, Footer: 10, run: func(m *Model) tea.Cmd {
+			m.locks.every = !m.locks.every
+			if m.snap != nil {
+				m.locks.refresh(m)
+			}
+			return nil
+		}}}
+}
+
+// logActions work in the log; its footer shows what controls the running batch.
+func logActions() []Action { return nil }
+
+func needSnapshot(m *Model) string {
+	if m.snap == nil {
+		return "nothing is known yet"
+	}
+	return ""
+}
+
+func needRow(m *Model) string {
+	if m.snap == nil {
+		return "nothing is known yet"
+	}
+	if shown, _ := m.panes[m.focus].count(); shown == 0 {
+		return "nothing is selected"
+	}
+	return ""
+}
+
+func needRunning(m *Model) string {
+	if m.running() == nil {
+		return "nothing runs"
+	}
+	return ""
+}
+
+func needFailure(m *Model) string {
+	if m.failure() == nil {
+		return "there is no failure to acknowledge here"
+	}
+	return ""
+}
+
+// failure is the failed operation that x acknowledges: the selected one, else the newest that nobody has seen.
+func (m *Model) failure() *core.Operation {
+	if m.snap == nil {
+		return nil
+	}
+	unseen := func(op *core.Operation) bool {
+		return op != nil && !op.Acknowledged && (op.State == core.OperationFailed || op.State == core.OperationUnknown)
+	}
+	switch m.focus {
+	case paneLog:
+		if op := m.log.subject(m).operation; unseen(op) {
+			return op
+		}
+	case paneNeeds:
+		if a, ok := m.needs.current(); ok {
+			if op := operationOf(m.snap, *a); unseen(op) {
+				return op
+			}
+		}
+		return nil
+	}
+	for i := range m.snap.Operations {
+		if unseen(&m.snap.Operations[i]) {
+			return &m.snap.Operations[i]
+		}
+	}
+	return nil
+}
+
+func (m *Model) acknowledge() tea.Cmd {
+	op := m.failure()
+	if op == nil {
+		return nil
+	}
+	backend, id := m.backend, op.ID
+	return tea.Batch(m.say(toneInfo, "seen: "+op.Title), func() tea.Msg {
+		backend.Acknowledge(id)
+		return nil
+	})
+}
+
+func (m *Model) setFocus(id paneID) tea.Cmd {
+	m.focus = id
+	m.filtering = false
+	if m.snap != nil && id == panePhases {
+		m.phases.chosen = true
+	}
+	return m.selectionMoved()
+}
+
+func (m *Model) sorted(by string) tea.Cmd {
+	if by == "" {
+		return m.say(toneInfo, "sorted as it comes: what moves first")
+	}
+	return m.say(toneInfo, "sorted by "+by)
+}
+
+// clearOne takes back one thing at a time: the toast, the marks, the filter.
+func (m *Model) clearOne() tea.Cmd {
+	p := m.panes[m.focus]
+	switch {
+	case m.toast.text != "":
+		m.toast.text = ""
+	case p.marks() > 0:
+		p.clearMarks()
+	case p.filterText() != "":
+		p.setFilter("")
+		return m.selectionMoved()
+	}
+	return nil
+}
+
+func (m *Model) nextTheme() tea.Cmd {
+	names := themes.Names()
+	for i, n := range names {
+		if n == m.theme.Name {
+			if t, err := themes.Load(names[(i+1)%len(names)]); err == nil {
+				m.theme = t
+				m.opts.AutoTheme = false
+				m.relook()
+			}
+			break
+		}
+	}
+	return m.say(toneInfo, "theme "+m.theme.Name)
+}

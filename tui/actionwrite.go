@@ -1,0 +1,128 @@
+package tui
+
+import (
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"lockstep/core"
+)
+
+// nodeActions are what can be done with the selected node, or with the marked ones.
+func nodeActions() []Action {
+	return []Action{
+		{ID: "node.mark", Title: "Mark the node, to set the mode or the attempts of several", Short: "mark", Scope: ScopeNodes,
+			Keys: []string{"space"}, Footer: 32, blocked: needRow, run: func(m *Model) tea.Cmd {
+				m.nodes.toggleMark()
+				return m.selectionMoved()
+			}},
+		{ID: "node.migrate", Title: "Move the instances off the node that hold its lock", Short: "migrate", Scope: ScopeNodes,
+			Keys: []string{"m"}, Intent: []core.IntentKind{core.IntentLiveMigrateAll}, Footer: 10, blocked: needCompute,
+			run: onNode(core.IntentLiveMigrateAll)},
+		{ID: "node.mode", Title: "Set the migration mode of the node, or of all marked ones", Short: "mode", Scope: ScopeNodes,
+			Keys: []string{"e"}, Intent: []core.IntentKind{core.IntentSetMode}, Footer: 11, blocked: needRow,
+			run: func(m *Model) tea.Cmd { m.open(newModeForm(m)); return nil }},
+		{ID: "node.attempts", Title: "Set how often a migration is tried, on the node or on all marked ones", Short: "attempts",
+			Scope: ScopeNodes, Keys: []string{"n"}, Intent: []core.IntentKind{core.IntentSetAttempts}, blocked: needRow,
+			run: func(m *Model) tea.Cmd { m.open(newAttemptsForm(m)); return nil }},
+		{ID: "node.restore", Title: "Set the migration mode back to what it was before Lockstep changed it", Short: "restore mode",
+			Scope: ScopeNodes, Keys: []string{"u"}, Intent: []core.IntentKind{core.IntentRestoreMode}, blocked: func(m *Model) string {
+				v, ok := m.nodes.current()
+				if !ok || v.Node == nil {
+					return "no node is selected"
+				}
+				if _, changed := m.snap.History.Changes[v.Node.UID]; !changed {
+					return "Lockstep has not changed it"
+				}
+				return ""
+			}, run: onNode(core.IntentRestoreMode)},
+		{ID: "node.safe", Title: "Declare the node safe: set its mode to skip, once nothing is in the way", Short: "declare safe",
+			Scope: ScopeNodes, Intent: []core.IntentKind{core.IntentDeclareSafe}, blocked: needCompute,
+			run: onNode(core.IntentDeclareSafe)},
+		{ID: "node.disable", Title: "Take the node's nova-compute out of scheduling", Short: "disable compute", Scope: ScopeNodes,
+			Intent: []core.IntentKind{core.IntentDisableCompute}, blocked: func(m *Model) string { return needService(m, true) },
+			run: func(m *Model) tea.Cmd { m.open(newReasonForm(m)); return nil }},
+		{ID: "node.enable", Title: "Put the node's nova-compute back into scheduling", Short: "enable compute", Scope: ScopeNodes,
+			Intent: []core.IntentKind{core.IntentEnableCompute}, blocked: func(m *Model) string { return needService(m, false) },
+			run: onNode(core.IntentEnableCompute)},
+	}
+}
+
+// instanceActions are what can be done with the selected instance. What is possible at the moment the step's own guards
+// say; here stays visible what is not.
+func instanceActions() []Action {
+	var all []Action
+	for _, a := range []struct {
+		id, title, short string
+		kind             core.IntentKind
+		keys             []string
+		footer           int
+	}{
+		{"migrate", "Live-migrate the instance", "migrate", core.IntentLiveMigrate, []string{"m"}, 10},
+		{"cold", "Cold-migrate the instance: it is stopped, moved, and started", "cold-migrate", core.IntentColdMigrate, nil, 0},
+		{"confirm", "Confirm the instance's cold migration", "confirm resize", core.IntentConfirmResize, nil, 0},
+		{"revert", "Take the instance's cold migration back", "revert resize", core.IntentRevertResize, nil, 0},
+		{"stop", "Stop the instance", "stop", core.IntentStop, nil, 0},
+		{"start", "Start the instance", "start", core.IntentStart, nil, 0},
+		{"abort", "Abort the instance's running migration", "abort", core.IntentAbortMigration, nil, 0},
+		{"force", "Force the instance's running migration to complete: it pauses the guest", "force", core.IntentForceComplete, nil, 0},
+	} {
+		all = append(all, Action{ID: "instance." + a.id, Title: a.title, Short: a.short, Scope: ScopeInstances, Keys: a.keys,
+			Intent: []core.IntentKind{a.kind}, Footer: a.footer, blocked: needRow, run: func(m *Model) tea.Cmd {
+				v, ok := m.instances.current()
+				if !ok {
+					return nil
+				}
+				return m.confirm(core.Intent{Kind: a.kind, Instance: v.Instance.ID}, "")
+			}})
+	}
+	return all
+}
+
+// onNode asks for a step on the selected node.
+func onNode(kind core.IntentKind) func(*Model) tea.Cmd {
+	return func(m *Model) tea.Cmd {
+		v, ok := m.nodes.current()
+		if !ok {
+			return nil
+		}
+		return m.confirm(core.Intent{Kind: kind, Node: v.Name}, "")
+	}
+}
+
+// markedNodes are the names of the marked nodes, or of the selected one.
+func (m *Model) markedNodes() []string {
+	var names []string
+	for _, v := range m.nodes.markedOrCurrent() {
+		names = append(names, v.Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func needCompute(m *Model) string {
+	v, ok := m.nodes.current()
+	switch {
+	case !ok:
+		return "no node is selected"
+	case v.Node == nil || !v.Node.Is(core.RoleCompute):
+		return v.Label + " is no compute node"
+	}
+	return ""
+}
+
+func needService(m *Model, enabled bool) string {
+	if reason := needCompute(m); reason != "" {
+		return reason
+	}
+	v, _ := m.nodes.current()
+	switch {
+	case v.Service == nil:
+		return "its nova-compute is not known"
+	case enabled && !v.Service.Enabled:
+		return "its nova-compute is disabled already"
+	case !enabled && v.Service.Enabled:
+		return "its nova-compute is enabled already"
+	}
+	return ""
+}

@@ -1,0 +1,111 @@
+package tui
+
+import (
+	"context"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"lockstep/core"
+)
+
+// How long the Backend has for an answer before the screen stops waiting for it. The Backend's own deadlines are shorter.
+const answerWithin = 60 * time.Second
+
+// previewMsg is what the servers say of a step before it is confirmed.
+type previewMsg struct {
+	n       int
+	preview core.Preview
+}
+
+// executedMsg is how the beginning of a confirmed step went.
+type executedMsg struct {
+	dialog *confirmDialog
+	title  string
+	err    error
+}
+
+// armedMsg is how arming went.
+type armedMsg struct {
+	dialog *armDialog
+	err    error
+}
+
+// controlledMsg is how a control of an operation went.
+type controlledMsg struct {
+	control core.Control
+	title   string
+	err     error
+}
+
+// answered takes the Backend's answers.
+func (m *Model) answered(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case previewMsg:
+		for _, l := range m.layers {
+			if d, ok := l.(*confirmDialog); ok && d.previewN == msg.n {
+				d.previewed(msg.preview)
+			}
+		}
+	case executedMsg:
+		if msg.err != nil {
+			msg.dialog.refused(m, msg.err)
+			return m.say(toneBad, "refused: "+msg.title+": "+msg.err.Error())
+		}
+		m.close(msg.dialog)
+		return m.say(toneInfo, "begun: "+msg.title)
+	case armedMsg:
+		if msg.err != nil {
+			msg.dialog.failed(msg.err)
+			return m.say(toneBad, "writing stays off: "+msg.err.Error())
+		}
+		m.close(msg.dialog)
+		return m.say(toneWarn, "writing is on: confirmed steps are carried out")
+	case controlledMsg:
+		if msg.err != nil {
+			return m.say(toneBad, string(msg.control)+" "+msg.title+": "+msg.err.Error())
+		}
+		return m.say(toneInfo, controlWords[msg.control]+msg.title)
+	}
+	return nil
+}
+
+var controlWords = map[core.Control]string{
+	core.ControlPause: "held: ", core.ControlResume: "goes on: ", core.ControlSkip: "one left out of: ",
+	core.ControlStop: "begins nothing more: ",
+}
+
+// control hands a control of the running operation to the Backend.
+func (m *Model) control(c core.Control) tea.Cmd {
+	op := m.running()
+	if op == nil {
+		return nil
+	}
+	backend, id, title := m.backend, op.ID, op.Title
+	return func() tea.Msg { return controlledMsg{c, title, backend.Control(id, c)} }
+}
+
+// preview asks for a dry-run of the intent; n tells the answer apart from those of earlier questions.
+func (m *Model) preview(n int, i core.Intent) tea.Cmd {
+	backend, parent := m.backend, m.ctx
+	return func() tea.Msg {
+		ctx, cancel := context.WithTimeout(parent, answerWithin)
+		defer cancel()
+		return previewMsg{n, backend.Preview(ctx, i)}
+	}
+}
+
+// execute has the step granted and begun.
+func (m *Model) execute(d *confirmDialog, step core.Step, typed string) tea.Cmd {
+	backend, parent := m.backend, m.ctx
+	return func() tea.Msg {
+		grant, err := backend.Grant(step, typed)
+		if err != nil {
+			return executedMsg{d, step.Title, err}
+		}
+		ctx, cancel := context.WithTimeout(parent, answerWithin)
+		defer cancel()
+		_, err = backend.Execute(ctx, grant)
+		return executedMsg{d, step.Title, err}
+	}
+}

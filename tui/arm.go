@@ -1,0 +1,153 @@
+package tui
+
+import (
+	"context"
+
+	"charm.land/bubbles/v2/textinput"
+	tea "charm.land/bubbletea/v2"
+
+	"lockstep/themes"
+)
+
+// takeOverWord is what is typed to take the lease from another operator.
+const takeOverWord = "take over"
+
+// armDialog explains what arming means, and asks. Where another operator holds the lease, taking it is typed.
+type armDialog struct {
+	holder string // who else holds the lease; empty for nobody
+	focus  int
+	input  textinput.Model
+	asking bool
+	err    error
+}
+
+// toggleArm switches writing off at once, or asks before it switches it on.
+func (m *Model) toggleArm() tea.Cmd {
+	if m.snap == nil {
+		return nil
+	}
+	mode := m.snap.Write
+	switch {
+	case mode.Armed:
+		backend := m.backend
+		return tea.Batch(m.say(toneInfo, "writing is off"), func() tea.Msg {
+			backend.Disarm()
+			return nil
+		})
+	case mode.Barred != "":
+		return m.say(toneWarn, "writing cannot be switched on: "+mode.Barred)
+	}
+	d := &armDialog{input: newField("")}
+	d.follow(m)
+	m.open(d)
+	return nil
+}
+
+func (*armDialog) scope() Scope { return ScopeForm }
+func (*armDialog) page() bool   { return false }
+
+func (d *armDialog) refresh(m *Model) tea.Cmd {
+	if m.snap.Write.Armed {
+		m.close(d)
+		return nil
+	}
+	d.follow(m)
+	return nil
+}
+
+// follow takes who holds the lease; what was typed against one holder does not count against another.
+func (d *armDialog) follow(m *Model) {
+	holder := ""
+	if mode := m.snap.Write; mode.Lease != "" && !mode.Mine {
+		holder = mode.Lease
+	}
+	if holder != d.holder {
+		d.holder, d.focus = holder, onCancel
+		d.input.Reset()
+	}
+}
+
+func (d *armDialog) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
+	key := msg.String()
+	switch {
+	case key == "esc":
+		m.close(d)
+	case d.asking:
+	case key == "tab" || key == "right" && d.focus != onInput:
+		d.move(1)
+	case key == "shift+tab" || key == "left" && d.focus != onInput:
+		d.move(-1)
+	case key == "enter":
+		return true, d.press(m)
+	case d.focus == onInput:
+		d.input, _ = d.input.Update(msg)
+	}
+	return true, nil
+}
+
+func (d *armDialog) move(by int) {
+	parts := []int{onCancel, onConfirm}
+	if d.holder != "" {
+		parts = []int{onCancel, onInput, onConfirm}
+	}
+	at := 0
+	for i, p := range parts {
+		if p == d.focus {
+			at = i
+		}
+	}
+	d.focus = parts[(at+by+len(parts))%len(parts)]
+}
+
+func (d *armDialog) ready() bool { return d.holder == "" || d.input.Value() == takeOverWord }
+
+func (d *armDialog) press(m *Model) tea.Cmd {
+	if d.focus == onCancel {
+		m.close(d)
+		return nil
+	}
+	if !d.ready() {
+		return nil
+	}
+	d.asking, d.err = true, nil
+	backend, parent, takeOver := m.backend, m.ctx, d.holder != ""
+	return func() tea.Msg {
+		ctx, cancel := context.WithTimeout(parent, answerWithin)
+		defer cancel()
+		return armedMsg{d, backend.Arm(ctx, takeOver)}
+	}
+}
+
+func (d *armDialog) failed(err error) { d.asking, d.err, d.focus = false, err, onCancel }
+
+func (d *armDialog) draw(m *Model, w, _ int) []string {
+	w = min(w, 76)
+	inner := max(w-4, 10)
+	body := []line{{}}
+	body = append(body, paragraph(themes.Text, "With writing on, a step that you confirm is carried out. Nothing happens "+
+		"without a confirmation of its own, each for one step on one object.", inner)...)
+	body = append(body, line{})
+	body = append(body, paragraph(themes.Text, "Lockstep takes the operator lease, so that two people do not act on one cluster at "+
+		"once. Writing goes off by itself when the lease is lost.", inner)...)
+	name := "Switch on"
+	if d.holder != "" {
+		name = "Take over"
+		body = append(body, line{})
+		body = append(body, line{txt(themes.Needs, m.look.glyph.Needs+" "+d.holder+" holds the lease.")}.cut(inner))
+		body = append(body, paragraph(themes.Text, "Talk to them first. Taking it switches their writing off; what they have begun "+
+			"goes on.", inner)...)
+		body = append(body, line{}, append(one(themes.Dim, "Type ").and(themes.Strong, takeOverWord).and(themes.Dim, ": "),
+			inputLine(d.input.Value(), d.input.Position(), 20, d.focus == onInput)...))
+	}
+	body = append(body, line{})
+	if d.err != nil {
+		body = append(body, paragraph(themes.Bad, d.err.Error(), inner)...)
+	}
+	focus := map[int]int{onCancel: 0, onInput: -1, onConfirm: 1}[d.focus]
+	left := one(themes.Dim, "")
+	if d.asking {
+		left = one(themes.Moves, "asking for the lease")
+	}
+	body = append(body, apart(left, buttons([]string{"Cancel", name}, focus), inner))
+	return m.box(one(themes.Strong, "Switch writing on?"), nil, body, w, themes.Needs)
+}

@@ -1,0 +1,339 @@
+package tui
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"time"
+
+	"charm.land/bubbles/v2/textinput"
+	tea "charm.land/bubbletea/v2"
+
+	"lockstep/core"
+)
+
+// The parts of a confirmation that can have the focus.
+const (
+	onCancel = iota
+	onInput  // only where the target's name is typed
+	onConfirm
+)
+
+// confirmDialog asks the operator to confirm exactly one step. It holds the step as it was read: when the newest Snapshot
+// says something else, nothing can be confirmed until that has been read, too.
+type confirmDialog struct {
+	where string // "step 3 of 6", or empty
+	step  core.Step
+	next  *core.Step // the step as it is now, when it is no longer what was read
+	news  []string   // what has changed, in words
+
+	focus  int
+	input  textinput.Model
+	scroll int
+	last   int // the greatest scroll that makes sense, as drawn last
+
+	previewN int
+	preview  *core.Preview
+	asking   bool // the grant is on its way
+	refusal  string
+	quiet    time.Time
+}
+
+// confirm opens the confirmation of an intent and has the servers asked for a dry-run.
+func (m *Model) confirm(i core.Intent, where string) tea.Cmd {
+	if m.snap == nil {
+		return nil
+	}
+	in := textinput.New()
+	in.Prompt = ""
+	in.CharLimit = 256
+	in.SetVirtualCursor(false)
+	d := &confirmDialog{where: where, step: core.Plan(m.snap, i), input: in}
+	d.rest()
+	m.open(d)
+	return d.askPreview(m)
+}
+
+func (*confirmDialog) scope() Scope { return ScopeConfirm }
+func (*confirmDialog) page() bool   { return false }
+
+// askPreview asks the servers, where there is something to ask about.
+func (d *confirmDialog) askPreview(m *Model) tea.Cmd {
+	m.previews++
+	d.previewN, d.preview = m.previews, nil
+	if d.step.Change == nil {
+		d.preview = &core.Preview{}
+		return nil
+	}
+	return m.preview(d.previewN, d.step.Intent)
+}
+
+func (d *confirmDialog) previewed(p core.Preview) { d.preview = &p }
+
+// rest puts the focus where a stray key does no harm: on Cancel, or where a name has to be typed, on its empty field.
+func (d *confirmDialog) rest() {
+	d.focus = onCancel
+	d.input.Reset()
+	d.input.Blur()
+	if d.typed() && d.blocker() == "" {
+		d.focus = onInput
+		d.input.Focus()
+	}
+}
+
+// typed tells whether the target's name must be typed.
+func (d *confirmDialog) typed() bool { return d.step.Type != "" }
+
+// blocker is why the step cannot be confirmed now; empty when it can.
+func (d *confirmDialog) blocker() string {
+	switch {
+	case d.step.Change == nil && d.step.Blocker() == "":
+		return "this is not yours to do"
+	case d.step.Change == nil || d.step.Blocker() != "":
+		n := 0
+		for _, g := range d.step.Guards {
+			if !g.Holds {
+				n++
+			}
+		}
+		if n == 1 {
+			return "1 condition does not hold"
+		}
+		return fmt.Sprintf("%d conditions do not hold", n)
+	}
+	return ""
+}
+
+// obstacle is everything that stands before Confirm: a change that was not read, a guard, a dry-run that is not back or
+// was refused, a name that is not typed.
+func (d *confirmDialog) obstacle() string {
+	switch {
+	case d.asking:
+		return "asking"
+	case d.next != nil:
+		return "it has changed: read it again first"
+	case d.blocker() != "":
+		return d.blocker()
+	case d.preview == nil:
+		return "waiting for the server's dry-run"
+	case d.preview.Err != nil:
+		return "the server refuses it"
+	case d.typed() && d.input.Value() != d.step.Type:
+		return "type " + d.step.Type + " to confirm"
+	}
+	return ""
+}
+
+// refresh plans the step again. Facts that the grant would rest on may not change unread; guards are followed.
+func (d *confirmDialog) refresh(m *Model) tea.Cmd {
+	if d.asking {
+		return nil
+	}
+	now := core.Plan(m.snap, d.step.Intent)
+	was := d.step
+	if d.next != nil {
+		was = *d.next
+	}
+	if sameBasis(d.step, now) {
+		if d.next != nil || d.step.Blocker() != now.Blocker() && !sameGuards(d.step, now) {
+			d.quiet = m.now().Add(swallowFor)
+		}
+		could := d.blocker() == ""
+		d.next, d.news = nil, nil
+		d.step = now
+		if could != (d.blocker() == "") {
+			typed := d.input.Value()
+			d.rest()
+			d.input.SetValue(typed)
+		}
+		return nil
+	}
+	if d.next == nil || !sameBasis(was, now) {
+		d.quiet = m.now().Add(swallowFor)
+		d.focus = onCancel
+		d.input.Blur()
+		d.input.Reset()
+	}
+	d.next, d.news = &now, whatChanged(d.step, now)
+	return nil
+}
+
+func sameGuards(a, b core.Step) bool {
+	return slices.EqualFunc(a.Guards, b.Guards, func(x, y core.Guard) bool { return x.ID == y.ID && x.Holds == y.Holds })
+}
+
+// sameBasis tells whether a grant for a would be a grant for b: the same object, the same facts, the same change.
+func sameBasis(a, b core.Step) bool {
+	return a.Target == b.Target && a.Type == b.Type && slices.Equal(a.Basis, b.Basis) &&
+		(a.Change == nil) == (b.Change == nil) && reflect.DeepEqual(a.Change, b.Change)
+}
+
+// whatChanged says in words what is different: "host: cmp-07 → cmp-09".
+func whatChanged(was, now core.Step) []string {
+	var out []string
+	if was.Target != now.Target {
+		out = append(out, fmt.Sprintf("object: %s (uid %s) → %s (uid %s)", was.Target, was.Target.UID, now.Target, now.Target.UID))
+	}
+	old := make(map[string]string)
+	for _, f := range was.Basis {
+		old[f.Name] = f.Value
+	}
+	for _, f := range now.Basis {
+		if v, ok := old[f.Name]; !ok {
+			out = append(out, f.Name+": now "+orNothing(f.Value))
+		} else if v != f.Value {
+			out = append(out, f.Name+": "+orNothing(v)+" → "+orNothing(f.Value))
+		}
+		delete(old, f.Name)
+	}
+	for _, f := range was.Basis {
+		if v, gone := old[f.Name]; gone {
+			out = append(out, f.Name+": "+orNothing(v)+" → not there any more")
+		}
+	}
+	switch {
+	case len(out) > 0:
+	case (was.Change == nil) != (now.Change == nil) && now.Change == nil:
+		out = append(out, "there is nothing to change any more")
+	default:
+		out = append(out, "what would be done is no longer the same")
+	}
+	return out
+}
+
+func orNothing(s string) string {
+	if s == "" {
+		return "(nothing)"
+	}
+	return s
+}
+
+// readAgain takes what the step is now as what was read.
+func (d *confirmDialog) readAgain(m *Model) tea.Cmd {
+	if d.next == nil {
+		return nil
+	}
+	d.step, d.next, d.news, d.refusal, d.scroll = *d.next, nil, nil, "", 0
+	d.rest()
+	return d.askPreview(m)
+}
+
+// handle types into the field when it has the focus, and swallows keys for a moment after the box changed by itself.
+func (d *confirmDialog) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
+	key := msg.String()
+	if m.now().Before(d.quiet) && key != "esc" {
+		return true, nil
+	}
+	if d.focus != onInput {
+		return false, nil
+	}
+	switch key {
+	case "esc", "tab", "shift+tab", "up", "down", "pgup", "pgdown", "ctrl+y", "ctrl+r":
+		return false, nil
+	case "enter":
+		if d.obstacle() == "" {
+			return true, d.press(m)
+		}
+		return true, nil
+	}
+	d.input, _ = d.input.Update(msg)
+	return true, nil
+}
+
+func (d *confirmDialog) paste(_ *Model, text string) {
+	if d.focus == onInput {
+		d.input, _ = d.input.Update(tea.PasteMsg{Content: clean(text, 256)})
+	}
+}
+
+// move takes the focus to the next part, or the one before.
+func (d *confirmDialog) move(by int) {
+	parts := []int{onCancel, onConfirm}
+	if d.typed() && d.blocker() == "" && d.next == nil {
+		parts = []int{onCancel, onInput, onConfirm}
+	}
+	at := max(slices.Index(parts, d.focus), 0)
+	d.focus = parts[(at+by+len(parts))%len(parts)]
+	if d.focus == onInput {
+		d.input.Focus()
+	} else {
+		d.input.Blur()
+	}
+}
+
+// press does what the focused button says.
+func (d *confirmDialog) press(m *Model) tea.Cmd {
+	switch {
+	case d.focus == onCancel:
+		return d.cancel(m)
+	case d.next != nil:
+		return d.readAgain(m)
+	case d.preview != nil && d.preview.Err != nil && d.blocker() == "":
+		return d.askPreview(m)
+	case d.obstacle() != "":
+		return nil
+	}
+	d.asking, d.refusal = true, ""
+	return m.execute(d, d.step, d.input.Value())
+}
+
+func (d *confirmDialog) cancel(m *Model) tea.Cmd {
+	m.close(d)
+	if d.asking {
+		return m.say(toneWarn, "confirmed already: "+d.step.Title+" is on its way")
+	}
+	return nil
+}
+
+// refused keeps the box open with the gate's own words.
+func (d *confirmDialog) refused(m *Model, err error) {
+	d.asking, d.refusal = false, err.Error()
+	d.quiet = m.now().Add(swallowFor)
+	d.rest()
+	if d.focus == onInput {
+		d.focus = onCancel
+		d.input.Blur()
+	}
+}
+
+// confirmActions work in the box.
+func confirmActions() []Action {
+	with := func(f func(m *Model, d *confirmDialog) tea.Cmd) func(*Model) tea.Cmd {
+		return func(m *Model) tea.Cmd {
+			if d, ok := m.top().(*confirmDialog); ok {
+				return f(m, d)
+			}
+			return nil
+		}
+	}
+	return []Action{
+		{ID: "confirm.press", Title: "Press the focused button", Short: "press", Scope: ScopeConfirm, Keys: []string{"enter"},
+			Footer: 3, run: with(func(m *Model, d *confirmDialog) tea.Cmd { return d.press(m) })},
+		{ID: "confirm.cancel", Title: "Cancel", Short: "cancel", Scope: ScopeConfirm, Keys: []string{"esc"}, Footer: 1,
+			run: with(func(m *Model, d *confirmDialog) tea.Cmd { return d.cancel(m) })},
+		{ID: "confirm.next", Title: "Go to the next button", Short: "next", Scope: ScopeConfirm, Keys: []string{"tab", "right"},
+			Footer: 2, run: with(func(_ *Model, d *confirmDialog) tea.Cmd { d.move(1); return nil })},
+		{ID: "confirm.previous", Title: "Go to the previous button", Short: "previous", Scope: ScopeConfirm,
+			Keys: []string{"shift+tab", "left"}, run: with(func(_ *Model, d *confirmDialog) tea.Cmd { d.move(-1); return nil })},
+		{ID: "confirm.copy", Title: "Copy the commands that do the same", Short: "copy commands", Scope: ScopeConfirm,
+			Keys: []string{"y", "ctrl+y"}, Footer: 4, run: with(func(m *Model, d *confirmDialog) tea.Cmd { return m.copy(joined(d.step.Commands)) })},
+		{ID: "confirm.reread", Title: "Take what has changed as read", Short: "read again", Scope: ScopeConfirm,
+			Keys: []string{"r", "ctrl+r"}, blocked: func(m *Model) string {
+				if d, ok := m.top().(*confirmDialog); ok && d.next == nil {
+					return "nothing has changed"
+				}
+				return ""
+			}, run: with(func(m *Model, d *confirmDialog) tea.Cmd { return d.readAgain(m) })},
+		{ID: "confirm.arm", Title: "Switch writing on", Short: "arm writing", Scope: ScopeConfirm, Keys: []string{"w"}, Footer: 5,
+			blocked: func(m *Model) string {
+				if m.snap != nil && m.snap.Write.Armed {
+					return "writing is on already"
+				}
+				return ""
+			}, run: with(func(m *Model, _ *confirmDialog) tea.Cmd { return m.toggleArm() })},
+		{ID: "confirm.down", Title: "Scroll down", Short: "down", Scope: ScopeConfirm, Keys: []string{"down", "pgdown"},
+			run: with(func(_ *Model, d *confirmDialog) tea.Cmd { d.scroll = min(d.scroll+1, d.last); return nil })},
+		{ID: "confirm.up", Title: "Scroll up", Short: "up", Scope: ScopeConfirm, Keys: []string{"up", "pgup"},
+			run: with(func(_ *Model, d *confirmDialog) tea.Cmd { d.scroll = max(d.scroll-1, 0); return nil })},
+	}
+}

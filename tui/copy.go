@@ -1,0 +1,30 @@
+package tui
+
+import (
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+)
+
+// clipboardLimit is how much goes through OSC 52: terminals drop what is longer, without a word.
+const clipboardLimit = 55 << 10 // 75 kB once it is base64
+
+// copy puts a text into the clipboard of the operator's terminal.
+func (m *Model) copy(text string) tea.Cmd {
+	switch {
+	case text == "":
+		return m.say(toneWarn, "there is nothing to copy")
+	case m.opts.Clipboard == ClipboardOff:
+		return m.say(toneWarn, "the clipboard is off; p shows plain text to select")
+	case len(text) > clipboardLimit:
+		return m.say(toneWarn, "too long for the clipboard; p shows plain text to select")
+	}
+	first := cleanLines(text, rowLimit)[0]
+	if len(first) > 60 {
+		first = clean(first, 60)
+	}
+	set := tea.SetClipboard(text)
+	if m.tmux {
+		set = tea.Batch(set, tea.Raw(ansi.TmuxPassthrough(ansi.SetSystemClipboard(text))))
+	}
+	return tea.Batch(set, m.say(toneInfo, "copied: "+first))
+}

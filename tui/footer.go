@@ -1,0 +1,113 @@
+package tui
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"lockstep/themes"
+)
+
+// footLines are what runs, the rule with the last word of the screen, and the keys that work here.
+func (m *Model) footLines(w int) []string {
+	var out []string
+	if l := m.runningLine(); l != nil {
+		out = append(out, m.look.draw(l, w, asItIs))
+	}
+	var word line
+	if m.toast.text != "" {
+		word = one(m.toast.tone, m.toast.text)
+		if m.toast.tone == toneBad {
+			word = line{txt(toneBad, m.look.glyph.Failed+" "+m.toast.text)}
+		}
+		word = word.cut(max(w-8, 1))
+	}
+	out = append(out, m.ruleLine(w, word, nil, false, nil))
+	return append(out, m.look.draw(m.keysLine(w), w, asItIs))
+}
+
+// keysLine is the filter while it is being typed, otherwise the keys that work here, the most useful first.
+func (m *Model) keysLine(w int) line {
+	if m.filtering {
+		p := m.panes[m.focus]
+		shown, all := p.count()
+		return line{txt(themes.Key, " /"), txt(themes.Input, p.filterText()+" "), txt(themes.Dim, "  "+itoa(shown)+" of "+
+			itoa(all)+"   enter keeps it   esc clears it")}
+	}
+	help := line{txt(themes.Key, "?"), txt(themes.Dim, " help ")}
+	out := line{blank(1)}
+	room := w - help.width() - 1
+	for _, a := range m.footerActions() {
+		tone, key := themes.Dim, themes.Key
+		if a.Blocked(m) != "" {
+			tone, key = themes.Off, themes.Off
+		}
+		part := line{txt(key, keyName(a.Keys[0])), txt(tone, " "+a.Short), blank(2)}
+		if out.width()+part.width() > room {
+			break
+		}
+		out = append(out, part...)
+	}
+	return apart(out, help, w)
+}
+
+// footerActions are the actions that have a place in the footer here, in their order.
+func (m *Model) footerActions() []*Action {
+	var out []*Action
+	for _, scope := range m.scope().chain() {
+		for i := range m.actions {
+			a := &m.actions[i]
+			if a.Scope == scope && a.Footer > 0 && len(a.Keys) > 0 {
+				out = append(out, a)
+			}
+		}
+	}
+	for i := range out {
+		for j := i; j > 0 && out[j].Footer < out[j-1].Footer; j-- {
+			out[j], out[j-1] = out[j-1], out[j]
+		}
+	}
+	return out
+}
+
+// keyName is how a key is written for people.
+func keyName(k string) string {
+	switch k {
+	case "pgdown":
+		return "page down"
+	case "pgup":
+		return "page up"
+	}
+	return strings.ReplaceAll(k, "ctrl+", "^")
+}
+
+// typeFilter takes a key while a filter is typed.
+func (m *Model) typeFilter(msg tea.KeyPressMsg) tea.Cmd {
+	p := m.panes[m.focus]
+	text := p.filterText()
+	switch key := msg.String(); key {
+	case "esc":
+		p.setFilter("")
+		m.filtering = false
+	case "enter":
+		m.filtering = false
+	case "backspace":
+		if text == "" {
+			m.filtering = false
+		} else {
+			r := []rune(text)
+			p.setFilter(string(r[:len(r)-1]))
+		}
+	case "ctrl+u":
+		p.setFilter("")
+	case "up", "down":
+		m.filtering = false
+		return m.press(msg)
+	default:
+		if msg.Text == "" {
+			return nil
+		}
+		p.setFilter(clean(text+msg.Text, 64))
+	}
+	return m.selectionMoved()
+}

@@ -1,0 +1,219 @@
+package tui
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"charm.land/bubbles/v2/textinput"
+	tea "charm.land/bubbletea/v2"
+
+	"lockstep/core"
+	"lockstep/themes"
+)
+
+// choice is one of the values that a form offers.
+type choice struct {
+	name, text string
+	intent     core.Intent
+}
+
+// form asks for what an intent still lacks: a choice among few, or a text. It changes nothing; it leads to the
+// confirmation.
+type form struct {
+	title   string
+	about   string
+	choices []choice
+	at      int
+
+	label  string // of the text field; with choices there is none
+	input  textinput.Model
+	intent func(text string) (core.Intent, error)
+	err    error
+}
+
+func newField(value string) textinput.Model {
+	in := textinput.New()
+	in.Prompt = ""
+	in.CharLimit = 200
+	in.SetVirtualCursor(false)
+	in.SetValue(value)
+	in.Focus()
+	return in
+}
+
+// aboutNodes names what a form is about.
+func (m *Model) aboutNodes(names []string) string {
+	labels := make([]string, len(names))
+	for i, n := range names {
+		labels[i] = m.snap.Label(n)
+	}
+	if len(labels) > 8 {
+		return fmt.Sprintf("%s and %d more nodes", strings.Join(labels[:8], ", "), len(labels)-8)
+	}
+	return strings.Join(labels, ", ")
+}
+
+// newModeForm asks for the migration mode.
+func newModeForm(m *Model) *form {
+	nodes := m.markedNodes()
+	f := &form{title: "Migration mode of " + m.aboutNodes(nodes),
+		about: "What the OpenStack controller does with the instances when the node goes into maintenance."}
+	for _, c := range []struct {
+		mode       core.MigrationMode
+		name, text string
+	}{
+		{core.ModeLive, "live", "it live-migrates them"},
+		{core.ModeManual, "manual", "it waits for you"},
+		{core.ModeSkip, "skip", "it leaves them: they go down with the host"},
+		{"", "not set", "remove the annotation; that means live"},
+	} {
+		f.choices = append(f.choices, choice{c.name, c.text, core.Intent{Kind: core.IntentSetMode, Nodes: nodes, Mode: c.mode}})
+	}
+	if v, ok := m.nodes.current(); ok && len(nodes) == 1 {
+		for i, c := range f.choices {
+			if v.ModeSet && c.intent.Mode == v.Mode || !v.ModeSet && c.intent.Mode == "" {
+				f.at = i
+				f.choices[i].text += " (as it is)"
+			}
+		}
+	}
+	return f
+}
+
+// newAttemptsForm asks for the number of attempts.
+func newAttemptsForm(m *Model) *form {
+	nodes := m.markedNodes()
+	value := ""
+	if v, ok := m.nodes.current(); ok && len(nodes) == 1 {
+		value = v.AttemptsRaw
+	}
+	return &form{title: "Attempts to migrate an instance on " + m.aboutNodes(nodes),
+		about: fmt.Sprintf("How often the OpenStack controller tries to live-migrate one instance. Empty removes the annotation; "+
+			"that means %d.", core.DefaultMigrationAttempts),
+		label: "attempts", input: newField(value),
+		intent: func(text string) (core.Intent, error) {
+			i := core.Intent{Kind: core.IntentSetAttempts, Nodes: nodes}
+			if text == "" {
+				return i, nil
+			}
+			n, err := strconv.Atoi(text)
+			if err != nil || n < 1 || n > 100 {
+				return i, fmt.Errorf("%q is not a number from 1 to 100", text)
+			}
+			i.Attempts = n
+			return i, nil
+		}}
+}
+
+// newReasonForm asks for the reason with which a compute service is disabled.
+func newReasonForm(m *Model) *form {
+	node := m.nodes.selected()
+	return &form{title: "Disable nova-compute of " + m.snap.Label(node),
+		about: "No instance is scheduled to it any more; those that are there stay. Others read the reason in the service list.",
+		label: "reason", input: newField(""),
+		intent: func(text string) (core.Intent, error) {
+			i := core.Intent{Kind: core.IntentDisableCompute, Node: node, Reason: text}
+			if text == "" {
+				return i, fmt.Errorf("a reason is needed: somebody will wonder why")
+			}
+			return i, nil
+		}}
+}
+
+func (*form) scope() Scope           { return ScopeForm }
+func (*form) page() bool             { return false }
+func (*form) refresh(*Model) tea.Cmd { return nil }
+
+func (f *form) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
+	switch key := msg.String(); key {
+	case "esc", "enter", "up", "down", "tab", "shift+tab":
+		return false, nil
+	default:
+		if len(f.choices) == 0 {
+			f.input, _ = f.input.Update(msg)
+			f.err = nil
+			return true, nil
+		}
+		if key == "j" || key == "k" {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+func (f *form) paste(_ *Model, text string) {
+	if len(f.choices) == 0 {
+		f.input, _ = f.input.Update(tea.PasteMsg{Content: clean(text, 200)})
+	}
+}
+
+func (f *form) move(by int) {
+	if n := len(f.choices); n > 0 {
+		f.at = (f.at + by + n) % n
+	}
+}
+
+// submit goes on to the confirmation.
+func (f *form) submit(m *Model) tea.Cmd {
+	var intent core.Intent
+	if len(f.choices) > 0 {
+		intent = f.choices[f.at].intent
+	} else {
+		i, err := f.intent(strings.TrimSpace(f.input.Value()))
+		if err != nil {
+			f.err = err
+			return nil
+		}
+		intent = i
+	}
+	m.close(f)
+	return m.confirm(intent, "")
+}
+
+func (f *form) draw(m *Model, w, _ int) []string {
+	w = min(w, 78)
+	inner := max(w-4, 10)
+	body := append([]line{{}}, paragraph(themes.Text, f.about, inner)...)
+	body = append(body, line{})
+	for i, c := range f.choices {
+		l := line{blank(2), txt(themes.Text, fmt.Sprintf("%-8s ", c.name)), txt(themes.Dim, c.text)}
+		if i == f.at {
+			l = line{txt(themes.Match, m.look.glyph.Cursor+" "), txt(themes.ButtonFocus, fmt.Sprintf("%-8s", c.name)), blank(1),
+				txt(themes.Text, c.text)}
+		}
+		body = append(body, l)
+	}
+	if len(f.choices) == 0 {
+		label := one(themes.Dim, f.label+": ")
+		body = append(body, append(label, inputLine(f.input.Value(), f.input.Position(), inner-label.width(), true)...))
+	}
+	body = append(body, line{})
+	if f.err != nil {
+		body = append(body, paragraph(themes.Bad, f.err.Error(), inner)...)
+	}
+	body = append(body, one(themes.Dim, "enter goes on to the confirmation; nothing is changed yet. esc cancels."))
+	return m.box(one(themes.Strong, f.title), nil, body, w, themes.RuleFocus)
+}
+
+// formActions work in forms.
+func formActions() []Action {
+	with := func(f func(m *Model, l *form) tea.Cmd) func(*Model) tea.Cmd {
+		return func(m *Model) tea.Cmd {
+			if l, ok := m.top().(*form); ok {
+				return f(m, l)
+			}
+			return nil
+		}
+	}
+	return []Action{
+		{ID: "form.submit", Title: "Go on to the confirmation", Short: "go on", Scope: ScopeForm, Keys: []string{"enter"}, Footer: 2,
+			run: with(func(m *Model, f *form) tea.Cmd { return f.submit(m) })},
+		{ID: "form.cancel", Title: "Cancel", Short: "cancel", Scope: ScopeForm, Keys: []string{"esc"}, Footer: 1,
+			run: with(func(m *Model, f *form) tea.Cmd { m.close(f); return nil })},
+		{ID: "form.next", Title: "Go to the next choice", Short: "next", Scope: ScopeForm, Keys: []string{"down", "tab", "j"},
+			Footer: 3, run: with(func(_ *Model, f *form) tea.Cmd { f.move(1); return nil })},
+		{ID: "form.previous", Title: "Go to the previous choice", Short: "previous", Scope: ScopeForm,
+			Keys: []string{"up", "shift+tab", "k"}, run: with(func(_ *Model, f *form) tea.Cmd { f.move(-1); return nil })},
+	}
+}

@@ -1,0 +1,225 @@
+package tui
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"lockstep/core"
+	"lockstep/themes"
+)
+
+// instancesPane is the instances of the selected node, those that hold its lock first.
+type instancesPane struct{ tablePane[core.InstanceView] }
+
+func newInstancesPane(m *Model) *instancesPane {
+	t := &table[core.InstanceView]{
+		header: true,
+		id:     func(v core.InstanceView) string { return v.Instance.ID },
+		name:   func(v core.InstanceView) string { return instanceName(v.Instance) },
+	}
+	t.columns = []column[core.InstanceView]{
+		{title: "name", width: 8, most: 28, measure: func(v core.InstanceView) int { return width(clean(instanceName(v.Instance), rowLimit)) },
+			cell:    func(v core.InstanceView) line { return one(themes.Strong, instanceName(v.Instance)) },
+			compare: func(a, b core.InstanceView) int { return strings.Compare(a.Instance.Name, b.Instance.Name) }},
+		{title: "id", width: 8, rank: 6, cell: func(v core.InstanceView) line { return one(themes.Dim, shortID(v.Instance.ID)) }},
+		{title: "project", width: 7, most: 16, rank: 4,
+			measure: func(v core.InstanceView) int { return width(clean(m.snap.Project(v.Instance.ProjectID), rowLimit)) },
+			cell:    func(v core.InstanceView) line { return one(themes.Dim, m.snap.Project(v.Instance.ProjectID)) },
+			compare: func(a, b core.InstanceView) int {
+				return strings.Compare(m.snap.Project(a.Instance.ProjectID), m.snap.Project(b.Instance.ProjectID))
+			}},
+		{title: "status", width: 9, cell: func(v core.InstanceView) line { return one(statusTone(v.Instance), v.Instance.Status) },
+			compare: func(a, b core.InstanceView) int { return strings.Compare(a.Instance.Status, b.Instance.Status) }},
+		{title: "task", width: 9, rank: 7, cell: func(v core.InstanceView) line { return one(themes.Moves, v.Instance.TaskState) }},
+		{title: "power", width: 8, rank: 5, cell: func(v core.InstanceView) line { return one(themes.Dim, powerText(v.Instance.Power)) }},
+		{title: "flavor", width: 17, right: true, rank: 8, cell: func(v core.InstanceView) line { return one(themes.Dim, flavorText(v.Instance.Flavor)) },
+			compare: func(a, b core.InstanceView) int {
+				return cmp.Compare(a.Instance.Flavor.RAMMiB, b.Instance.Flavor.RAMMiB)
+			}},
+		{title: "action", width: 19, rank: 2, cell: actionCell,
+			compare: func(a, b core.InstanceView) int { return strings.Compare(string(a.Action), string(b.Action)) }},
+		{title: "blocks", width: 6, rank: 1, cell: func(v core.InstanceView) line {
+			if v.Blocks {
+				return one(themes.Needs, "yes")
+			}
+			return one(themes.Dim, "no")
+		}},
+		{title: "migration", width: 18, grow: true, cell: func(v core.InstanceView) line { return migrationCell(m, v) }},
+	}
+	return &instancesPane{tablePane[core.InstanceView]{t}}
+}
+
+func instanceName(i *core.Instance) string {
+	if i.Name != "" {
+		return i.Name
+	}
+	return shortID(i.ID)
+}
+
+func shortID(id string) string {
+	head, _, _ := strings.Cut(id, "-")
+	return head
+}
+
+func statusTone(i *core.Instance) themes.Token {
+	switch i.Status {
+	case "ACTIVE":
+		return themes.Text
+	case "ERROR":
+		return themes.Bad
+	case "MIGRATING", "RESIZE", "VERIFY_RESIZE", "REBOOT", "HARD_REBOOT", "PASSWORD", "REBUILD":
+		return themes.Moves
+	case "SHUTOFF", "SHELVED", "SHELVED_OFFLOADED", "SUSPENDED", "PAUSED":
+		return themes.Dim
+	}
+	return themes.Warn
+}
+
+func powerText(p core.PowerState) string {
+	if p == core.PowerShutdown {
+		return "off"
+	}
+	return p.String()
+}
+
+func flavorText(f core.Flavor) string {
+	if f.VCPUs == 0 && f.RAMMiB == 0 {
+		return f.Name
+	}
+	if f.RAMMiB%1024 != 0 {
+		return fmt.Sprintf("%2d vCPU %4d MiB", f.VCPUs, f.RAMMiB)
+	}
+	return fmt.Sprintf("%2d vCPU %4d GiB", f.VCPUs, f.RAMMiB/1024)
+}
+
+func actionCell(v core.InstanceView) line {
+	tone := themes.Text
+	switch v.Action {
+	case core.ActionNotify:
+		tone = themes.Needs
+	case core.ActionPowerOff:
+		tone = themes.Warn
+	case core.ActionUnknown:
+		tone = themes.Bad
+	}
+	return line{txt(tone, string(v.Action)), txt(themes.Dim, " ("+string(v.Origin)+")")}
+}
+
+func migrationCell(m *Model, v core.InstanceView) line {
+	mig := v.Migration
+	switch {
+	case mig != nil && mig.Running():
+		out := one(themes.Moves, strings.TrimSpace(mig.Status+destination(m, mig)))
+		if n := mig.Percent(); n >= 0 {
+			bar := append(line{txt(themes.Moves, strings.TrimSpace(destination(m, mig))), blank(1)},
+				gauge(m.look.glyph, n, 100, 8)...)
+			return append(bar, txt(themes.Text, fmt.Sprintf(" %3d %%", n)))
+		}
+		return out
+	case v.Failures > 0:
+		when := ""
+		if mig != nil && mig.Failed() && !mig.Updated.IsZero() {
+			when = ", " + ago(m.snap.Now.Sub(mig.Updated))
+		}
+		return one(themes.Bad, "failed "+times(v.Failures)+when).and(themes.Dim, reasonAfter(v.Failure))
+	case v.Instance.Fault != "":
+		return one(themes.Bad, v.Instance.Fault)
+	}
+	return one(themes.Dim, v.Why)
+}
+
+func reasonAfter(text string) string {
+	if text == "" {
+		return ""
+	}
+	return ": " + text
+}
+
+func destination(m *Model, mig *core.Migration) string {
+	if mig.DestHost == "" {
+		return ""
+	}
+	if n := m.snap.NodeOfHost(mig.DestHost); n != nil {
+		return " to " + n.Label()
+	}
+	return " to " + mig.DestHost
+}
+
+func times(n int) string {
+	switch n {
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+func (p *instancesPane) refresh(m *Model) string {
+	node := m.nodes.selected()
+	before := p.cursor
+	var rows []core.InstanceView
+	if node != "" {
+		rows = m.snap.InstanceViews(node)
+	}
+	gone := p.set(rows, m.snap.Revision)
+	if _, still := m.snap.Instances[before]; still {
+		return "" // it moved to another host: that is what was wanted
+	}
+	return gone
+}
+
+func (p *instancesPane) name(m *Model) string {
+	if node := m.nodes.selected(); node != "" && m.snap != nil {
+		return "Instances of " + m.snap.Label(node)
+	}
+	return "Instances"
+}
+func (p *instancesPane) short() string { return "Inst" }
+func (p *instancesPane) sources() []core.SourceID {
+	return []core.SourceID{core.SourceInstances, core.SourceMigrations}
+}
+
+func (p *instancesPane) empty(m *Model) string {
+	node := m.nodes.selected()
+	n := m.snap.Nodes[node]
+	switch {
+	case node == "":
+		return "No node is selected."
+	case n != nil && !n.Is(core.RoleCompute):
+		return m.snap.Label(node) + " is no compute node: it has no instances."
+	}
+	return "No instance is left on " + m.snap.Label(node) + "."
+}
+
+func (p *instancesPane) note(m *Model) line {
+	if len(p.all) == 0 {
+		return nil
+	}
+	blocking := 0
+	for _, v := range p.all {
+		if v.Blocks {
+			blocking++
+		}
+	}
+	out := one(themes.Dim, fmt.Sprint(len(p.all)))
+	if blocking > 0 {
+		verb := "block"
+		if blocking == 1 {
+			verb = "blocks"
+		}
+		out = out.and(themes.Dim, " "+m.look.glyph.Dot+" ").and(themes.Needs, fmt.Sprintf("%d %s the lock", blocking, verb))
+	}
+	return out
+}
+
+func (p *instancesPane) subject(m *Model) subject {
+	v, ok := p.current()
+	if !ok {
+		return subject{}
+	}
+	return subject{procedure: &core.ProcedureKey{Kind: core.ProcedureInstance, Subject: v.Instance.ID},
+		node: m.nodes.selected(), instance: v.Instance.ID, name: v.Instance.ID,
+		command: "openstack server show " + v.Instance.ID}
+}

@@ -1,0 +1,148 @@
+package tui
+
+import (
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"lockstep/themes"
+)
+
+// layer is what lies over the dashboard: a page in place of the panes, or a box before them. The topmost has the keys.
+type layer interface {
+	scope() Scope
+	// page tells whether it takes the panes' place.
+	page() bool
+	// refresh follows a new Snapshot.
+	refresh(m *Model) tea.Cmd
+	// handle takes the keys that are text or moves within the layer; what it does not handle goes to the catalogue.
+	handle(m *Model, msg tea.KeyPressMsg) (handled bool, cmd tea.Cmd)
+	// draw makes a page of w by h, or a box that fits into them.
+	draw(m *Model, w, h int) []string
+}
+
+// paster is a layer into which text can be pasted.
+type paster interface{ paste(m *Model, text string) }
+
+// swallowFor is how long a box that opens or changes by itself takes no keys: the key was meant for what was there
+// before.
+const swallowFor = 300 * time.Millisecond
+
+// box frames lines: a title and a note in the upper border.
+func (m *Model) box(title, note line, body []line, w int, tone themes.Token) []string {
+	g := m.look.glyph
+	inner := w - 4
+	room := w - 2 - 2 // corners, one line each side
+	if len(note) > 0 {
+		room -= note.width() + 3
+	}
+	title = title.cut(max(room-2, 4))
+	top := line{txt(tone, g.CornerNW+g.Line+" ")}
+	top = append(top, title...)
+	top = append(top, txt(tone, " "))
+	end := line{txt(tone, g.Line+g.CornerNE)}
+	if len(note) > 0 {
+		end = append(append(line{txt(tone, " ")}, note...), txt(tone, " "+g.Line+g.CornerNE))
+	}
+	top = append(top, txt(tone, strings.Repeat(g.Line, max(w-top.width()-end.width(), 0))))
+	out := []string{m.look.draw(append(top, end...), w, asItIs)}
+	side := m.look.draw(one(tone, g.Bar), 1, asItIs)
+	for _, l := range body {
+		out = append(out, side+" "+m.look.draw(l, inner, asItIs)+" "+side)
+	}
+	bottom := g.CornerSW + strings.Repeat(g.Line, max(w-2, 0)) + g.CornerSE
+	return append(out, m.look.draw(one(tone, bottom), w, asItIs))
+}
+
+// buttons draws the buttons of a dialog; the focused one stands out by its look and by brackets.
+func buttons(names []string, focus int) line {
+	var out line
+	for i, n := range names {
+		if i > 0 {
+			out = append(out, blank(2))
+		}
+		if i == focus {
+			out = append(out, txt(themes.ButtonFocus, "[ "+n+" ]"))
+		} else {
+			out = append(out, txt(themes.Button, "  "+n+"  "))
+		}
+	}
+	return out
+}
+
+// paragraph wraps a text into lines of one look.
+func paragraph(tone themes.Token, text string, w int) []line {
+	var out []line
+	for _, s := range wrap(clean(text, rowLimit), w) {
+		out = append(out, one(tone, s))
+	}
+	return out
+}
+
+// notice is a box that opens by itself to say something that must not be missed.
+type notice struct {
+	title, text string
+	quiet       time.Time // keys are swallowed until then
+}
+
+func newNotice(m *Model, title, text string) *notice {
+	return &notice{title: title, text: text, quiet: m.now().Add(swallowFor)}
+}
+
+func (*notice) scope() Scope           { return ScopeForm }
+func (*notice) page() bool             { return false }
+func (*notice) refresh(*Model) tea.Cmd { return nil }
+
+func (n *notice) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
+	if key := msg.String(); m.now().After(n.quiet) && (key == "enter" || key == "esc") {
+		m.close(n)
+	}
+	return true, nil
+}
+
+func (n *notice) draw(m *Model, w, _ int) []string {
+	w = min(w-2, 72)
+	body := append([]line{{}}, paragraph(themes.Text, n.text, w-4)...)
+	body = append(body, line{}, buttons([]string{"OK"}, 0))
+	return m.box(one(themes.Warn, n.title), nil, body, w, themes.Warn)
+}
+
+// quitDialog asks before leaving while something runs.
+type quitDialog struct {
+	what  string
+	leave bool
+}
+
+func newQuitDialog(what string) *quitDialog { return &quitDialog{what: what} }
+
+func (*quitDialog) scope() Scope           { return ScopeForm }
+func (*quitDialog) page() bool             { return false }
+func (*quitDialog) refresh(*Model) tea.Cmd { return nil }
+
+func (q *quitDialog) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
+	switch msg.String() {
+	case "left", "right", "tab", "shift+tab":
+		q.leave = !q.leave
+	case "esc", "q":
+		m.close(q)
+	case "enter":
+		if q.leave {
+			return true, tea.Quit
+		}
+		m.close(q)
+	}
+	return true, nil
+}
+
+func (q *quitDialog) draw(m *Model, w, _ int) []string {
+	w = min(w-2, 72)
+	body := append([]line{{}}, paragraph(themes.Text, "Still running: "+q.what+". What the servers have begun goes on; "+
+		"nothing more is begun, and nobody watches it.", w-4)...)
+	focus := 0
+	if q.leave {
+		focus = 1
+	}
+	body = append(body, line{}, buttons([]string{"Stay", "Leave"}, focus))
+	return m.box(one(themes.Warn, "Leave?"), nil, body, w, themes.Warn)
+}

@@ -1,0 +1,206 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"lockstep/core"
+	"lockstep/themes"
+)
+
+// locksPane is the locks of the selected node and of the cluster, or all there are.
+type locksPane struct {
+	tablePane[*core.WorkloadLock]
+	every bool
+}
+
+func newLocksPane(m *Model) *locksPane {
+	t := &table[*core.WorkloadLock]{
+		header: true,
+		id:     func(l *core.WorkloadLock) string { return string(l.Kind) + "/" + l.Name },
+		name:   func(l *core.WorkloadLock) string { return "lock " + l.Name },
+	}
+	t.columns = []column[*core.WorkloadLock]{
+		{title: "of", width: 7, most: 24, rank: 1, measure: func(l *core.WorkloadLock) int { return width(clean(lockOf(m, l), rowLimit)) },
+			cell:    func(l *core.WorkloadLock) line { return one(themes.Strong, lockOf(m, l)) },
+			compare: func(a, b *core.WorkloadLock) int { return strings.Compare(lockOf(m, a), lockOf(m, b)) }},
+		{title: "controller", width: 10, most: 18, measure: func(l *core.WorkloadLock) int { return width(clean(l.Controller, rowLimit)) },
+			cell:    func(l *core.WorkloadLock) line { return plain(l.Controller) },
+			compare: func(a, b *core.WorkloadLock) int { return strings.Compare(a.Controller, b.Controller) }},
+		{title: "state", width: 10, cell: func(l *core.WorkloadLock) line {
+			k := lockMark(m.look.glyph, l.State())
+			return k.spans(string(l.State()))
+		}, compare: func(a, b *core.WorkloadLock) int { return strings.Compare(string(a.State()), string(b.State())) }},
+		{title: "inner", width: 8, rank: 5, cell: func(l *core.WorkloadLock) line { return one(themes.Dim, l.InnerState) }},
+		{title: "release", width: 8, most: 16, rank: 4, measure: func(l *core.WorkloadLock) int { return width(clean(l.Release, rowLimit)) },
+			cell:    func(l *core.WorkloadLock) line { return one(themes.Dim, l.Release) },
+			compare: func(a, b *core.WorkloadLock) int { return strings.Compare(a.Release, b.Release) }},
+		{title: "for", width: 9, right: true, rank: 2, cell: func(l *core.WorkloadLock) line { return one(themes.Dim, lockAge(m, l)) }},
+		{title: "says", width: 20, grow: true, cell: func(l *core.WorkloadLock) line { return lockSays(m, l) }},
+	}
+	return &locksPane{tablePane: tablePane[*core.WorkloadLock]{t}}
+}
+
+func lockOf(m *Model, l *core.WorkloadLock) string {
+	if l.Kind == core.KindClusterWorkloadLock {
+		return "cluster"
+	}
+	if m.snap == nil {
+		return l.Node
+	}
+	return m.snap.Label(l.Node)
+}
+
+// lockAge is the age of the message's own timestamp, else of the state as it was seen.
+func lockAge(m *Model, l *core.WorkloadLock) string {
+	if at := core.ReadLockMessage(l.Message).At; !at.IsZero() {
+		return age(m.snap.Now.Sub(at))
+	}
+	if r, ok := m.snap.History.Locks[l.UID]; ok {
+		return sinceText(r.Since, m.snap.Now)
+	}
+	return ""
+}
+
+// lockSays is what the lock's text means, with the IDs of instances in it as names.
+func lockSays(m *Model, l *core.WorkloadLock) line {
+	if l.Progress != nil {
+		return one(themes.Moves, fmt.Sprintf("%3d %%", l.Progress.Percentage)).and(themes.Text, "  "+l.Progress.Description)
+	}
+	if l.Message == "" {
+		return nil
+	}
+	msg := core.ReadLockMessage(l.Message)
+	word, tone := messageWord(msg.Class)
+	text := msg.Text
+	if text == "" {
+		text = msg.Raw
+	}
+	return one(tone, word).and(themes.Text, " "+named(m.snap, text))
+}
+
+func messageWord(c core.MessageClass) (string, themes.Token) {
+	switch c {
+	case core.MessageWaiting:
+		return "waits:", themes.Dim
+	case core.MessageProgress:
+		return "works:", themes.Moves
+	case core.MessageActionable:
+		return "needs you:", themes.Needs
+	case core.MessageOutage:
+		return "outage:", themes.Warn
+	}
+	return "says:", themes.Warn
+}
+
+// named replaces the IDs of known instances in a text by their names.
+func named(s *core.Snapshot, text string) string {
+	const idLength = 36
+	text = clean(text, rowLimit)
+	var b strings.Builder
+	for i := 0; i < len(text); {
+		if i+idLength <= len(text) && text[i+8] == '-' {
+			if inst := s.Instances[text[i:i+idLength]]; inst != nil && inst.Name != "" {
+				b.WriteString(inst.Name)
+				i += idLength
+				continue
+			}
+		}
+		b.WriteByte(text[i])
+		i++
+	}
+	return b.String()
+}
+
+func (p *locksPane) refresh(m *Model) string {
+	var rows []*core.WorkloadLock
+	node := m.nodes.selected()
+	if p.every {
+		rows = append(rows, m.snap.ClusterLocks...)
+		names := make([]string, 0, len(m.snap.NodeLocks))
+		for name := range m.snap.NodeLocks {
+			names = append(names, name)
+		}
+		slices.SortFunc(names, func(a, b string) int { return strings.Compare(m.snap.Label(a), m.snap.Label(b)) })
+		for _, name := range names {
+			rows = append(rows, m.snap.NodeLocks[name]...)
+		}
+	} else {
+		rows = append(slices.Clone(m.snap.NodeLocks[node]), m.snap.ClusterLocks...)
+	}
+	had := p.cursor
+	gone := p.set(rows, m.snap.Revision)
+	if lockStillThere(m.snap, had) {
+		return "" // only another node is selected now
+	}
+	return gone
+}
+
+func lockStillThere(s *core.Snapshot, id string) bool {
+	for _, locks := range s.NodeLocks {
+		for _, l := range locks {
+			if string(l.Kind)+"/"+l.Name == id {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (p *locksPane) name(m *Model) string {
+	node := m.nodes.selected()
+	switch {
+	case p.every:
+		return "Locks of all nodes and the cluster"
+	case node != "" && m.snap != nil:
+		return "Locks of " + m.snap.Label(node) + " and the cluster"
+	}
+	return "Locks"
+}
+func (p *locksPane) short() string { return "Locks" }
+func (p *locksPane) sources() []core.SourceID {
+	return []core.SourceID{core.SourceNodeLocks, core.SourceClusterLocks}
+}
+func (p *locksPane) empty(*Model) string { return "There are no workload locks: LCM waits for nobody." }
+
+func (p *locksPane) note(m *Model) line {
+	active := 0
+	for _, l := range p.all {
+		if l.State() == core.LockActive {
+			active++
+		}
+	}
+	if len(p.all) == 0 {
+		return nil
+	}
+	return one(themes.Dim, fmt.Sprintf("%d %s %d active", len(p.all), m.look.glyph.Dot, active))
+}
+
+func (p *locksPane) subject(*Model) subject {
+	r, ok := p.current()
+	if !ok {
+		return subject{}
+	}
+	l := *r
+	out := subject{lock: l, node: l.Node, name: l.Name,
+		command: "kubectl get " + strings.ToLower(string(l.Kind)) + " " + l.Name + " -o yaml"}
+	if l.Node != "" {
+		out.procedure = &core.ProcedureKey{Kind: core.ProcedureNode, Subject: l.Node}
+	} else {
+		out.procedure = &core.ProcedureKey{Kind: core.ProcedureCluster}
+	}
+	return out
+}
+
+// took is how long something took, or takes.
+func took(started, ended, now time.Time) string {
+	switch {
+	case started.IsZero():
+		return ""
+	case ended.IsZero():
+		return age(now.Sub(started))
+	}
+	return age(ended.Sub(started))
+}

@@ -1,0 +1,315 @@
+package tui
+
+import (
+	"context"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	"lockstep/core"
+	"lockstep/themes"
+)
+
+// Model is the whole screen's state: the newest Snapshot, and what the operator selected, opened and typed.
+type Model struct {
+	opts    Options
+	backend Backend
+	ctx     context.Context
+	now     func() time.Time
+
+	theme  themes.Theme
+	look   *look
+	depth  themes.Depth
+	tmux   bool
+	mouse  bool
+	pump   *pump
+	opened time.Time
+
+	width, height int
+	snap          *core.Snapshot
+
+	focus     paneID
+	bottom    paneID // which of locks and log stands below where there is room for one
+	needs     *needsPane
+	phases    *phasesPane
+	nodes     *nodesPane
+	instances *instancesPane
+	locks     *locksPane
+	log       *logPane
+	panes     [lastPane + 1]pane
+	areas     []area // where the panes are on the screen, for the mouse
+
+	layers    []layer
+	filtering bool // the filter of the focused pane is being typed
+	toast     toast
+	messages  []message
+	lastLost  string
+	watched   string // the node that the Backend was told of
+	previews  int
+
+	actions []Action
+	dirty   bool
+	frame   string
+	cursorX int
+}
+
+// New makes the screen. It is a tea.Model for a program of one's own; Run does all that is needed for a terminal.
+func New(opts Options) tea.Model { return newModel(context.Background(), opts) }
+
+func newModel(ctx context.Context, opts Options) *Model {
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	theme := opts.Theme
+	if theme.Looks == nil {
+		theme, _ = themes.Load(themes.Auto) // embedded, and loaded by its test
+	}
+	m := &Model{
+		opts: opts, backend: opts.Backend, ctx: ctx, now: opts.Now, theme: theme, depth: themes.Depth256,
+		focus: paneNodes, bottom: paneLocks, dirty: true, actions: Actions(),
+	}
+	m.opened = m.now()
+	if opts.NoColor {
+		m.depth = themes.DepthNone
+	}
+	m.relook()
+	m.needs, m.phases, m.nodes = newNeedsPane(m), newPhasesPane(m), newNodesPane(m)
+	m.instances, m.locks, m.log = newInstancesPane(m), newLocksPane(m), newLogPane(m)
+	m.panes = [lastPane + 1]pane{paneNeeds: m.needs, panePhases: m.phases, paneNodes: m.nodes,
+		paneInstances: m.instances, paneLocks: m.locks, paneLog: m.log}
+	m.pump = newPump(ctx, opts.Backend)
+	return m
+}
+
+// relook makes the look anew after the theme or the terminal's depth has changed.
+func (m *Model) relook() {
+	glyphs, _ := themes.LoadGlyphs(m.opts.ASCII) // embedded, and loaded by its test
+	m.look = newLook(m.theme, glyphs, m.opts.ASCII, m.depth)
+}
+
+// Init implements tea.Model.
+func (m *Model) Init() tea.Cmd {
+	cmds := []tea.Cmd{m.pump.next, m.askTerminal()}
+	if m.opts.AutoTheme {
+		cmds = append(cmds, tea.RequestBackgroundColor)
+	}
+	return tea.Batch(cmds...)
+}
+
+// Update implements tea.Model.
+func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	m.dirty = true
+	switch msg := msg.(type) {
+	case snapshotMsg:
+		return m, tea.Batch(m.take(msg.snapshot), m.pump.next)
+	case tea.KeyPressMsg:
+		return m, m.press(msg)
+	case tea.PasteMsg:
+		return m, m.paste(msg)
+	case tea.WindowSizeMsg:
+		m.width, m.height = msg.Width, msg.Height
+		if m.opts.SyncOutput == SyncOn {
+			return m, m.askTerminal()
+		}
+	case tea.ColorProfileMsg:
+		m.setProfile(msg.Profile)
+	case tea.BackgroundColorMsg:
+		m.setBackground(msg.IsDark())
+	case tea.EnvMsg:
+		m.tmux = msg.Getenv("TMUX") != ""
+	case tea.FocusMsg:
+		m.pump.hurry(true)
+	case tea.BlurMsg:
+		m.pump.hurry(false)
+	case tea.MouseClickMsg, tea.MouseWheelMsg:
+		return m, m.point(msg.(tea.MouseMsg))
+	case toastGoneMsg:
+		m.toastGone(msg)
+	case previewMsg, executedMsg, armedMsg, controlledMsg:
+		return m, m.answered(msg)
+	default:
+		m.dirty = false
+	}
+	return m, nil
+}
+
+// take puts a new Snapshot on the screen.
+func (m *Model) take(s *core.Snapshot) tea.Cmd {
+	if s == nil || m.snap != nil && s.Revision < m.snap.Revision {
+		return nil
+	}
+	m.snap = s
+	cmd := m.refresh()
+	if s.Write.Lost != "" && s.Write.Lost != m.lastLost {
+		m.open(newNotice(m, "Writing was switched off", s.Write.Lost))
+	}
+	m.lastLost = s.Write.Lost
+	return cmd
+}
+
+// refresh hands the Snapshot to panes and layers, and tells the Backend which node is looked at.
+func (m *Model) refresh() tea.Cmd {
+	if m.snap == nil {
+		return nil
+	}
+	var cmds []tea.Cmd
+	for _, id := range paneIDs {
+		if gone := m.panes[id].refresh(m); gone != "" && (id == m.focus || id == paneNodes) {
+			cmds = append(cmds, m.say(toneWarn, gone+" is gone; "+m.panes[id].selectedName()+" is selected now"))
+		}
+	}
+	for _, l := range m.layers {
+		if cmd := l.refresh(m); cmd != nil {
+			cmds = append(cmds, cmd)
+		}
+	}
+	return tea.Batch(append(cmds, m.watch())...)
+}
+
+// watch tells the Backend which node is looked at, when that has changed.
+func (m *Model) watch() tea.Cmd {
+	node := m.nodes.selected()
+	if node == m.watched || m.backend == nil {
+		return nil
+	}
+	m.watched = node
+	backend := m.backend
+	return func() tea.Msg {
+		backend.Focus(node)
+		return nil
+	}
+}
+
+// selectionMoved brings what hangs on the selected node up to date.
+func (m *Model) selectionMoved() tea.Cmd {
+	if m.snap == nil {
+		return nil
+	}
+	if m.focus == paneNeeds {
+		m.needs.lead(m)
+	}
+	m.instances.refresh(m)
+	m.locks.refresh(m)
+	return m.watch()
+}
+
+func (m *Model) setProfile(p colorprofile.Profile) {
+	depth := themes.Depth256
+	switch {
+	case m.opts.NoColor || p <= colorprofile.ASCII:
+		depth = themes.DepthNone
+	case p == colorprofile.ANSI:
+		depth = themes.Depth16
+	case p == colorprofile.TrueColor:
+		depth = themes.DepthTrue
+	}
+	if depth != m.depth {
+		m.depth = depth
+		m.relook()
+	}
+}
+
+// setBackground changes between dark and light when that was left to the terminal.
+func (m *Model) setBackground(dark bool) {
+	if !m.opts.AutoTheme || m.theme.Dark == dark {
+		return
+	}
+	name := "light"
+	if dark {
+		name = "dark"
+	}
+	if t, err := themes.Load(name); err == nil {
+		m.theme = t
+		m.relook()
+	}
+}
+
+// top is the layer that has the keys; nil when it is the dashboard.
+func (m *Model) top() layer {
+	if len(m.layers) == 0 {
+		return nil
+	}
+	return m.layers[len(m.layers)-1]
+}
+
+func (m *Model) open(l layer) { m.layers = append(m.layers, l) }
+
+// close takes away the layer l and what lies on it.
+func (m *Model) close(l layer) {
+	for i := range m.layers {
+		if m.layers[i] == l {
+			m.layers = m.layers[:i]
+			return
+		}
+	}
+}
+
+// scope is where keys go now.
+func (m *Model) scope() Scope {
+	if l := m.top(); l != nil {
+		return l.scope()
+	}
+	return paneScopes[m.focus]
+}
+
+// press finds what a key does: text that is being typed has it first, then the layer or pane, then what works everywhere.
+func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
+	key := msg.String()
+	if key == "ctrl+c" {
+		return m.quit()
+	}
+	if l := m.top(); l != nil {
+		if handled, cmd := l.handle(m, msg); handled {
+			return cmd
+		}
+	} else if m.filtering {
+		return m.typeFilter(msg)
+	}
+	a := m.actionFor(key)
+	if a == nil {
+		return nil
+	}
+	if reason := a.Blocked(m); reason != "" {
+		return m.say(toneWarn, a.Title+": "+reason)
+	}
+	return a.run(m)
+}
+
+// actionFor is the action that the key stands for here: the innermost scope that knows it wins.
+func (m *Model) actionFor(key string) *Action {
+	for _, scope := range m.scope().chain() {
+		for i := range m.actions {
+			a := &m.actions[i]
+			if a.Scope != scope {
+				continue
+			}
+			for _, k := range a.Keys {
+				if k == key {
+					return a
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (m *Model) paste(msg tea.PasteMsg) tea.Cmd {
+	if p, ok := m.top().(paster); ok {
+		p.paste(m, msg.Content)
+	}
+	return nil
+}
+
+// quit leaves, or asks first while something runs.
+func (m *Model) quit() tea.Cmd {
+	if _, asking := m.top().(*quitDialog); !asking && m.snap != nil {
+		for _, op := range m.snap.Operations {
+			if !op.State.Ended() {
+				m.open(newQuitDialog(op.Title))
+				return nil
+			}
+		}
+	}
+	return tea.Quit
+}

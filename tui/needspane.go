@@ -1,0 +1,111 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	"lockstep/core"
+	"lockstep/themes"
+)
+
+// needsPane is what needs a person now, most urgent first.
+type needsPane struct{ tablePane[core.Attention] }
+
+func newNeedsPane(m *Model) *needsPane {
+	return &needsPane{tablePane[core.Attention]{&table[core.Attention]{
+		id:   func(a core.Attention) string { return a.ID },
+		name: func(a core.Attention) string { return a.Label + ": " + a.Reason },
+		columns: []column[core.Attention]{
+			{width: 1, cell: func(a core.Attention) line {
+				k := severityMark(m.look.glyph, a.Severity)
+				return one(k.tone, k.glyph)
+			}},
+			{width: 6, most: 18, measure: func(a core.Attention) int { return width(clean(a.Label, rowLimit)) },
+				cell: func(a core.Attention) line { return one(themes.Strong, a.Label) }},
+			{width: 20, grow: true, cell: func(a core.Attention) line {
+				tone := themes.Text
+				if a.Severity == core.SeverityUrgent {
+					tone = themes.Needs
+				}
+				return one(tone, a.Reason)
+			}},
+			{width: 9, right: true, rank: 1, cell: func(a core.Attention) line {
+				return one(themes.Dim, sinceText(a.Since, m.snap.Now))
+			}},
+			{width: 12, most: 34, rank: 2, measure: func(a core.Attention) int { return width(clean(hint(a), rowLimit)) },
+				cell: func(a core.Attention) line { return one(themes.Dim, hint(a)) }},
+		},
+	}}}
+}
+
+func hint(a core.Attention) string {
+	switch {
+	case a.Hint != "":
+		return a.Hint
+	case a.Resolve != nil:
+		return "enter: steps"
+	}
+	return "enter: details"
+}
+
+func (p *needsPane) refresh(m *Model) string { p.set(m.snap.Attention(), m.snap.Revision); return "" }
+func (p *needsPane) name(*Model) string      { return "Needs you" }
+func (p *needsPane) short() string           { return "Needs you" }
+func (p *needsPane) sources() []core.SourceID {
+	return nil // what is not known is itself a thing that needs you
+}
+
+func (p *needsPane) empty(m *Model) string {
+	if m.snap.ClusterRequest() == nil {
+		return "Nothing needs you. No update runs."
+	}
+	return "Nothing needs you."
+}
+
+func (p *needsPane) note(m *Model) line {
+	urgent := 0
+	for _, a := range p.all {
+		if a.Severity == core.SeverityUrgent {
+			urgent++
+		}
+	}
+	switch {
+	case len(p.all) == 0:
+		return nil
+	case urgent > 0:
+		return one(themes.Needs, fmt.Sprintf("%d urgent", urgent)).and(themes.Dim, fmt.Sprintf(" of %d", len(p.all)))
+	}
+	return one(themes.Dim, fmt.Sprint(len(p.all)))
+}
+
+func (l line) and(tone themes.Token, s string) line { return append(l, txt(tone, s)) }
+
+func (p *needsPane) subject(*Model) subject {
+	a, ok := p.current()
+	if !ok {
+		return subject{}
+	}
+	return subject{procedure: a.Resolve, node: a.Node, instance: a.Instance, attention: a, name: a.Subject.Name,
+		command: ""}
+}
+
+// lead selects the node that the selected row is about, so that the panes below show it.
+func (p *needsPane) lead(m *Model) {
+	if a, ok := p.current(); ok && a.Node != "" {
+		m.nodes.choose(a.Node)
+	}
+}
+
+// operationOf is the operation that an entry is about: the failed one that has not been acknowledged.
+func operationOf(s *core.Snapshot, a core.Attention) *core.Operation {
+	for i := range s.Operations {
+		op := &s.Operations[i]
+		if op.Acknowledged || !op.State.Ended() {
+			continue
+		}
+		if strings.Contains(a.ID, op.ID) {
+			return op
+		}
+	}
+	return nil
+}

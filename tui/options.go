@@ -1,0 +1,41 @@
+package tui
+
+import (
+	"time"
+
+	"lockstep/themes"
+)
+
+// SyncOutput says whether frames are wrapped in synchronized updates (mode 2026), which keep a slow line from showing
+// half a frame.
+type SyncOutput string
+
+// The values of SyncOutput.
+const (
+	SyncAuto SyncOutput = "auto" // when the terminal says that it knows them, over ssh too
+	SyncOn   SyncOutput = "on"   // asked for like auto, and again when the window's size changes
+	SyncOff  SyncOutput = "off"  // never
+)
+
+// Clipboard says how text is copied.
+type Clipboard string
+
+// The values of Clipboard.
+const (
+	ClipboardAuto Clipboard = "auto" // OSC 52, passed through tmux where the terminal is one
+	ClipboardOff  Clipboard = "off"  // never: copying opens the plain view instead
+)
+
+// Options are what the screen is made of. Backend is required; everything else has a useful zero value.
+type Options struct {
+	Backend    Backend
+	Theme      themes.Theme // zero: the dark one
+	AutoTheme  bool         // change to the light theme when the terminal says that its background is light
+	ASCII      bool         // nothing but ASCII on the screen
+	NoColor    bool         // no colours: bold, faint and reverse only
+	SyncOutput SyncOutput
+	Clipboard  Clipboard
+	Title      string // the terminal window's; empty: left alone
+	Version    string // shown in the help
+	Now        func() time.Time
+}

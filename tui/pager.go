@@ -1,0 +1,118 @@
+package tui
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"lockstep/themes"
+)
+
+// pager is a page of text that scrolls: inspection, help, plain view. Its lines are made anew for every Snapshot, so what
+// it shows stays true.
+type pager struct {
+	title  func(m *Model) string
+	lines  func(m *Model, w int) []line
+	bare   bool // no rule, no margin: for selecting with the terminal
+	copied func(m *Model) string
+
+	offset int
+	height int
+	total  int
+}
+
+func (*pager) scope() Scope                                   { return ScopeText }
+func (*pager) page() bool                                     { return true }
+func (*pager) refresh(*Model) tea.Cmd                         { return nil }
+func (*pager) handle(*Model, tea.KeyPressMsg) (bool, tea.Cmd) { return false, nil }
+func (p *pager) scrollBy(n int)                               { p.offset = max(min(p.offset+n, p.total-p.height), 0) }
+
+func (p *pager) draw(m *Model, w, h int) []string {
+	var out []string
+	margin := 1
+	if p.bare {
+		margin = 0
+	}
+	lines := p.lines(m, max(w-2*margin, 8))
+	if !p.bare {
+		h--
+	}
+	p.height, p.total = max(h, 1), len(lines)
+	p.scrollBy(0)
+	end := min(p.offset+p.height, p.total)
+	if !p.bare {
+		note := one(themes.Dim, "esc closes")
+		if p.total > p.height {
+			note = one(themes.Dim, itoa(p.offset+1)+" to "+itoa(end)+" of "+itoa(p.total)+"   esc closes")
+		}
+		out = append(out, m.ruleLine(w, one(themes.RuleFocus, p.title(m)), note, true, nil))
+	}
+	for _, l := range lines[p.offset:end] {
+		out = append(out, m.look.draw(append(line{blank(margin)}, l...), w, asItIs))
+	}
+	return out
+}
+
+// newPlain is the focused pane as text without any ornament.
+func newPlain(m *Model) *pager {
+	id := m.focus
+	text := func(m *Model) []string { return m.panes[id].text() }
+	return &pager{
+		bare:  true,
+		title: func(m *Model) string { return m.panes[id].name(m) },
+		lines: func(m *Model, _ int) []line {
+			var out []line
+			for _, s := range text(m) {
+				out = append(out, plain(strings.TrimRight(s, " ")))
+			}
+			return out
+		},
+		copied: func(m *Model) string { return joined(text(m)) },
+	}
+}
+
+// textActions work on pages of text.
+func textActions() []Action {
+	with := func(f func(m *Model, p *pager) tea.Cmd) func(*Model) tea.Cmd {
+		return func(m *Model) tea.Cmd {
+			if p, ok := m.top().(*pager); ok {
+				return f(m, p)
+			}
+			return nil
+		}
+	}
+	scroll := func(by func(p *pager) int) func(*Model) tea.Cmd {
+		return with(func(_ *Model, p *pager) tea.Cmd { p.scrollBy(by(p)); return nil })
+	}
+	return []Action{
+		{ID: "text.close", Title: "Close the page", Short: "close", Scope: ScopeText, Keys: []string{"esc", "q", "backspace"}, Footer: 1,
+			run: with(func(m *Model, p *pager) tea.Cmd { m.close(p); return nil })},
+		{ID: "text.down", Title: "Scroll down", Short: "down", Scope: ScopeText, Keys: []string{"down", "j", "enter"}, Footer: 2,
+			run: scroll(func(*pager) int { return 1 })},
+		{ID: "text.up", Title: "Scroll up", Short: "up", Scope: ScopeText, Keys: []string{"up", "k"}, Footer: 3,
+			run: scroll(func(*pager) int { return -1 })},
+		{ID: "text.page.down", Title: "Scroll down a page", Short: "page down", Scope: ScopeText, Keys: []string{"pgdown", "space", "ctrl+f"},
+			run: scroll(func(p *pager) int { return p.height - 1 })},
+		{ID: "text.page.up", Title: "Scroll up a page", Short: "page up", Scope: ScopeText, Keys: []string{"pgup", "ctrl+u"},
+			run: scroll(func(p *pager) int { return 1 - p.height })},
+		{ID: "text.first", Title: "Go to the beginning", Short: "beginning", Scope: ScopeText, Keys: []string{"home", "g"},
+			run: scroll(func(*pager) int { return -1 << 30 })},
+		{ID: "text.last", Title: "Go to the end", Short: "end", Scope: ScopeText, Keys: []string{"end", "G"},
+			run: scroll(func(*pager) int { return 1 << 30 })},
+		{ID: "text.copy", Title: "Copy the text of the page", Short: "copy", Scope: ScopeText, Keys: []string{"y", "c"}, Footer: 4,
+			run: with(func(m *Model, p *pager) tea.Cmd { return m.copy(p.text(m)) })},
+	}
+}
+
+// text is what the page says, for copying.
+func (p *pager) text(m *Model) string {
+	if p.copied != nil {
+		return p.copied(m)
+	}
+	const copyWidth = 100
+	var out []string
+	for _, l := range p.lines(m, copyWidth) {
+		out = append(out, strings.TrimRight(l.text(), " "))
+	}
+	return joined(out)
+}

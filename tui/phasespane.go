@@ -1,0 +1,164 @@
+package tui
+
+import (
+	"fmt"
+
+	"lockstep/core"
+	"lockstep/themes"
+)
+
+// phaseRow is a phase, or a part of one below it.
+type phaseRow struct {
+	phase core.Phase
+	part  *core.PhaseLine
+}
+
+// phasesPane is the five phases of the cluster update, with what each rests on.
+type phasesPane struct {
+	tablePane[phaseRow]
+	chosen bool // the operator has been here: the cursor no longer follows the phase that runs
+}
+
+func newPhasesPane(m *Model) *phasesPane {
+	p := &phasesPane{}
+	p.tablePane = tablePane[phaseRow]{&table[phaseRow]{
+		id: func(r phaseRow) string {
+			if r.part != nil {
+				return fmt.Sprint(r.phase.ID, "/", r.part.Label)
+			}
+			return fmt.Sprint(r.phase.ID)
+		},
+		name: func(r phaseRow) string {
+			if r.part != nil {
+				return r.part.Label
+			}
+			return r.phase.Title
+		},
+		columns: []column[phaseRow]{
+			{width: 18, grow: true, cell: func(r phaseRow) line { return phaseText(m, r) }},
+			{width: 9, right: true, rank: 1, cell: func(r phaseRow) line { return phaseTime(m, r) }},
+		},
+	}}
+	return p
+}
+
+func phaseText(m *Model, r phaseRow) line {
+	k := phaseMark(m.look.glyph, r.phase.State)
+	if r.part != nil {
+		tone := phaseMark(m.look.glyph, r.part.State).tone
+		if r.part.State == core.PhaseDone || r.part.State == core.PhasePending {
+			tone = themes.Dim
+		}
+		return line{txt(themes.Dim, fmt.Sprintf("   %-9s ", clean(r.part.Label, 64))), txt(tone, r.part.Text)}
+	}
+	tone := themes.Text
+	switch r.phase.State {
+	case core.PhasePending:
+		tone = themes.Dim
+	case core.PhaseRunning:
+		tone = themes.Strong
+	case core.PhaseWaiting:
+		tone = themes.Needs
+	case core.PhaseStuck:
+		tone = themes.Bad
+	}
+	out := line{txt(k.tone, k.glyph), txt(tone, fmt.Sprintf(" %d %s", r.phase.ID, r.phase.Title))}
+	switch {
+	case r.phase.State == core.PhaseWaiting || r.phase.State == core.PhaseStuck:
+		out = out.and(k.tone, "  "+string(r.phase.State))
+	case r.phase.Total > 0:
+		out = out.and(themes.Dim, fmt.Sprintf("  %d/%d", r.phase.Done, r.phase.Total))
+	}
+	return out
+}
+
+func phaseTime(m *Model, r phaseRow) line {
+	if r.part != nil {
+		text := sinceText(r.part.Since, m.snap.Now)
+		if text != "" && r.part.Limit > 0 && r.part.State != core.PhaseDone && m.snap.Now.Sub(r.part.Since.At) > r.part.Limit {
+			return one(themes.Warn, text)
+		}
+		return one(themes.Dim, text)
+	}
+	switch {
+	case r.phase.State == core.PhasePending || r.phase.Started.At.IsZero():
+		return nil
+	case r.phase.ID == core.PhaseTrigger:
+		return one(themes.Dim, clock(r.phase.Started.At, m.snap.Now))
+	}
+	text := age(r.phase.Elapsed(m.snap.Now))
+	if !r.phase.Started.Exact {
+		text = ">" + text
+	}
+	if r.phase.State == core.PhaseDone {
+		return one(themes.Dim, text)
+	}
+	return plain(text)
+}
+
+func (p *phasesPane) refresh(m *Model) string {
+	var rows []phaseRow
+	now := ""
+	for _, ph := range m.snap.Phases() {
+		rows = append(rows, phaseRow{phase: ph})
+		if ph.State != core.PhasePending && ph.State != core.PhaseDone && now == "" {
+			now = fmt.Sprint(ph.ID)
+		}
+		for i := range ph.Lines {
+			rows = append(rows, phaseRow{ph, &ph.Lines[i]})
+		}
+	}
+	p.set(rows, m.snap.Revision)
+	if p.chosen = p.chosen || m.focus == panePhases; !p.chosen && now != "" {
+		p.choose(now)
+	}
+	return ""
+}
+
+// drawRows draws the phases, and below them what the selected one rests on.
+func (p *phasesPane) drawRows(m *Model, w, h int, focused, old bool) []string {
+	r, ok := p.current()
+	if !ok || len(r.phase.Evidence) == 0 {
+		return p.draw(m.look, w, h, focused, old)
+	}
+	n := min(len(p.rows), max(h-3, h/2))
+	out := p.draw(m.look, w, n, focused, old)
+	over := asItIs
+	if old {
+		over = stale
+	}
+	var below []string
+	lead := "because: "
+	for i, e := range r.phase.Evidence {
+		if i > 0 {
+			lead = "         "
+		}
+		for j, s := range wrap(clean(e, rowLimit), max(w-11, 10)) {
+			if j > 0 {
+				lead = "         "
+			}
+			below = append(below, m.look.draw(line{txt(themes.Dim, " "+lead), txt(themes.Dim, s)}, w, over))
+		}
+	}
+	if room := h - len(out); room > len(below) {
+		out = append(out, m.look.draw(nil, w, asItIs))
+	}
+	return append(out, below[:min(len(below), max(h-len(out), 0))]...)
+}
+
+func (p *phasesPane) name(*Model) string { return "Phases" }
+func (p *phasesPane) short() string      { return "Phases" }
+func (p *phasesPane) note(*Model) line   { return nil }
+func (p *phasesPane) sources() []core.SourceID {
+	return []core.SourceID{core.SourceClusterRequests, core.SourceClusterLocks}
+}
+func (p *phasesPane) empty(*Model) string { return "No update runs." }
+
+func (p *phasesPane) subject(*Model) subject {
+	r, ok := p.current()
+	if !ok {
+		return subject{}
+	}
+	return subject{procedure: &core.ProcedureKey{Kind: core.ProcedureCluster}, name: r.phase.Title,
+		command: "kubectl get clustermaintenancerequests,clusterworkloadlocks"}
+}

@@ -1,0 +1,327 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"lockstep/core"
+	"lockstep/themes"
+)
+
+// procedurePage is the steps that take something from where it is to where it should be, computed anew from every
+// Snapshot: what is done is done because the cluster says so.
+type procedurePage struct {
+	key   core.ProcedureKey
+	proc  core.Procedure
+	known bool
+	steps *table[core.Step]
+	way   map[string]int // by step ID: 0 the step itself, n its n-th alternative
+}
+
+// openSteps opens the steps of what is selected; where there are none, what is known of it.
+func (m *Model) openSteps() tea.Cmd {
+	s := m.panes[m.focus].subject(m)
+	if s.procedure == nil {
+		return m.inspect()
+	}
+	return m.openProcedure(*s.procedure)
+}
+
+func (m *Model) openProcedure(key core.ProcedureKey) tea.Cmd {
+	proc, ok := m.snap.Procedure(key)
+	if !ok {
+		return m.say(toneWarn, "there are no steps for it now")
+	}
+	p := &procedurePage{key: key, proc: proc, known: true, way: make(map[string]int)}
+	p.steps = &table[core.Step]{
+		id:   func(s core.Step) string { return s.ID },
+		name: func(s core.Step) string { return s.Title },
+		columns: []column[core.Step]{
+			{width: 9, cell: func(s core.Step) line { return stepMark(m.look.glyph, s.State).spans(string(s.State)) }},
+			{width: 18, most: 56, measure: func(s core.Step) int { return width(clean(s.Title, rowLimit)) },
+				cell: func(s core.Step) line { return p.titleCell(m, s) }},
+			{width: 12, grow: true, cell: func(s core.Step) line { return stepStatus(s) }},
+		},
+	}
+	p.steps.set(proc.Steps, m.snap.Revision)
+	for _, want := range []core.StepState{core.StepFailed, core.StepReady, core.StepBlocked, core.StepRunning, core.StepWaiting} {
+		found := false
+		for _, s := range proc.Steps {
+			if s.State == want {
+				p.steps.choose(s.ID)
+				found = true
+				break
+			}
+		}
+		if found {
+			break
+		}
+	}
+	m.open(p)
+	return nil
+}
+
+func (p *procedurePage) titleCell(m *Model, s core.Step) line {
+	tone := themes.Text
+	switch s.State {
+	case core.StepDone, core.StepLater:
+		tone = themes.Dim
+	case core.StepReady:
+		tone = themes.Strong
+	}
+	out := one(tone, s.Title)
+	if n := len(s.Alternatives); n > 0 && s.State != core.StepDone {
+		out = out.and(themes.Key, fmt.Sprintf(" %d ways", n+1))
+	}
+	return out
+}
+
+func stepStatus(s core.Step) line {
+	switch {
+	case s.Status != "" && s.State == core.StepFailed:
+		return one(themes.Bad, s.Status)
+	case s.Status != "" && s.State == core.StepRunning:
+		return one(themes.Moves, s.Status)
+	case s.Status != "":
+		return one(themes.Dim, s.Status)
+	case s.State == core.StepBlocked:
+		return one(themes.Warn, s.Blocker())
+	}
+	return nil
+}
+
+func (*procedurePage) scope() Scope { return ScopeProcedure }
+func (*procedurePage) page() bool   { return true }
+
+func (p *procedurePage) refresh(m *Model) tea.Cmd {
+	proc, ok := m.snap.Procedure(p.key)
+	if p.known = ok; !ok {
+		return nil
+	}
+	p.proc = proc
+	if gone := p.steps.set(proc.Steps, m.snap.Revision); gone != "" && m.top() == p {
+		return m.say(toneWarn, "gone: "+gone)
+	}
+	return nil
+}
+
+func (*procedurePage) handle(*Model, tea.KeyPressMsg) (bool, tea.Cmd) { return false, nil }
+
+// chosen is the selected step, or the alternative to it that was turned to.
+func (p *procedurePage) chosen() (core.Step, bool) {
+	s, ok := p.steps.current()
+	if !ok {
+		return core.Step{}, false
+	}
+	if n := p.way[s.ID]; n > 0 && n <= len(s.Alternatives) {
+		return s.Alternatives[n-1], true
+	}
+	return *s, true
+}
+
+// turn goes to the next way to the same end.
+func (p *procedurePage) turn(by int) {
+	if s, ok := p.steps.current(); ok && len(s.Alternatives) > 0 {
+		n := len(s.Alternatives) + 1
+		p.way[s.ID] = (p.way[s.ID] + by + n) % n
+	}
+}
+
+// draw is the list of steps above, and all of the selected one below, or beside where there is room.
+func (p *procedurePage) draw(m *Model, w, h int) []string {
+	note := one(themes.Dim, "esc back")
+	if !p.known {
+		note = one(themes.Warn, "no longer known: what was last seen")
+	}
+	out := []string{m.ruleLine(w, one(themes.RuleFocus, p.proc.Title), note, true, nil)}
+	var head []line
+	if p.proc.Goal != "" && h >= 18 {
+		head = append(head, paragraph(themes.Dim, p.proc.Goal, w-2)...)
+	}
+	if n := len(p.proc.Summary); n > 0 {
+		room := max(h/5, 1)
+		for _, s := range p.proc.Summary[:min(n, room)] {
+			head = append(head, one(themes.Text, s).cut(w-2))
+		}
+	}
+	for _, l := range head {
+		out = append(out, m.look.draw(append(line{blank(1)}, l...), w, asItIs))
+	}
+	if len(head) > 0 {
+		out = append(out, m.look.draw(nil, w, asItIs))
+	}
+	room := h - len(out)
+	if len(p.proc.Steps) == 0 {
+		return append(out, m.look.draw(one(themes.Dim, " There is nothing to do."), w, asItIs))
+	}
+	if w >= 150 {
+		return append(out, p.drawBeside(m, w, room)...)
+	}
+	list := max(min(len(p.proc.Steps), room*3/5), min(3, room))
+	out = append(out, padTo(p.steps.draw(m.look, w, list, m.top() == p, false), w, list)...)
+	if room-list < 3 {
+		return out
+	}
+	out = append(out, p.stepRule(m, w))
+	for _, l := range p.details(m, w-2, room-list-1) {
+		out = append(out, m.look.draw(append(line{blank(1)}, l...), w, asItIs))
+	}
+	return out
+}
+
+func (p *procedurePage) drawBeside(m *Model, w, h int) []string {
+	left := w * 11 / 20
+	right := w - left - 1
+	steps := padTo(p.steps.draw(m.look, left, h, m.top() == p, false), left, h)
+	var side []string
+	side = append(side, p.stepRule(m, right))
+	for _, l := range p.details(m, right-2, h-1) {
+		side = append(side, m.look.draw(append(line{blank(1)}, l...), right, asItIs))
+	}
+	side = padTo(side, right, h)
+	bar := m.look.draw(one(themes.Rule, m.look.glyph.Bar), 1, asItIs)
+	out := make([]string, h)
+	for i := range out {
+		out[i] = steps[i] + bar + side[i]
+	}
+	return out
+}
+
+// stepRule names the selected step, and the ways to the same end.
+func (p *procedurePage) stepRule(m *Model, w int) string {
+	s, ok := p.steps.current()
+	if !ok {
+		return m.ruleLine(w, nil, nil, false, nil)
+	}
+	step, _ := p.chosen()
+	name := one(themes.Strong, step.Title)
+	var note line
+	if n := len(s.Alternatives); n > 0 {
+		note = one(themes.Key, fmt.Sprintf("way %d of %d: left, right", p.way[s.ID]+1, n+1))
+	}
+	return m.ruleLine(w, name, note, false, nil)
+}
+
+// details are what one has to know of the selected step before it is opened.
+func (p *procedurePage) details(m *Model, w, h int) []line {
+	s, ok := p.chosen()
+	if !ok {
+		return nil
+	}
+	var out []line
+	if own, _ := p.steps.current(); len(own.Alternatives) > 0 {
+		parts := []line{wayName(own.Title, p.way[own.ID] == 0)}
+		for i, a := range own.Alternatives {
+			parts = append(parts, wayName(a.Title, p.way[own.ID] == i+1))
+		}
+		out = append(out, join(2, parts...).cut(w))
+	}
+	if s.Why != "" {
+		out = append(out, labelled("why   ", s.Why, w)...)
+	}
+	if s.Status != "" {
+		out = append(out, labelled("now   ", s.Status, w)...)
+	}
+	for _, g := range s.Guards {
+		if !g.Holds {
+			out = append(out, guardLines(m, g, w)...)
+		}
+	}
+	if s.Risk != "" && s.Change != nil {
+		out = append(out, line{txt(themes.Dim, "risk  "), txt(riskTone(s.Risk), string(s.Risk))})
+	}
+	if s.Then != "" {
+		out = append(out, labelled("then  ", s.Then, w)...)
+	}
+	for i, c := range s.Commands {
+		label := "hand  "
+		if i > 0 {
+			label = "      "
+		}
+		out = append(out, append(one(themes.Dim, label), txt(themes.Key, c)).cut(w))
+	}
+	if s.Change != nil || s.Intent.Kind != "" {
+		out = append(out, one(themes.Key, "enter opens it"))
+	}
+	if len(out) > h {
+		out = append(out[:max(h-1, 0)], one(themes.Dim, m.look.glyph.Ellipsis+" enter shows all"))
+	}
+	return out
+}
+
+func wayName(title string, on bool) line {
+	if on {
+		return one(themes.TabFocus, " "+title+" ")
+	}
+	return one(themes.Tab, " "+title+" ")
+}
+
+// openStep opens the confirmation of the selected step, or says whose turn it is.
+func (p *procedurePage) openStep(m *Model) tea.Cmd {
+	s, ok := p.chosen()
+	if !ok {
+		return nil
+	}
+	if s.Intent.Kind == "" {
+		why := strings.TrimSuffix(string(s.State)+": "+s.Status, ": ")
+		return m.say(toneWarn, s.Title+" is not yours to do ("+why+")")
+	}
+	at := 0
+	for i := range p.proc.Steps {
+		if p.proc.Steps[i].ID == p.steps.cursor {
+			at = i + 1
+		}
+	}
+	return m.confirm(s.Intent, fmt.Sprintf("Step %d of %d", at, len(p.proc.Steps)))
+}
+
+// procedureActions work on the page of steps.
+func procedureActions() []Action {
+	with := func(f func(m *Model, p *procedurePage) tea.Cmd) func(*Model) tea.Cmd {
+		return func(m *Model) tea.Cmd {
+			if p, ok := m.top().(*procedurePage); ok {
+				return f(m, p)
+			}
+			return nil
+		}
+	}
+	move := func(f func(t *table[core.Step])) func(*Model) tea.Cmd {
+		return with(func(_ *Model, p *procedurePage) tea.Cmd { f(p.steps); return nil })
+	}
+	return []Action{
+		{ID: "step.open", Title: "Open the step: read it, then confirm or cancel", Short: "open step", Scope: ScopeProcedure,
+			Keys: []string{"enter"}, Footer: 1, run: with(func(m *Model, p *procedurePage) tea.Cmd { return p.openStep(m) })},
+		{ID: "step.way.next", Title: "Turn to the next way to the same end", Short: "other way", Scope: ScopeProcedure,
+			Keys: []string{"right", "tab"}, Footer: 2, blocked: func(m *Model) string {
+				if p, ok := m.top().(*procedurePage); ok {
+					if s, ok := p.steps.current(); ok && len(s.Alternatives) > 0 {
+						return ""
+					}
+				}
+				return "there is no other way"
+			}, run: with(func(_ *Model, p *procedurePage) tea.Cmd { p.turn(1); return nil })},
+		{ID: "step.way.previous", Title: "Turn to the previous way to the same end", Short: "other way", Scope: ScopeProcedure,
+			Keys: []string{"left", "shift+tab"}, run: with(func(_ *Model, p *procedurePage) tea.Cmd { p.turn(-1); return nil })},
+		{ID: "step.copy", Title: "Copy the commands that do the same by hand", Short: "copy commands", Scope: ScopeProcedure,
+			Keys: []string{"c", "y"}, Footer: 4, run: with(func(m *Model, p *procedurePage) tea.Cmd {
+				s, _ := p.chosen()
+				return m.copy(joined(s.Commands))
+			})},
+		{ID: "step.close", Title: "Back to the dashboard", Short: "back", Scope: ScopeProcedure, Keys: []string{"esc", "backspace"},
+			Footer: 3, run: with(func(m *Model, p *procedurePage) tea.Cmd { m.close(p); return nil })},
+		{ID: "step.down", Title: "Go down a step", Short: "down", Scope: ScopeProcedure, Keys: []string{"down", "j"},
+			run: move(func(t *table[core.Step]) { t.moveBy(1) })},
+		{ID: "step.up", Title: "Go up a step", Short: "up", Scope: ScopeProcedure, Keys: []string{"up", "k"},
+			run: move(func(t *table[core.Step]) { t.moveBy(-1) })},
+		{ID: "step.page.down", Title: "Go down a page", Short: "page down", Scope: ScopeProcedure, Keys: []string{"pgdown"},
+			run: move(func(t *table[core.Step]) { t.moveBy(t.page()) })},
+		{ID: "step.page.up", Title: "Go up a page", Short: "page up", Scope: ScopeProcedure, Keys: []string{"pgup"},
+			run: move(func(t *table[core.Step]) { t.moveBy(-t.page()) })},
+		{ID: "step.first", Title: "Go to the first step", Short: "first", Scope: ScopeProcedure, Keys: []string{"home", "g"},
+			run: move(func(t *table[core.Step]) { t.goTo(0) })},
+		{ID: "step.last", Title: "Go to the last step", Short: "last", Scope: ScopeProcedure, Keys: []string{"end", "G"},
+			run: move(func(t *table[core.Step]) { t.moveBy(1 << 30) })},
+	}
+}

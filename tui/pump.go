@@ -1,0 +1,71 @@
+package tui
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"lockstep/core"
+)
+
+// How often the screen takes a new Snapshot, at most.
+const (
+	paceFocused = 150 * time.Millisecond
+	paceBlurred = 500 * time.Millisecond
+)
+
+// snapshotMsg brings a Snapshot to Update.
+type snapshotMsg struct{ snapshot *core.Snapshot }
+
+// pump brings Snapshots to Update, never faster than its pace: Update asks for the next when it has taken one, so a busy
+// cluster cannot queue anything up before a key.
+type pump struct {
+	ctx     context.Context
+	in      <-chan *core.Snapshot
+	stop    func()
+	blurred atomic.Bool
+	started bool
+}
+
+func newPump(ctx context.Context, b Backend) *pump {
+	p := &pump{ctx: ctx, stop: func() {}}
+	if b != nil {
+		p.in, p.stop = b.Subscribe()
+	}
+	return p
+}
+
+// hurry sets the pace by whether the terminal has the focus.
+func (p *pump) hurry(focused bool) { p.blurred.Store(!focused) }
+
+// next is the command that waits for the next Snapshot. Only one of it runs at a time.
+func (p *pump) next() tea.Msg {
+	if p.in == nil {
+		return nil
+	}
+	if p.started {
+		pace := paceFocused
+		if p.blurred.Load() {
+			pace = paceBlurred
+		}
+		wait := time.NewTimer(pace)
+		defer wait.Stop()
+		select {
+		case <-p.ctx.Done():
+			return nil
+		case <-wait.C:
+		}
+	}
+	p.started = true
+	select {
+	case <-p.ctx.Done():
+		return nil
+	case s, ok := <-p.in:
+		if !ok {
+			return nil
+		}
+		return snapshotMsg{s}
+	}
+}

@@ -1,0 +1,204 @@
+package tui
+
+import (
+	"strings"
+	"time"
+
+	"lockstep/core"
+	"lockstep/themes"
+)
+
+// health is how a server does: its worst source speaks for it.
+type health struct {
+	label string
+	state core.SourceState
+	worst *core.Source
+	more  int // further sources that are not live
+}
+
+var badness = map[core.SourceState]int{
+	core.SourceLive: 0, core.SourceOff: 1, core.SourceAbsent: 2, core.SourceConnecting: 3, core.SourceStale: 4,
+	core.SourceForbidden: 5, core.SourceFailed: 6,
+}
+
+// healths are the servers in their order. A source that is live but was not confirmed for too long counts as stale.
+func healths(s *core.Snapshot) []health {
+	out := []health{{label: "kubernetes"}, {label: "openstack"}}
+	ids := make([]core.SourceID, 0, len(s.Sources))
+	for id := range s.Sources {
+		ids = append(ids, id)
+	}
+	sortSources(ids)
+	for i, server := range []core.Server{core.ServerKubernetes, core.ServerOpenStack} {
+		h := &out[i]
+		for _, id := range ids {
+			if id.Server() != server {
+				continue
+			}
+			src := s.Sources[id]
+			src.State = stateNow(s, src)
+			if src.State != core.SourceLive && src.State != core.SourceOff {
+				h.more++
+			}
+			if h.worst == nil || badness[src.State] > badness[h.worst.State] {
+				h.worst = &src
+			}
+		}
+		if h.state = core.SourceConnecting; h.worst != nil {
+			h.state = h.worst.State
+		}
+		h.more = max(h.more-1, 0)
+	}
+	return out
+}
+
+func sortSources(ids []core.SourceID) {
+	for i := range ids {
+		for j := i; j > 0 && ids[j] < ids[j-1]; j-- {
+			ids[j], ids[j-1] = ids[j-1], ids[j]
+		}
+	}
+}
+
+func stateNow(s *core.Snapshot, src core.Source) core.SourceState {
+	after := s.Settings.StaleAfter
+	if after <= 0 {
+		after = core.DefaultSettings().StaleAfter
+	}
+	if src.State == core.SourceLive && !src.AsOf.IsZero() && s.Wall.Sub(src.AsOf) > after {
+		return core.SourceStale
+	}
+	return src.State
+}
+
+// healthLine is how the servers do, in the header.
+func healthLine(m *Model, w int) line {
+	var parts []line
+	for _, h := range healths(m.snap) {
+		k := sourceMark(m.look.glyph, h.state)
+		part := line{txt(k.tone, k.glyph), txt(themes.Text, " "+h.label)}
+		if h.state != core.SourceLive {
+			part = part.and(k.tone, " "+sourceWords(m.snap, h, w))
+		}
+		parts = append(parts, part)
+	}
+	return append(line{blank(1)}, join(2, parts...)...)
+}
+
+func sourceWords(s *core.Snapshot, h health, w int) string {
+	if h.worst == nil {
+		return string(h.state)
+	}
+	src := h.worst
+	var b strings.Builder
+	switch src.State {
+	case core.SourceConnecting:
+		b.WriteString("connecting for " + age(s.Wall.Sub(src.Since)))
+	case core.SourceStale:
+		b.WriteString(age(s.Wall.Sub(src.AsOf)) + " old")
+	case core.SourceOff:
+		b.WriteString("off")
+	default:
+		b.WriteString(string(src.ID) + " " + string(src.State))
+	}
+	if w >= 100 {
+		if src.Err != nil {
+			b.WriteString(": " + string(src.Err.Kind))
+			if src.Err.Message != "" {
+				b.WriteString(": " + clean(src.Err.Message, 80))
+			}
+		}
+		if !src.Next.IsZero() {
+			b.WriteString(", retried " + ago(s.Wall.Sub(src.Next)))
+		}
+	}
+	if h.more > 0 {
+		b.WriteString(" and " + plural(h.more, "more"))
+	}
+	return b.String()
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return itoa(n) + " " + word
+}
+
+// loadState is what a pane shows instead of rows, and what it says of its age: trouble is set when its facts have not
+// arrived at all, old when they are not fresh.
+type loadState struct {
+	trouble *core.Source
+	old     *core.Source
+}
+
+func loadStateOf(s *core.Snapshot, ids []core.SourceID) loadState {
+	var st loadState
+	for _, id := range ids {
+		src, ok := s.Sources[id]
+		if !ok {
+			continue
+		}
+		switch src.State = stateNow(s, src); src.State {
+		case core.SourceLive:
+		case core.SourceStale:
+			st.old = &src
+		default:
+			if !src.AsOf.IsZero() && src.State != core.SourceOff && src.State != core.SourceAbsent {
+				st.old = &src
+			} else if st.trouble == nil {
+				st.trouble = &src
+			}
+		}
+	}
+	return st
+}
+
+// troubleLines say which call failed, why, and what to do.
+func troubleLines(m *Model, src *core.Source, w int) []line {
+	var out []line
+	say := func(tone themes.Token, s string) {
+		for _, l := range wrap(clean(s, rowLimit), max(w-2, 8)) {
+			out = append(out, line{blank(1), txt(tone, l)})
+		}
+	}
+	switch src.State {
+	case core.SourceConnecting:
+		say(themes.Moves, "Connecting for "+age(m.snap.Wall.Sub(src.Since))+": "+string(src.ID)+".")
+	case core.SourceAbsent:
+		say(themes.Warn, "The server does not know "+string(src.ID)+".")
+	case core.SourceOff:
+		say(themes.Dim, "Not configured: "+string(src.ID)+".")
+	case core.SourceForbidden:
+		say(themes.Bad, "Not allowed: "+string(src.ID)+".")
+	default:
+		say(themes.Bad, "Failed: "+string(src.ID)+".")
+	}
+	if e := src.Err; e != nil {
+		text := "call: " + e.Call
+		if e.Status != 0 {
+			text += ", answer " + itoa(e.Status)
+		}
+		say(themes.Dim, text)
+		say(themes.Text, "why: "+strings.TrimSuffix(string(e.Kind)+": "+e.Message, ": "))
+		if e.Remedy != "" {
+			say(themes.Key, "do: "+e.Remedy)
+		}
+	}
+	if !src.Next.IsZero() {
+		say(themes.Dim, "tried again "+ago(m.snap.Wall.Sub(src.Next)))
+	}
+	return out
+}
+
+func oldNote(m *Model, src *core.Source) line {
+	g := m.look.glyph
+	return line{txt(themes.Warn, g.Off+" "+string(src.State)+", "+sourceAge(m.snap.Wall, src)+" old")}
+}
+
+func sourceAge(wall time.Time, src *core.Source) string {
+	if src.AsOf.IsZero() {
+		return age(wall.Sub(src.Since))
+	}
+	return age(wall.Sub(src.AsOf))
+}

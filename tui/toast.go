@@ -1,0 +1,61 @@
+package tui
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"lockstep/themes"
+)
+
+// The tones in which the screen speaks to the operator.
+const (
+	toneInfo = themes.Good
+	toneWarn = themes.Warn
+	toneBad  = themes.Bad
+)
+
+// toastFor is how long a result stays; an error stays until esc or the next word, and in the log for good.
+const toastFor = 6 * time.Second
+
+// toast is the last word of the screen, in the rule above the footer.
+type toast struct {
+	n    int
+	text string
+	tone themes.Token
+}
+
+// message is a toast as the log keeps it.
+type message struct {
+	n    int
+	at   time.Time // cluster time
+	text string
+	tone themes.Token
+}
+
+const keepMessages = 200
+
+type toastGoneMsg struct{ n int }
+
+// say shows a word and keeps it in the log.
+func (m *Model) say(tone themes.Token, text string) tea.Cmd {
+	m.toast = toast{n: m.toast.n + 1, text: text, tone: tone}
+	if tone == toneBad {
+		at := m.now()
+		if m.snap != nil {
+			at = m.snap.Now
+		}
+		m.messages = append([]message{{m.toast.n, at, text, tone}}, m.messages...)
+		m.messages = m.messages[:min(len(m.messages), keepMessages)]
+		m.log.refresh(m)
+		return nil
+	}
+	n := m.toast.n
+	return tea.Tick(toastFor, func(time.Time) tea.Msg { return toastGoneMsg{n} })
+}
+
+func (m *Model) toastGone(msg toastGoneMsg) {
+	if msg.n == m.toast.n {
+		m.toast.text = ""
+	}
+}
