@@ -1,6 +1,7 @@
 package kubeapi
 
 import (
+	"encoding/base64"
 	"hash/fnv"
 	"strings"
 
@@ -104,6 +105,15 @@ func defaultPod(content map[string]any) {
 	setDefault(content, int64(30), "spec", "terminationGracePeriodSeconds")
 }
 
-func defaultSecret(content map[string]any) { setDefault(content, "Opaque", "type") }
+// defaultSecret also encodes what came in stringData, which is for writers only.
+func defaultSecret(content map[string]any) {
+	setDefault(content, "Opaque", "type")
+	plain, _ := content["stringData"].(map[string]any)
+	delete(content, "stringData")
+	for name, value := range plain {
+		text, _ := value.(string)
+		_ = unstructured.SetNestedField(content, base64.StdEncoding.EncodeToString([]byte(text)), "data", name) // a decoder saw to data
+	}
+}
 
 func defaultReplicas(content map[string]any) { setDefault(content, int64(1), "spec", "replicas") }

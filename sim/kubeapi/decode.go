@@ -9,7 +9,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/yaml"
@@ -33,26 +32,11 @@ func unsupportedMedia(accepted ...string) error {
 	}}
 }
 
-// fieldPolicy reads fieldValidation: what happens to fields that the kind does not have.
-func fieldPolicy(c *call) (string, error) {
-	switch policy := c.URL.Query().Get("fieldValidation"); policy {
-	case "":
-		return metav1.FieldValidationWarn, nil
-	case metav1.FieldValidationIgnore, metav1.FieldValidationWarn, metav1.FieldValidationStrict:
-		return policy, nil
-	default:
-		return "", apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "CreateOptions"}, "", unsupportedPolicy(policy))
-	}
-}
-
 // body decodes the object in a request's body, checks that it is of the resource's kind and drops what the kind does not
-// have, with a warning or an error as the client wishes.
-func (s *Server) body(c *call, r *resource) (map[string]any, error) {
-	policy, err := fieldPolicy(c)
-	if err != nil {
-		return nil, err
-	}
+// have, with a warning or an error as the policy, one of fieldValidation, says.
+func (s *Server) body(c *call, r *resource, policy string) (map[string]any, error) {
 	raw := c.body
+	var err error
 	switch c.contentType {
 	case mediaJSON, "":
 	case mediaYAML:
@@ -97,10 +81,10 @@ func decodeContent(r *resource, raw []byte) (content map[string]any, unknown []e
 		return decodeTyped(r, raw)
 	}
 	if err := decodeJSON(raw, &content); err != nil {
-		return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v", r.kind, err))
+		return nil, nil, unrecognized(r, fmt.Sprintf("couldn't get version/kind; json parse error: %v", err), raw)
 	}
-	if content == nil {
-		return nil, nil, apierrors.NewBadRequest("the object provided is unrecognized: the body is empty")
+	if accessor(content).GetKind() == "" {
+		return nil, nil, unrecognized(r, fmt.Sprintf("Object 'Kind' is missing in '%s'", raw), raw)
 	}
 	if err := checkKind(r, content); err != nil {
 		return nil, nil, err
@@ -116,16 +100,26 @@ func decodeContent(r *resource, raw []byte) (content map[string]any, unknown []e
 	return content, unknown, nil
 }
 
+// unrecognized is the answer to a body that is no object, with its beginning.
+func unrecognized(r *resource, problem string, raw []byte) error {
+	summary := string(raw)
+	switch {
+	case summary == "":
+		summary = "<empty>"
+	case len(summary) > 30:
+		summary = summary[:30] + " ..."
+	}
+	return apierrors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): %s (%s)", r.kind, problem, summary))
+}
+
 // checkKind compares apiVersion and kind of an untyped object with those of the resource.
 func checkKind(r *resource, content map[string]any) error {
 	object := accessor(content)
 	switch version, kind := object.GetAPIVersion(), object.GetKind(); {
-	case kind == "":
-		return apierrors.NewBadRequest("the object provided is unrecognized: Object 'Kind' is missing")
 	case version != r.GroupVersion().String():
 		return apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", version, r.GroupVersion()))
 	case kind != r.kind:
-		return apierrors.NewInvalid(r.kindOf().GroupKind(), object.GetName(), invalidKind(kind, r.kind))
+		return apierrors.NewInvalid(groupKind(r.Group, kind), object.GetName(), invalidKind(kind, r.kind))
 	}
 	return nil
 }

@@ -115,7 +115,7 @@ func (s *Server) terminate(r *resource, old *object, asked *int64) (content map[
 		case (left == nil || *left == 0) && len(object.GetFinalizers()) > 0:
 			return nil, true
 		case left == nil || *left == 0:
-			return content, false
+			return content, false // nothing is left to wait for
 		case asked == nil || grace >= *left:
 			return nil, true // a grace period can only be shortened
 		}
@@ -134,12 +134,18 @@ func (s *Server) terminate(r *resource, old *object, asked *int64) (content map[
 	if grace > 0 || len(object.GetFinalizers()) > 0 {
 		return content, true
 	}
+	if graceful(r) {
+		return content, false
+	}
 	return old.copy(), false
 }
 
+// graceful says that someone else stops what the object stands for before the object goes.
+func graceful(r *resource) bool { return r.Group == "" && r.Resource == "pods" }
+
 // gracePeriod is how many seconds an object has left to stop: none but for a pod on a node.
 func (s *Server) gracePeriod(r *resource, old *object, asked *int64) int64 {
-	if r.Group != "" || r.Resource != "pods" || s.options.InstantPodDeletion {
+	if !graceful(r) || s.options.InstantPodDeletion {
 		return 0
 	}
 	pod := accessor(old.content)

@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -29,19 +30,16 @@ func (s *Server) evict(c *call, pods *resource) error {
 	if options == nil {
 		options = &metav1.DeleteOptions{}
 	}
-	dry, err := dryRun(c, options.DryRun)
-	if err != nil {
-		return err
+	if values := c.URL.Query()["dryRun"]; len(values) > 0 {
+		options.DryRun = values
 	}
-	if dry {
-		options.DryRun = []string{metav1.DryRunAll}
+	if problems := metav1validation.ValidateDeleteOptions(options); len(problems) > 0 {
+		return apierrors.NewInvalid(groupKind(metav1.GroupName, "DeleteOptions"), "", problems)
 	}
+	dry := len(options.DryRun) > 0
 	old := pods.table.get(c.objectKey(pods))
 	if old == nil {
 		return apierrors.NewNotFound(pods.GroupResource(), c.info.name)
-	}
-	if err := checkPreconditions(pods, old, options.Preconditions); err != nil {
-		return err
 	}
 	var pod corev1.Pod
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(old.content, &pod); err != nil {
@@ -53,6 +51,10 @@ func (s *Server) evict(c *call, pods *resource) error {
 		if err := s.spendBudget(&pod, dry); err != nil {
 			return err
 		}
+	}
+	// As in the real server, a disruption is spent even when it turns out that another pod was meant.
+	if err := checkPreconditions(pods, old, options.Preconditions); err != nil {
+		return err
 	}
 	if !dry {
 		if now := pods.table.replace(old, s.evictionContent(old)); now != nil && options.Preconditions != nil && options.Preconditions.ResourceVersion != nil {
@@ -109,6 +111,11 @@ func (s *Server) spendBudget(pod *corev1.Pod, dry bool) error {
 			budget.Status.DisruptedPods = map[string]metav1.Time{}
 		}
 		budget.Status.DisruptedPods[pod.Name] = s.timestamp()
+		if budget.Status.DisruptionsAllowed == 0 {
+			meta.SetStatusCondition(&budget.Status.Conditions, metav1.Condition{
+				Type: policyv1.DisruptionAllowedCondition, Status: metav1.ConditionFalse, Reason: policyv1.InsufficientPodsReason,
+				ObservedGeneration: budget.Status.ObservedGeneration, LastTransitionTime: s.timestamp()})
+		}
 		content, err := encodeTyped(budgets, budget)
 		if err != nil {
 			return err

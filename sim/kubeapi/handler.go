@@ -95,6 +95,18 @@ func errNoSuchPath() error {
 	}}
 }
 
+// noSuchResource answers as the server does whose group it is: the one of the built-in groups with a Status, the one of
+// custom resources with a page.
+func (s *Server) noSuchResource(c *call) error {
+	for _, r := range s.catalogue.all() {
+		if !r.custom() && r.GroupVersion() == c.info.gvr.GroupVersion() {
+			return errNoSuchPath()
+		}
+	}
+	http.NotFound(c.w, c.Request)
+	return nil
+}
+
 // serveResource answers a request for a resource. An error is the answer when none has been written.
 func (s *Server) serveResource(c *call) error {
 	if review := reviews[c.info.gvr]; review != nil {
@@ -105,8 +117,7 @@ func (s *Server) serveResource(c *call) error {
 	}
 	r := s.catalogue.find(c.info.gvr)
 	if r == nil || c.info.extra {
-		http.NotFound(c.w, c.Request)
-		return nil
+		return s.noSuchResource(c)
 	}
 	switch {
 	case c.info.sub == "":
@@ -116,14 +127,16 @@ func (s *Server) serveResource(c *call) error {
 			return apierrors.NewMethodNotSupported(r.GroupResource(), c.info.verb)
 		}
 		return s.evict(c, r)
+	case r.custom():
+		return apierrors.NewNotFound(r.GroupResource(), c.info.name)
 	default:
 		return errNoSuchPath()
 	}
-	if c.info.name != "" && r.namespaced && c.info.namespace == "" && c.info.verb != "list" && c.info.verb != "watch" {
-		return errNoSuchPath()
+	if r.namespaced && c.info.namespace == "" && c.info.verb != "list" && c.info.verb != "watch" {
+		return s.noSuchResource(c)
 	}
 	if !r.namespaced && c.info.namespace != "" && r.Resource != "namespaces" {
-		return errNoSuchPath()
+		return s.noSuchResource(c)
 	}
 	var err error
 	if c.form, err = negotiate(c.Request); err != nil {
@@ -198,6 +211,10 @@ func (s *Server) writeObject(c *call, r *resource, code int, o *object) error {
 		writeRaw(c.w, code, append(slices.Clone(o.json()), '\n'))
 	}
 	return nil
+}
+
+func groupKind(group, kind string) schema.GroupKind {
+	return schema.GroupKind{Group: group, Kind: kind}
 }
 
 func groupResource(group, resource string) schema.GroupResource {

@@ -128,7 +128,9 @@ func decodeContinue(text string) (continueToken, error) {
 	if err == nil {
 		err = json.Unmarshal(raw, &token)
 	}
-	if err == nil && (token.APIVersion != "meta.k8s.io/v1" || token.Revision == 0 || token.Start == "") {
+	if err != nil {
+		err = fmt.Errorf("continue key is not valid: %w", err)
+	} else if token.APIVersion != "meta.k8s.io/v1" || token.Revision == 0 || token.Start == "" {
 		err = fmt.Errorf("continue key is not valid: %s", raw)
 	}
 	if err != nil {
@@ -152,7 +154,7 @@ func (s *Server) reached(version string) error {
 func parseRevision(version string) (uint64, error) {
 	revision, err := strconv.ParseUint(version, 10, 64)
 	if err != nil {
-		return 0, apierrors.NewBadRequest(fmt.Sprintf("Invalid value: %q: %v", version, err))
+		return 0, apierrors.NewBadRequest(fmt.Sprintf("invalid resource version: resourceVersion: Invalid value: %q: %v", version, err))
 	}
 	return revision, nil
 }

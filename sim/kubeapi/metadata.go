@@ -26,15 +26,13 @@ func invalidKind(got, want string) field.ErrorList {
 	return field.ErrorList{field.Invalid(field.NewPath("kind"), got, "must be "+want)}
 }
 
-func unsupportedPolicy(policy string) field.ErrorList {
-	return field.ErrorList{field.NotSupported(field.NewPath("fieldValidation"), policy,
-		[]string{metav1.FieldValidationIgnore, metav1.FieldValidationStrict, metav1.FieldValidationWarn})}
-}
-
 // prepareNew makes content the new object that the server would store: its namespace and name, what only the server
 // sets, and no status where that has its own subresource.
 func (s *Server) prepareNew(c *call, r *resource, content map[string]any) error {
 	object := accessor(content)
+	if !r.namespaced {
+		object.SetNamespace("")
+	}
 	if err := matchNamespace(object, c.objectNamespace(r)); err != nil {
 		return err
 	}
@@ -47,6 +45,9 @@ func (s *Server) prepareNew(c *call, r *resource, content map[string]any) error 
 	}
 	if r.status && !r.statusOnCreate {
 		delete(content, "status")
+		if r.typed {
+			content["status"] = map[string]any{} // a Go type always has one
+		}
 	}
 	object.SetUID(uuid.NewUUID())
 	object.SetCreationTimestamp(s.timestamp())
@@ -82,7 +83,7 @@ func matchNamespace(object metav1.Object, namespace string) error {
 // a write to the status leaves the object, and nothing changes what only the server sets.
 func (s *Server) prepareChange(c *call, r *resource, content map[string]any, old *object) error {
 	object, before := accessor(content), old.meta()
-	if err := s.checkVersion(r, object, before); err != nil {
+	if err := checkVersion(c, r, object, before); err != nil {
 		return err
 	}
 	switch {
@@ -138,8 +139,8 @@ func (s *Server) prepareChange(c *call, r *resource, content map[string]any, old
 }
 
 // checkVersion is the optimistic lock: a write that names a version of the object is for that version only.
-func (s *Server) checkVersion(r *resource, object, before metav1.Object) error {
-	if uid := object.GetUID(); uid != "" && uid != before.GetUID() {
+func checkVersion(c *call, r *resource, object, before metav1.Object) error {
+	if uid := object.GetUID(); c.info.verb == "update" && uid != "" && uid != before.GetUID() {
 		at := "/registry/" + strings.TrimPrefix(r.Group+"/"+r.Resource, "/") + "/" + key(before.GetNamespace(), before.GetName())
 		return apierrors.NewConflict(r.GroupResource(), before.GetName(), fmt.Errorf("StorageError: invalid object, Code: 4, Key: %s, "+
 			"ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: %v, UID in object meta: %v", at, uid, before.GetUID()))
@@ -187,7 +188,7 @@ func (s *Server) validate(r *resource, content map[string]any, old *object) erro
 		problems = append(problems, apivalidation.ValidateObjectMetaAccessorUpdate(object, old.meta(), path)...)
 	}
 	if r.schema != nil {
-		problems = append(problems, r.schema.validate(content)...)
+		problems = append(problems, r.schema.validate(content, old != nil)...)
 	}
 	if len(problems) > 0 {
 		return apierrors.NewInvalid(r.kindOf().GroupKind(), object.GetName(), problems)

@@ -26,16 +26,12 @@ func (s *Server) patch(c *call, r *resource) error {
 	if err != nil {
 		return err
 	}
-	policy, err := fieldPolicy(c)
-	if err != nil {
-		return err
-	}
-	dry, err := dryRun(c, nil)
+	options, err := readWriteOptions(c)
 	if err != nil {
 		return err
 	}
 	reported := false
-	changed, err := s.change(c, r, dry, func(old *object) (map[string]any, error) {
+	changed, err := s.change(c, r, options.dry, func(old *object) (map[string]any, error) {
 		patched, err := apply(old.json())
 		if err != nil {
 			return nil, err
@@ -53,9 +49,12 @@ func (s *Server) patch(c *call, r *resource) error {
 		}
 		if !reported {
 			reported = true
-			if err := report(c, r, policy, unknown, refuse); err != nil {
+			if err := report(c, r, options.fields, unknown, refuse); err != nil {
 				return nil, err
 			}
+		}
+		if name := accessor(content).GetName(); name != c.info.name {
+			return nil, nameMismatch(name, c.info.name)
 		}
 		return content, nil
 	})
@@ -119,6 +118,10 @@ func strategicPatcher(r *resource, patch []byte) (func([]byte) ([]byte, error), 
 	shape, err := scheme.Scheme.New(r.kindOf())
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
+	}
+	var check map[string]any
+	if err := json.Unmarshal(patch, &check); err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
 	}
 	return func(old []byte) ([]byte, error) {
 		patched, err := strategicpatch.StrategicMergePatch(old, patch, shape)

@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
@@ -55,7 +56,8 @@ func (s *Server) reviewAccess(c *call) error {
 	case spec.NonResourceAttributes != nil && spec.ResourceAttributes == nil:
 		asked = attributes{verb: spec.NonResourceAttributes.Verb, path: spec.NonResourceAttributes.Path}
 	default:
-		return apierrors.NewBadRequest("exactly one of nonResourceAttributes or resourceAttributes must be specified")
+		return apierrors.NewInvalid(groupKind(c.info.gvr.Group, ""), "", field.ErrorList{field.Invalid(field.NewPath("spec", "resourceAttributes"), nil,
+			"exactly one of nonResourceAttributes or resourceAttributes must be specified")})
 	}
 	review.Status = authorizationv1.SubjectAccessReviewStatus{Allowed: allows(c.user.Rules, asked)}
 	if review.Status.Allowed {

@@ -189,20 +189,21 @@ func (n *node) fill(value any) {
 	}
 }
 
-// validate says what of a custom resource the schema refuses, in the words of the real server.
-func (s *structural) validate(content map[string]any) field.ErrorList {
+// validate says what of a custom resource the schema refuses, in the words of the real server, which for a change names
+// fields from below spec or status.
+func (s *structural) validate(content map[string]any, change bool) field.ErrorList {
 	if s.openapi == nil {
 		return nil
 	}
 	result := validate.NewSchemaValidator(s.openapi, nil, "", strfmt.Default).Validate(content)
 	var list field.ErrorList
 	for _, err := range result.Errors {
-		list = append(list, fieldError(err))
+		list = append(list, fieldError(err, change))
 	}
 	return list
 }
 
-func fieldError(err error) *field.Error {
+func fieldError(err error, change bool) *field.Error {
 	var failure *openapierrors.Validation
 	if !errors.As(err, &failure) {
 		return field.Invalid(nil, "", err.Error())
@@ -210,6 +211,10 @@ func fieldError(err error) *field.Error {
 	var path *field.Path
 	if failure.Name != "" && failure.Name != "." {
 		path = field.NewPath(strings.TrimPrefix(failure.Name, "."))
+	}
+	text := failure.Error()
+	if _, below, nested := strings.Cut(failure.Name, "."); change && nested {
+		text = strings.Replace(text, failure.Name+" in body", below+" in body", 1)
 	}
 	var value any = ""
 	if failure.Value != nil {
@@ -221,12 +226,12 @@ func fieldError(err error) *field.Error {
 	case openapierrors.EnumFailCode:
 		allowed := make([]string, 0, len(failure.Values))
 		for _, one := range failure.Values {
-			text, ok := one.(string)
+			name, ok := one.(string)
 			if !ok {
 				raw, _ := json.Marshal(one) // it came from JSON
-				text = string(raw)
+				name = string(raw)
 			}
-			allowed = append(allowed, text)
+			allowed = append(allowed, name)
 		}
 		return field.NotSupported(path, failure.Value, allowed)
 	case openapierrors.TooLongFailCode:
@@ -237,9 +242,9 @@ func fieldError(err error) *field.Error {
 		limit, _ := failure.Valid.(int64)
 		return field.TooMany(path, int(actual), int(limit))
 	case openapierrors.InvalidTypeCode:
-		return field.TypeInvalid(path, value, failure.Error())
+		return field.TypeInvalid(path, value, text)
 	}
-	return field.Invalid(path, value, failure.Error())
+	return field.Invalid(path, value, text)
 }
 
 // decodeJSON decodes JSON as the API does: whole numbers are int64, others float64.

@@ -113,6 +113,20 @@ func configMap(namespace, name string) *unstructured.Unstructured {
 		"metadata": map[string]any{"name": name, "namespace": namespace}}}
 }
 
+// watches waits until so many watches run on a resource.
+func (w *world) watches(resource string, want int) {
+	w.t.Helper()
+	ticker := time.NewTicker(5 * time.Millisecond)
+	defer ticker.Stop()
+	for w.Watches(resource) != want {
+		select {
+		case <-ticker.C:
+		case <-w.ctx.Done():
+			w.t.Fatalf("%d watches on %s, want %d", w.Watches(resource), resource, want)
+		}
+	}
+}
+
 // next is the next event of a watch; the test ends when there is none.
 func next(t *testing.T, events watch.Interface) watch.Event {
 	t.Helper()

@@ -1,43 +1,51 @@
 package kubeapi
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"reflect"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// dryRun reads the dryRun parameter, or the dryRun of options.
-func dryRun(c *call, given []string) (bool, error) {
-	values := c.URL.Query()["dryRun"]
-	if len(values) == 0 {
-		values = given
+// writeOptions are the parameters of a create, update or patch.
+type writeOptions struct {
+	dry    bool
+	fields string // what happens to fields that the kind does not have: Ignore, Warn or Strict
+}
+
+func readWriteOptions(c *call) (writeOptions, error) {
+	query := c.URL.Query()
+	given := metav1.CreateOptions{DryRun: query["dryRun"], FieldManager: query.Get("fieldManager"), FieldValidation: query.Get("fieldValidation")}
+	kind := "CreateOptions"
+	switch c.info.verb {
+	case "update":
+		kind = "UpdateOptions"
+	case "patch":
+		kind = "PatchOptions"
 	}
-	for _, value := range values {
-		if value != metav1.DryRunAll {
-			return false, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "Options"}, "", field.ErrorList{
-				field.NotSupported(field.NewPath("dryRun"), values, []string{metav1.DryRunAll})})
-		}
+	if problems := metav1validation.ValidateCreateOptions(&given); len(problems) > 0 {
+		return writeOptions{}, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: kind}, "", problems)
 	}
-	return len(values) > 0, nil
+	return writeOptions{dry: len(given.DryRun) > 0, fields: cmp.Or(given.FieldValidation, metav1.FieldValidationWarn)}, nil
 }
 
 // create answers a POST of an object.
 func (s *Server) create(c *call, r *resource) error {
-	content, err := s.body(c, r)
+	options, err := readWriteOptions(c)
 	if err != nil {
 		return err
 	}
-	dry, err := dryRun(c, nil)
+	content, err := s.body(c, r, options.fields)
 	if err != nil {
 		return err
 	}
-	created, err := s.add(c, r, content, dry)
+	created, err := s.add(c, r, content, options.dry)
 	if err != nil {
 		return err
 	}
@@ -88,11 +96,11 @@ func (s *Server) namespace(name string) *object {
 
 // update answers a PUT.
 func (s *Server) update(c *call, r *resource) error {
-	content, err := s.body(c, r)
+	options, err := readWriteOptions(c)
 	if err != nil {
 		return err
 	}
-	dry, err := dryRun(c, nil)
+	content, err := s.body(c, r, options.fields)
 	if err != nil {
 		return err
 	}
@@ -101,26 +109,30 @@ func (s *Server) update(c *call, r *resource) error {
 		if given.GetName() == "" {
 			return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s based on URL) was undeterminable: name must be provided", c.info.name))
 		}
-		return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", given.GetName(), c.info.name))
+		return nameMismatch(given.GetName(), c.info.name)
 	}
 	if ns := given.GetNamespace(); ns != "" && ns != c.objectNamespace(r) {
 		return apierrors.NewBadRequest(fmt.Sprintf("the namespace of the object (%s) does not match the namespace on the request (%s)", ns, c.objectNamespace(r)))
 	}
 	given.SetNamespace(c.objectNamespace(r))
 	if r.createOnUpdate && c.info.sub == "" && r.table.get(c.objectKey(r)) == nil && given.GetResourceVersion() == "" {
-		created, err := s.add(c, r, content, dry)
+		created, err := s.add(c, r, content, options.dry)
 		if err != nil {
 			return err
 		}
 		return s.writeObject(c, r, http.StatusCreated, created)
 	}
-	changed, err := s.change(c, r, dry, func(*object) (map[string]any, error) {
+	changed, err := s.change(c, r, options.dry, func(*object) (map[string]any, error) {
 		return runtime.DeepCopyJSON(content), nil
 	})
 	if err != nil {
 		return err
 	}
 	return s.writeObject(c, r, http.StatusOK, changed)
+}
+
+func nameMismatch(name, want string) error {
+	return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", name, want))
 }
 
 // change replaces the object that the request names by what edit makes of it, again if someone else was quicker: edit
