@@ -118,9 +118,7 @@ func attentionFacts(m *Model, f *facts, a core.Attention) {
 	if a.Subject.Kind == core.KindSource {
 		if src, ok := m.snap.Sources[core.SourceID(a.Subject.Name)]; ok {
 			f.section("Source")
-			for _, l := range troubleLines(m, &src, f.w) {
-				f.lines = append(f.lines, l)
-			}
+			f.lines = append(f.lines, troubleLines(m, &src, f.w)...)
 		}
 	}
 }

@@ -31,9 +31,9 @@ func newInstancesPane(m *Model) *instancesPane {
 			}},
 		{title: "status", width: 9, cell: func(v core.InstanceView) line { return one(statusTone(v.Instance), v.Instance.Status) },
 			compare: func(a, b core.InstanceView) int { return strings.Compare(a.Instance.Status, b.Instance.Status) }},
-		{title: "task", width: 9, rank: 7, cell: func(v core.InstanceView) line { return one(themes.Moves, v.Instance.TaskState) }},
+		{title: "task", width: 9, rank: 8, cell: func(v core.InstanceView) line { return one(themes.Moves, v.Instance.TaskState) }},
 		{title: "power", width: 8, rank: 5, cell: func(v core.InstanceView) line { return one(themes.Dim, powerText(v.Instance.Power)) }},
-		{title: "flavor", width: 17, right: true, rank: 8, cell: func(v core.InstanceView) line { return one(themes.Dim, flavorText(v.Instance.Flavor)) },
+		{title: "flavor", width: 17, right: true, rank: 7, cell: func(v core.InstanceView) line { return one(themes.Dim, flavorText(v.Instance.Flavor)) },
 			compare: func(a, b core.InstanceView) int {
 				return cmp.Compare(a.Instance.Flavor.RAMMiB, b.Instance.Flavor.RAMMiB)
 			}},

@@ -39,36 +39,31 @@ func (m *Model) wideBody(w, h, top int) []string {
 	locks = min(max(locks, 3), max(room/6, 3))
 	instances := min(max(1+rows(paneInstances), 4), max(room/4, 4))
 	middle := room - needs - locks - instances
-	left := phasesWidth(w)
-	right := w - left - 1
-
-	var out []string
-	y := func() int { return top + len(out) }
-	out = append(out, m.paneRule(paneNeeds, w, nil))
-	out = append(out, m.paneBody(paneNeeds, 0, y(), w, needs)...)
+	// A pane is drawn before its rule, which says how many rows are below those that are seen.
 	g := m.look.glyph
 	bar := m.look.draw(one(themes.Rule, g.Bar), 1, asItIs)
-	out = append(out, m.paneRule(panePhases, left, nil)+m.look.draw(one(themes.Rule, g.TeeDown), 1, asItIs)+
-		m.paneRule(paneNodes, right, nil))
-	phases := m.paneBody(panePhases, 0, y(), left, middle)
-	nodes := m.paneBody(paneNodes, left+1, y(), right, middle)
-	for i := range middle {
-		out = append(out, phases[i]+bar+nodes[i])
+	tee := m.look.draw(one(themes.Rule, g.TeeDown), 1, asItIs)
+	var out []string
+	stack := func(id paneID, h int, tees map[int]string) {
+		body := m.paneBody(id, 0, top+len(out)+1, w, h)
+		out = append(append(out, m.paneRule(id, w, tees)), body...)
 	}
-	out = append(out, m.paneRule(paneInstances, w, map[int]string{left: g.TeeUp}))
-	out = append(out, m.paneBody(paneInstances, 0, y(), w, instances)...)
-	if !roomy(w) {
-		out = append(out, m.paneRule(third, w, nil))
-		return append(out, m.paneBody(third, 0, y(), w, locks)...)
+	beside := func(a, b paneID, left, h int) {
+		y, right := top+len(out)+1, w-left-1
+		as, bs := m.paneBody(a, 0, y, left, h), m.paneBody(b, left+1, y, right, h)
+		out = append(out, m.paneRule(a, left, nil)+tee+m.paneRule(b, right, nil))
+		for i := range h {
+			out = append(out, as[i]+bar+bs[i])
+		}
 	}
-	left = w * 3 / 5
-	right = w - left - 1
-	out = append(out, m.paneRule(paneLocks, left, nil)+m.look.draw(one(themes.Rule, g.TeeDown), 1, asItIs)+
-		m.paneRule(paneLog, right, nil))
-	lockRows := m.paneBody(paneLocks, 0, y(), left, locks)
-	logRows := m.paneBody(paneLog, left+1, y(), right, locks)
-	for i := range locks {
-		out = append(out, lockRows[i]+bar+logRows[i])
+	left := phasesWidth(w)
+	stack(paneNeeds, needs, nil)
+	beside(panePhases, paneNodes, left, middle)
+	stack(paneInstances, instances, map[int]string{left: g.TeeUp})
+	if roomy(w) {
+		beside(paneLocks, paneLog, w*3/5, locks)
+	} else {
+		stack(third, locks, nil)
 	}
 	return out
 }
@@ -98,8 +93,8 @@ func (m *Model) narrowBody(w, h, top int) []string {
 	if l := m.urgentLine(); l != nil && m.focus != paneNeeds && h >= 14 {
 		out = append(out, m.look.draw(l, w, asItIs))
 	}
-	out = append(out, m.paneRule(m.focus, w, nil))
-	return append(out, m.paneBody(m.focus, 0, top+len(out), w, h-len(out))...)
+	body := m.paneBody(m.focus, 0, top+len(out)+1, w, h-len(out)-1)
+	return append(append(out, m.paneRule(m.focus, w, nil)), body...)
 }
 
 // tabsLine names the panes; the one that is shown stands out.

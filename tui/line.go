@@ -105,7 +105,7 @@ func join(n int, parts ...line) line {
 // apart puts left and right at the two ends of w columns; the left gives way.
 func apart(left, right line, w int) line {
 	room := w - right.width()
-	if room < 1 {
+	if room < 1 || len(right) == 0 || right.width() == 0 {
 		return left.fit(w, false)
 	}
 	return append(left.cut(room-1).fit(room, false), right...)

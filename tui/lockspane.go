@@ -37,7 +37,7 @@ func newLocksPane(m *Model) *locksPane {
 		{title: "release", width: 8, most: 16, rank: 4, measure: func(l *core.WorkloadLock) int { return width(clean(l.Release, rowLimit)) },
 			cell:    func(l *core.WorkloadLock) line { return one(themes.Dim, l.Release) },
 			compare: func(a, b *core.WorkloadLock) int { return strings.Compare(a.Release, b.Release) }},
-		{title: "for", width: 9, right: true, rank: 2, cell: func(l *core.WorkloadLock) line { return one(themes.Dim, lockAge(m, l)) }},
+		{title: "for", width: 4, most: 10, right: true, rank: 2, measure: func(l *core.WorkloadLock) int { return len(lockAge(m, l)) }, cell: func(l *core.WorkloadLock) line { return one(themes.Dim, lockAge(m, l)) }},
 		{title: "says", width: 20, grow: true, cell: func(l *core.WorkloadLock) line { return lockSays(m, l) }},
 	}
 	return &locksPane{tablePane: tablePane[*core.WorkloadLock]{t}}

@@ -51,7 +51,6 @@ type Model struct {
 	actions []Action
 	dirty   bool
 	frame   string
-	cursorX int
 }
 
 // New makes the screen. It is a tea.Model for a program of one's own; Run does all that is needed for a terminal.

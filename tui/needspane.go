@@ -29,9 +29,8 @@ func newNeedsPane(m *Model) *needsPane {
 				}
 				return one(tone, a.Reason)
 			}},
-			{width: 9, right: true, rank: 1, cell: func(a core.Attention) line {
-				return one(themes.Dim, sinceText(a.Since, m.snap.Now))
-			}},
+			{title: "for", width: 4, most: 10, right: true, rank: 1, measure: func(a core.Attention) int { return len(sinceText(a.Since, m.snap.Now)) },
+				cell: func(a core.Attention) line { return one(themes.Dim, sinceText(a.Since, m.snap.Now)) }},
 			{width: 12, most: 34, rank: 2, measure: func(a core.Attention) int { return width(clean(hint(a), rowLimit)) },
 				cell: func(a core.Attention) line { return one(themes.Dim, hint(a)) }},
 		},

@@ -33,7 +33,7 @@ func newNodesPane(m *Model) *nodesPane {
 			compare: func(a, b core.NodeView) int { return strings.Compare(rolesText(a.Node), rolesText(b.Node)) }},
 		{title: "stage", width: 17, cell: func(v core.NodeView) line { return stageCell(m, v) },
 			compare: func(a, b core.NodeView) int { return strings.Compare(string(a.Stage), string(b.Stage)) }},
-		{title: "for", width: 9, right: true, rank: 2, cell: func(v core.NodeView) line { return stageAge(m, v) },
+		{title: "for", width: 4, most: 10, right: true, rank: 2, measure: func(v core.NodeView) int { return stageAge(m, v).width() }, cell: func(v core.NodeView) line { return stageAge(m, v) },
 			compare: func(a, b core.NodeView) int { return a.Since.At.Compare(b.Since.At) }},
 		{title: "ready", width: 9, rank: 8, cell: readyCell,
 			compare: func(a, b core.NodeView) int { return strings.Compare(readyCell(a).text(), readyCell(b).text()) }},

@@ -35,8 +35,8 @@ func newPhasesPane(m *Model) *phasesPane {
 			return r.phase.Title
 		},
 		columns: []column[phaseRow]{
-			{width: 18, grow: true, cell: func(r phaseRow) line { return phaseText(m, r) }},
-			{width: 9, right: true, rank: 1, cell: func(r phaseRow) line { return phaseTime(m, r) }},
+			{width: 18, grow: true, cell: func(r phaseRow) line { return join(2, phaseText(m, r), phaseTime(m, r)) },
+				fill: func(r phaseRow, w int) line { return apart(phaseText(m, r), phaseTime(m, r), w) }},
 		},
 	}}
 	return p

@@ -15,7 +15,8 @@ type column[T any] struct {
 	right   bool        // numbers stand on the right
 	rank    int         // 0 is never dropped; the highest goes first when room is short
 	cell    func(T) line
-	compare func(a, b T) int // nil: not to be sorted by
+	fill    func(r T, w int) line // instead of cell, for what has to know the column's width
+	compare func(a, b T) int      // nil: not to be sorted by
 }
 
 // table is a list of objects whose cursor stays on an object, not on a place: when rows come, go or change their order,

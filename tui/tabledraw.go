@@ -147,7 +147,11 @@ func (t *table[T]) rowLine(k *look, cols []placed[T], r T, cursor, marked bool) 
 		if i > 0 {
 			out = append(out, blank(gap))
 		}
-		out = append(out, c.cell(r).fit(c.w, c.right)...)
+		if c.fill != nil {
+			out = append(out, c.fill(r, c.w).fit(c.w, c.right)...)
+		} else {
+			out = append(out, c.cell(r).fit(c.w, c.right)...)
+		}
 	}
 	return out
 }

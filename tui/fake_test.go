@@ -1,0 +1,194 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"lockstep/core"
+	"lockstep/themes"
+)
+
+// fakeBackend remembers what it was asked for and answers as it is told.
+type fakeBackend struct {
+	mu        sync.Mutex
+	in        chan *core.Snapshot
+	preview   core.Preview
+	refuse    error
+	armErr    error
+	granted   []core.Step
+	typed     []string
+	executed  []core.Grant
+	armed     []bool
+	disarmed  int
+	controls  []core.Control
+	seen      []string
+	focused   []string
+	previewed []core.Intent
+}
+
+func newFake(s *core.Snapshot) *fakeBackend {
+	f := &fakeBackend{in: make(chan *core.Snapshot, 1)}
+	if s != nil {
+		f.in <- s
+	}
+	return f
+}
+
+// publish puts a Snapshot into the channel; the latest wins.
+func (f *fakeBackend) publish(s *core.Snapshot) {
+	select {
+	case <-f.in:
+	default:
+	}
+	f.in <- s
+}
+
+func (f *fakeBackend) Subscribe() (<-chan *core.Snapshot, func()) { return f.in, func() {} }
+
+func (f *fakeBackend) Preview(_ context.Context, i core.Intent) core.Preview {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.previewed = append(f.previewed, i)
+	return f.preview
+}
+
+func (f *fakeBackend) Grant(step core.Step, typed string) (core.Grant, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.granted, f.typed = append(f.granted, step), append(f.typed, typed)
+	return core.Grant{ID: "grant", StepID: step.ID, Intent: step.Intent, Target: step.Target, Basis: step.Basis}, f.refuse
+}
+
+func (f *fakeBackend) Execute(_ context.Context, g core.Grant) (string, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.executed = append(f.executed, g)
+	return "op-9", nil
+}
+
+func (f *fakeBackend) Control(op string, c core.Control) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.controls = append(f.controls, c)
+	if op == "" {
+		return errors.New("no operation named")
+	}
+	return nil
+}
+
+func (f *fakeBackend) Acknowledge(op string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.seen = append(f.seen, op)
+}
+
+func (f *fakeBackend) Arm(_ context.Context, takeOver bool) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.armed = append(f.armed, takeOver)
+	return f.armErr
+}
+
+func (f *fakeBackend) Disarm() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.disarmed++
+}
+
+func (f *fakeBackend) Focus(node string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.focused = append(f.focused, node)
+}
+
+// driver runs a Model without a program: messages go in, commands are carried out at once, except those that wait.
+type driver struct {
+	*Model
+	fake *fakeBackend
+	at   time.Time
+}
+
+func drive(s *core.Snapshot, w, h int, change ...func(*Options)) *driver {
+	d := &driver{fake: newFake(nil), at: fixtureWall}
+	opts := Options{Backend: d.fake, Version: "test", Now: func() time.Time { return d.at }}
+	for _, c := range change {
+		c(&opts)
+	}
+	d.Model = newModel(context.Background(), opts)
+	d.send(tea.WindowSizeMsg{Width: w, Height: h})
+	if s != nil {
+		d.send(snapshotMsg{s})
+	}
+	return d
+}
+
+func withTheme(name string) func(*Options) {
+	return func(o *Options) {
+		t, err := themes.Load(name)
+		if err != nil {
+			panic(err)
+		}
+		o.Theme = t
+		o.NoColor = name == "mono"
+	}
+}
+
+// send hands a message to Update and carries out what it asks for.
+func (d *driver) send(msg tea.Msg) {
+	_, cmd := d.Update(msg)
+	d.run(cmd)
+}
+
+// run carries a command out, unless it is one that waits for the clock or for Snapshots.
+func (d *driver) run(cmd tea.Cmd) {
+	if cmd == nil {
+		return
+	}
+	got := make(chan tea.Msg, 1)
+	go func() { got <- cmd() }()
+	select {
+	case msg := <-got:
+		switch msg := msg.(type) {
+		case nil:
+		case tea.BatchMsg:
+			for _, c := range msg {
+				d.run(c)
+			}
+		case previewMsg, executedMsg, armedMsg, controlledMsg:
+			d.send(msg)
+		}
+	case <-time.After(30 * time.Millisecond): // a timer of the screen's own, or the pump: nothing waits for them here
+	}
+}
+
+// keys presses keys, by their names; a longer word that is no key is typed.
+func (d *driver) keys(names ...string) *driver {
+	for _, n := range names {
+		if k, ok := namedKeys[n]; ok {
+			d.send(k)
+			continue
+		}
+		for _, r := range n {
+			d.send(tea.KeyPressMsg{Code: r, Text: string(r)})
+		}
+	}
+	return d
+}
+
+var namedKeys = map[string]tea.KeyPressMsg{
+	"enter": {Code: tea.KeyEnter}, "esc": {Code: tea.KeyEscape}, "tab": {Code: tea.KeyTab}, "down": {Code: tea.KeyDown},
+	"up": {Code: tea.KeyUp}, "left": {Code: tea.KeyLeft}, "right": {Code: tea.KeyRight}, "backspace": {Code: tea.KeyBackspace},
+	"shift+tab": {Code: tea.KeyTab, Mod: tea.ModShift}, "space": {Code: tea.KeySpace, Text: " "}, "pgdown": {Code: tea.KeyPgDown},
+	"end": {Code: tea.KeyEnd}, "home": {Code: tea.KeyHome}, "ctrl+k": {Code: 'k', Mod: tea.ModCtrl}, "f2": {Code: tea.KeyF2},
+	"ctrl+y": {Code: 'y', Mod: tea.ModCtrl},
+}
+
+// later moves the screen's clock.
+func (d *driver) later(by time.Duration) *driver { d.at = d.at.Add(by); return d }
+
+// shows is the frame.
+func (d *driver) shows() string { return d.View().Content }

@@ -1,0 +1,75 @@
+package tui
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/ansi"
+)
+
+var update = flag.Bool("update", false, "write the golden screens anew")
+
+// golden compares a screen with the file of that name.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name+".golden")
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatalf("%v (run the tests with -update)", err)
+	}
+	if string(want) != got {
+		t.Errorf("%s is not as it was; look at it and run with -update.\n--- was\n%s\n--- is\n%s", name, want, got)
+	}
+}
+
+func stripped(frame string) string {
+	lines := strings.Split(ansi.Strip(frame), "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimRight(l, " ")
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// styled is the frame as a terminal of that profile gets it, with its escape sequences readable.
+func styled(t *testing.T, frame string, profile colorprofile.Profile) string {
+	t.Helper()
+	var out bytes.Buffer
+	w := &colorprofile.Writer{Forward: &out, Profile: profile}
+	if _, err := w.Write([]byte(frame)); err != nil {
+		t.Fatal(err)
+	}
+	return strings.ReplaceAll(out.String(), "\x1b", "^[") + "\n"
+}
+
+var sizes = []struct{ w, h int }{{80, 24}, {120, 40}, {200, 60}}
+
+func TestScreens(t *testing.T) {
+	for _, size := range sizes {
+		for _, screen := range []struct {
+			name string
+			keys []string
+		}{
+			{"dashboard", nil}, {"needs", []string{"1"}}, {"instances", []string{"4"}}, {"locks", []string{"5"}},
+			{"phases", []string{"2"}}, {"log", []string{"6"}}, {"steps", []string{"enter"}},
+			{"inspect-node", []string{"i"}}, {"help", []string{"?"}}, {"palette", []string{":", "safe"}}, {"mode", []string{"e"}},
+			{"arm", []string{"w"}}, {"filter", []string{"/", "cmp-0"}},
+		} {
+			name := fmt.Sprintf("%s-%dx%d", screen.name, size.w, size.h)
+			t.Run(name, func(t *testing.T) {
+				golden(t, name, stripped(drive(world(), size.w, size.h).keys(screen.keys...).shows()))
+			})
+		}
+	}
+}
