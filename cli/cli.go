@@ -1,0 +1,108 @@
+// Package cli is Lockstep's command line: the commands, their flags and exit codes, and the wiring of the rooms.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// The exit codes of every command.
+const (
+	exitFine      = 0 // status: nothing needs you
+	exitError     = 1 // it could not be done, or not be looked at
+	exitAttention = 2 // status: something needs a person
+)
+
+// exitWith ends the program with a code that is no error.
+type exitWith int
+
+func (e exitWith) Error() string { return fmt.Sprintf("exit %d", int(e)) }
+
+// Main runs the command that args name and returns the exit code. SIGINT, SIGTERM and SIGHUP (the ssh session is gone) all
+// end it in good order: nothing new is begun, the operator lease is given back, the journal gets its last line.
+func Main(args []string, stdin *os.File, stdout, stderr io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	root := newRoot(stdin)
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	var code exitWith
+	switch {
+	case err == nil:
+		return exitFine
+	case errors.As(err, &code):
+		return int(code)
+	}
+	printError(stderr, err)
+	return exitError
+}
+
+func newRoot(stdin *os.File) *cobra.Command {
+	var o options
+	root := &cobra.Command{
+		Use:   "lockstep",
+		Short: "Watch a MOSK cluster update live, and take part in it step by confirmed step",
+		Long: `Lockstep shows the whole update of a MOSK cluster on one screen: phases, nodes, locks, and the instances of each node.
+It says what needs a person now, proposes the next step with the commands that it stands for, does it when you
+confirm, verifies from the cluster that it happened, and keeps the record.
+
+Without a command it opens the dashboard on the current kubeconfig context and the cloud that OS_CLOUD names.
+It is read-only until you arm it (--write, or the key w).`,
+		Args:          cobra.NoArgs,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return dashboard(cmd.Context(), o, stdin, cmd.OutOrStdout())
+		},
+	}
+	o.addTo(root)
+	root.AddCommand(newStatus(&o), newDemo(&o, stdin), newVersion())
+	return root
+}
+
+// options are the flags. Those of the connection hold for every command.
+type options struct {
+	kubeconfig     string
+	context        string
+	osCloud        string
+	osFromCluster  bool
+	leaseNamespace string
+
+	readOnly bool
+	write    bool
+	theme    string
+	ascii    bool
+	logFile  string
+}
+
+func (o *options) addTo(root *cobra.Command) {
+	p := root.PersistentFlags()
+	p.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig `file` of the MOSK cluster (default $KUBECONFIG, then ~/.kube/config)")
+	p.StringVar(&o.context, "context", "", "kubeconfig context (default: the current one)")
+	p.StringVar(&o.osCloud, "os-cloud", "", "`name` of the cloud in clouds.yaml (default $OS_CLOUD, then the OS_* environment)")
+	p.BoolVar(&o.osFromCluster, "os-from-cluster", false, "read clouds.yaml from the secret openstack-identity-credentials in the namespace openstack-external")
+	p.StringVar(&o.leaseNamespace, "lease-namespace", "default", "`namespace` of the Lease by which operators keep out of each other's way")
+	p.StringVar(&o.logFile, "log-file", "", "`file` for Lockstep's own log (default: lockstep.log in the state folder)")
+	f := root.Flags()
+	f.BoolVar(&o.readOnly, "read-only", false, "writing cannot be armed in this run")
+	f.BoolVar(&o.write, "write", false, "arm writing from the start; each step is still confirmed by itself")
+	o.addScreen(root)
+	root.MarkFlagsMutuallyExclusive("read-only", "write")
+	root.MarkFlagsMutuallyExclusive("os-cloud", "os-from-cluster")
+}
+
+// addScreen adds the flags of the commands that open the dashboard.
+func (o *options) addScreen(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.theme, "theme", os.Getenv("LOCKSTEP_THEME"), "`name` of the theme: auto, dark, light or mono (default $LOCKSTEP_THEME, then auto)")
+	f.BoolVar(&o.ascii, "ascii", false, "draw with ASCII characters only")
+}

@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+
+	"lockstep/themes"
+	"lockstep/tui"
+)
+
+// armTimeout is how long --write waits for the operator lease before the screen opens.
+const armTimeout = 10 * time.Second
+
+// dashboard opens the screen on the operator's own cluster.
+func dashboard(ctx context.Context, o options, stdin *os.File, stdout io.Writer) error {
+	if err := canShow(stdin, stdout); err != nil {
+		return err
+	}
+	log, closeLog, err := openLog(o.logFile)
+	if err != nil {
+		return err
+	}
+	defer closeLog()
+	s, err := open(ctx, place{options: o}, log)
+	if err != nil {
+		return err
+	}
+	return s.show(ctx, o, "Lockstep", "")
+}
+
+// canShow says why the full screen cannot be shown here, and what works instead.
+func canShow(stdin *os.File, stdout io.Writer) error {
+	out, isFile := stdout.(*os.File)
+	switch {
+	case !isFile || !term.IsTerminal(int(out.Fd())) || !term.IsTerminal(int(stdin.Fd())):
+		return errors.New("the dashboard needs a terminal; without one, `lockstep status` takes one look and prints it")
+	case os.Getenv("TERM") == "dumb" || os.Getenv("TERM") == "":
+		return fmt.Errorf("the dashboard cannot be drawn on this terminal (TERM=%s); `lockstep status` takes one look and prints it", os.Getenv("TERM"))
+	}
+	return nil
+}
+
+// show runs the session with the dashboard in front of it, until the operator leaves or ctx is done.
+func (s *session) show(ctx context.Context, o options, title, notice string) error {
+	look, err := lookOf(o)
+	if err != nil {
+		return err
+	}
+	ctx, leave := context.WithCancel(ctx)
+	defer leave()
+	var running sync.WaitGroup
+	running.Go(func() { s.run(ctx) })
+	if o.write {
+		armCtx, cancel := context.WithTimeout(ctx, armTimeout)
+		if err := s.engine.Arm(armCtx, false); err != nil {
+			look.Trouble = "writing was not armed: " + err.Error()
+		}
+		cancel()
+	}
+	look.Backend, look.Title, look.Notice, look.Version = s.engine, title, notice, programVersion()
+	err = tui.Run(ctx, look)
+	leave()
+	running.Wait()
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+// lookOf is how the screen looks, by the flags and the environment. Any NO_COLOR that is not empty counts.
+func lookOf(o options) (tui.Options, error) {
+	t := tui.Options{ASCII: o.ascii, NoColor: os.Getenv("NO_COLOR") != ""}
+	name := o.theme
+	if name == "" || name == "auto" {
+		name, t.AutoTheme = "dark", true
+	}
+	if t.NoColor {
+		name, t.AutoTheme = "mono", false
+	}
+	theme, err := themes.Load(name)
+	if err != nil {
+		return t, fmt.Errorf("--theme: %w", err)
+	}
+	t.Theme = theme
+	return t, nil
+}

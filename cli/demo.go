@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"lockstep/sim"
+	"lockstep/sim/scenario"
+)
+
+func newDemo(o *options, stdin *os.File) *cobra.Command {
+	var (
+		speed float64
+		story string
+		seed  uint64
+		list  bool
+	)
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Open the dashboard on a simulated cloud",
+		Long: `Starts a simulated MOSK cluster and OpenStack cloud on loopback, with an update under way, and opens the dashboard on
+it. Everything is as on a real cluster, but for the clock, which runs faster. Nothing outside this process is touched.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if list {
+				return listScenarios(cmd)
+			}
+			if speed <= 0 || speed > 3600 {
+				return fmt.Errorf("--speed is %g; it takes a number above 0, up to 3600", speed)
+			}
+			if err := canShow(stdin, cmd.OutOrStdout()); err != nil {
+				return err
+			}
+			told, err := scenario.Load(story)
+			if err != nil {
+				return err
+			}
+			return demo(cmd.Context(), *o, sim.Options{Scenario: told, Speed: speed, Seed: seed})
+		},
+	}
+	f := cmd.Flags()
+	f.Float64Var(&speed, "speed", 60, "how many seconds pass in the simulated cloud in one real second")
+	f.StringVar(&story, "scenario", scenario.Default, "`name` of a scenario (see --list), or a scenario file")
+	f.Uint64Var(&seed, "seed", 0, "`number` that decides what is left to chance (default: the scenario's own)")
+	f.BoolVar(&list, "list", false, "list the scenarios and what each teaches")
+	o.addScreen(cmd)
+	return cmd
+}
+
+func listScenarios(cmd *cobra.Command) error {
+	w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "SCENARIO\tTEACHES")
+	for _, name := range scenario.List() {
+		s, err := scenario.Load(name)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "%s\t%s\n", name, oneLine(s.Teaches))
+	}
+	return w.Flush()
+}
+
+func demo(ctx context.Context, o options, so sim.Options) (err error) {
+	log, closeLog, err := openLog(o.logFile)
+	if err != nil {
+		return err
+	}
+	defer closeLog()
+	dir, err := os.MkdirTemp("", "lockstep-demo-")
+	if err != nil {
+		return fmt.Errorf("make a folder for the demo: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	so.Dir, so.Log = dir, log
+	cloud, err := sim.Start(ctx, so)
+	if err != nil {
+		return fmt.Errorf("start the simulated cloud: %w", err)
+	}
+	defer cloud.Close()
+	// The demo's own files, whatever the environment says: it must never touch a real cluster.
+	o.kubeconfig, o.context, o.osCloud, o.osFromCluster = cloud.KubeconfigPath, "", cloud.CloudName, false
+	cloudsYAML, err := os.ReadFile(cloud.CloudsYAMLPath)
+	if err != nil {
+		return fmt.Errorf("read the simulated cloud's clouds.yaml: %w", err)
+	}
+	s, err := open(ctx, place{options: o, name: cloud.Scenario.Cluster, clock: cloud.Clock.Now, pace: so.Speed, journal: dir, cloudsYAML: cloudsYAML}, log)
+	if err != nil {
+		return err
+	}
+	return s.show(ctx, o, "Lockstep demo", fmt.Sprintf("simulated cloud, %g times as fast: nothing here is real", so.Speed))
+}

@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+
+	"lockstep/core"
+)
+
+// printError says what failed, why, and what to do.
+func printError(w io.Writer, err error) {
+	var api *core.APIError
+	if !errors.As(err, &api) {
+		fmt.Fprintf(w, "lockstep: %s\n", oneLine(err.Error()))
+		return
+	}
+	fmt.Fprintf(w, "lockstep: %s: %s\n", oneLine(api.Call), api.Kind)
+	if api.Message != "" {
+		fmt.Fprintf(w, "  %s\n", oneLine(api.Message))
+	}
+	if api.Remedy != "" {
+		fmt.Fprintf(w, "  %s\n", oneLine(api.Remedy))
+	}
+}
+
+// maxLine is how much of one text is printed on a line, in runes.
+const maxLine = 2000
+
+// oneLine makes a text from a server fit for a terminal: one line, no control or formatting characters, not endless.
+func oneLine(s string) string {
+	var b strings.Builder
+	n := 0
+	space := false
+	for _, r := range s {
+		if n == maxLine {
+			b.WriteString(" …(cut)")
+			break
+		}
+		switch {
+		case r == '\n' || r == '\t' || r == '\r' || unicode.IsSpace(r):
+			if !space {
+				b.WriteByte(' ')
+				n++
+			}
+			space = true
+			continue
+		case unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar:
+			continue
+		}
+		space = false
+		b.WriteRune(r)
+		n++
+	}
+	return strings.TrimSpace(b.String())
+}

@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strings"
+
+	"github.com/adrg/xdg"
+)
+
+// operatorName is "user@host" of who runs Lockstep, for the lease and the journal.
+func operatorName() string {
+	name := os.Getenv("USER")
+	if u, err := user.Current(); err == nil {
+		name = u.Username
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	short, _, _ := strings.Cut(host, ".")
+	return name + "@" + short
+}
+
+// stateFolder is where Lockstep keeps its journals and its log.
+func stateFolder() string { return filepath.Join(xdg.StateHome, "lockstep") }
+
+// journalPath is the journal of one cluster. The API server's address is part of it: two clusters may be called alike.
+func journalPath(folder, cluster, server string) string {
+	sum := sha256.Sum256([]byte(server))
+	return filepath.Join(folder, "journal", fileName(cluster)+"-"+hex.EncodeToString(sum[:4])+".jsonl")
+}
+
+// fileName keeps what is safe in a file's name.
+func fileName(s string) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '_', r == '.':
+			return r
+		}
+		return '_'
+	}, s)
+	s = strings.TrimLeft(s, ".")
+	if len(s) > 80 {
+		s = s[:80]
+	}
+	if s == "" {
+		s = "cluster"
+	}
+	return s
+}
+
+// maxLog is the size past which the last run's log makes room for a new one, in bytes.
+const maxLog = 8 << 20
+
+// openLog opens Lockstep's own log. It is a file even by default: nothing may write to the terminal under the screen.
+func openLog(path string) (*slog.Logger, func(), error) {
+	named := path != ""
+	if !named {
+		path = filepath.Join(stateFolder(), "lockstep.log")
+	}
+	nothing := slog.New(slog.DiscardHandler)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		if named {
+			return nil, nil, fmt.Errorf("make the log's folder: %w", err)
+		}
+		return nothing, func() {}, nil // without a home folder there is no log, and no reason not to work
+	}
+	if info, err := os.Stat(path); err == nil && info.Size() > maxLog && !named {
+		os.Rename(path, path+".old") // a log that cannot be moved only grows
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		if named {
+			return nil, nil, fmt.Errorf("open the log: %w", err)
+		}
+		return nothing, func() {}, nil
+	}
+	return slog.New(slog.NewTextHandler(f, nil)), func() { f.Close() }, nil
+}

@@ -1,0 +1,243 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"lockstep/core"
+	"lockstep/kube"
+	"lockstep/nova"
+)
+
+// session is one run against one cluster: the adapters, the engine, and what goes between them.
+type session struct {
+	engine *core.Engine
+	log    *slog.Logger
+
+	watcher *kube.Watcher // nil when the kubeconfig could not be used
+	lease   *kube.Lease
+	poller  *nova.Poller // nil when there is no cloud
+	client  *nova.Client
+	journal *core.Journal
+
+	down  []core.Delta // what the sources say that have no adapter
+	focus atomic.Pointer[string]
+}
+
+// place is what a session runs on: the operator's own cluster, or the demo's.
+type place struct {
+	options
+	name    string           // what to call the cluster; empty: what the kubeconfig calls it
+	clock   func() time.Time // nil: the wall clock
+	pace    float64          // how much faster than the wall's the cluster's clock runs; 0 means 1
+	journal string           // folder; empty: the state folder
+	// cloudsYAML is the content of the clouds.yaml to use; nil: it is looked for as the openstack client does.
+	cloudsYAML []byte
+}
+
+// open loads the credentials and makes the session's parts. Nothing is asked of any server but the login that an exec
+// plugin may need. What cannot be used is no error: its sources say so, and the rest works.
+func open(ctx context.Context, p place, log *slog.Logger) (*session, error) {
+	kube.RedirectLogs(log)
+	s := &session{log: log}
+	cfg := core.Config{
+		Cluster:  p.name,
+		Operator: operatorName(),
+		Version:  programVersion(),
+		Clock:    p.clock,
+		Settings: core.DefaultSettings(),
+		Sources:  slices.Concat(kube.Sources(), openStackSources()),
+		Log:      log,
+		OnFocus:  func(node string) { s.focus.Store(&node) },
+		OnWrite:  s.nudge,
+	}
+	if p.pace > 1 {
+		cfg.PollEvery, cfg.Settle = 300*time.Millisecond, 6*time.Second
+	}
+	if p.readOnly {
+		cfg.Barred = "Lockstep was started with --read-only"
+	}
+	client, err := s.openKubernetes(ctx, p, &cfg)
+	if err != nil {
+		return nil, err
+	}
+	s.openOpenStack(ctx, p, client, &cfg)
+	s.openJournal(p, client, &cfg)
+	s.engine = core.New(cfg)
+	s.watch(p, client)
+	return s, nil
+}
+
+func (s *session) openKubernetes(ctx context.Context, p place, cfg *core.Config) (*kube.Client, error) {
+	client, err := kube.Load(kube.Options{Kubeconfig: p.kubeconfig, Context: p.context, UserAgent: "lockstep/" + programVersion()})
+	if err != nil {
+		s.unavailable(kube.Sources(), err)
+		if cfg.Cluster == "" {
+			cfg.Cluster = "no cluster"
+		}
+		return nil, nil
+	}
+	if cfg.Cluster == "" {
+		cfg.Cluster = client.ClusterName
+	}
+	if _, err := client.Login(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		s.log.Warn("log in to Kubernetes", "error", err) // the watcher tries again, and its sources say why not
+	}
+	cfg.Kubernetes = kube.NewWriter(client)
+	s.lease = kube.NewLease(client, kube.LeaseOptions{Namespace: p.leaseNamespace, Log: s.log})
+	cfg.Lease = s.lease
+	return client, nil
+}
+
+func (s *session) openOpenStack(ctx context.Context, p place, client *kube.Client, cfg *core.Config) {
+	o := nova.Options{Cloud: p.osCloud, CloudsYAML: p.cloudsYAML, UserAgent: "lockstep/" + programVersion(), Log: s.log}
+	if p.osFromCluster {
+		if client == nil {
+			s.unavailable(openStackSources(), &core.APIError{Kind: core.ErrConfiguration, Server: core.ServerOpenStack, Call: "read clouds.yaml from the cluster", Message: "there is no cluster to read it from"})
+			return
+		}
+		secret, err := client.OpenStackCredentials(ctx)
+		if err != nil {
+			s.unavailable(openStackSources(), err)
+			return
+		}
+		o.CloudsYAML = secret
+	}
+	config, err := nova.Load(o)
+	if err != nil {
+		nova.Unavailable(err, func(d core.Delta) { s.down = append(s.down, d) })
+		return
+	}
+	s.client = nova.Connect(config)
+	cfg.OpenStack = nova.NewWriter(s.client, nil)
+}
+
+func (s *session) openJournal(p place, client *kube.Client, cfg *core.Config) {
+	folder, server := p.journal, ""
+	if folder == "" {
+		folder = stateFolder()
+	}
+	if client != nil {
+		server = client.Server
+	}
+	path := journalPath(folder, cfg.Cluster, server)
+	skipped, err := core.ReadJournal(path, func(r core.Record) { cfg.Past = append(cfg.Past, r) })
+	if skipped > 0 {
+		s.log.Warn("lines of the journal were not understood", "journal", path, "lines", skipped)
+	}
+	if err == nil {
+		s.journal, err = core.OpenJournal(path)
+		cfg.Journal = s.journal
+	}
+	if err != nil && cfg.Barred == "" {
+		cfg.Barred = "the record cannot be kept: " + err.Error()
+	}
+}
+
+// unavailable notes why sources have no adapter.
+func (s *session) unavailable(sources []core.SourceID, err error) {
+	var api *core.APIError
+	if !errors.As(err, &api) {
+		api = &core.APIError{Kind: core.ErrConfiguration, Call: "start", Message: err.Error(), Err: err}
+	}
+	for _, id := range sources {
+		s.down = append(s.down, core.Delta{Source: id, State: core.SourceFailed, Err: api})
+	}
+}
+
+func (s *session) watch(p place, client *kube.Client) {
+	watch := kube.WatchOptions{Log: s.log}
+	if p.pace > 1 {
+		watch.PodInterval = max(time.Duration(float64(10*time.Second)/p.pace), 500*time.Millisecond)
+	}
+	if client != nil {
+		s.watcher = kube.NewWatcher(client, s.engine.Apply, watch)
+	}
+	if s.client != nil {
+		s.poller = nova.NewPoller(s.client, s.engine.Apply, nova.PollOptions{Pace: p.pace, Log: s.log})
+	}
+}
+
+// openStackSources are the sources that nova's poller fills.
+func openStackSources() []core.SourceID {
+	return []core.SourceID{core.SourceComputeServices, core.SourceInstances, core.SourceMigrations, core.SourceNetworkAgents, core.SourceProjects}
+}
+
+// nudge asks the pollers to look at once, after a write.
+func (s *session) nudge() {
+	if s.poller != nil {
+		s.poller.Nudge()
+	}
+}
+
+// run works until ctx is done, and returns when everything has ended: the lease is given back, the journal closed.
+func (s *session) run(ctx context.Context) {
+	var wg sync.WaitGroup
+	if s.lease != nil {
+		// The lease outlives ctx: the engine gives it back on its way out.
+		leaseCtx, stopLease := context.WithCancel(context.WithoutCancel(ctx))
+		done := make(chan struct{})
+		go func() { defer close(done); s.lease.Run(leaseCtx) }()
+		defer func() { stopLease(); <-done }()
+	}
+	adapters, stopAdapters := context.WithCancel(ctx)
+	defer stopAdapters()
+	if s.watcher != nil {
+		wg.Go(func() { s.watcher.Run(adapters) })
+	}
+	if s.poller != nil {
+		wg.Go(func() { s.poller.Run(adapters) })
+	}
+	wg.Go(func() { s.steer(adapters) })
+	wg.Go(func() {
+		for _, d := range s.down {
+			s.engine.Apply(d)
+		}
+	})
+	if err := s.engine.Run(ctx); err != nil {
+		s.log.Error("run", "error", err)
+	}
+	stopAdapters()
+	wg.Wait()
+	if s.client != nil {
+		s.client.Close()
+	}
+	if s.journal != nil {
+		if err := s.journal.Close(); err != nil {
+			s.log.Error("close the journal", "error", err)
+		}
+	}
+}
+
+// steer tells the pollers where to look: at the hosts in maintenance, and at the node on the operator's screen.
+func (s *session) steer(ctx context.Context) {
+	snapshots, stop := s.engine.Subscribe()
+	defer stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case snap := <-snapshots:
+			hosts, moving := core.HostsToWatch(snap)
+			if f := s.focus.Load(); f != nil && *f != "" {
+				if host := snap.HostOf(*f); !slices.Contains(hosts, host) {
+					hosts = append(slices.Clone(hosts), host)
+				}
+			}
+			if s.poller != nil {
+				s.poller.SetHosts(hosts, moving)
+			}
+			if s.watcher != nil {
+				s.watcher.SetPodNodes(core.NodesWithPodsToWatch(snap))
+			}
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
+
+	"lockstep/core"
+)
+
+func newStatus(o *options) *cobra.Command {
+	var (
+		output string
+		wait   time.Duration
+	)
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Take one look at the update and print it",
+		Long: `Takes one look at the update and prints what needs you, the phases and the nodes.
+
+The exit code is 0 when nothing needs you, 2 when something does, and 1 when the cluster could not be looked at.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			print, ok := statusPrinters[output]
+			if !ok {
+				return fmt.Errorf("-o is %q; it takes table, json or yaml", output)
+			}
+			return status(cmd.Context(), *o, wait, print, cmd.OutOrStdout())
+		},
+	}
+	cmd.Flags().StringVarP(&output, "output", "o", "table", "`format`: table, json or yaml")
+	cmd.Flags().DurationVar(&wait, "wait", 20*time.Second, "how long to wait for the sources' first answers")
+	return cmd
+}
+
+var statusPrinters = map[string]func(io.Writer, Status) error{
+	"table": printStatusTable,
+	"json": func(w io.Writer, s Status) error {
+		enc := json.NewEncoder(w)
+		enc.SetIndent("", "  ")
+		return enc.Encode(s)
+	},
+	"yaml": func(w io.Writer, s Status) error {
+		b, err := yaml.Marshal(s)
+		if err != nil {
+			return err
+		}
+		_, err = w.Write(b)
+		return err
+	},
+}
+
+func status(ctx context.Context, o options, wait time.Duration, print func(io.Writer, Status) error, out io.Writer) error {
+	log, closeLog, err := openLog(o.logFile)
+	if err != nil {
+		return err
+	}
+	defer closeLog()
+	o.readOnly = true
+	s, err := open(ctx, place{options: o}, log)
+	if err != nil {
+		return err
+	}
+	runCtx, stop := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	running.Go(func() { s.run(runCtx) })
+	snap := look(ctx, s.engine, wait)
+	stop()
+	running.Wait()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := cannotSee(snap); err != nil {
+		return err
+	}
+	st := statusOf(snap)
+	if err := print(out, st); err != nil {
+		return fmt.Errorf("print the status: %w", err)
+	}
+	if len(st.NeedsYou) > 0 {
+		return exitWith(exitAttention)
+	}
+	return nil
+}
+
+// look waits until every source has answered or failed, and no longer than wait.
+func look(ctx context.Context, e *core.Engine, wait time.Duration) *core.Snapshot {
+	snapshots, stop := e.Subscribe()
+	defer stop()
+	deadline := time.After(wait)
+	for {
+		select {
+		case snap := <-snapshots:
+			if answered(snap) {
+				return snap
+			}
+		case <-deadline:
+			return e.Snapshot()
+		case <-ctx.Done():
+			return e.Snapshot()
+		}
+	}
+}
+
+func answered(s *core.Snapshot) bool {
+	for _, src := range s.Sources {
+		if src.State == core.SourceConnecting {
+			return false
+		}
+	}
+	return len(s.Sources) > 0
+}
+
+// cannotSee is why nothing at all is known of the cluster's nodes and locks; nil when something is.
+func cannotSee(s *core.Snapshot) error {
+	var first error
+	for _, id := range []core.SourceID{core.SourceNodes, core.SourceNodeLocks, core.SourceClusterRequests} {
+		src := s.Sources[id]
+		if !src.AsOf.IsZero() {
+			return nil
+		}
+		if first == nil && src.Err != nil {
+			first = src.Err
+		}
+	}
+	if first == nil {
+		first = &core.APIError{Kind: core.ErrTimeout, Server: core.ServerKubernetes, Call: "look at the cluster",
+			Message: "the Kubernetes API has not answered in time", Remedy: "Try a longer --wait, and see the log."}
+	}
+	return first
+}

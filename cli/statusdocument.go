@@ -1,0 +1,254 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"sort"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"lockstep/core"
+)
+
+// Status is what `lockstep status` prints: a stable document for scripts. Times are RFC 3339 in UTC, durations seconds.
+type Status struct {
+	Cluster  string            `json:"cluster"`
+	AsOf     time.Time         `json:"asOf"`
+	Update   StatusUpdate      `json:"update"`
+	NeedsYou []StatusAttention `json:"needsYou"`
+	Phases   []StatusPhase     `json:"phases"`
+	Nodes    []StatusNode      `json:"nodes"`
+	Locks    []StatusLock      `json:"clusterLocks"`
+	Sources  []StatusSource    `json:"sources"`
+}
+
+// StatusUpdate is the update as a whole.
+type StatusUpdate struct {
+	Running bool       `json:"running"`
+	From    string     `json:"from,omitempty"`
+	To      string     `json:"to,omitempty"`
+	Started *time.Time `json:"started,omitempty"`
+	Done    int        `json:"nodesDone"`
+	Nodes   int        `json:"nodes"`
+	Finish  *time.Time `json:"finishEstimate,omitempty"`
+}
+
+// StatusAttention is one thing that needs a person.
+type StatusAttention struct {
+	ID       string     `json:"id"`
+	Severity string     `json:"severity"` // urgent, warning or notice
+	Subject  string     `json:"subject"`
+	Reason   string     `json:"reason"`
+	Since    *time.Time `json:"since,omitempty"`
+	Hint     string     `json:"hint,omitempty"`
+}
+
+// StatusPhase is one of the five phases.
+type StatusPhase struct {
+	Number   int      `json:"number"`
+	Title    string   `json:"title"`
+	State    string   `json:"state"`
+	Elapsed  int      `json:"elapsedSeconds,omitempty"`
+	Done     int      `json:"done,omitempty"`
+	Total    int      `json:"total,omitempty"`
+	Evidence []string `json:"evidence,omitempty"`
+}
+
+// StatusNode is one node.
+type StatusNode struct {
+	Name      string            `json:"name"`
+	Label     string            `json:"label"`
+	Roles     []core.Role       `json:"roles"`
+	Stage     string            `json:"stage"`
+	Since     *time.Time        `json:"since,omitempty"`
+	Reason    string            `json:"reason,omitempty"`
+	Mode      string            `json:"migrationMode"`
+	Ready     string            `json:"ready,omitempty"`
+	Cordoned  bool              `json:"cordoned,omitempty"`
+	Instances *int              `json:"instances,omitempty"` // absent when not known
+	Blocking  *int              `json:"blocking,omitempty"`  // absent when not known
+	Locks     map[string]string `json:"locks,omitempty"`     // state by controller
+	Problems  []string          `json:"problems,omitempty"`
+}
+
+// StatusLock is a ClusterWorkloadLock.
+type StatusLock struct {
+	Name       string `json:"name"`
+	Controller string `json:"controller"`
+	State      string `json:"state"`
+	Release    string `json:"release,omitempty"`
+	Message    string `json:"message,omitempty"`
+	Meaning    string `json:"meaning,omitempty"`
+}
+
+// StatusSource is how a source of facts does.
+type StatusSource struct {
+	ID    string     `json:"id"`
+	State string     `json:"state"`
+	AsOf  *time.Time `json:"asOf,omitempty"`
+	Error string     `json:"error,omitempty"`
+}
+
+func statusOf(s *core.Snapshot) Status {
+	u := s.Update()
+	st := Status{
+		Cluster: oneLine(s.Cluster),
+		AsOf:    s.Now.UTC(),
+		Update: StatusUpdate{Running: u.Running, From: oneLine(u.From), To: oneLine(u.To), Started: moment(u.Started.At),
+			Done: u.Done, Nodes: u.Nodes, Finish: moment(u.Finish)},
+		NeedsYou: []StatusAttention{},
+	}
+	for _, a := range s.Attention() {
+		st.NeedsYou = append(st.NeedsYou, StatusAttention{ID: oneLine(a.ID), Severity: a.Severity.String(), Subject: oneLine(a.Label),
+			Reason: oneLine(a.Reason), Since: moment(a.Since.At), Hint: oneLine(a.Hint)})
+	}
+	for _, p := range s.Phases() {
+		sp := StatusPhase{Number: int(p.ID), Title: p.Title, State: string(p.State), Elapsed: int(p.Elapsed(s.Now).Seconds()), Done: p.Done, Total: p.Total}
+		for _, e := range p.Evidence {
+			sp.Evidence = append(sp.Evidence, oneLine(e))
+		}
+		st.Phases = append(st.Phases, sp)
+	}
+	for _, v := range s.NodeViews() {
+		st.Nodes = append(st.Nodes, statusNode(v))
+	}
+	for _, l := range s.ClusterLocks {
+		m := core.ReadLockMessage(l.Message)
+		st.Locks = append(st.Locks, StatusLock{Name: oneLine(l.Name), Controller: oneLine(l.Controller), State: oneLine(string(l.State())),
+			Release: oneLine(l.Release), Message: oneLine(l.Message), Meaning: m.Meaning})
+	}
+	for _, src := range s.Sources {
+		ss := StatusSource{ID: string(src.ID), State: string(src.State), AsOf: moment(src.AsOf)}
+		if src.Err != nil {
+			ss.Error = oneLine(src.Err.Error())
+		}
+		st.Sources = append(st.Sources, ss)
+	}
+	sort.Slice(st.Sources, func(i, j int) bool { return st.Sources[i].ID < st.Sources[j].ID })
+	return st
+}
+
+func statusNode(v core.NodeView) StatusNode {
+	n := StatusNode{Name: oneLine(v.Name), Label: oneLine(v.Label), Roles: []core.Role{}, Stage: string(v.Stage), Since: moment(v.Since.At),
+		Reason: oneLine(v.Reason), Mode: oneLine(string(v.Mode)), Instances: known(v.Instances), Blocking: known(v.Blocking)}
+	if v.Node != nil {
+		n.Roles = append(n.Roles, v.Node.Roles...)
+		n.Ready, n.Cordoned = v.Node.Ready, v.Node.Cordoned
+	}
+	for _, l := range v.Locks {
+		if n.Locks == nil {
+			n.Locks = map[string]string{}
+		}
+		n.Locks[oneLine(l.Controller)] = oneLine(string(l.State()))
+	}
+	for _, p := range v.Problems {
+		n.Problems = append(n.Problems, oneLine(p))
+	}
+	return n
+}
+
+func moment(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC()
+	return &t
+}
+
+func known(n int) *int {
+	if n < 0 {
+		return nil
+	}
+	return &n
+}
+
+func printStatusTable(out io.Writer, s Status) error {
+	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	head := s.Cluster
+	if s.Update.To != "" {
+		head += ": " + orUnknown(s.Update.From) + " → " + s.Update.To
+	}
+	if s.Update.Running {
+		head += fmt.Sprintf(", %d of %d nodes done", s.Update.Done, s.Update.Nodes)
+	}
+	fmt.Fprintf(w, "%s\n\n", head)
+	if len(s.NeedsYou) == 0 {
+		fmt.Fprintln(w, "Nothing needs you.")
+	} else {
+		fmt.Fprintln(w, "NEEDS YOU\tSEVERITY\tFOR\tREASON")
+		for _, a := range s.NeedsYou {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", a.Subject, a.Severity, since(s.AsOf, a.Since), a.Reason)
+		}
+	}
+	fmt.Fprintln(w, "\nPHASE\tSTATE\tTOOK\tDONE")
+	for _, p := range s.Phases {
+		fmt.Fprintf(w, "%d %s\t%s\t%s\t%s\n", p.Number, p.Title, p.State, span(time.Duration(p.Elapsed)*time.Second), count(p.Done, p.Total))
+	}
+	fmt.Fprintln(w, "\nNODE\tROLES\tSTAGE\tFOR\tMODE\tLOCKS\tINSTANCES\tBLOCKING")
+	for _, n := range s.Nodes {
+		roles := make([]string, len(n.Roles))
+		for i, r := range n.Roles {
+			roles[i] = string(r)
+		}
+		var locks []string
+		for c, state := range n.Locks {
+			locks = append(locks, c+":"+state)
+		}
+		sort.Strings(locks)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", n.Label, strings.Join(roles, ","), n.Stage, since(s.AsOf, n.Since), n.Mode,
+			strings.Join(locks, " "), number(n.Instances), number(n.Blocking))
+	}
+	for _, src := range s.Sources {
+		if src.State != string(core.SourceLive) {
+			fmt.Fprintf(w, "\n%s: %s\t%s", src.ID, src.State, src.Error)
+		}
+	}
+	if len(s.Sources) > 0 {
+		fmt.Fprintln(w)
+	}
+	return w.Flush()
+}
+
+func orUnknown(s string) string {
+	if s == "" {
+		return "(unknown)"
+	}
+	return s
+}
+
+func count(done, total int) string {
+	if total == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%d/%d", done, total)
+}
+
+func number(n *int) string {
+	if n == nil {
+		return "?"
+	}
+	return fmt.Sprint(*n)
+}
+
+func since(now time.Time, t *time.Time) string {
+	if t == nil {
+		return "-"
+	}
+	return span(now.Sub(*t))
+}
+
+// span is a duration in two units at most: "41 s", "12 m", "2 h 41 m", "3 d 4 h".
+func span(d time.Duration) string {
+	switch {
+	case d <= 0:
+		return "-"
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%d m", int(d.Minutes()))
+	case d < 24*time.Hour:
+		return fmt.Sprintf("%d h %d m", int(d.Hours()), int(d.Minutes())%60)
+	}
+	return fmt.Sprintf("%d d %d h", int(d.Hours())/24, int(d.Hours())%24)
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// mayImport says which rooms a room may use. What is not listed may use none: a new room is a decision, made here.
+var mayImport = map[string][]string{
+	"main":   {"cli"},
+	"cli":    {"cli", "core", "kube", "nova", "sim", "themes", "tui"},
+	"tui":    {"core", "themes", "tui"},
+	"themes": {"themes"},
+	"core":   {},
+	"kube":   {"core", "kube"},
+	"nova":   {"core", "nova"},
+	"sim":    {"sim"}, // a peer across a network: it knows neither the screen nor the adapters, nor what core makes of it
+}
+
+// Imports point one way: main → cli → {tui, kube, nova, sim} → core; tui → themes. core stands on the standard library
+// alone. Tests may use the simulated cloud.
+func TestImportsPointOneWay(t *testing.T) {
+	files := 0
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (path == "e2e" || strings.HasPrefix(path, ".") && path != "." || d.Name() == "testdata") {
+			return fs.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(path, ".go") {
+			return nil
+		}
+		files++
+		room, _, nested := strings.Cut(filepath.ToSlash(path), "/")
+		if !nested {
+			room = "main"
+		}
+		allowed, known := mayImport[room]
+		if !known {
+			t.Errorf("%s: the folder %s is no room of the house: see mayImport", path, room)
+			return nil
+		}
+		test := strings.HasSuffix(path, "_test.go")
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		for _, spec := range file.Imports {
+			imported, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			first, rest, _ := strings.Cut(imported, "/")
+			if room == "core" && !test && strings.Contains(first, ".") {
+				t.Errorf("%s imports %s: core stands on the standard library alone", path, imported)
+			}
+			if first != "lockstep" {
+				continue
+			}
+			to, _, _ := strings.Cut(rest, "/")
+			ok := test && to == "sim"
+			for _, a := range allowed {
+				ok = ok || a == to
+			}
+			if !ok {
+				t.Errorf("%s imports %s: %s may use %v", path, imported, room, allowed)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if files < 20 {
+		t.Fatalf("only %d Go files found: is this run from the project's root?", files)
+	}
+}
