@@ -1,6 +1,10 @@
 package core
 
-import "time"
+import (
+	"regexp"
+	"strings"
+	"time"
+)
 
 // MessageClass is what the text of a lock's errorMessage means for the operator.
 type MessageClass string
@@ -28,4 +32,162 @@ type LockMessage struct {
 	Unset     []string     // instance IDs with no action that moves them
 	Instances []string     // all instance IDs named in it, those of Notify and Unset among them
 	Blockers  []string     // services that block (literal G), sorted
+}
+
+// maxMessageRead is how much of an errorMessage is read, in bytes. Nothing that a controller says needs more; a text of
+// megabytes is shown cut.
+const maxMessageRead = 64 << 10
+
+// literal is one row of the table of texts that the OpenStack controller writes (mosk-facts 4.1).
+type literal struct {
+	id      string
+	pattern *regexp.Regexp // on the text without its timestamp
+	class   MessageClass
+	meaning string
+	remedy  string
+	read    func(m *LockMessage, groups []string) // takes lists out of the text; may be nil
+}
+
+// literals are tried in order; the first that matches counts. More than one text can carry a letter: older releases worded
+// some of them differently.
+var literals = []literal{
+	{id: "K", pattern: regexp.MustCompile(`^Retrying migrate instances from host\. Cannot execute openstack commands`), class: MessageOutage,
+		meaning: "the OpenStack API did not answer while instances were being moved; the controller tries again within 60 s",
+		remedy:  "wait; when it lasts, look at Keystone and Nova"},
+	{id: "N", pattern: regexp.MustCompile(`^Got error while waiting services to be UP on the host\. Cannot execute openstack commands`), class: MessageOutage,
+		meaning: "the OpenStack API did not answer while the host's compute services were awaited; the controller tries again within 60 s",
+		remedy:  "wait; when it lasts, look at Keystone and Nova"},
+	{id: "O", pattern: regexp.MustCompile(`^Can not bring node back to scheduling\. Cannot execute openstack commands`), class: MessageOutage,
+		meaning: "the OpenStack API did not answer when the host was to be enabled for scheduling; the controller tries again within 60 s",
+		remedy:  "wait; when it lasts, look at Keystone and Nova"},
+	{id: "Q", pattern: regexp.MustCompile(`^Got error while waiting for network agents\. Cannot execute openstack commands`), class: MessageOutage,
+		meaning: "the Neutron API did not answer while the host's agents were awaited; the controller tries again within 60 s",
+		remedy:  "wait; when it lasts, look at Keystone and Neutron"},
+	{id: "", pattern: regexp.MustCompile(`Cannot execute openstack commands`), class: MessageOutage,
+		meaning: "an OpenStack API did not answer; the controller tries again within 60 s",
+		remedy:  "wait; when it lasts, look at Keystone, Nova and Neutron"},
+
+	{id: "A", pattern: regexp.MustCompile(`^Current maintenancerequest (.*?) release does not match ours (.*?)\. Skipping handling`), class: MessageWaiting,
+		meaning: "the OpenStack controller is not at the release that the request is for",
+		remedy:  "wait until the controller is updated; when it lasts, look at the Deployment rockoon in osh-system and its Helm bundle",
+		read: func(m *LockMessage, g []string) {
+			m.Meaning = "the OpenStack controller is at " + oneLine(g[2], 60) + ", the request is for " + oneLine(g[1], 60)
+		}},
+	{id: "B", pattern: regexp.MustCompile(`^Waiting(?:ing)? for cwl release is`), class: MessageWaiting,
+		meaning: "the cluster lock was not yet taken up by the controller of the new release",
+		remedy:  "wait; when it lasts, look at the Deployment rockoon in osh-system"},
+	{id: "C", pattern: regexp.MustCompile(`^OpenStackDeploymentStatus controller version is not updated yet`), class: MessageWaiting,
+		meaning: "the new OpenStack controller has not taken the deployment up yet",
+		remedy:  "wait; when it lasts, look at osdplst and the controller's logs"},
+	{id: "D", pattern: regexp.MustCompile(`^Waiting osdpl status APPLIED, current state is`), class: MessageWaiting,
+		meaning: "OpenStack's services are being updated",
+		remedy:  "wait; when it lasts, look for a failing Helm release or job: kubectl -n openstack get osdplst -o yaml"},
+	{id: "E", pattern: regexp.MustCompile(`^Waiting for all OpenStack services are healthy|^Services are not healthy`), class: MessageWaiting,
+		meaning: "all OpenStack services have to be healthy first",
+		remedy:  "wait up to 20 minutes a service; when it lasts, look at the pods that are not ready"},
+	{id: "F", pattern: regexp.MustCompile(`^Number of inactive NodeWorkloadLocks exceeds allowed concurrency`), class: MessageWaiting,
+		meaning: "as many nodes as the controller allows are in maintenance already; one role that is full holds up all nodes",
+		remedy:  "wait for the nodes before it; when none is under way, a lock's inner_state was left active"},
+	{id: "G", pattern: regexp.MustCompile(`^Some services blocks nmr handling`), class: MessageWaiting,
+		meaning: "some services cannot do without the node now",
+		remedy:  "wait; compute: computes of another availability zone are in maintenance; database, coordination, redis, metric-storage: their StatefulSet would lose its quorum",
+		read: func(m *LockMessage, _ []string) {
+			m.Blockers = pythonFalse(m.Text)
+			if len(m.Blockers) > 0 {
+				m.Meaning = "these cannot do without the node now: " + some(m.Blockers, 8)
+			}
+		}},
+	{id: "H", pattern: regexp.MustCompile(`^Starting migration for (\S+)`), class: MessageProgress,
+		meaning: "a live migration was started",
+		read:    func(m *LockMessage, g []string) { m.Instances = add(m.Instances, strings.Trim(g[1], `'".,`)) }},
+	{id: "H", pattern: regexp.MustCompile(`^Waiting servers migration is completed`), class: MessageProgress,
+		meaning: "live migrations are under way",
+		read:    func(m *LockMessage, _ []string) { m.Instances = add(m.Instances, pythonList(m.Text)...) }},
+	{id: "I", pattern: regexp.MustCompile(`^Got error while trying to migrate server (\S+?): `), class: MessageProgress,
+		meaning: "Nova refused to migrate an instance; the controller goes on, and tries again as often as the node allows",
+		remedy:  "watch whether the next try succeeds; else move the instance by hand",
+		read:    func(m *LockMessage, g []string) { m.Instances = add(m.Instances, g[1]) }},
+	{id: "J", pattern: regexp.MustCompile(`^Some servers are still present on the host`), class: MessageActionable,
+		meaning: "instances are left that the controller does not move",
+		remedy:  "move, stop or shelve them, or declare the node safe",
+		read: func(m *LockMessage, _ []string) {
+			if _, list, ok := strings.Cut(m.Text, "Notify owners of the following server"); ok {
+				m.Notify = add(nil, pythonList(list)...)
+			}
+			if _, list, ok := strings.Cut(m.Text, "Servers with unset maintenance action"); ok {
+				m.Unset = add(nil, pythonList(list)...)
+			}
+			m.Instances = add(add(m.Instances, m.Notify...), m.Unset...)
+		}},
+	{id: "S", pattern: regexp.MustCompile(`^Some servers (.*?) are still present on host (\S+)\. Blocking node removal`), class: MessageActionable,
+		meaning: "the node is to be removed, and instances are left on it",
+		remedy:  "move or delete them",
+		read:    func(m *LockMessage, g []string) { m.Instances = add(m.Instances, pythonKeys(g[1])...) }},
+	// Before MOSK 25.1 (the operator's guide of 22.2).
+	{id: "J", pattern: regexp.MustCompile(`^Some servers (.*?) are still present on host`), class: MessageActionable,
+		meaning: "instances are left that the controller does not move",
+		remedy:  "move, stop or shelve them, or declare the node safe",
+		read:    func(m *LockMessage, g []string) { m.Instances = add(m.Instances, pythonList(g[1])...) }},
+	{id: "L", pattern: regexp.MustCompile(`^Can not disable compute service on a host to be deleted`), class: MessageActionable,
+		meaning: "nova-compute could not be disabled (the text speaks of deletion during updates too); the controller tries again within 60 s",
+		remedy:  "look at the compute service of the host, and disable it by hand when the controller keeps failing"},
+	{id: "M", pattern: regexp.MustCompile(`^Timeout waiting for compute services up on the host`), class: MessageActionable,
+		meaning: "nova-compute did not come up within 5 minutes; the controller tries again within 60 s",
+		remedy:  "look at the nova-compute pod of the node, at RabbitMQ, and restart the pod"},
+	{id: "P", pattern: regexp.MustCompile(`^Timeout waiting for network agents on the host`), class: MessageActionable,
+		meaning: "the network agents did not come up within 5 minutes; the controller tries again within 60 s",
+		remedy:  "look at the agents' pods on the node, at RabbitMQ, and restart the pods"},
+	{id: "R", pattern: regexp.MustCompile(`^Can not disable block-storage service on a host to be deleted`), class: MessageActionable,
+		meaning: "cinder-volume could not be disabled; the controller tries again within 60 s",
+		remedy:  "look at the cinder-volume service of the host"},
+	{id: "R", pattern: regexp.MustCompile(`^Can not enable block-storage service on the host`), class: MessageActionable,
+		meaning: "cinder-volume could not be enabled; the controller tries again within 60 s",
+		remedy:  "look at the cinder-volume service of the host"},
+	{id: "T", pattern: regexp.MustCompile(`^Some volumes .* are still present on host`), class: MessageActionable,
+		meaning: "the node is to be removed, and volumes are left on it",
+		remedy:  "move or delete the volumes"},
+	{id: "U", pattern: regexp.MustCompile(`^The node (\S+) is hard locked by (\S+?)\.?(\s|$)`), class: MessageActionable,
+		meaning: "a StatefulSet cannot do without the node",
+		remedy:  "repair the StatefulSet until all its other pods are ready",
+		read: func(m *LockMessage, g []string) {
+			m.Blockers = []string{g[2]}
+			m.Meaning = "the StatefulSet of " + oneLine(g[2], 60) + " cannot do without the node"
+		}},
+}
+
+// stamp is how Rockoon begins an errorMessage: the time in UTC, without a zone.
+var stamp = regexp.MustCompile(`^\s*(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d{1,9})?)\s+`)
+
+// ReadLockMessage reads an errorMessage by the table of literals. It never fails: a text that the table does not have is
+// MessageUnknown, and shown as it stands.
+func ReadLockMessage(text string) LockMessage {
+	m := LockMessage{Raw: text}
+	read := text
+	if len(read) > maxMessageRead {
+		read = clip(read, maxMessageRead)
+	}
+	if g := stamp.FindStringSubmatchIndex(read); g != nil {
+		raw := strings.Replace(read[g[2]:g[3]], "T", " ", 1)
+		if at, err := time.Parse("2006-01-02 15:04:05", raw); err == nil {
+			m.At = at
+			read = read[g[1]:]
+		}
+	}
+	m.Text = strings.TrimSpace(read)
+	if m.Text == "" {
+		return m
+	}
+	m.Class = MessageUnknown
+	for _, l := range literals {
+		groups := l.pattern.FindStringSubmatch(m.Text)
+		if groups == nil {
+			continue
+		}
+		m.ID, m.Class, m.Meaning, m.Remedy = l.id, l.class, l.meaning, l.remedy
+		if l.read != nil {
+			l.read(&m, groups)
+		}
+		return m
+	}
+	return m
 }

@@ -1,5 +1,10 @@
 package core
 
+import (
+	"slices"
+	"strings"
+)
+
 // MaintenanceAction is what is to happen to one instance when its host goes into maintenance (mosk-facts 3).
 type MaintenanceAction string
 
@@ -36,4 +41,91 @@ type InstanceView struct {
 	Migration *Migration          // the newest record; nil when none is known
 	Failures  int                 // failed migrations from its present host since the maintenance began
 	Failure   string              // the last failure's text; empty when there was none
+}
+
+// actionOfMode is what a node's mode means for an instance without a say of its own (mosk-facts 3).
+var actionOfMode = map[MigrationMode]MaintenanceAction{
+	ModeLive:   ActionLiveMigrate,
+	ModeSkip:   ActionPowerOff,
+	ModeManual: ActionNotify,
+}
+
+// safeVMStates and safePowerStates are those that Rockoon's blocking check leaves out (mosk-facts 3): nothing runs that
+// the host could take down.
+var (
+	safeVMStates = map[string]string{
+		"building":          "is being built",
+		"deleted":           "deleted",
+		"soft_deleted":      "deleted",
+		"stopped":           "stopped",
+		"suspended":         "suspended",
+		"shelved":           "shelved",
+		"shelve_offloaded":  "shelved",
+		"shelved_offloaded": "shelved", // Nova's own spelling of it
+	}
+	safePowerStates = map[PowerState]string{
+		PowerShutdown:  "powered off",
+		PowerCrashed:   "crashed",
+		PowerSuspended: "suspended",
+	}
+)
+
+// recognisedTags are the actions that the instance's tags ask for, each once, in the instance's order. Other values of the
+// tag mean nothing to Rockoon.
+func recognisedTags(tags []string) []MaintenanceAction {
+	var found []MaintenanceAction
+	for _, tag := range tags {
+		value, ok := strings.CutPrefix(tag, TagMaintenanceAction)
+		if !ok {
+			continue
+		}
+		switch a := MaintenanceAction(value); a {
+		case ActionLiveMigrate, ActionPowerOff, ActionNotify:
+			if !slices.Contains(found, a) {
+				found = append(found, a)
+			}
+		}
+	}
+	return found
+}
+
+// EffectiveAction is what happens to an instance with these tags on a node of this mode: one recognised tag wins over the
+// node's mode, several cancel each other.
+func EffectiveAction(tags []string, mode MigrationMode) (MaintenanceAction, ActionOrigin) {
+	recognised := recognisedTags(tags)
+	if len(recognised) == 1 {
+		return recognised[0], OriginTag
+	}
+	origin := OriginNode
+	if len(recognised) > 1 {
+		origin = OriginConflicting
+	}
+	if a, ok := actionOfMode[mode]; ok {
+		return a, origin
+	}
+	return ActionUnknown, origin
+}
+
+// safeAsItStands tells whether Rockoon's blocking check leaves the instance out because of its state, and the state's
+// word.
+func safeAsItStands(in *Instance) (string, bool) {
+	if word, ok := safeVMStates[in.VMState]; ok {
+		return word, true
+	}
+	word, ok := safePowerStates[in.Power]
+	return word, ok
+}
+
+// blocks is Rockoon's blocking check for one instance with its effective action.
+func blocks(in *Instance, action MaintenanceAction) bool {
+	if action == ActionPowerOff {
+		return false
+	}
+	_, safe := safeAsItStands(in)
+	return !safe
+}
+
+// migrates tells whether Rockoon would live-migrate the instance: only ACTIVE and PAUSED ones (mosk-facts 3).
+func migrates(in *Instance, action MaintenanceAction) bool {
+	return action == ActionLiveMigrate && (in.Status == "ACTIVE" || in.Status == "PAUSED") && in.TaskState != "migrating"
 }

@@ -45,6 +45,7 @@ type Snapshot struct {
 // derived holds what is computed from a Snapshot at most once.
 type derived struct {
 	names     lazy[[]string]
+	dotted    lazy[map[string]string]
 	phases    lazy[[]Phase]
 	nodes     lazy[[]NodeView]
 	nodeIndex lazy[map[string]int]
@@ -132,12 +133,25 @@ func (s *Snapshot) HostOf(node string) string {
 	if s.Services[node] != nil || len(s.ByHost[node]) > 0 {
 		return node
 	}
-	for host := range s.Services {
-		if short, _, dotted := strings.Cut(host, "."); dotted && short == node {
-			return host
-		}
+	if host, ok := s.dottedHosts()[node]; ok {
+		return host
 	}
 	return node
+}
+
+// dottedHosts are the hosts whose names have a domain, by the part before the first dot. Made once: a large cluster asks
+// for every node of every Snapshot.
+func (s *Snapshot) dottedHosts() map[string]string {
+	return s.derived.dotted.get(func() map[string]string {
+		m := map[string]string{}
+		for host := range s.Services {
+			short, _, dotted := strings.Cut(host, ".")
+			if first, ok := m[short]; dotted && (!ok || host < first) {
+				m[short] = host
+			}
+		}
+		return m
+	})
 }
 
 // InstancesOn are the instances whose host is the node, by name.

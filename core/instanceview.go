@@ -1,0 +1,256 @@
+package core
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// hostMaintenance is what a node says about the instances on it.
+type hostMaintenance struct {
+	node        *Node
+	name        string // the node's
+	host        string // by which OpenStack knows it
+	mode        MigrationMode
+	modeSet     bool
+	attempts    int
+	attemptsRaw string
+	request     *MaintenanceRequest // nil when nothing is asked of the node
+	reboot      bool                // the host may reboot: only then does Rockoon look at instances
+	compute     bool
+}
+
+func (s *Snapshot) maintenanceOf(name string) hostMaintenance {
+	m := hostMaintenance{node: s.Nodes[name], name: name, host: s.HostOf(name), mode: ModeLive, attempts: DefaultMigrationAttempts,
+		request: s.NodeRequest(name), compute: true}
+	if m.node != nil {
+		if v, ok := m.node.Annotations[AnnotationMigrationMode]; ok {
+			m.mode, m.modeSet = MigrationMode(v), true
+		}
+		if v, ok := m.node.Annotations[AnnotationMigrationAttempts]; ok {
+			m.attemptsRaw = v
+			if n, err := strconv.Atoi(strings.TrimSpace(v)); err == nil {
+				m.attempts = n
+			}
+		}
+		m.compute = m.node.Is(RoleCompute)
+	}
+	m.reboot = s.scopeOf(m.request) != ScopeDrain
+	return m
+}
+
+// scopeOf is the scope of a node's request. The cluster's request carries it in older releases (mosk-facts 1.2). A scope
+// that nobody says, or a request that is not there yet, is taken for the wider one: empty.
+func (s *Snapshot) scopeOf(r *MaintenanceRequest) Scope {
+	if r == nil {
+		return ""
+	}
+	if r.Scope != "" {
+		return r.Scope
+	}
+	if c := s.ClusterRequest(); c != nil {
+		return c.Scope
+	}
+	return ""
+}
+
+// InstanceViews are the instances of the node, those that block its lock first, then by name.
+func (s *Snapshot) InstanceViews(node string) []InstanceView {
+	m := s.maintenanceOf(node)
+	on := s.ByHost[m.host]
+	views := make([]InstanceView, 0, len(on))
+	for _, in := range on {
+		views = append(views, s.viewInstance(in, m))
+	}
+	slices.SortStableFunc(views, func(a, b InstanceView) int {
+		if a.Blocks != b.Blocks {
+			if a.Blocks {
+				return -1
+			}
+			return 1
+		}
+		if c := strings.Compare(a.Instance.Name, b.Instance.Name); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Instance.ID, b.Instance.ID)
+	})
+	return views
+}
+
+// InstanceView is the view of one instance; false when it is not known.
+func (s *Snapshot) InstanceView(id string) (InstanceView, bool) {
+	in := s.Instances[id]
+	if in == nil {
+		return InstanceView{}, false
+	}
+	name := in.Host
+	if n := s.NodeOfHost(in.Host); n != nil {
+		name = n.Name
+	}
+	return s.viewInstance(in, s.maintenanceOf(name)), true
+}
+
+func (s *Snapshot) viewInstance(in *Instance, m hostMaintenance) InstanceView {
+	v := InstanceView{Instance: in, Tags: recognisedTags(in.Tags), Migration: s.LatestMigration(in.ID)}
+	v.Action, v.Origin = EffectiveAction(in.Tags, m.mode)
+	v.Migrates = m.reboot && migrates(in, v.Action)
+	v.Blocks = m.reboot && in.Host != "" && blocks(in, v.Action)
+	v.Failures, v.Failure = failuresOf(s.Migrations[in.ID], in, m)
+	v.Why = s.whyOf(in, v, m)
+	return v
+}
+
+// failuresOf counts the migrations from the instance's present host that failed since its maintenance began, and tells the
+// newest one's text.
+func failuresOf(records []*Migration, in *Instance, m hostMaintenance) (int, string) {
+	if m.request == nil {
+		return 0, ""
+	}
+	n, text := 0, ""
+	for _, r := range records { // newest first
+		if r.SourceHost != in.Host || !r.Failed() || r.Created.Before(m.request.Created) {
+			continue
+		}
+		if n == 0 {
+			text = r.Failure
+		}
+		n++
+	}
+	return n, text
+}
+
+// moving tells whether the instance is on its way off its host.
+func (s *Snapshot) moving(in *Instance) bool {
+	if in.TaskState == "migrating" || in.Status == "MIGRATING" {
+		return true
+	}
+	r := s.LatestMigration(in.ID)
+	return r != nil && r.Running() && r.SourceHost == in.Host
+}
+
+// nothingMoves is what has to come first for the states in which a running instance is migrated by nobody.
+var nothingMoves = map[string]string{
+	"VERIFY_RESIZE": "confirm or revert the resize first",
+	"ERROR":         "stop it, or repair it and then migrate it",
+	"RESCUE":        "end its rescue first",
+	"RESIZE":        "wait until the resize is over",
+	"REBOOT":        "wait until the reboot is over",
+	"HARD_REBOOT":   "wait until the reboot is over",
+	"PASSWORD":      "wait until it is over",
+	"REBUILD":       "wait until the rebuild is over",
+}
+
+// whyOf says why the instance holds its node's lock, or why it does not, in operators' words.
+func (s *Snapshot) whyOf(in *Instance, v InstanceView, m hostMaintenance) string {
+	word, safe := safeAsItStands(in)
+	switch {
+	case in.Host == "":
+		return "safe: on no host"
+	case safe && in.TaskState != "":
+		return fmt.Sprintf("safe: %s, but busy: %s", word, in.TaskState)
+	case safe:
+		return "safe: " + word
+	case !m.reboot:
+		return "safe: the host does not reboot (scope drain)"
+	case s.moving(in):
+		return "moves: " + s.movingText(in)
+	case v.Action == ActionPowerOff && v.Origin == OriginTag:
+		return "safe: poweroff, goes down with the host and comes back"
+	case v.Action == ActionPowerOff:
+		return "safe: skip, goes down with the host and comes back"
+	case v.Action == ActionUnknown:
+		return fmt.Sprintf("the node's mode %q is none that the controller knows", oneLine(string(m.mode), 40))
+	case v.Action == ActionNotify && v.Origin == OriginTag:
+		return "notify: its owner decides (project " + s.Project(in.ProjectID) + ")"
+	case in.TaskState != "":
+		return "busy: " + in.TaskState
+	case v.Action == ActionNotify && in.Status != "ACTIVE" && in.Status != "PAUSED":
+		return fmt.Sprintf("runs, and cannot be live-migrated: status %s%s", in.Status, dashed(nothingMoves[in.Status]))
+	case v.Action == ActionNotify:
+		return "manual: the operator moves it"
+	case !v.Migrates:
+		return fmt.Sprintf("runs, and nothing moves it: status %s%s", in.Status, dashed(nothingMoves[in.Status]))
+	case v.Failures > 0:
+		return fmt.Sprintf("live migration failed %s%s", times(v.Failures), because(oneLine(v.Failure, 400)))
+	case m.request == nil:
+		return "runs: live-migrated when the node's turn comes"
+	}
+	return "runs: the OpenStack controller live-migrates it"
+}
+
+func dashed(text string) string {
+	if text == "" {
+		return ""
+	}
+	return " — " + text
+}
+
+func times(n int) string {
+	switch n {
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	}
+	return itoa(n) + " times"
+}
+
+// movingText is how the instance's migration goes: "to cmp-09, 81 %".
+func (s *Snapshot) movingText(in *Instance) string {
+	r := s.LatestMigration(in.ID)
+	if r == nil || !r.Running() {
+		if in.TaskState != "" {
+			return in.TaskState
+		}
+		return strings.ToLower(in.Status)
+	}
+	parts := []string{r.Status}
+	if r.DestHost != "" {
+		dest := r.DestHost
+		if n := s.NodeOfHost(dest); n != nil {
+			dest = n.Label()
+		}
+		parts = append(parts, "to "+dest)
+	}
+	if p := r.Percent(); p >= 0 {
+		parts = append(parts, itoa(p)+" %")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// hostCount counts what is on a host. It is done for every host in every Snapshot, so it makes no texts.
+type hostCount struct {
+	all, blocking, migrating, movable int
+	byAction                          map[MaintenanceAction]int // of those that block
+	since                             time.Time                 // the oldest running migration's beginning
+}
+
+func (s *Snapshot) countOn(m hostMaintenance) hostCount {
+	c := hostCount{}
+	for _, in := range s.ByHost[m.host] {
+		c.all++
+		if s.moving(in) {
+			c.migrating++
+			if r := s.LatestMigration(in.ID); r != nil && r.Running() && (c.since.IsZero() || r.Created.Before(c.since)) {
+				c.since = r.Created
+			}
+		}
+		if !m.reboot {
+			continue
+		}
+		action, _ := EffectiveAction(in.Tags, m.mode)
+		if blocks(in, action) {
+			c.blocking++
+			if c.byAction == nil {
+				c.byAction = map[MaintenanceAction]int{}
+			}
+			c.byAction[action]++
+		}
+		if migrates(in, action) {
+			c.movable++
+		}
+	}
+	return c
+}

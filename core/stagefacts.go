@@ -1,0 +1,195 @@
+package core
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// stageFacts is what the stage rules of one node look at, gathered once.
+type stageFacts struct {
+	s *Snapshot
+	hostMaintenance
+	cluster *MaintenanceRequest // the cluster's request; nil when no update runs
+
+	locks    []*WorkloadLock
+	own      *WorkloadLock // the OpenStack controller's; nil when there is none
+	message  LockMessage   // of own
+	failed   []string      // controllers whose lock says failed
+	active   []string      // controllers whose lock is not inactive
+	released bool          // every lock is inactive
+
+	requestsKnown, locksKnown, computeKnown bool
+
+	on       hostCount
+	pods     *NodePods
+	ready    bool
+	cordoned bool
+	round    Round
+	hasRound bool
+	before   StageRecord // the stage that the History has it in
+	hadStage bool
+	newest   string // the newest kubelet version of the cluster, when nodes differ; else empty
+}
+
+func factsOf(s *Snapshot, name, newest string) *stageFacts {
+	f := &stageFacts{
+		s: s, hostMaintenance: s.maintenanceOf(name), cluster: s.ClusterRequest(), locks: s.NodeLocks[name],
+		own: s.NodeLock(name, ControllerOpenStack), pods: s.Pods[name], newest: newest,
+		requestsKnown: s.known(SourceNodeRequests), locksKnown: s.known(SourceNodeLocks),
+		computeKnown: s.known(SourceInstances),
+	}
+	f.released = true
+	for _, l := range f.locks {
+		switch l.State() {
+		case LockInactive:
+			continue
+		case LockFailed:
+			f.failed = append(f.failed, l.Controller)
+		}
+		f.active = append(f.active, l.Controller)
+		f.released = false
+	}
+	if f.own != nil {
+		f.message = ReadLockMessage(f.own.Message)
+	}
+	if f.computeKnown {
+		f.on = s.countOn(f.hostMaintenance)
+	}
+	if f.node != nil {
+		f.ready, f.cordoned = f.node.Ready == "True", f.node.Cordoned
+		f.round, f.hasRound = s.History.Rounds[f.node.UID]
+		f.before, f.hadStage = s.History.Stages[f.node.UID]
+	}
+	return f
+}
+
+// working tells whether Rockoon has begun to work on the node.
+func (f *stageFacts) working() bool {
+	return f.own != nil && f.own.InnerState == InnerActive
+}
+
+// leaving tells whether the node's request is there and not being removed. When requests cannot be seen, the locks have to
+// do as evidence.
+func (f *stageFacts) leaving() bool {
+	if f.request != nil {
+		return f.request.Deleting.IsZero()
+	}
+	return !f.requestsKnown && (f.working() || len(f.locks) > len(f.active))
+}
+
+// handled tells whether LCM works on a node that has no request: a master that no application holds is updated without one
+// (mosk-facts 4.4).
+func (f *stageFacts) handled() bool {
+	return f.request == nil && f.cluster != nil && f.locksKnown && len(f.locks) == 0 && f.node != nil && (f.cordoned || !f.ready)
+}
+
+// evacuates tells whether Rockoon looks at the node's instances in this maintenance.
+func (f *stageFacts) evacuates() bool { return f.compute && f.reboot }
+
+// rebooted tells whether the node came back Ready since its request was made.
+func (f *stageFacts) rebooted() bool {
+	begin := time.Time{}
+	switch {
+	case f.request != nil:
+		begin = f.request.Created
+	case f.cluster != nil:
+		begin = f.cluster.Created
+	}
+	return f.node != nil && f.ready && !begin.IsZero() && f.node.ReadySince.After(begin)
+}
+
+// through tells by what the node went through its maintenance in the update that runs; empty when nothing says so.
+func (f *stageFacts) through() string {
+	switch {
+	case f.cluster == nil || f.node == nil:
+		return ""
+	case f.hasRound && f.round.Update == f.cluster.UID && !f.round.Ended.IsZero():
+		return "seen: its maintenance ended " + clockText(f.round.Ended)
+	case !f.ready || f.cordoned:
+		return ""
+	case f.newest != "" && f.node.KubeletVersion == f.newest:
+		return "inferred: Ready, not cordoned, and its kubelet is newer than that of other nodes (" + oneLine(f.newest, 40) + ")"
+	case f.newest != "":
+		return "" // others are newer
+	case f.node.ReadySince.After(f.cluster.Created):
+		return "inferred: Ready and not cordoned since " + clockText(f.node.ReadySince) + ", after the update began " + clockText(f.cluster.Created)
+	}
+	return ""
+}
+
+// otherWaits are the controllers, the OpenStack controller aside, whose locks are not inactive yet.
+func (f *stageFacts) otherWaits() []string {
+	return slices.DeleteFunc(slices.Clone(f.active), func(c string) bool { return c == ControllerOpenStack })
+}
+
+// blockingText is "2 live, 1 notify": what holds the lock, by action.
+func (f *stageFacts) blockingText() string {
+	words := []struct {
+		action MaintenanceAction
+		word   string
+	}{{ActionLiveMigrate, "live"}, {ActionNotify, "notify"}, {ActionUnknown, "unknown mode"}}
+	var parts []string
+	for _, w := range words {
+		if n := f.on.byAction[w.action]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, w.word))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// movedText is "6 of 15 moved" where it is known how many there were, and "9 left" otherwise.
+func (f *stageFacts) movedText() string {
+	if !f.computeKnown {
+		return ""
+	}
+	if n := f.movedFrom(); n > 0 && n >= f.on.all {
+		return fmt.Sprintf("%d of %d moved", n-f.on.all, n)
+	}
+	return fmt.Sprintf("%d left", f.on.blocking)
+}
+
+// movedFrom is how many instances were on the node when its maintenance began; 0 when that is not known.
+func (f *stageFacts) movedFrom() int {
+	if f.hasRound && f.request != nil && f.round.Request == f.request.UID && f.round.Instances > 0 {
+		return f.round.Instances
+	}
+	return 0
+}
+
+// downText is which of the host's agents and services are away, or which pods are not ready: what Rockoon waits for when
+// the node returns.
+func (f *stageFacts) downText() string {
+	switch {
+	case f.node != nil && !f.ready:
+		return "node not Ready" + inBrackets(f.node.ReadyReason)
+	case f.pods != nil && len(f.pods.NotReady) > 0:
+		return "pods not ready: " + some(f.pods.NotReady, 2)
+	}
+	if svc := f.s.Services[f.host]; svc != nil && !svc.Up && f.compute {
+		return "nova-compute down"
+	}
+	if down := f.s.agentsDown(f.host); len(down) > 0 {
+		return "agent down: " + some(down, 2)
+	}
+	return ""
+}
+
+// agentsDown are the network agents of the host that are not alive, by their binaries.
+func (s *Snapshot) agentsDown(host string) []string {
+	var down []string
+	for _, a := range s.Agents[host] {
+		if !a.Alive && a.AdminUp {
+			down = add(down, strings.TrimPrefix(a.Binary, "neutron-"))
+		}
+	}
+	return down
+}
+
+func inBrackets(text string) string {
+	if text == "" {
+		return ""
+	}
+	return " (" + text + ")"
+}
