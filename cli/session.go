@@ -93,7 +93,7 @@ func (s *session) openKubernetes(ctx context.Context, p place, cfg *core.Config)
 	}
 	cfg.Kubernetes = kube.NewWriter(client)
 	s.lease = kube.NewLease(client, kube.LeaseOptions{Namespace: p.leaseNamespace, Log: s.log})
-	cfg.Lease = s.lease
+	cfg.Lease = &checkedLease{Lease: s.lease, access: kube.NewAccess(client), needs: kube.WritePermissions(p.leaseNamespace)}
 	return client, nil
 }
 
