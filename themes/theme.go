@@ -37,6 +37,7 @@ const (
 	Match       Token = "match"       // filter text, marks
 	Input       Token = "input"       // text being typed
 	Selected    Token = "selected"    // laid over the row under the cursor
+	Panel       Token = "panel"       // laid under a box over the dashboard; without a background boxes get borders
 	Button      Token = "button"      // a button without focus
 	ButtonFocus Token = "buttonFocus" // the button that enter presses
 	Armed       Token = "armed"       // the word ARMED
@@ -48,7 +49,7 @@ const (
 // Tokens are all tokens, in the order in which a theme file lists them.
 func Tokens() []Token {
 	return []Token{Text, Dim, Strong, Rule, RuleFocus, Needs, Moves, Good, Warn, Bad, Stale, Key, Off, Match, Input,
-		Selected, Button, ButtonFocus, Armed, ReadOnly, Tab, TabFocus}
+		Selected, Panel, Button, ButtonFocus, Armed, ReadOnly, Tab, TabFocus}
 }
 
 // Look is how one token is drawn. A colour is "#rrggbb", a number of the 256-colour palette, or empty for the terminal's

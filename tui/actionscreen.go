@@ -97,8 +97,8 @@ func dashboardActions() []Action {
 	}{
 		{"down", "Go down a row", []string{"down", "j"}, func(l list) { l.moveBy(1) }},
 		{"up", "Go up a row", []string{"up", "k"}, func(l list) { l.moveBy(-1) }},
-		{"page.down", "Go down a page", []string{"pgdown", "ctrl+f"}, func(l list) { l.moveBy(l.page()) }},
-		{"page.up", "Go up a page", []string{"pgup", "ctrl+u"}, func(l list) { l.moveBy(-l.page()) }},
+		{"page.down", "Go down a page", []string{"pgdown"}, func(l list) { l.moveBy(l.page()) }},
+		{"page.up", "Go up a page", []string{"pgup"}, func(l list) { l.moveBy(-l.page()) }},
 		{"first", "Go to the first row", []string{"home", "g"}, func(l list) { l.goTo(0) }},
 		{"last", "Go to the last row", []string{"end", "G"}, func(l list) { l.moveBy(1 << 30) }},
 	} {

@@ -149,5 +149,5 @@ func (d *armDialog) draw(m *Model, w, _ int) []string {
 		left = one(themes.Moves, "asking for the lease")
 	}
 	body = append(body, apart(left, buttons([]string{"Cancel", name}, focus), inner))
-	return m.box(one(themes.Strong, "Switch writing on?"), nil, body, w, themes.Needs)
+	return m.box(one(themes.Strong, "Switch writing on?"), nil, body, w)
 }

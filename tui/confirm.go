@@ -48,7 +48,7 @@ func (m *Model) confirm(i core.Intent, where string) tea.Cmd {
 	in.Prompt = ""
 	in.CharLimit = 256
 	in.SetVirtualCursor(false)
-	d := &confirmDialog{where: where, step: core.Plan(m.snap, i), input: in}
+	d := &confirmDialog{where: where, step: m.plan(m.snap, i), input: in}
 	d.rest()
 	m.open(d)
 	return d.askPreview(m)
@@ -129,7 +129,7 @@ func (d *confirmDialog) refresh(m *Model) tea.Cmd {
 	if d.asking {
 		return nil
 	}
-	now := core.Plan(m.snap, d.step.Intent)
+	now := m.plan(m.snap, d.step.Intent)
 	was := d.step
 	if d.next != nil {
 		was = *d.next

@@ -16,7 +16,6 @@ func (d *confirmDialog) draw(m *Model, w, h int) []string {
 	}
 	inner := max(w-4, 10)
 	s := d.step
-	tone := themes.RuleFocus
 	title := s.Title
 	if s.Label != "" && !strings.Contains(s.Title, s.Label) {
 		title = s.Label + " " + m.look.glyph.Dot + " " + s.Title
@@ -37,7 +36,7 @@ func (d *confirmDialog) draw(m *Model, w, h int) []string {
 			body = append(body[:len(body)-1:len(body)-1], one(themes.Key, fmt.Sprintf("%s %d more lines: down", m.look.glyph.Down, more+1)))
 		}
 	}
-	return m.box(one(themes.Strong, title), note, append(body, foot...), w, tone)
+	return m.box(one(themes.Strong, title), note, append(body, foot...), w)
 }
 
 func (d *confirmDialog) body(m *Model, w int) []line {

@@ -119,6 +119,13 @@ func drive(s *core.Snapshot, w, h int, change ...func(*Options)) *driver {
 		c(&opts)
 	}
 	d.Model = newModel(context.Background(), opts)
+	d.pump.in = nil // Snapshots come by send
+	d.after = func(_ time.Duration, msg tea.Msg) tea.Cmd {
+		if _, ok := msg.(followMsg); ok {
+			return func() tea.Msg { return msg }
+		}
+		return nil
+	}
 	d.send(tea.WindowSizeMsg{Width: w, Height: h})
 	if s != nil {
 		d.send(snapshotMsg{s})
@@ -143,25 +150,18 @@ func (d *driver) send(msg tea.Msg) {
 	d.run(cmd)
 }
 
-// run carries a command out, unless it is one that waits for the clock or for Snapshots.
+// run carries a command out and hands back what it answers.
 func (d *driver) run(cmd tea.Cmd) {
 	if cmd == nil {
 		return
 	}
-	got := make(chan tea.Msg, 1)
-	go func() { got <- cmd() }()
-	select {
-	case msg := <-got:
-		switch msg := msg.(type) {
-		case nil:
-		case tea.BatchMsg:
-			for _, c := range msg {
-				d.run(c)
-			}
-		case previewMsg, executedMsg, armedMsg, controlledMsg:
-			d.send(msg)
+	switch msg := cmd().(type) {
+	case tea.BatchMsg:
+		for _, c := range msg {
+			d.run(c)
 		}
-	case <-time.After(30 * time.Millisecond): // a timer of the screen's own, or the pump: nothing waits for them here
+	case previewMsg, executedMsg, armedMsg, controlledMsg, followMsg:
+		d.send(msg)
 	}
 }
 

@@ -34,11 +34,14 @@ func (m *Model) keysLine(w int) line {
 		return line{txt(themes.Key, " /"), txt(themes.Input, p.filterText()+" "), txt(themes.Dim, "  "+itoa(shown)+" of "+
 			itoa(all)+"   enter keeps it   esc clears it")}
 	}
-	help := line{txt(themes.Key, "?"), txt(themes.Dim, " help ")}
+	var help line
+	if chain := m.scope().chain(); chain[len(chain)-1] == ScopeGlobal {
+		help = line{txt(themes.Text, "?"), txt(themes.Dim, " help ")}
+	}
 	out := line{blank(1)}
 	room := w - help.width() - 1
 	for _, a := range m.footerActions() {
-		tone, key := themes.Dim, themes.Key
+		tone, key := themes.Dim, themes.Text
 		if a.Blocked(m) != "" {
 			tone, key = themes.Off, themes.Off
 		}

@@ -193,7 +193,7 @@ func (f *form) draw(m *Model, w, _ int) []string {
 		body = append(body, paragraph(themes.Bad, f.err.Error(), inner)...)
 	}
 	body = append(body, one(themes.Dim, "enter goes on to the confirmation; nothing is changed yet. esc cancels."))
-	return m.box(one(themes.Strong, f.title), nil, body, w, themes.RuleFocus)
+	return m.box(one(themes.Strong, f.title), nil, body, w)
 }
 
 // formActions work in forms.

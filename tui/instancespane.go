@@ -32,8 +32,8 @@ func newInstancesPane(m *Model) *instancesPane {
 		{title: "status", width: 9, cell: func(v core.InstanceView) line { return one(statusTone(v.Instance), v.Instance.Status) },
 			compare: func(a, b core.InstanceView) int { return strings.Compare(a.Instance.Status, b.Instance.Status) }},
 		{title: "task", width: 9, rank: 8, cell: func(v core.InstanceView) line { return one(themes.Moves, v.Instance.TaskState) }},
-		{title: "power", width: 8, rank: 5, cell: func(v core.InstanceView) line { return one(themes.Dim, powerText(v.Instance.Power)) }},
-		{title: "flavor", width: 17, right: true, rank: 7, cell: func(v core.InstanceView) line { return one(themes.Dim, flavorText(v.Instance.Flavor)) },
+		{title: "power", width: 7, rank: 5, cell: func(v core.InstanceView) line { return one(themes.Dim, powerText(v.Instance.Power)) }},
+		{title: "flavor", width: 15, right: true, rank: 7, cell: func(v core.InstanceView) line { return one(themes.Dim, flavorText(v.Instance.Flavor)) },
 			compare: func(a, b core.InstanceView) int {
 				return cmp.Compare(a.Instance.Flavor.RAMMiB, b.Instance.Flavor.RAMMiB)
 			}},
@@ -45,7 +45,7 @@ func newInstancesPane(m *Model) *instancesPane {
 			}
 			return one(themes.Dim, "no")
 		}},
-		{title: "migration", width: 18, grow: true, cell: func(v core.InstanceView) line { return migrationCell(m, v) }},
+		{title: "migration", width: 16, grow: true, cell: func(v core.InstanceView) line { return migrationCell(m, v) }},
 	}
 	return &instancesPane{tablePane[core.InstanceView]{t}}
 }
@@ -88,9 +88,9 @@ func flavorText(f core.Flavor) string {
 		return f.Name
 	}
 	if f.RAMMiB%1024 != 0 {
-		return fmt.Sprintf("%2d vCPU %4d MiB", f.VCPUs, f.RAMMiB)
+		return fmt.Sprintf("%d vCPU %4d MiB", f.VCPUs, f.RAMMiB)
 	}
-	return fmt.Sprintf("%2d vCPU %4d GiB", f.VCPUs, f.RAMMiB/1024)
+	return fmt.Sprintf("%d vCPU %4d GiB", f.VCPUs, f.RAMMiB/1024)
 }
 
 func actionCell(v core.InstanceView) line {
@@ -113,8 +113,8 @@ func migrationCell(m *Model, v core.InstanceView) line {
 		out := one(themes.Moves, strings.TrimSpace(mig.Status+destination(m, mig)))
 		if n := mig.Percent(); n >= 0 {
 			bar := append(line{txt(themes.Moves, strings.TrimSpace(destination(m, mig))), blank(1)},
-				gauge(m.look.glyph, n, 100, 8)...)
-			return append(bar, txt(themes.Text, fmt.Sprintf(" %3d %%", n)))
+				gauge(m.look.glyph, n, 100, 6)...)
+			return append(bar, txt(themes.Text, fmt.Sprintf(" %2d %%", n)))
 		}
 		return out
 	case v.Failures > 0:
@@ -157,7 +157,7 @@ func times(n int) string {
 }
 
 func (p *instancesPane) refresh(m *Model) string {
-	node := m.nodes.selected()
+	node := m.shown
 	before := p.cursor
 	var rows []core.InstanceView
 	if node != "" {
@@ -171,7 +171,7 @@ func (p *instancesPane) refresh(m *Model) string {
 }
 
 func (p *instancesPane) name(m *Model) string {
-	if node := m.nodes.selected(); node != "" && m.snap != nil {
+	if node := m.shown; node != "" && m.snap != nil {
 		return "Instances of " + m.snap.Label(node)
 	}
 	return "Instances"
@@ -182,7 +182,7 @@ func (p *instancesPane) sources() []core.SourceID {
 }
 
 func (p *instancesPane) empty(m *Model) string {
-	node := m.nodes.selected()
+	node := m.shown
 	n := m.snap.Nodes[node]
 	switch {
 	case node == "":
@@ -214,12 +214,25 @@ func (p *instancesPane) note(m *Model) line {
 	return out
 }
 
+// explain is why the selected instance is in the way, or why not.
+func (p *instancesPane) explain(m *Model) string {
+	v, ok := p.current()
+	if !ok {
+		return ""
+	}
+	text := instanceName(v.Instance) + ": " + v.Why
+	if v.Failure != "" {
+		text += ". Failed " + times(v.Failures) + ": " + v.Failure
+	}
+	return text
+}
+
 func (p *instancesPane) subject(m *Model) subject {
 	v, ok := p.current()
 	if !ok {
 		return subject{}
 	}
 	return subject{procedure: &core.ProcedureKey{Kind: core.ProcedureInstance, Subject: v.Instance.ID},
-		node: m.nodes.selected(), instance: v.Instance.ID, name: v.Instance.ID,
+		node: m.shown, instance: v.Instance.ID, name: v.Instance.ID,
 		command: "openstack server show " + v.Instance.ID}
 }

@@ -29,17 +29,31 @@ type paster interface{ paste(m *Model, text string) }
 // before.
 const swallowFor = 300 * time.Millisecond
 
-// box frames lines: a title and a note in the upper border.
-func (m *Model) box(title, note line, body []line, w int, tone themes.Token) []string {
-	g := m.look.glyph
+// box frames lines: a title and a note above them. On terminals with few colours it has borders, elsewhere a background
+// of its own, which costs a slow line half of the bytes.
+func (m *Model) box(title, note line, body []line, w int) []string {
 	inner := w - 4
-	room := w - 2 - 2 // corners, one line each side
+	if m.look.depth <= themes.Depth16 || m.look.theme.Looks[themes.Panel].Background == "" {
+		return m.bordered(title, note, body, w)
+	}
+	margin := line{blank(2)}
+	head := apart(title, note, inner)
+	out := []string{m.look.draw(append(margin, head...), w, panel)}
+	for _, l := range body {
+		out = append(out, m.look.draw(append(margin[:1:1], l.cut(inner)...), w, panel))
+	}
+	return append(out, m.look.draw(nil, w, panel))
+}
+
+func (m *Model) bordered(title, note line, body []line, w int) []string {
+	g, tone := m.look.glyph, themes.Text
+	inner := w - 4
+	room := w - 4 // corners, and a line beside each
 	if len(note) > 0 {
 		room -= note.width() + 3
 	}
-	title = title.cut(max(room-2, 4))
 	top := line{txt(tone, g.CornerNW+g.Line+" ")}
-	top = append(top, title...)
+	top = append(top, title.cut(max(room-2, 4))...)
 	top = append(top, txt(tone, " "))
 	end := line{txt(tone, g.Line+g.CornerNE)}
 	if len(note) > 0 {
@@ -105,7 +119,7 @@ func (n *notice) draw(m *Model, w, _ int) []string {
 	w = min(w-2, 72)
 	body := append([]line{{}}, paragraph(themes.Text, n.text, w-4)...)
 	body = append(body, line{}, buttons([]string{"OK"}, 0))
-	return m.box(one(themes.Warn, n.title), nil, body, w, themes.Warn)
+	return m.box(one(themes.Warn, n.title), nil, body, w)
 }
 
 // quitDialog asks before leaving while something runs.
@@ -144,5 +158,5 @@ func (q *quitDialog) draw(m *Model, w, _ int) []string {
 		focus = 1
 	}
 	body = append(body, line{}, buttons([]string{"Stay", "Leave"}, focus))
-	return m.box(one(themes.Warn, "Leave?"), nil, body, w, themes.Warn)
+	return m.box(one(themes.Warn, "Leave?"), nil, body, w)
 }

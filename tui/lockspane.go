@@ -116,7 +116,7 @@ func named(s *core.Snapshot, text string) string {
 
 func (p *locksPane) refresh(m *Model) string {
 	var rows []*core.WorkloadLock
-	node := m.nodes.selected()
+	node := m.shown
 	if p.every {
 		rows = append(rows, m.snap.ClusterLocks...)
 		names := make([]string, 0, len(m.snap.NodeLocks))
@@ -150,7 +150,7 @@ func lockStillThere(s *core.Snapshot, id string) bool {
 }
 
 func (p *locksPane) name(m *Model) string {
-	node := m.nodes.selected()
+	node := m.shown
 	switch {
 	case p.every:
 		return "Locks of all nodes and the cluster"
@@ -176,6 +176,23 @@ func (p *locksPane) note(m *Model) line {
 		return nil
 	}
 	return one(themes.Dim, fmt.Sprintf("%d %s %d active", len(p.all), m.look.glyph.Dot, active))
+}
+
+// explain is what the selected lock's text means, and what to do.
+func (p *locksPane) explain(m *Model) string {
+	r, ok := p.current()
+	if !ok || (*r).Message == "" {
+		return ""
+	}
+	msg := core.ReadLockMessage((*r).Message)
+	text := lockSays(m, *r).text()
+	if msg.Meaning != "" {
+		text += " " + m.look.glyph.Dot + " " + msg.Meaning
+	}
+	if msg.Remedy != "" {
+		text += " " + m.look.glyph.Arrow + " " + msg.Remedy
+	}
+	return text
 }
 
 func (p *locksPane) subject(*Model) subject {

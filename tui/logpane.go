@@ -160,6 +160,15 @@ func (p *logPane) note(m *Model) line {
 	return nil
 }
 
+// explain is the selected entry's text in full.
+func (p *logPane) explain(*Model) string {
+	r, ok := p.current()
+	if !ok || r.text() == "" {
+		return ""
+	}
+	return r.text()
+}
+
 func (p *logPane) subject(*Model) subject {
 	r, ok := p.current()
 	if !ok || r.op == nil {

@@ -14,6 +14,7 @@ const (
 	selected         // the row under the cursor of the pane that has the keys
 	stale            // facts that are not fresh
 	staleSelected
+	panel // a box over the dashboard, where the terminal has enough colours for a background of its own
 	overlays
 )
 
@@ -24,24 +25,27 @@ type look struct {
 	ascii bool
 	depth themes.Depth
 	open  map[themes.Token]*[overlays]string
+	inked map[themes.Token]bool // even its spaces are seen: it has a background, is reversed or underlined
 }
 
 func newLook(theme themes.Theme, glyph themes.Glyphs, ascii bool, depth themes.Depth) *look {
-	k := &look{theme: theme, glyph: glyph, ascii: ascii, depth: depth, open: make(map[themes.Token]*[overlays]string)}
+	k := &look{theme: theme, glyph: glyph, ascii: ascii, depth: depth, open: make(map[themes.Token]*[overlays]string),
+		inked: make(map[themes.Token]bool)}
 	sel := theme.Looks[themes.Selected]
 	for _, token := range themes.Tokens() {
 		own := theme.Looks[token]
+		k.inked[token] = own.Background != "" || own.Reverse || own.Reverse16 || own.Underline
 		old := theme.Looks[themes.Stale]
 		if depth == themes.DepthNone {
 			old = own.Over(old) // without colours a stale state still keeps its own weight
 		}
-		on := own.Over(sel)
-		if depth <= themes.Depth16 && sel.Reverse16 {
-			// Coloured text reversed is a coloured bar: unreadable in some palettes. The row is reversed plainly.
-			on = themes.Look{Bold: own.Bold, Underline: own.Underline, Reverse16: true}
+		on := themes.Look{}.Over(sel) // the row is of one look, but for what needs the operator, failed or moves
+		if depth > themes.Depth16 && (token == themes.Needs || token == themes.Bad || token == themes.Moves || token == themes.Match) {
+			on = own.Over(sel)
 		}
 		var set [overlays]string
-		for i, l := range []themes.Look{asItIs: own, selected: on, stale: old, staleSelected: old.Over(sel)} {
+		back := theme.Looks[themes.Panel].Over(own)
+		for i, l := range []themes.Look{asItIs: own, selected: on, stale: old, staleSelected: old.Over(sel), panel: back} {
 			if sgr := l.SGR(depth); sgr != "" {
 				set[i] = "\x1b[" + sgr + "m"
 			}
@@ -67,17 +71,18 @@ func (k *look) write(b *strings.Builder, l line, w int, over overlay) {
 		l = l.cut(w)
 		have = l.width()
 	}
-	open := ""
+	open, last := "", themes.Text
 	for _, s := range l {
 		if s.text == "" {
 			continue
 		}
 		next := k.sequence(s.tone, over)
-		if strings.TrimLeft(s.text, " ") == "" && over == asItIs {
-			next = "" // spaces look the same in every colour
-			if l := k.theme.Looks[s.tone]; l.Reverse || l.Background != "" || l.Underline {
-				next = k.sequence(s.tone, over)
+		if strings.TrimLeft(s.text, " ") == "" && !k.inked[s.tone] {
+			if next = open; open == "" || k.inked[last] { // spaces look the same in every colour
+				next = k.sequence(themes.Text, over)
 			}
+		} else {
+			last = s.tone
 		}
 		if next != open {
 			if open != "" {
@@ -89,9 +94,12 @@ func (k *look) write(b *strings.Builder, l line, w int, over overlay) {
 		b.WriteString(s.text)
 	}
 	if have < w {
-		next := ""
-		if over == selected || over == staleSelected {
+		next := open
+		if open == "" || k.inked[last] {
 			next = k.sequence(themes.Text, over)
+		}
+		if over == asItIs || over == stale {
+			next = ""
 		}
 		if next != open {
 			if open != "" {

@@ -17,6 +17,8 @@ type Model struct {
 	backend Backend
 	ctx     context.Context
 	now     func() time.Time
+	after   func(time.Duration, tea.Msg) tea.Cmd        // a message after a while
+	plan    func(*core.Snapshot, core.Intent) core.Step // core.Plan
 
 	theme  themes.Theme
 	look   *look
@@ -45,6 +47,8 @@ type Model struct {
 	toast     toast
 	messages  []message
 	lastLost  string
+	shown     string // the node whose instances and locks are shown
+	follows   int    // how often the cursor has left it
 	watched   string // the node that the Backend was told of
 	previews  int
 
@@ -65,7 +69,7 @@ func newModel(ctx context.Context, opts Options) *Model {
 		theme, _ = themes.Load(themes.Auto) // embedded, and loaded by its test
 	}
 	m := &Model{
-		opts: opts, backend: opts.Backend, ctx: ctx, now: opts.Now, theme: theme, depth: themes.Depth256,
+		opts: opts, backend: opts.Backend, ctx: ctx, now: opts.Now, plan: core.Plan, after: after, theme: theme, depth: themes.Depth256,
 		focus: paneNodes, bottom: paneLocks, dirty: true, actions: Actions(),
 	}
 	m.opened = m.now()
@@ -81,6 +85,10 @@ func newModel(ctx context.Context, opts Options) *Model {
 	return m
 }
 
+func after(d time.Duration, msg tea.Msg) tea.Cmd {
+	return tea.Tick(d, func(time.Time) tea.Msg { return msg })
+}
+
 // relook makes the look anew after the theme or the terminal's depth has changed.
 func (m *Model) relook() {
 	glyphs, _ := themes.LoadGlyphs(m.opts.ASCII) // embedded, and loaded by its test
@@ -92,6 +100,12 @@ func (m *Model) Init() tea.Cmd {
 	cmds := []tea.Cmd{m.pump.next, m.askTerminal()}
 	if m.opts.AutoTheme {
 		cmds = append(cmds, tea.RequestBackgroundColor)
+	}
+	if m.opts.Notice != "" {
+		cmds = append(cmds, m.say(toneInfo, m.opts.Notice))
+	}
+	if m.opts.Trouble != "" {
+		cmds = append(cmds, m.say(toneBad, m.opts.Trouble))
 	}
 	return tea.Batch(cmds...)
 }
@@ -125,6 +139,12 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.point(msg.(tea.MouseMsg))
 	case toastGoneMsg:
 		m.toastGone(msg)
+	case followMsg:
+		if msg.n != m.follows {
+			m.dirty = false
+			return m, nil
+		}
+		return m, m.follow()
 	case previewMsg, executedMsg, armedMsg, controlledMsg:
 		return m, m.answered(msg)
 	default:
@@ -154,6 +174,9 @@ func (m *Model) refresh() tea.Cmd {
 	}
 	var cmds []tea.Cmd
 	for _, id := range paneIDs {
+		if id == paneInstances {
+			m.shown = m.nodes.selected() // the nodes are up to date, what hangs on the selected one comes next
+		}
 		if gone := m.panes[id].refresh(m); gone != "" && (id == m.focus || id == paneNodes) {
 			cmds = append(cmds, m.say(toneWarn, gone+" is gone; "+m.panes[id].selectedName()+" is selected now"))
 		}
@@ -168,7 +191,7 @@ func (m *Model) refresh() tea.Cmd {
 
 // watch tells the Backend which node is looked at, when that has changed.
 func (m *Model) watch() tea.Cmd {
-	node := m.nodes.selected()
+	node := m.shown
 	if node == m.watched || m.backend == nil {
 		return nil
 	}
@@ -180,7 +203,14 @@ func (m *Model) watch() tea.Cmd {
 	}
 }
 
-// selectionMoved brings what hangs on the selected node up to date.
+// followAfter is how long the cursor rests on a node before its instances and locks are shown: going down a list over a
+// slow line must not redraw half of the screen for every node on the way.
+const followAfter = 200 * time.Millisecond
+
+type followMsg struct{ n int }
+
+// selectionMoved has what hangs on the selected node follow: at once when the operator goes to it, otherwise when the
+// cursor rests.
 func (m *Model) selectionMoved() tea.Cmd {
 	if m.snap == nil {
 		return nil
@@ -188,6 +218,22 @@ func (m *Model) selectionMoved() tea.Cmd {
 	if m.focus == paneNeeds {
 		m.needs.lead(m)
 	}
+	switch {
+	case m.shown == m.nodes.selected():
+		return nil
+	case m.focus != paneNeeds && m.focus != paneNodes:
+		return m.follow()
+	}
+	m.follows++
+	return m.after(followAfter, followMsg{m.follows})
+}
+
+// follow shows what hangs on the selected node.
+func (m *Model) follow() tea.Cmd {
+	if m.snap == nil {
+		return nil
+	}
+	m.shown = m.nodes.selected()
 	m.instances.refresh(m)
 	m.locks.refresh(m)
 	return m.watch()
@@ -257,6 +303,9 @@ func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 	key := msg.String()
 	if key == "ctrl+c" {
 		return m.quit()
+	}
+	if m.small() {
+		return nil // nobody can see what the key would do
 	}
 	if l := m.top(); l != nil {
 		if handled, cmd := l.handle(m, msg); handled {

@@ -79,6 +79,19 @@ func (p *needsPane) note(m *Model) line {
 
 func (l line) and(tone themes.Token, s string) line { return append(l, txt(tone, s)) }
 
+// explain is the selected entry in full.
+func (p *needsPane) explain(*Model) string {
+	a, ok := p.current()
+	if !ok {
+		return ""
+	}
+	text := a.Label + ": " + a.Reason
+	if a.Detail != "" {
+		text += " " + a.Detail
+	}
+	return text
+}
+
 func (p *needsPane) subject(*Model) subject {
 	a, ok := p.current()
 	if !ok {

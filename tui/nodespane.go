@@ -26,10 +26,10 @@ func newNodesPane(m *Model) *nodesPane {
 	t.can.mark = true
 	t.columns = []column[core.NodeView]{
 		{title: "node", width: 6, most: 24, measure: func(v core.NodeView) int { return width(clean(v.Label, rowLimit)) },
-			cell:    func(v core.NodeView) line { return one(themes.Strong, v.Label) },
+			cell:    func(v core.NodeView) line { return one(rest(v, themes.Strong), v.Label) },
 			compare: func(a, b core.NodeView) int { return strings.Compare(a.Label, b.Label) }},
 		{title: "role", width: 3, most: 11, rank: 5, measure: func(v core.NodeView) int { return len(rolesText(v.Node)) },
-			cell:    func(v core.NodeView) line { return one(themes.Dim, rolesText(v.Node)) },
+			cell:    func(v core.NodeView) line { return one(rest(v, themes.Text), rolesText(v.Node)) },
 			compare: func(a, b core.NodeView) int { return strings.Compare(rolesText(a.Node), rolesText(b.Node)) }},
 		{title: "stage", width: 17, cell: func(v core.NodeView) line { return stageCell(m, v) },
 			compare: func(a, b core.NodeView) int { return strings.Compare(string(a.Stage), string(b.Stage)) }},
@@ -45,24 +45,22 @@ func newNodesPane(m *Model) *nodesPane {
 		{title: "inst", width: 4, right: true, rank: 1, cell: func(v core.NodeView) line { return instancesCell(m, v) },
 			compare: func(a, b core.NodeView) int { return cmp.Compare(a.Instances, b.Instances) }},
 		{title: "what", width: 14, grow: true, cell: func(v core.NodeView) line { return whatCell(m, v) }},
-		{title: "kubelet", width: 12, rank: 10, cell: func(v core.NodeView) line {
-			if v.Node == nil {
-				return nil
-			}
-			return one(themes.Dim, v.Node.KubeletVersion)
-		}},
 	}
 	p.tablePane = tablePane[core.NodeView]{t}
 	return p
 }
 
+// rest is the tone of a cell: dim in the rows of nodes where nothing happens, so that the others stand out.
+func rest(v core.NodeView, tone themes.Token) themes.Token {
+	if v.Active() {
+		return tone
+	}
+	return themes.Dim
+}
+
 func stageCell(m *Model, v core.NodeView) line {
 	k := stageMark(m.look.glyph, v.Stage)
-	tone := k.tone
-	if v.Stage == core.StageDone {
-		tone = themes.Dim
-	}
-	return line{txt(k.tone, k.glyph), txt(tone, " "+string(v.Stage))}
+	return k.spans(string(v.Stage))
 }
 
 func stageAge(m *Model, v core.NodeView) line {
@@ -83,9 +81,9 @@ func readyCell(v core.NodeView) line {
 	case v.Node.Ready != "True":
 		return one(themes.Warn, "not ready")
 	case v.Node.Cordoned:
-		return one(themes.Moves, "cordoned")
+		return one(rest(v, themes.Moves), "cordoned")
 	}
-	return one(themes.Dim, "ready")
+	return one(rest(v, themes.Text), "ready")
 }
 
 func modeCell(m *Model, v core.NodeView) line {
@@ -95,24 +93,18 @@ func modeCell(m *Model, v core.NodeView) line {
 	case !v.Mode.Known():
 		return one(themes.Bad, string(v.Mode))
 	case v.Mode == core.ModeManual:
-		return one(themes.Needs, string(v.Mode))
+		return one(rest(v, themes.Needs), string(v.Mode))
 	case v.Mode == core.ModeSkip:
-		return one(themes.Warn, string(v.Mode))
-	case !v.ModeSet:
-		return one(themes.Dim, string(v.Mode))
+		return one(rest(v, themes.Warn), string(v.Mode))
 	}
-	return plain(string(v.Mode))
+	return one(rest(v, themes.Text), string(v.Mode))
 }
 
 func attemptsCell(m *Model, v core.NodeView) line {
 	if v.Node == nil || !v.Node.Is(core.RoleCompute) {
 		return one(themes.Dim, m.look.glyph.None)
 	}
-	tone := themes.Dim
-	if v.AttemptsRaw != "" {
-		tone = themes.Text
-	}
-	return one(tone, fmt.Sprint(v.Attempts))
+	return one(rest(v, themes.Text), fmt.Sprint(v.Attempts))
 }
 
 // locksCell has one mark for every controller; their words are in the locks pane and the inspection.
@@ -131,7 +123,7 @@ func (p *nodesPane) lockSpan(m *Model, v core.NodeView, controller string) span 
 	for _, l := range v.Locks {
 		if l.Controller == controller {
 			k := lockMark(m.look.glyph, l.State())
-			return txt(k.tone, k.glyph)
+			return txt(rest(v, k.tone), k.glyph)
 		}
 	}
 	return txt(themes.Dim, m.look.glyph.None)
@@ -144,7 +136,7 @@ func instancesCell(m *Model, v core.NodeView) line {
 	case v.Stage == core.StageWaiting && v.Blocking > 0:
 		return one(themes.Needs, fmt.Sprint(v.Instances))
 	}
-	return plain(fmt.Sprint(v.Instances))
+	return one(rest(v, themes.Text), fmt.Sprint(v.Instances))
 }
 
 func whatCell(m *Model, v core.NodeView) line {
@@ -251,6 +243,15 @@ func (p *nodesPane) note(m *Model) line {
 		return out
 	}
 	return out.and(themes.Dim, fmt.Sprint(len(p.all)))
+}
+
+// explain is what the selected node's stage rests on.
+func (p *nodesPane) explain(*Model) string {
+	v, ok := p.current()
+	if !ok || v.Reason == "" {
+		return ""
+	}
+	return v.Label + ": " + v.Reason
 }
 
 func (p *nodesPane) subject(*Model) subject {

@@ -169,7 +169,7 @@ func (p *palette) draw(m *Model, w, h int) []string {
 	if len(p.found) == 0 {
 		body[2] = one(themes.Dim, "  Nothing is called that.")
 	}
-	return m.box(one(themes.Strong, p.title), one(themes.Dim, itoa(len(p.found))), body, w, themes.RuleFocus)
+	return m.box(one(themes.Strong, p.title), one(themes.Dim, itoa(len(p.found))), body, w)
 }
 
 // paletteActions work in the palette.

@@ -40,6 +40,8 @@ type pane interface {
 	empty(m *Model) string
 	drawRows(m *Model, w, h int, focused, old bool) []string
 	selectedName() string
+	// explain is more of the selected row, shown below the rows where there is room; empty when there is no more.
+	explain(m *Model) string
 	text() []string
 	// subject is what the selected row is about.
 	subject(m *Model) subject

@@ -154,6 +154,8 @@ func (p *phasesPane) sources() []core.SourceID {
 }
 func (p *phasesPane) empty(*Model) string { return "No update runs." }
 
+func (p *phasesPane) explain(*Model) string { return "" } // its rows say it themselves
+
 func (p *phasesPane) subject(*Model) subject {
 	r, ok := p.current()
 	if !ok {

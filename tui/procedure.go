@@ -160,7 +160,7 @@ func (p *procedurePage) draw(m *Model, w, h int) []string {
 		return append(out, p.drawBeside(m, w, room)...)
 	}
 	list := max(min(len(p.proc.Steps), room*3/5), min(3, room))
-	out = append(out, padTo(p.steps.draw(m.look, w, list, m.top() == p, false), w, list)...)
+	out = append(out, padTo(p.steps.draw(m.look, w, list, true, false), w, list)...)
 	if room-list < 3 {
 		return out
 	}
@@ -174,7 +174,7 @@ func (p *procedurePage) draw(m *Model, w, h int) []string {
 func (p *procedurePage) drawBeside(m *Model, w, h int) []string {
 	left := w * 11 / 20
 	right := w - left - 1
-	steps := padTo(p.steps.draw(m.look, left, h, m.top() == p, false), left, h)
+	steps := padTo(p.steps.draw(m.look, left, h, true, false), left, h)
 	var side []string
 	side = append(side, p.stepRule(m, right))
 	for _, l := range p.details(m, right-2, h-1) {

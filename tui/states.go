@@ -25,7 +25,7 @@ func stageMark(g themes.Glyphs, s core.Stage) mark {
 	case core.StageQueued:
 		return mark{g.Queued, themes.Dim}
 	case core.StageDone:
-		return mark{g.Done, themes.Good}
+		return mark{g.Done, themes.Dim}
 	case core.StageIdle:
 		return mark{" ", themes.Dim}
 	}

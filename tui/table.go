@@ -41,7 +41,7 @@ type table[T any] struct {
 	sortDown bool
 
 	revision uint64
-	widths   map[string]int // of measured columns: they grow and do not shrink, so that nothing jumps
+	widths   map[int]int // of measured columns: they grow and do not shrink, so that nothing jumps
 	forWidth int
 	height   int // rows that were seen last
 	cache    map[string]drawnRow

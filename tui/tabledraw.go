@@ -30,19 +30,19 @@ func (t *table[T]) place(w int) []placed[T] {
 		t.forWidth, t.widths = w, nil
 	}
 	if t.widths == nil {
-		t.widths = make(map[string]int)
+		t.widths = make(map[int]int)
 	}
 	cols := make([]placed[T], 0, len(t.columns))
 	for i := range t.columns {
 		c := &t.columns[i]
 		p := placed[T]{c, c.width}
 		if c.measure != nil {
-			want := max(t.widths[c.title], c.width)
+			want := max(t.widths[i], c.width)
 			for _, r := range t.all {
 				want = max(want, c.measure(r))
 			}
 			p.w = max(min(want, c.most), c.width)
-			t.widths[c.title] = p.w
+			t.widths[i] = p.w
 		}
 		cols = append(cols, p)
 	}

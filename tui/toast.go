@@ -50,8 +50,7 @@ func (m *Model) say(tone themes.Token, text string) tea.Cmd {
 		m.log.refresh(m)
 		return nil
 	}
-	n := m.toast.n
-	return tea.Tick(toastFor, func(time.Time) tea.Msg { return toastGoneMsg{n} })
+	return m.after(toastFor, toastGoneMsg{m.toast.n})
 }
 
 func (m *Model) toastGone(msg toastGoneMsg) {

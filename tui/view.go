@@ -32,7 +32,7 @@ func (m *Model) compose() string {
 	}
 	lines := m.screen(m.width, m.height)
 	for _, l := range m.layers {
-		if !l.page() {
+		if !l.page() && !m.small() {
 			lines = m.lay(l.draw(m, m.width, m.height), lines)
 		}
 	}
@@ -50,7 +50,7 @@ const (
 )
 
 func (m *Model) screen(w, h int) []string {
-	if w < leastWidth || h < leastHeight {
+	if m.small() {
 		return m.tooSmall(w, h)
 	}
 	lines := m.headerLines(w)
@@ -73,6 +73,8 @@ func (m *Model) screen(w, h int) []string {
 	}
 	return append(lines, foot...)
 }
+
+func (m *Model) small() bool { return m.width < leastWidth || m.height < leastHeight }
 
 func (m *Model) tooSmall(w, h int) []string {
 	words := "lockstep needs " + itoa(leastWidth) + "x" + itoa(leastHeight) + ", this is " + itoa(w) + "x" + itoa(h)
@@ -154,15 +156,12 @@ func (m *Model) ruleLine(w int, name, note line, focused bool, tees map[int]stri
 // paneRule is the rule of a pane.
 func (m *Model) paneRule(id paneID, w int, tees map[int]string) string {
 	p := m.panes[id]
-	focused := m.focus == id && m.top() == nil
+	focused := m.focus == id
 	tone := themes.Strong
 	if focused {
 		tone = themes.RuleFocus
 	}
-	name := line{txt(themes.Dim, itoa(int(id))), txt(tone, " "+p.name(m))}
-	if focused {
-		name = one(tone, itoa(int(id))+" "+p.name(m))
-	}
+	name := one(tone, itoa(int(id))+" "+p.name(m))
 	return m.ruleLine(w, name, m.paneNote(id), focused, tees)
 }
 
@@ -222,5 +221,23 @@ func (m *Model) paneBody(id paneID, x, y, w, h int) []string {
 		return padTo(out, w, h)
 	}
 	st := loadStateOf(m.snap, p.sources())
-	return padTo(p.drawRows(m, w, h, m.focus == id && m.top() == nil, st.old != nil), w, h)
+	out := p.drawRows(m, w, h, m.focus == id, st.old != nil)
+	return padTo(append(out, m.explained(p, w, h-len(out))...), w, h)
+}
+
+// explained is more of the selected row, where at least room lines below the rows are free.
+func (m *Model) explained(p pane, w, room int) []string {
+	text := p.explain(m)
+	if room < 3 || text == "" {
+		return nil
+	}
+	lines := wrap(clean(text, rowLimit), max(w-3, 8))
+	if len(lines) > room-1 {
+		lines = append(lines[:room-2:room-2], m.look.glyph.Ellipsis)
+	}
+	out := []string{m.look.draw(nil, w, asItIs)}
+	for _, l := range lines {
+		out = append(out, m.look.draw(one(themes.Dim, "  "+l), w, asItIs))
+	}
+	return out
 }

@@ -1,0 +1,159 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+
+	"lockstep/core"
+)
+
+func TestKeysDoNotConflict(t *testing.T) {
+	type place struct {
+		scope Scope
+		key   string
+	}
+	taken := make(map[place]string)
+	ids := make(map[string]bool)
+	for _, a := range Actions() {
+		if ids[a.ID] {
+			t.Errorf("two actions are called %s", a.ID)
+		}
+		ids[a.ID] = true
+		for _, k := range a.Keys {
+			if other := taken[place{a.Scope, k}]; other != "" {
+				t.Errorf("%s: %s and %s both want %q", a.Scope, other, a.ID, k)
+			}
+			taken[place{a.Scope, k}] = a.ID
+		}
+	}
+}
+
+// An inner scope's key hides an outer one's: only keys whose meaning stays the same may do that.
+func TestInnerScopesHideOnlyWhatMeansTheSame(t *testing.T) {
+	same := map[string]string{"text.close": "quit", "text.copy": "copy"}
+	for _, scope := range Scopes() {
+		for depth, outer := range scope.chain() {
+			if depth == 0 {
+				continue
+			}
+			for _, a := range Actions() {
+				if a.Scope != scope {
+					continue
+				}
+				for _, b := range Actions() {
+					if b.Scope != outer {
+						continue
+					}
+					for _, k := range a.Keys {
+						for _, l := range b.Keys {
+							if k == l && same[a.ID] != b.ID {
+								t.Errorf("in %s, %q means %s and hides %s", scope, k, a.ID, b.ID)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestKeysThatTerminalsKeepForThemselvesAreNotUsed(t *testing.T) {
+	forbidden := "ctrl+a ctrl+b ctrl+s ctrl+q ctrl+z ctrl+i ctrl+m ctrl+[ ctrl+h ctrl+j shift+enter"
+	for _, a := range Actions() {
+		for _, k := range a.Keys {
+			for _, f := range strings.Fields(forbidden) {
+				if k == f {
+					t.Errorf("%s uses %s", a.ID, k)
+				}
+			}
+			if strings.HasPrefix(k, "alt+") || strings.HasPrefix(k, "super+") {
+				t.Errorf("%s uses %s, which many terminals do not send", a.ID, k)
+			}
+		}
+	}
+}
+
+// A slip of shift or ctrl must not turn looking into changing (k9s#87).
+func TestNoWriteIsOneModifierAwayFromARead(t *testing.T) {
+	near := func(a, b string) bool {
+		return a != b && (strings.EqualFold(a, b) || a == "ctrl+"+strings.ToLower(b) || b == "ctrl+"+strings.ToLower(a))
+	}
+	for _, w := range Actions() {
+		if !w.Writes() {
+			continue
+		}
+		for _, r := range Actions() {
+			reachable := false
+			for _, s := range w.Scope.chain() {
+				reachable = reachable || s == r.Scope
+			}
+			if !reachable || r.Writes() {
+				continue
+			}
+			for _, a := range w.Keys {
+				for _, b := range r.Keys {
+					if near(a, b) {
+						t.Errorf("%s (%s) is one modifier away from %s (%s)", w.ID, a, r.ID, b)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestEveryActionIsInTheHelpAndCanBeExplained(t *testing.T) {
+	d := drive(world(), 200, 60)
+	var help strings.Builder
+	for _, l := range helpLines(d.Model, ScopeNodes, 400) {
+		help.WriteString(l.text() + "\n")
+	}
+	for _, a := range Actions() {
+		if a.Title == "" || a.Short == "" || a.run == nil {
+			t.Errorf("%s lacks a title, a short word or what it does", a.ID)
+		}
+		if !strings.Contains(help.String(), a.Title) {
+			t.Errorf("%s (%s) is not in the help", a.ID, a.Title)
+		}
+	}
+}
+
+func TestEveryIntentHasAnAction(t *testing.T) {
+	have := make(map[core.IntentKind]bool)
+	for _, a := range Actions() {
+		for _, k := range a.Intent {
+			have[k] = true
+		}
+	}
+	for _, k := range []core.IntentKind{core.IntentSetMode, core.IntentSetAttempts, core.IntentDeclareSafe, core.IntentRestoreMode,
+		core.IntentLiveMigrate, core.IntentLiveMigrateAll, core.IntentColdMigrate, core.IntentConfirmResize, core.IntentRevertResize,
+		core.IntentStop, core.IntentStart, core.IntentAbortMigration, core.IntentForceComplete, core.IntentDisableCompute,
+		core.IntentEnableCompute} {
+		if !have[k] {
+			t.Errorf("no action leads to %s", k)
+		}
+	}
+}
+
+// Whatever is pressed, with or without facts, the screen stays up, and what cannot be done says why.
+func TestEveryActionRunsEverywhere(t *testing.T) {
+	for _, s := range []*core.Snapshot{nil, {Revision: 1, Now: fixtureNow, Wall: fixtureWall}, world()} {
+		for _, a := range Actions() {
+			d := drive(s, 120, 40)
+			reason := a.Blocked(d.Model)
+			if reason == "" && a.ID != "quit" {
+				d.run(a.run(d.Model))
+			}
+			checkFrame(t, d.shows(), 120, 40)
+		}
+	}
+}
+
+func TestABlockedActionSaysWhy(t *testing.T) {
+	d := drive(world(), 120, 40).keys("3", "u")
+	if frame := stripped(d.shows()); !strings.Contains(frame, "Lockstep has not changed it") {
+		t.Errorf("u on a node that Lockstep has not changed:\n%s", frame)
+	}
+	if len(d.layers) != 0 {
+		t.Error("a blocked action opened something")
+	}
+}

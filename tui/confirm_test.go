@@ -1,0 +1,283 @@
+package tui
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"lockstep/core"
+)
+
+// stepWorld lets a test say what core plans.
+type stepWorld struct{ step core.Step }
+
+func theStep() core.Step {
+	ref := core.Ref{Kind: core.KindInstance, Name: "web-1", UID: "11111111-2222-3333-4444-555555555555"}
+	return core.Step{
+		ID: "live-migrate/web-1", Intent: core.Intent{Kind: core.IntentLiveMigrate, Instance: ref.UID}, Title: "live-migrate web-1",
+		Why: "it holds the lock of cmp-07", Target: ref, Label: "web-1", Node: "kaas-node-cmp07", Risk: core.RiskMedium,
+		State: core.StepReady, Guards: []core.Guard{{ID: "armed", Text: "writing is on", Holds: true}},
+		Commands: []string{"openstack server migrate --live-migration web-1"}, Undo: "migrate it back",
+		Basis:  []core.Fact{{Name: "host", Value: "cmp-07"}, {Name: "status", Value: "ACTIVE"}},
+		Change: core.InstanceAction{Do: core.IntentLiveMigrate, Instance: ref, Host: "kaas-node-cmp07", Status: "ACTIVE"},
+	}
+}
+
+// opened is a dashboard with the confirmation of step on it.
+func opened(step core.Step, change ...func(*driver)) (*driver, *stepWorld, *confirmDialog) {
+	d := drive(world(), 120, 40)
+	w := &stepWorld{step}
+	d.plan = func(*core.Snapshot, core.Intent) core.Step { return w.step }
+	for _, c := range change {
+		c(d)
+	}
+	d.run(d.confirm(step.Intent, ""))
+	return d, w, d.top().(*confirmDialog)
+}
+
+// news hands the screen a newer Snapshot.
+func (d *driver) news() {
+	s := world()
+	s.Revision = d.snap.Revision + 1
+	d.send(snapshotMsg{s})
+}
+
+func TestEnterOnAFreshConfirmationCancels(t *testing.T) {
+	d, _, _ := opened(theStep())
+	d.keys("enter")
+	if len(d.fake.granted) != 0 || d.top() != nil {
+		t.Fatalf("enter alone granted %d steps; the box is %v", len(d.fake.granted), d.top())
+	}
+}
+
+func TestConfirmationTakesAMoveAndAPress(t *testing.T) {
+	d, _, _ := opened(theStep())
+	d.keys("right", "enter")
+	if len(d.fake.granted) != 1 || len(d.fake.executed) != 1 {
+		t.Fatalf("granted %d, executed %d", len(d.fake.granted), len(d.fake.executed))
+	}
+	if got := d.fake.granted[0].Target.UID; got != "11111111-2222-3333-4444-555555555555" {
+		t.Errorf("the grant is for %s", got)
+	}
+	if d.top() != nil {
+		t.Error("the box stays open though the step has begun")
+	}
+	if frame := stripped(d.shows()); !strings.Contains(frame, "begun: live-migrate web-1") {
+		t.Error("the screen does not say that it has begun")
+	}
+}
+
+func TestEscapeAlwaysCancels(t *testing.T) {
+	typed := theStep()
+	typed.Type = "cmp-07"
+	blocked := theStep()
+	blocked.Guards[0].Holds = false
+	for _, step := range []core.Step{theStep(), typed, blocked} {
+		for _, before := range [][]string{nil, {"tab"}, {"tab", "tab"}, {"cmp"}} {
+			d, _, _ := opened(step)
+			d.keys(before...).keys("esc")
+			if d.top() != nil || len(d.fake.granted) != 0 {
+				t.Errorf("%s after %v: the box is still open, or %d were granted", step.Type, before, len(d.fake.granted))
+			}
+		}
+	}
+}
+
+func TestATypedConfirmationWantsTheExactName(t *testing.T) {
+	step := theStep()
+	step.Type, step.Risk = "cmp-07", core.RiskHigh
+	d, _, box := opened(step)
+	d.keys("cmp-0", "enter")
+	if len(d.fake.granted) != 0 {
+		t.Fatal("a part of the name was enough")
+	}
+	if got := box.obstacle(); got != "type cmp-07 to confirm" {
+		t.Errorf("the obstacle is %q", got)
+	}
+	d.keys("8", "tab", "enter")
+	if len(d.fake.granted) != 0 {
+		t.Fatal("another name was enough")
+	}
+	d.keys("shift+tab", "backspace", "7", "tab", "enter")
+	if len(d.fake.granted) != 1 || d.fake.typed[0] != "cmp-07" {
+		t.Fatalf("granted %d with %q", len(d.fake.granted), d.fake.typed)
+	}
+}
+
+func TestLettersOfAnyActionAreTextWhileANameIsTyped(t *testing.T) {
+	step := theStep()
+	step.Type = "ywqr?:"
+	d, _, box := opened(step)
+	d.keys("ywqr?:")
+	if box.input.Value() != "ywqr?:" || d.top() != box {
+		t.Errorf("typed %q, the top is %v", box.input.Value(), d.top())
+	}
+}
+
+func TestAGuardThatDoesNotHoldClosesConfirm(t *testing.T) {
+	step := theStep()
+	step.Guards[0] = core.Guard{ID: "armed", Text: "writing is on", Answer: "it is off", Remedy: "w switches it on"}
+	d, w, box := opened(step)
+	d.keys("right", "enter")
+	if len(d.fake.granted) != 0 || d.top() != box {
+		t.Fatal("a step with a guard that does not hold was granted")
+	}
+	frame := stripped(d.shows())
+	for _, want := range []string{"1 condition does not hold", "it is off", "w switches it on"} {
+		if !strings.Contains(frame, want) {
+			t.Errorf("%q is not on the screen", want)
+		}
+	}
+	// The guard comes to hold while the box is open: the same facts, so nothing has to be read again.
+	w.step = theStep()
+	d.news()
+	d.later(time.Second).keys("right", "enter")
+	if len(d.fake.granted) != 1 {
+		t.Errorf("the guard holds now, but confirming gives %q", box.obstacle())
+	}
+}
+
+func TestAChangedBasisHasToBeReadAgain(t *testing.T) {
+	d, w, box := opened(theStep())
+	d.keys("right")
+	moved := theStep()
+	moved.Basis[0].Value = "cmp-09"
+	w.step = moved
+	d.news()
+	d.later(time.Second)
+	frame := stripped(d.shows())
+	for _, want := range []string{"Changed since you opened it", "host: cmp-07 → cmp-09", "Read again"} {
+		if !strings.Contains(frame, want) {
+			t.Errorf("%q is not on the screen:\n%s", want, frame)
+		}
+	}
+	d.keys("enter") // the focus fell back to Cancel when the facts changed
+	if len(d.fake.granted) != 0 || d.top() != nil {
+		t.Fatal("enter after a change did not cancel")
+	}
+
+	d, w, box = opened(theStep())
+	w.step = moved
+	d.news()
+	d.later(time.Second).keys("right", "enter") // reads again, grants nothing
+	if len(d.fake.granted) != 0 || box.next != nil {
+		t.Fatalf("reading again granted %d; still to be read: %v", len(d.fake.granted), box.next != nil)
+	}
+	if box.focus != onCancel {
+		t.Error("after reading again the focus is not on Cancel")
+	}
+	d.keys("right", "enter")
+	if len(d.fake.granted) != 1 || d.fake.granted[0].Basis[0].Value != "cmp-09" {
+		t.Fatalf("granted %v", d.fake.granted)
+	}
+}
+
+func TestAnObjectOfTheSameNameIsAnotherObject(t *testing.T) {
+	d, w, box := opened(theStep())
+	other := theStep()
+	other.Target.UID = "99999999-0000-0000-0000-000000000000"
+	w.step = other
+	d.news()
+	d.later(time.Second).keys("right")
+	if box.next == nil || !strings.Contains(strings.Join(box.news, " "), "99999999") {
+		t.Errorf("the object was replaced, but the box says %v", box.news)
+	}
+}
+
+func TestFactsThatComeBackNeedNoReading(t *testing.T) {
+	d, w, box := opened(theStep())
+	moved := theStep()
+	moved.Basis[0].Value = "cmp-09"
+	w.step = moved
+	d.news()
+	w.step = theStep()
+	d.news()
+	d.later(time.Second).keys("right", "enter")
+	if box.next != nil || len(d.fake.granted) != 1 {
+		t.Errorf("the facts are as they were read, but there are %d grants (%s)", len(d.fake.granted), box.obstacle())
+	}
+}
+
+func TestABoxThatChangesByItselfSwallowsKeysForAMoment(t *testing.T) {
+	d, w, box := opened(theStep())
+	moved := theStep()
+	moved.Basis[0].Value = "cmp-09"
+	w.step = moved
+	d.news()
+	d.keys("right", "enter")
+	if box.focus != onCancel || d.top() != box || box.next == nil {
+		t.Error("a key that was meant for what stood there before was taken")
+	}
+	d.later(swallowFor + time.Millisecond).keys("right")
+	if box.focus != onConfirm {
+		t.Error("the box takes no keys any more")
+	}
+}
+
+func TestTheDryRunComesFirst(t *testing.T) {
+	d, _, box := opened(theStep(), func(d *driver) {
+		d.fake.preview = core.Preview{Err: &core.APIError{Kind: core.ErrForbidden, Call: "annotate node cmp-07", Message: "no patch for you",
+			Remedy: "ask for deploy/rbac-operator.yaml"}}
+	})
+	frame := stripped(d.shows())
+	for _, want := range []string{"no patch for you", "ask for deploy/rbac-operator.yaml", "Ask again"} {
+		if !strings.Contains(frame, want) {
+			t.Errorf("%q is not on the screen:\n%s", want, frame)
+		}
+	}
+	d.keys("right", "enter")
+	if len(d.fake.granted) != 0 || len(d.fake.previewed) != 2 {
+		t.Fatalf("a refused step was granted %d times and asked about %d times", len(d.fake.granted), len(d.fake.previewed))
+	}
+	d.fake.preview = core.Preview{DryRun: "accepted by the server"}
+	d.keys("enter")
+	if box.obstacle() != "" || !strings.Contains(stripped(d.shows()), "accepted by the server") {
+		t.Errorf("after an accepted dry-run the obstacle is %q", box.obstacle())
+	}
+}
+
+func TestARefusedGrantStaysOnTheScreen(t *testing.T) {
+	d, _, box := opened(theStep(), func(d *driver) { d.fake.refuse = errors.New("the lease was lost to bob@jump02") })
+	d.keys("right", "enter")
+	if d.top() != box || len(d.fake.executed) != 0 {
+		t.Fatal("a refused grant was executed, or its box closed")
+	}
+	frame := stripped(d.shows())
+	if strings.Count(frame, "the lease was lost to bob@jump02") != 2 {
+		t.Errorf("the refusal is not in the box and in the line below:\n%s", frame)
+	}
+	d.later(time.Minute).keys("esc", "6")
+	if !strings.Contains(stripped(d.shows()), "the lease was lost to bob@jump02") {
+		t.Error("the log has not kept the refusal")
+	}
+}
+
+func TestAStepThatIsNotYoursCannotBeConfirmed(t *testing.T) {
+	step := theStep()
+	step.Change = nil
+	d, _, _ := opened(step)
+	d.keys("right", "enter")
+	if len(d.fake.granted) != 0 || len(d.fake.previewed) != 0 {
+		t.Error("a step without a change was granted or tried")
+	}
+}
+
+func TestALongConfirmationScrollsAndKeepsItsButtons(t *testing.T) {
+	step := theStep()
+	for range 40 {
+		step.Guards = append(step.Guards, core.Guard{Text: "one of many conditions", Holds: true, Answer: "yes"})
+	}
+	d, _, box := opened(step)
+	d.send(windowSize(80, 24))
+	frame := stripped(d.shows())
+	if !strings.Contains(frame, "[ Cancel ]") || !strings.Contains(frame, "more lines") {
+		t.Errorf("a long box at 80x24:\n%s", frame)
+	}
+	for range 60 {
+		d.keys("down")
+	}
+	if frame := stripped(d.shows()); !strings.Contains(frame, "To undo: migrate it back") || !strings.Contains(frame, "[ Cancel ]") {
+		t.Errorf("its end cannot be reached (scrolled %d of %d):\n%s", box.scroll, box.last, frame)
+	}
+}

@@ -1,0 +1,178 @@
+package tui
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"lockstep/core"
+)
+
+var sgr = regexp.MustCompile("\x1b\\[[0-9;]*m")
+
+// checkFrame checks what holds for every frame: no line wider than the terminal, no more lines than it has.
+func checkFrame(t *testing.T, frame string, w, h int) {
+	t.Helper()
+	lines := strings.Split(frame, "\n")
+	if len(lines) > h {
+		t.Errorf("%dx%d: %d lines", w, h, len(lines))
+	}
+	for y, l := range lines {
+		if got := ansi.StringWidth(l); got > w {
+			t.Errorf("%dx%d: line %d is %d wide: %q", w, h, y, got, ansi.Strip(l))
+		}
+	}
+}
+
+var everyScreen = [][]string{nil, {"1"}, {"2"}, {"3"}, {"4"}, {"5"}, {"6"}, {"enter"}, {"i"}, {"4", "i"}, {"?"}, {"p"}, {":"},
+	{"a"}, {"e"}, {"n"}, {"w"}, {"/", "cmp"}, {"enter", "enter"}, {"4", "m"}, {"m"}}
+
+func TestEverySizeHoldsTheFrame(t *testing.T) {
+	for _, size := range []struct{ w, h int }{{40, 12}, {79, 23}, {300, 100}, {20, 5}, {1, 1}, {2, 50}, {60, 15}, {110, 27}, {109, 60},
+		{160, 20}, {36, 9}, {130, 30}} {
+		for _, keys := range everyScreen {
+			d := drive(world(), size.w, size.h).keys(keys...)
+			checkFrame(t, d.shows(), size.w, size.h)
+		}
+	}
+}
+
+func TestWithoutASnapshotTheScreenSaysForHowLong(t *testing.T) {
+	for _, size := range sizes {
+		d := drive(nil, size.w, size.h)
+		d.later(7 * time.Second)
+		for _, k := range []string{"enter", "i", "m", "e", "w", "x", "y", "4", "/", "esc", "?", "esc", "p", "a"} {
+			d.keys(k)
+			checkFrame(t, d.shows(), size.w, size.h)
+		}
+		d = drive(nil, size.w, size.h)
+		d.later(7 * time.Second)
+		d.dirty = true
+		if frame := stripped(d.shows()); !strings.Contains(frame, "connecting for 7 s") {
+			t.Errorf("%dx%d: %s", size.w, size.h, frame)
+		}
+	}
+}
+
+func TestAnEmptyClusterSaysSoInWords(t *testing.T) {
+	s := &core.Snapshot{Revision: 1, Now: fixtureNow, Wall: fixtureWall, Cluster: "new", Sources: map[core.SourceID]core.Source{}}
+	for _, size := range sizes {
+		d := drive(s, size.w, size.h)
+		for _, keys := range everyScreen {
+			d.keys(keys...)
+			checkFrame(t, d.shows(), size.w, size.h)
+			d.keys("esc", "esc", "esc")
+		}
+	}
+	if frame := stripped(drive(s, 120, 40).shows()); !strings.Contains(frame, "Nothing needs you") {
+		t.Errorf("an empty cluster does not say that nothing needs the operator:\n%s", frame)
+	}
+}
+
+func TestAPaneSaysWhichCallFailedWhyAndWhatToDo(t *testing.T) {
+	s := world()
+	s.Sources[core.SourceInstances] = core.Source{ID: core.SourceInstances, State: core.SourceForbidden, Since: fixtureWall.Add(-time.Minute),
+		Err: &core.APIError{Kind: core.ErrForbidden, Server: core.ServerOpenStack, Call: "list instances of all projects", Status: 403,
+			Message: "Policy doesn't allow os_compute_api:servers:index:get_all_tenants", Remedy: "use a user with the role admin"}}
+	s.Instances, s.ByHost = map[string]*core.Instance{}, map[string][]*core.Instance{}
+	for _, size := range sizes {
+		frame := stripped(drive(s, size.w, size.h).keys("4").shows())
+		for _, want := range []string{"list instances of all projects", "403", "get_all_tenants", "use a user with the role admin"} {
+			if !strings.Contains(frame, want) {
+				t.Errorf("%dx%d: %q is not on the screen:\n%s", size.w, size.h, want, frame)
+			}
+		}
+	}
+}
+
+func TestStaleFactsAreMarkedWithTheirAge(t *testing.T) {
+	s := world()
+	src := s.Sources[core.SourceNodes]
+	src.State, src.AsOf = core.SourceStale, fixtureWall.Add(-4*time.Minute)
+	s.Sources[core.SourceNodes] = src
+	frame := stripped(drive(s, 120, 40).shows())
+	if !strings.Contains(frame, "stale, 4 m old") || !strings.Contains(frame, "○ kubernetes 4 m old") {
+		t.Errorf("the nodes' age is not shown:\n%s", frame)
+	}
+	// A source that claims to be live, but was not confirmed for longer than is allowed, is not believed.
+	src.State = core.SourceLive
+	s = world()
+	s.Sources[core.SourceNodes] = src
+	if frame := stripped(drive(s, 120, 40).shows()); !strings.Contains(frame, "○ kubernetes 4 m old") {
+		t.Errorf("a source unconfirmed for 4 m passes for live:\n%s", frame)
+	}
+}
+
+func TestOnlyASCIIWhereThatIsWanted(t *testing.T) {
+	for _, keys := range everyScreen {
+		d := drive(world(), 120, 40, func(o *Options) { o.ASCII = true }).keys(keys...)
+		frame := d.shows()
+		checkFrame(t, frame, 120, 40)
+		for _, r := range frame {
+			if r > 0x7e {
+				t.Fatalf("%v: %q is on the screen", keys, r)
+			}
+		}
+	}
+}
+
+func TestNoColourMeansNone(t *testing.T) {
+	colour := regexp.MustCompile("\x1b\\[[0-9;]*(3[0-8]|4[0-8]|9[0-7]|10[0-7])[0-9;]*m")
+	for _, keys := range everyScreen {
+		for _, theme := range []string{"dark", "mono"} {
+			d := drive(world(), 120, 40, withTheme(theme), func(o *Options) { o.NoColor = true }).keys(keys...)
+			if found := colour.FindString(d.shows()); found != "" {
+				t.Errorf("%s %v: %q is on the screen", theme, keys, found)
+			}
+		}
+	}
+}
+
+func TestAFrameIsMadeOnceForEachChange(t *testing.T) {
+	d := drive(world(), 120, 40)
+	first := d.shows()
+	d.frame = "kept"
+	if got := d.shows(); got != "kept" {
+		t.Error("the frame was made anew, though nothing had changed")
+	}
+	d.send(tea.FocusMsg{})
+	if got := d.shows(); got != first {
+		t.Error("the same state gives another frame")
+	}
+}
+
+func TestTheBackendLearnsWhichNodeIsLookedAt(t *testing.T) {
+	d := drive(world(), 120, 40)
+	first := d.nodes.selected()
+	d.keys("3", "down")
+	if got := fmt.Sprint(d.fake.focused); got != fmt.Sprint([]string{first, d.nodes.selected()}) {
+		t.Errorf("the backend was told of %v", got)
+	}
+}
+
+func TestTheMouseIsOffUntilSwitchedOn(t *testing.T) {
+	d := drive(world(), 120, 40)
+	if d.View().MouseMode != tea.MouseModeNone {
+		t.Error("the mouse is on at the start")
+	}
+	d.keys("f2")
+	if d.View().MouseMode == tea.MouseModeNone {
+		t.Error("f2 does not switch the mouse on")
+	}
+	d.shows()
+	var nodes area
+	for _, a := range d.areas {
+		if a.id == paneNodes {
+			nodes = a
+		}
+	}
+	d.send(tea.MouseClickMsg{X: nodes.x + 3, Y: nodes.y + 3, Button: tea.MouseLeft})
+	if d.nodes.index != 2 {
+		t.Errorf("a click on the third node selected row %d", d.nodes.index)
+	}
+}

@@ -1,0 +1,186 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+	"pgregory.net/rapid"
+
+	"lockstep/themes"
+)
+
+type thing struct {
+	id    string
+	value int
+}
+
+func thingsTable() *table[thing] {
+	t := &table[thing]{
+		header: true,
+		id:     func(x thing) string { return x.id },
+		name:   func(x thing) string { return x.id },
+		columns: []column[thing]{
+			{title: "id", width: 4, cell: func(x thing) line { return plain(x.id) },
+				compare: func(a, b thing) int { return strings.Compare(a.id, b.id) }},
+			{title: "value", width: 5, right: true, rank: 1, cell: func(x thing) line { return plain(fmt.Sprint(x.value)) },
+				compare: func(a, b thing) int { return a.value - b.value }},
+			{title: "rest", width: 6, grow: true, cell: func(x thing) line { return plain(strings.Repeat("x", x.value)) }},
+		},
+	}
+	t.can.mark = true
+	return t
+}
+
+func drawThings(n *rapid.T, label string) []thing {
+	ids := rapid.SliceOfNDistinct(rapid.IntRange(0, 30), 0, 20, rapid.ID).Draw(n, label)
+	out := make([]thing, len(ids))
+	for i, id := range ids {
+		out[i] = thing{fmt.Sprintf("t%02d", id), rapid.IntRange(0, 9).Draw(n, "value")}
+	}
+	return out
+}
+
+// The cursor stays on its object whatever rows come, go or change places; when the object goes, it goes to a neighbour
+// and says so; it never leaves the rows or the screen.
+func TestTheCursorStaysOnItsObject(t *testing.T) {
+	k := drive(nil, 80, 24).look
+	rapid.Check(t, func(rt *rapid.T) {
+		tab := thingsTable()
+		height := rapid.IntRange(1, 12).Draw(rt, "height")
+		revision := uint64(0)
+		check := func() {
+			tab.draw(k, 40, height+1, true, false)
+			if len(tab.rows) == 0 {
+				if tab.cursor != "" {
+					rt.Fatalf("no rows, but the cursor is on %q", tab.cursor)
+				}
+				return
+			}
+			r, ok := tab.current()
+			if !ok || tab.id(*r) != tab.cursor || tab.order[tab.index] != tab.cursor {
+				rt.Fatalf("the cursor says %q at %d of %v", tab.cursor, tab.index, tab.order)
+			}
+			if tab.index < tab.offset || tab.index >= tab.offset+height {
+				rt.Fatalf("the cursor at %d is not seen: %d rows from %d", tab.index, height, tab.offset)
+			}
+		}
+		rt.Repeat(map[string]func(*rapid.T){
+			"news": func(rt *rapid.T) {
+				had, before := tab.cursor, slices.Clone(tab.order)
+				rows := drawThings(rt, "rows")
+				revision++
+				gone := tab.set(rows, revision)
+				still := slices.ContainsFunc(rows, func(x thing) bool { return x.id == had })
+				visible := slices.Contains(tab.order, had)
+				switch {
+				case had == "":
+				case visible && (tab.cursor != had || gone != ""):
+					rt.Fatalf("the cursor left %q for %q (%q said to be gone), though it is still there", had, tab.cursor, gone)
+				case !still && gone != had:
+					rt.Fatalf("%q went without a word (%q)", had, gone)
+				case !visible && len(tab.order) > 0:
+					near := func(id string) int {
+						return abs(slices.Index(before, id) - slices.Index(before, had))
+					}
+					for _, id := range tab.order {
+						if slices.Contains(before, id) && slices.Contains(before, tab.cursor) && near(id) < near(tab.cursor) {
+							rt.Fatalf("from %q of %v the cursor went to %q, though %q is nearer", had, before, tab.cursor, id)
+						}
+					}
+				}
+			},
+			"move": func(rt *rapid.T) { tab.moveBy(rapid.IntRange(-5, 5).Draw(rt, "by")) },
+			"mark": func(*rapid.T) { tab.toggleMark() },
+			"sort": func(*rapid.T) { keeps(rt, tab, func() { tab.nextSort() }) },
+			"turn": func(*rapid.T) { keeps(rt, tab, func() { tab.reverseSort() }) },
+			"filter": func(rt *rapid.T) {
+				tab.setFilter(rapid.SampledFrom([]string{"", "t0", "t1", "9", "none"}).Draw(rt, "filter"))
+			},
+			"resize": func(rt *rapid.T) { height = rapid.IntRange(1, 12).Draw(rt, "height") },
+			"":       func(*rapid.T) { check() },
+		})
+	})
+}
+
+// keeps checks that sorting does not take the cursor from its object.
+func keeps(rt *rapid.T, tab *table[thing], do func()) {
+	had := tab.cursor
+	do()
+	if tab.cursor != had {
+		rt.Fatalf("sorting took the cursor from %q to %q", had, tab.cursor)
+	}
+}
+
+func abs(n int) int { return max(n, -n) }
+
+func TestATableIsExactlyAsWideAsItsRoom(t *testing.T) {
+	k := drive(nil, 80, 24).look
+	for w := 1; w < 60; w++ {
+		tab := thingsTable()
+		tab.set([]thing{{"t1", 3}, {"a-very-long-name-indeed", 900}, {"日本語", 1}}, 1)
+		for y, l := range tab.draw(k, w, 4, true, false) {
+			if got := ansi.StringWidth(l); got != w {
+				t.Fatalf("at width %d line %d is %d wide: %q", w, y, got, l)
+			}
+		}
+	}
+}
+
+func TestNarrowTablesDropColumnsByRank(t *testing.T) {
+	tab := thingsTable()
+	titles := func(w int) string {
+		var out []string
+		for _, c := range tab.place(w) {
+			out = append(out, c.title)
+		}
+		return strings.Join(out, " ")
+	}
+	if got := titles(40); got != "id value rest" {
+		t.Errorf("with room there is %q", got)
+	}
+	if got := titles(20); got != "id rest" {
+		t.Errorf("without room there is %q", got)
+	}
+}
+
+func TestADrawnRowIsKeptUntilItChanges(t *testing.T) {
+	k := drive(nil, 80, 24).look
+	cells := 0
+	tab := thingsTable()
+	tab.columns[0].cell = func(x thing) line { cells++; return plain(x.id) }
+	rows := []thing{{"t1", 1}, {"t2", 2}, {"t3", 3}}
+	tab.set(rows, 1)
+	tab.draw(k, 40, 4, true, false)
+	cells = 0
+	tab.draw(k, 40, 4, true, false)
+	if cells != 0 {
+		t.Errorf("nothing changed, but %d cells were made anew", cells)
+	}
+	tab.moveBy(1)
+	tab.draw(k, 40, 4, true, false)
+	if cells != 2 {
+		t.Errorf("the cursor moved: %d rows were drawn anew, want the one it left and the one it came to", cells)
+	}
+	cells = 0
+	tab.set(rows, 2)
+	tab.draw(k, 40, 4, true, false)
+	if cells != 3 {
+		t.Errorf("a new revision drew %d rows anew, want 3", cells)
+	}
+}
+
+func TestNumbersStandOnTheRight(t *testing.T) {
+	if got := plain("7").fit(4, true).text(); got != "   7" {
+		t.Errorf("right: %q", got)
+	}
+	if got := plain("abcdef").fit(4, false).text(); got != "abc…" {
+		t.Errorf("cut: %q", got)
+	}
+	long := append(one(themes.Dim, "abc"), txt(themes.Bad, "defgh"))
+	if got := long.cut(5).text(); got != "abcd…" {
+		t.Errorf("cut across two looks: %q", got)
+	}
+}
