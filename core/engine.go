@@ -44,7 +44,7 @@ type Config struct {
 type Engine struct {
 	cfg   Config
 	inbox chan Delta
-	do    chan func()
+	do    chan request
 	done  chan struct{} // closed when Run has returned
 	ctx   context.Context
 	stop  context.CancelFunc
@@ -102,7 +102,7 @@ func New(cfg Config) *Engine {
 	e := &Engine{
 		cfg:   cfg,
 		inbox: make(chan Delta, 64),
-		do:    make(chan func()),
+		do:    make(chan request),
 		done:  make(chan struct{}),
 		subs:  map[int]chan *Snapshot{},
 		world: newWorld(cfg.Sources, cfg.Wall()),
@@ -142,9 +142,10 @@ func (e *Engine) Run(ctx context.Context) error {
 		case d := <-e.inbox:
 			e.take(d)
 			e.drain()
-		case f := <-e.do:
-			f()
-			publish() // the operator waits for it
+		case r := <-e.do:
+			r.do()
+			publish() // the operator waits for it, and the next Snapshot shows it
+			close(r.done)
 		case <-soon:
 			publish()
 		case <-tick.C:
@@ -186,8 +187,9 @@ func (e *Engine) leave() {
 	go func() { e.tasks.Wait(); close(wait) }()
 	for waiting := true; waiting; {
 		select {
-		case f := <-e.do: // an operation that is ending tells so
-			f()
+		case r := <-e.do: // an operation that is ending tells so
+			r.do()
+			close(r.done)
 		case <-wait:
 			waiting = false
 		}
@@ -208,12 +210,19 @@ func (e *Engine) Apply(d Delta) {
 	}
 }
 
-// call runs f in the Engine's goroutine and returns when it has run, or at once when the Engine has ended.
+// request is something to be done in the Engine's goroutine; done is closed when a Snapshot shows it.
+type request struct {
+	do   func()
+	done chan struct{}
+}
+
+// call runs f in the Engine's goroutine and returns when a Snapshot shows what it did, or at once when the Engine has
+// ended.
 func (e *Engine) call(f func()) bool {
-	ran := make(chan struct{})
+	r := request{do: f, done: make(chan struct{})}
 	select {
-	case e.do <- func() { f(); close(ran) }:
-		<-ran
+	case e.do <- r:
+		<-r.done
 		return true
 	case <-e.done:
 		return false

@@ -121,9 +121,9 @@ func (e *Engine) observeLocks(s *Snapshot, h History) History {
 		if had && old.State == l.State() {
 			return
 		}
-		r := LockRecord{State: l.State(), Since: Since{At: s.Now, Exact: had}}
+		r := LockRecord{State: l.State(), Since: Since{At: s.Now, Exact: true}}
 		if !had {
-			r.Since.At = l.Created // at the earliest
+			r.Since = s.lockSince(l)
 		}
 		locks.set(l.UID, r)
 		if had { // the first sight of a lock is no transition
@@ -140,6 +140,22 @@ func (e *Engine) observeLocks(s *Snapshot, h History) History {
 	}
 	h.Locks = locks.m
 	return h
+}
+
+// lockSince is what the objects say of since when a lock is in its state: an inactive one not for longer than it was asked
+// for. Of an active one they say nothing.
+func (s *Snapshot) lockSince(l *WorkloadLock) Since {
+	if l.State() != LockInactive {
+		return Since{}
+	}
+	if l.Node == "" {
+		if cmr := s.ClusterRequest(); cmr != nil {
+			return Since{At: cmr.Created}
+		}
+	} else if req := s.NodeRequest(l.Node); req != nil {
+		return Since{At: req.Created}
+	}
+	return Since{}
 }
 
 func (e *Engine) observePhases(s *Snapshot, h History) History {

@@ -1,0 +1,459 @@
+package core
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+)
+
+// testCloud is a cluster and a cloud of three computes behind the engine's ports. It keeps every write that reached it.
+type testCloud struct {
+	mu          sync.Mutex
+	annotations map[string]map[string]string // by node
+	uids        map[string]string            // of the nodes
+	instances   map[string]*Instance
+	migrations  map[string][]*Migration // newest last
+	services    map[string]*ComputeService
+	locks       map[string]*WorkloadLock // the openstack lock, by node
+	requests    map[string]*MaintenanceRequest
+	lastID      int
+
+	writes  []string
+	running int // writes under way now, by node: see enter
+	busiest int
+
+	held      bool
+	holder    string
+	leaseErr  error
+	fail      map[string]*APIError // by action: what the next call of it answers
+	lose      map[string]bool      // by action: it is done, and its answer is lost
+	migrating bool                 // live migrations stay under way until finish
+	failMoves bool                 // live migrations are taken and then fail
+	onWrite   func(action string)
+}
+
+const failText = "No valid host was found. There are not enough hosts available."
+
+func newTestCloud() *testCloud {
+	c := &testCloud{
+		annotations: map[string]map[string]string{}, uids: map[string]string{}, instances: map[string]*Instance{},
+		migrations: map[string][]*Migration{}, services: map[string]*ComputeService{}, locks: map[string]*WorkloadLock{},
+		requests: map[string]*MaintenanceRequest{}, fail: map[string]*APIError{}, lose: map[string]bool{},
+	}
+	for _, name := range []string{"cmp-1", "cmp-2", "cmp-3"} {
+		c.annotations[name] = map[string]string{AnnotationMigrationMode: "manual"}
+		c.uids[name] = "uid-" + name
+		c.services[name] = &ComputeService{ID: "svc-" + name, Host: name, Enabled: true, Up: true, Zone: "nova", Updated: worldTime}
+		c.locks[name] = &WorkloadLock{Meta: Meta{Name: "openstack-" + name, UID: "lock-" + name, Created: worldTime.Add(-time.Hour)},
+			Kind: KindNodeWorkloadLock, Controller: ControllerOpenStack, Node: name, RawState: LockActive, InnerState: InnerInactive}
+	}
+	c.locks["cmp-1"].InnerState = InnerActive
+	c.requests["cmp-1"] = &MaintenanceRequest{Meta: Meta{Name: "cmp-1", UID: "nmr-1", Created: worldTime.Add(-10 * time.Minute)},
+		Kind: KindNodeMaintenanceRequest, Node: "cmp-1", Scope: ScopeOS, Release: "21.0.0+25.2"}
+	for _, name := range []string{"web-1", "web-2", "web-3"} {
+		c.add(name, "cmp-1")
+	}
+	return c
+}
+
+func (c *testCloud) add(name, host string) {
+	c.instances["id-"+name] = &Instance{ID: "id-" + name, Name: name, Host: host, Status: "ACTIVE", VMState: "active", Power: PowerRunning,
+		TagsKnown: true, Zone: "nova", Flavor: Flavor{Name: "m1", VCPUs: 2, RAMMiB: 4096, DiskGiB: 20}, Created: worldTime, Updated: worldTime}
+}
+
+// deltas are the whole cloud, as the adapters tell it.
+func (c *testCloud) deltas(now time.Time) []Delta {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var nodes, locks, requests, instances, services, migrations []Object
+	for name, uid := range c.uids {
+		nodes = append(nodes, &Node{Meta: Meta{Name: name, UID: uid, Created: worldTime.Add(-time.Hour)}, Roles: []Role{RoleCompute}, Ready: "True",
+			ReadySince: worldTime.Add(-time.Hour), Annotations: maps.Clone(c.annotations[name])})
+		l, s := *c.locks[name], *c.services[name]
+		locks, services = append(locks, &l), append(services, &s)
+	}
+	for _, r := range c.requests {
+		cp := *r
+		requests = append(requests, &cp)
+	}
+	for _, in := range c.instances {
+		cp := *in
+		instances = append(instances, &cp)
+	}
+	for _, ms := range c.migrations {
+		for _, m := range ms {
+			cp := *m
+			migrations = append(migrations, &cp)
+		}
+	}
+	cmr := &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr", Created: worldTime.Add(-time.Hour)}, Kind: KindClusterMaintenanceRequest, Release: "21.0.0+25.2"}
+	cwl := &WorkloadLock{Meta: Meta{Name: "openstack-osh", UID: "cwl", Created: worldTime.Add(-time.Hour)}, Kind: KindClusterWorkloadLock,
+		Controller: ControllerOpenStack, RawState: LockInactive}
+	all := map[SourceID][]Object{
+		SourceNodes: nodes, SourceNodeLocks: locks, SourceNodeRequests: requests, SourceClusterRequests: {cmr}, SourceClusterLocks: {cwl},
+		SourceDeletionRequests: nil, SourceDisableNotices: nil, SourceOpenStackStatus: nil, SourceOpenStackController: nil, SourceNodePods: nil,
+		SourceInstances: instances, SourceComputeServices: services, SourceMigrations: migrations, SourceNetworkAgents: nil, SourceProjects: nil,
+	}
+	var out []Delta
+	for id, objects := range all {
+		out = append(out, Delta{Source: id, State: SourceLive, Replace: true, Upserts: objects, At: now})
+	}
+	return out
+}
+
+// write is the one door into the cloud: it keeps the record, and answers as the test wants it.
+func (c *testCloud) write(action, object string, do func() error) error {
+	if c.onWrite != nil {
+		c.onWrite(action)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.writes = append(c.writes, action+" "+object)
+	if err := c.fail[action]; err != nil {
+		delete(c.fail, action)
+		return err
+	}
+	if err := do(); err != nil {
+		return err
+	}
+	if c.lose[action] {
+		delete(c.lose, action)
+		return &APIError{Kind: ErrTimeout, Call: action, Message: "no answer in time"}
+	}
+	return nil
+}
+
+func (c *testCloud) written() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.writes)
+}
+
+func conflict(format string, args ...any) error {
+	return &APIError{Kind: ErrConflict, Call: "test", Message: fmt.Sprintf(format, args...), Status: 409}
+}
+
+func (c *testCloud) SetNodeAnnotation(_ context.Context, ref Ref, key string, old, new *string, dryRun bool) error {
+	do := func() error {
+		if c.uids[ref.Name] != ref.UID {
+			return conflict("the UID of %s is %s", ref.Name, c.uids[ref.Name])
+		}
+		v, set := c.annotations[ref.Name][key]
+		if set != (old != nil) || set && v != *old {
+			return conflict("%s is %q", key, v)
+		}
+		if dryRun {
+			return nil
+		}
+		if new == nil {
+			delete(c.annotations[ref.Name], key)
+		} else {
+			c.annotations[ref.Name][key] = *new
+		}
+		return nil
+	}
+	if dryRun {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return do()
+	}
+	return c.write("annotate", ref.Name+"="+textOr(new, "-"), do)
+}
+
+func (c *testCloud) NodeAnnotation(_ context.Context, ref Ref, key string) (*string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if v, ok := c.annotations[ref.Name][key]; ok {
+		return &v, nil
+	}
+	return nil, nil
+}
+
+func (c *testCloud) Instance(_ context.Context, id string) (*Instance, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	in := c.instances[id]
+	if in == nil {
+		return nil, &APIError{Kind: ErrNotFound, Call: "show instance", Status: 404}
+	}
+	cp := *in
+	return &cp, nil
+}
+
+func (c *testCloud) InstancesOf(_ context.Context, host string) ([]*Instance, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var out []*Instance
+	for _, in := range c.instances {
+		if in.Host == host {
+			cp := *in
+			out = append(out, &cp)
+		}
+	}
+	return out, nil
+}
+
+func (c *testCloud) MigrationsOf(_ context.Context, id string) ([]*Migration, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var out []*Migration
+	for _, m := range c.migrations[id] {
+		cp := *m
+		out = append(out, &cp)
+	}
+	slices.Reverse(out)
+	return out, nil
+}
+
+// action is one of Nova's actions: it needs the instance to be at rest.
+func (c *testCloud) action(name, id string, do func(*Instance) error) error {
+	return c.write(name, id, func() error {
+		in := c.instances[id]
+		if in == nil {
+			return &APIError{Kind: ErrNotFound, Call: name, Status: 404}
+		}
+		if in.TaskState != "" && name != "abort" && name != "force" {
+			return conflict("Cannot '%s' instance %s while it is in task_state %s", name, id, in.TaskState)
+		}
+		return do(in)
+	})
+}
+
+func (c *testCloud) LiveMigrate(_ context.Context, id string) error {
+	return c.action("live-migrate", id, func(in *Instance) error {
+		c.lastID++
+		m := &Migration{ID: c.lastID, InstanceID: id, Type: MigrationLive, Status: "running", SourceHost: in.Host, DestHost: "cmp-2", Created: worldTime}
+		c.migrations[id] = append(c.migrations[id], m)
+		in.Status, in.TaskState = "MIGRATING", "migrating"
+		if !c.migrating {
+			c.finish(id)
+		}
+		return nil
+	})
+}
+
+// finish brings the migration of an instance to its end. The caller holds the lock.
+func (c *testCloud) finish(id string) {
+	in, ms := c.instances[id], c.migrations[id]
+	if in == nil || in.TaskState != "migrating" {
+		return
+	}
+	m := ms[len(ms)-1]
+	in.Status, in.TaskState = "ACTIVE", ""
+	if c.failMoves {
+		m.Status, m.Failure = "error", failText
+		return
+	}
+	m.Status, in.Host = "completed", m.DestHost
+}
+
+func (c *testCloud) ColdMigrate(_ context.Context, id string) error {
+	return c.action("cold-migrate", id, func(in *Instance) error {
+		c.lastID++
+		c.migrations[id] = append(c.migrations[id], &Migration{ID: c.lastID, InstanceID: id, Type: MigrationCold, Status: "finished", SourceHost: in.Host, DestHost: "cmp-2", Created: worldTime})
+		in.Status, in.VMState, in.Host = "VERIFY_RESIZE", "resized", "cmp-2"
+		return nil
+	})
+}
+
+func (c *testCloud) ConfirmResize(_ context.Context, id string) error {
+	return c.action("confirm", id, func(in *Instance) error { in.Status, in.VMState = "ACTIVE", "active"; return nil })
+}
+
+func (c *testCloud) RevertResize(_ context.Context, id string) error {
+	return c.action("revert", id, func(in *Instance) error { in.Status, in.VMState, in.Host = "ACTIVE", "active", "cmp-1"; return nil })
+}
+
+func (c *testCloud) Stop(_ context.Context, id string) error {
+	return c.action("stop", id, func(in *Instance) error {
+		in.Status, in.VMState, in.Power = "SHUTOFF", "stopped", PowerShutdown
+		return nil
+	})
+}
+
+func (c *testCloud) Start(_ context.Context, id string) error {
+	return c.action("start", id, func(in *Instance) error {
+		in.Status, in.VMState, in.Power = "ACTIVE", "active", PowerRunning
+		return nil
+	})
+}
+
+func (c *testCloud) AbortMigration(_ context.Context, id string, _ int) error {
+	return c.action("abort", id, func(in *Instance) error {
+		ms := c.migrations[id]
+		ms[len(ms)-1].Status = "cancelled"
+		in.Status, in.TaskState = "ACTIVE", ""
+		return nil
+	})
+}
+
+func (c *testCloud) ForceCompleteMigration(_ context.Context, id string, _ int) error {
+	return c.action("force", id, func(*Instance) error { c.finish(id); return nil })
+}
+
+func (c *testCloud) ComputeService(_ context.Context, host string) (*ComputeService, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.services[host]
+	if s == nil {
+		return nil, &APIError{Kind: ErrNotFound, Call: "show compute service", Status: 404}
+	}
+	cp := *s
+	return &cp, nil
+}
+
+func (c *testCloud) SetComputeService(_ context.Context, id string, enabled bool, reason string) error {
+	return c.write("service", fmt.Sprintf("%s %v", id, enabled), func() error {
+		for _, s := range c.services {
+			if s.ID == id {
+				s.Enabled, s.DisabledReason = enabled, reason
+			}
+		}
+		return nil
+	})
+}
+
+func (c *testCloud) Acquire(_ context.Context, takeOver bool) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.leaseErr != nil {
+		return c.leaseErr
+	}
+	if c.holder != "" && !c.held && !takeOver {
+		return &APIError{Kind: ErrConflict, Call: "take the operator lease", Message: c.holder + " holds it"}
+	}
+	c.held, c.holder = true, "anna@jump01"
+	return nil
+}
+
+func (c *testCloud) Held() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.held
+}
+
+func (c *testCloud) Holder() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.holder
+}
+
+func (c *testCloud) Release(context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.held, c.holder = false, ""
+	return nil
+}
+
+// bench is an Engine at work on a testCloud.
+type bench struct {
+	t      testing.TB
+	cloud  *testCloud
+	engine *Engine
+	path   string
+	cancel context.CancelFunc
+	ended  chan struct{}
+}
+
+func newBench(t testing.TB, dir string, cloud *testCloud) *bench {
+	t.Helper()
+	b := &bench{t: t, cloud: cloud, path: filepath.Join(dir, "journal.jsonl"), ended: make(chan struct{})}
+	var past []Record
+	if _, err := ReadJournal(b.path, func(r Record) { past = append(past, r) }); err != nil {
+		t.Fatal(err)
+	}
+	journal, err := OpenJournal(b.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.engine = New(Config{Cluster: "mos", Operator: "anna@jump01", Settings: DefaultSettings(), Journal: journal, Past: past,
+		Kubernetes: cloud, OpenStack: cloud, Lease: cloud, PollEvery: time.Millisecond, Settle: 50 * time.Millisecond,
+		Clock: func() time.Time { return worldTime }})
+	ctx, cancel := context.WithCancel(context.Background())
+	b.cancel = cancel
+	go func() {
+		defer close(b.ended)
+		if err := b.engine.Run(ctx); err != nil {
+			t.Error(err)
+		}
+		journal.Close()
+	}()
+	b.sync()
+	return b
+}
+
+// end stops the engine, as leaving the program does.
+func (b *bench) end() {
+	b.cancel()
+	<-b.ended
+}
+
+// sync tells the engine everything that the cloud is, and returns when it has taken it in.
+func (b *bench) sync() {
+	for _, d := range b.cloud.deltas(time.Now()) {
+		b.engine.Apply(d)
+	}
+	b.engine.call(b.engine.drain)
+}
+
+func (b *bench) arm() {
+	b.t.Helper()
+	if err := b.engine.Arm(context.Background(), false); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// confirm grants a step as it stands now and has it done; it returns the operation's ID.
+func (b *bench) confirm(i Intent) (string, error) {
+	step := Plan(b.engine.Snapshot(), i)
+	g, err := b.engine.Grant(step, step.Type)
+	if err != nil {
+		return "", err
+	}
+	return b.engine.Execute(context.Background(), g)
+}
+
+func (b *bench) operation(id string) Operation {
+	for _, op := range b.engine.Snapshot().Operations {
+		if op.ID == id {
+			return op
+		}
+	}
+	return Operation{}
+}
+
+// await waits until an operation is as wanted.
+func (b *bench) await(id string, want func(Operation) bool) Operation {
+	b.t.Helper()
+	deadline := time.After(20 * time.Second)
+	snapshots, stop := b.engine.Subscribe()
+	defer stop()
+	for {
+		if op := b.operation(id); op.ID != "" && want(op) {
+			return op
+		}
+		select {
+		case <-snapshots:
+		case <-deadline:
+			b.t.Fatalf("operation %s is %+v", id, b.operation(id))
+		}
+	}
+}
+
+func (b *bench) awaitEnd(id string) Operation {
+	b.t.Helper()
+	return b.await(id, func(op Operation) bool { return op.State.Ended() })
+}
+
+func (b *bench) journal() []Record {
+	var out []Record
+	if _, err := ReadJournal(b.path, func(r Record) { out = append(out, r) }); err != nil {
+		b.t.Fatal(err)
+	}
+	return out
+}
