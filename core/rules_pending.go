@@ -13,11 +13,3 @@ func attentionOf(s *Snapshot) []Attention { return nil }
 
 // Update is the update that runs, or ran last, as a whole.
 func (s *Snapshot) Update() Update { return Update{} }
-
-// Plan makes the step of an intent from what is known now: its guards evaluated, its commands written out, its basis
-// taken down. It is pure, and total: an intent on something that is not there is a step with a guard that does not hold.
-func Plan(s *Snapshot, i Intent) Step { return Step{Intent: i} }
-
-// Procedure computes the procedure from what is known now; false when its subject is not known.
-func (s *Snapshot) Procedure(key ProcedureKey) (Procedure, bool) { return Procedure{}, false }
-

@@ -1,0 +1,53 @@
+package core
+
+import "strings"
+
+// clusterProcedure is what the update as a whole waits for: the five phases of the documents, and the cluster's locks,
+// each with what its controller says.
+func (s *Snapshot) clusterProcedure() (Procedure, bool) {
+	target := Ref{Kind: KindCluster, Name: s.Cluster}
+	r := s.ClusterRequest()
+	p := Procedure{Title: "Take the cluster through its update", Goal: "Every lock is released when LCM needs it, and taken back in the end."}
+	triggered := Step{ID: "cluster/trigger", Target: target, Label: s.Cluster, Title: "the update is triggered",
+		Why: "You trigger it in the management console or by an update plan; LCM then makes the ClusterMaintenanceRequest.", State: StepWaiting, Status: "no update runs"}
+	if r != nil {
+		triggered.State, triggered.Status = StepDone, "since "+clockText(r.Created)
+	}
+	if u := s.Update(); u.To != "" {
+		p.Summary = append(p.Summary, "update to "+oneLine(u.To, 60))
+	}
+	p.Steps = []Step{triggered}
+	over := r != nil && !r.Deleting.IsZero()
+	for _, l := range s.ClusterLocks {
+		st := s.lockStep(l, "the cluster lock of "+oneLine(l.Controller, 40)+" is released", over)
+		if r == nil && st.State == StepWaiting {
+			st.State = StepLater
+		}
+		p.Steps = append(p.Steps, st)
+	}
+	for _, ph := range s.Phases() {
+		if ph.ID < PhaseMasters {
+			continue // told by the request and the locks
+		}
+		st := Step{ID: "cluster/phase-" + itoa(int(ph.ID)), Target: target, Label: s.Cluster, Title: ph.Title, Why: sentence(strings.Join(ph.Evidence, "; ")),
+			State: phaseStep[ph.State], Status: string(ph.State)}
+		if ph.Total > 0 {
+			st.Status += ", " + itoa(ph.Done) + " of " + itoa(ph.Total)
+		}
+		p.Steps = append(p.Steps, st)
+	}
+	for _, v := range s.NodeViews() {
+		if v.Stage == StageWaiting {
+			p.Summary = append(p.Summary, v.Label+" waits for you: "+textOf(v.What, v.Reason))
+		}
+	}
+	return p, true
+}
+
+var phaseStep = map[PhaseState]StepState{
+	PhasePending: StepLater,
+	PhaseRunning: StepWaiting,
+	PhaseWaiting: StepWaiting,
+	PhaseStuck:   StepWaiting,
+	PhaseDone:    StepDone,
+}

@@ -1,0 +1,223 @@
+package core
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A guard's text is true when it holds; its answer says what was found; its remedy what to do when it does not hold.
+
+// common adds the guards that every step has: writing is armed, what is seen is fresh, nothing else of Lockstep's runs
+// there.
+func (p *planner) common(sources []SourceID, busy func(Operation) bool) {
+	p.guard(p.s.guardArmed())
+	p.guard(p.s.guardFresh(sources))
+	p.guard(p.s.guardAlone(busy))
+}
+
+func (s *Snapshot) guardArmed() Guard {
+	g := Guard{ID: "armed", Text: "writing is armed", Holds: s.Write.Armed && s.Write.Barred == "", Answer: "armed", Remedy: "w arms it"}
+	switch {
+	case s.Write.Barred != "":
+		g.Answer, g.Remedy = "read-only: "+s.Write.Barred, ""
+	case g.Holds:
+	case s.Write.Lost != "":
+		g.Answer = s.Write.Lost
+	default:
+		g.Answer = "read-only"
+	}
+	return g
+}
+
+// guardFresh holds when all the sources are live and were confirmed recently enough to write on.
+func (s *Snapshot) guardFresh(sources []SourceID) Guard {
+	g := Guard{ID: "fresh", Text: "what is known is fresh", Holds: true, Remedy: "wait until it is seen again, or mend the source"}
+	var good, bad []string
+	for _, id := range sources {
+		ok, text := s.fresh(id)
+		if ok {
+			good = append(good, text)
+			continue
+		}
+		bad = append(bad, text)
+	}
+	g.Answer = strings.Join(good, ", ")
+	if len(bad) > 0 {
+		g.Holds, g.Answer = false, strings.Join(bad, ", ")
+	}
+	return g
+}
+
+// guardAlone holds when no operation of Lockstep's is under way for which busy says that it is in the way.
+func (s *Snapshot) guardAlone(busy func(Operation) bool) Guard {
+	g := Guard{ID: "alone", Text: "nothing else is being done there", Holds: true, Answer: "nothing", Remedy: "wait for its end, or stop it"}
+	for _, op := range s.Operations {
+		if !op.State.Ended() && busy(op) {
+			g.Holds, g.Answer = false, op.Title
+			break
+		}
+	}
+	return g
+}
+
+// busyOn tells whether an operation touches one of the nodes.
+func (s *Snapshot) busyOn(nodes ...string) func(Operation) bool {
+	return func(op Operation) bool {
+		for _, name := range nodes {
+			if op.Node == name {
+				return true
+			}
+			for _, item := range op.Items { // a batch over nodes
+				if item.Instance == "" && item.Label == s.Label(name) && !item.State.Ended() {
+					return true
+				}
+			}
+		}
+		return false
+	}
+}
+
+// busyWith tells whether an operation touches the instance or its node.
+func (s *Snapshot) busyWith(instance, node string) func(Operation) bool {
+	return func(op Operation) bool {
+		if op.Instance == instance || node != "" && s.busyOn(node)(op) {
+			return true
+		}
+		return slices.ContainsFunc(op.Items, func(item OperationItem) bool { return item.Instance == instance && !item.State.Ended() })
+	}
+}
+
+// busyBesideMigrations is busyWith, but for migrations: what aborts or hurries one has to be possible while Lockstep itself
+// waits for it.
+func (s *Snapshot) busyBesideMigrations(instance, node string) func(Operation) bool {
+	busy := s.busyWith(instance, node)
+	return func(op Operation) bool {
+		return busy(op) && !op.isBatchOf(IntentLiveMigrate) && !op.isBatchOf(IntentLiveMigrateAll)
+	}
+}
+
+// guardExists holds for an object that is known by its UID.
+func guardExists(what string, ref Ref) Guard {
+	g := Guard{ID: "exists", Text: what + " exists", Holds: ref.UID != "", Answer: "uid " + ref.UID}
+	if !g.Holds {
+		g.Answer = "its UID is not known"
+	}
+	return g
+}
+
+// guardHostKnown holds when Nova knows the node's host. A host that Nova knows under a name that cannot be matched would
+// look empty.
+func (s *Snapshot) guardHostKnown(n *Node) Guard {
+	g := Guard{ID: "host-known", Text: "Nova knows the host", Holds: true, Remedy: "find out under which name nova-compute of the node runs: openstack compute service list"}
+	svc := s.Services[s.HostOf(n.Name)]
+	switch {
+	case svc != nil:
+		g.Answer = "as " + svc.Host
+	case n.Is(RoleCompute):
+		g.Holds, g.Answer = false, "no nova-compute service is known for it"
+	case len(s.InstancesOn(n.Name)) > 0:
+		g.Answer = "as " + s.HostOf(n.Name)
+	default:
+		g.Answer = "the node is no compute node"
+	}
+	return g
+}
+
+// inTheWay are the instances on the node that go down with it against somebody's will: those that Rockoon's blocking check
+// finds, whatever the request's scope says.
+func (s *Snapshot) inTheWay(node string) []InstanceView {
+	var out []InstanceView
+	for _, v := range s.InstanceViews(node) {
+		if blocks(v.Instance, v.Action) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// guardHostEmpty holds when nothing is left on the host that its reboot would hurt.
+func (s *Snapshot) guardHostEmpty(node string) Guard {
+	g := Guard{ID: "host-empty", Text: "no running instance is left on the host"}
+	if !s.known(SourceInstances) {
+		g.Answer, g.Remedy = "not known: "+s.whyUnknown(SourceInstances), "mend the source of the instances"
+		return g
+	}
+	left := s.inTheWay(node)
+	if len(left) == 0 {
+		g.Holds, g.Answer = true, "none"
+		if n := len(s.InstancesOn(node)); n > 0 {
+			g.Answer = fmt.Sprintf("none; %s safe", count(n, "instance")+verb(n, " is", " are"))
+		}
+		return g
+	}
+	names, remedies := make([]string, len(left)), make([]string, len(left))
+	for i, v := range left {
+		name := instanceLabel(v.Instance)
+		names[i] = fmt.Sprintf("%s (%s)", name, v.Action)
+		remedies[i] = name + ": " + s.remedyFor(v)
+	}
+	g.Answer = fmt.Sprintf("%d %s: %s", len(left), verb(len(left), "runs", "run"), some(names, 8))
+	g.Remedy = strings.Join(remedies[:min(len(remedies), 8)], "; ")
+	if n := len(remedies) - 8; n > 0 {
+		g.Remedy += fmt.Sprintf("; and %d more", n)
+	}
+	return g
+}
+
+// remedyFor is what gets one instance out of the way.
+func (s *Snapshot) remedyFor(v InstanceView) string {
+	ways := s.waysFor(v)
+	switch {
+	case s.moving(v.Instance):
+		return "wait for its migration"
+	case v.Action == ActionNotify && v.Origin == OriginTag:
+		return "tell its owner, then " + wayWords(ways)
+	case len(ways) == 0:
+		return "it is " + v.Instance.Status + dashed(nothingMoves[v.Instance.Status])
+	}
+	return wayWords(ways)
+}
+
+func wayWords(ways []IntentKind) string {
+	if len(ways) == 0 {
+		return "repair it"
+	}
+	words := make([]string, 0, len(ways))
+	for _, w := range ways {
+		if r, ok := instanceRules[w]; ok {
+			words = append(words, r.verb)
+		}
+	}
+	return strings.Join(words, " or ") + " it"
+}
+
+// migrationsOn are the instances with a migration under way from or to the host, by name. A record counts while it is its
+// instance's newest: older ones that never ended are Nova's leftovers.
+func (s *Snapshot) migrationsOn(host string) []string {
+	var names []string
+	for id := range s.Migrations {
+		in, m := s.Instances[id], s.LatestMigration(id)
+		if in != nil && m != nil && m.Running() && (m.SourceHost == host || m.DestHost == host) {
+			names = append(names, instanceLabel(in))
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (s *Snapshot) guardNoMigration(host string) Guard {
+	g := Guard{ID: "no-migration", Text: "no migration from or to the host is running", Holds: true, Answer: "none", Remedy: "wait for its end, or abort it"}
+	if names := s.migrationsOn(host); len(names) > 0 {
+		g.Holds, g.Answer = false, some(names, 8)
+	}
+	return g
+}
+
+// instanceLabel is what to call an instance: its name, or the beginning of its ID when it has none.
+func instanceLabel(in *Instance) string {
+	if in.Name == "" {
+		return shortID(in.ID)
+	}
+	return in.Name
+}

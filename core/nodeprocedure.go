@@ -1,0 +1,386 @@
+package core
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// nodeProcedure takes a node through its maintenance: what has happened, what is the operator's to do now, and what others
+// do after it (seed 004, steps 2 and 5; mosk-facts 4.1).
+func (s *Snapshot) nodeProcedure(name string) (Procedure, bool) {
+	v, ok := s.NodeView(name)
+	if !ok {
+		return Procedure{}, false
+	}
+	b := &nodeSteps{s: s, v: v, lock: s.NodeLock(name, ControllerOpenStack), target: Ref{Kind: KindNode, Name: name}}
+	if v.Node != nil {
+		b.target = v.Node.Ref()
+	}
+	if b.lock != nil {
+		b.message = ReadLockMessage(b.lock.Message)
+	}
+	p := Procedure{Title: "Take " + v.Label + " through its maintenance", Summary: b.summary(),
+		Goal: "The node is updated and back in service, and no instance is lost on the way."}
+	switch {
+	case v.Request == nil:
+		b.outside()
+	case v.Request.Deleting.IsZero():
+		b.asked()
+		b.evacuation()
+		b.locks()
+		b.lcm()
+		b.restore()
+	default:
+		b.asked()
+		b.locks()
+		b.lcm()
+		b.restore()
+	}
+	p.Steps = b.steps
+	return p, true
+}
+
+// nodeSteps collects the steps of one node.
+type nodeSteps struct {
+	s       *Snapshot
+	v       NodeView
+	lock    *WorkloadLock // the OpenStack controller's; nil when there is none
+	message LockMessage   // of lock
+	target  Ref
+	steps   []Step
+}
+
+func (b *nodeSteps) add(steps ...Step) { b.steps = append(b.steps, steps...) }
+
+// other is a step that is somebody else's to do.
+func (b *nodeSteps) other(id, title, why string, state StepState, status string) Step {
+	subject := b.target.UID
+	if subject == "" {
+		subject = b.target.Name
+	}
+	return Step{ID: id + "/" + subject, Target: b.target, Label: b.v.Label, Node: b.v.Name, Title: title, Why: why, State: state, Status: status}
+}
+
+// summary is what is known of the node that matters here.
+func (b *nodeSteps) summary() []string {
+	s, v := b.s, b.v
+	out := []string{string(v.Stage) + ": " + v.Reason}
+	mode := "migration mode " + oneLine(string(v.Mode), 40)
+	if !v.ModeSet {
+		mode += " (not set: the default)"
+	}
+	out = append(out, fmt.Sprintf("%s, %d attempts", mode, v.Attempts))
+	if b.message.Class != MessageNone {
+		out = append(out, "the OpenStack controller says: "+oneLine(b.message.Text, 400))
+	}
+	if v.Node != nil && v.Node.Is(RoleCompute) {
+		switch {
+		case v.Instances < 0:
+			out = append(out, "its instances are not known: "+s.whyUnknown(SourceInstances))
+		default:
+			line := count(v.Instances, "instance")
+			if v.Blocking > 0 && v.Request == nil {
+				line += fmt.Sprintf(", %d would hold it now%s", v.Blocking, b.needHands())
+			} else if v.Blocking > 0 {
+				line += fmt.Sprintf(", %d in the way", v.Blocking)
+			}
+			out = append(out, line)
+		}
+	}
+	if v.Service != nil && !v.Service.Enabled {
+		out = append(out, "nova-compute is "+serviceText(v.Service))
+	}
+	return append(out, v.Problems...)
+}
+
+// needHands names the instances that nothing but a person moves.
+func (b *nodeSteps) needHands() string {
+	var names []string
+	for _, v := range b.s.InstanceViews(b.v.Name) {
+		if v.Blocks && !v.Migrates {
+			names = append(names, instanceLabel(v.Instance))
+		}
+	}
+	if len(names) == 0 || b.v.Mode == ModeManual {
+		return ""
+	}
+	return ": nothing but a person moves " + some(names, 4)
+}
+
+// asked says that LCM wants the node.
+func (b *nodeSteps) asked() {
+	r := b.v.Request
+	status := "since " + clockText(r.Created)
+	if scope := b.s.scopeOf(r); scope != "" {
+		status += ", scope " + oneLine(string(scope), 20)
+	}
+	b.add(b.other("asked", "LCM asks for "+b.v.Label, "A NodeMaintenanceRequest names the node: its application controllers prepare it.", StepDone, status))
+}
+
+// held tells whether the OpenStack controller holds the node.
+func (b *nodeSteps) held() bool { return b.lock != nil && b.lock.State() != LockInactive }
+
+// evacuation is what gets the instances off the node.
+func (b *nodeSteps) evacuation() {
+	s, name := b.s, b.v.Name
+	m := s.maintenanceOf(name)
+	if !m.compute {
+		if b.v.ModeSet && b.v.Mode == ModeManual && b.held() {
+			b.add(Plan(s, Intent{Kind: IntentDeclareSafe, Node: name}))
+		}
+		return
+	}
+	if !m.reboot {
+		b.add(b.other("evacuate", "no instance has to move", "The request's scope is drain: the host does not reboot.", StepDone, ""))
+		return
+	}
+	if !b.held() {
+		b.add(b.other("evacuate", "the instances are out of the way", "", StepDone, ""))
+		return
+	}
+	if b.v.Stage == StageQueued {
+		b.add(b.other("begin", "the OpenStack controller begins", join(sentence(b.message.Meaning), sentence(b.message.Remedy)), StepWaiting, textOf(b.v.What, "queued")))
+		b.preparation()
+		return
+	}
+	views := s.InstanceViews(name)
+	byHand := b.v.Mode == ModeManual || b.v.Stage == StageWaiting || !b.v.Mode.Known()
+	if b.v.Mode == ModeLive && b.v.Stage != StageWaiting {
+		b.add(b.controllerMoves())
+	}
+	if !b.v.Mode.Known() {
+		for _, mode := range []MigrationMode{ModeManual, ModeLive} {
+			b.add(Plan(s, Intent{Kind: IntentSetMode, Nodes: []string{name}, Mode: mode}))
+		}
+	}
+	if movable, _ := s.movable(name); byHand && (len(movable) >= 2 || b.batchRuns()) {
+		b.add(Plan(s, Intent{Kind: IntentLiveMigrateAll, Node: name}))
+	}
+	left := 0
+	for _, v := range views {
+		if !v.Blocks {
+			continue
+		}
+		left++
+		if byHand || !v.Migrates && b.v.Mode != ModeSkip || v.Action == ActionNotify {
+			b.add(s.instanceStep(v))
+		}
+	}
+	b.add(b.unconfirmed()...)
+	if left == 0 && s.known(SourceInstances) {
+		b.add(b.other("evacuate", "no running instance is left", "", StepDone, textOf(b.safeText(views), "the host is empty")))
+	}
+	if byHand || b.v.Mode == ModeSkip {
+		b.add(Plan(s, Intent{Kind: IntentDeclareSafe, Node: name}))
+	}
+}
+
+// batchRuns tells whether Lockstep moves the node's instances now, or failed to.
+func (b *nodeSteps) batchRuns() bool {
+	return slices.ContainsFunc(b.s.Operations, func(op Operation) bool {
+		return op.Node == b.v.Name && op.isBatchOf(IntentLiveMigrateAll) && (!op.State.Ended() || op.State == OperationFailed && !op.Acknowledged)
+	})
+}
+
+func (b *nodeSteps) safeText(views []InstanceView) string {
+	if len(views) == 0 {
+		return ""
+	}
+	names := make([]string, len(views))
+	for i, v := range views {
+		names[i] = instanceLabel(v.Instance)
+	}
+	return "safe: " + some(names, 4)
+}
+
+// controllerMoves is what the OpenStack controller does in mode live.
+func (b *nodeSteps) controllerMoves() Step {
+	why := join("In mode live the OpenStack controller live-migrates the instances itself.", sentence(b.message.Meaning), sentence(b.message.Remedy))
+	return b.other("evacuate", "the OpenStack controller moves the instances", why, StepWaiting, textOf(b.v.What, b.v.Reason))
+}
+
+// unconfirmed are the steps on instances that were cold-migrated away from the node and wait for a decision: a revert
+// brings them back to it.
+func (b *nodeSteps) unconfirmed() []Step {
+	s, host := b.s, b.s.HostOf(b.v.Name)
+	var ids []string
+	for id := range s.Migrations {
+		in, m := s.Instances[id], s.LatestMigration(id)
+		if in == nil || m == nil || in.Host == host || in.Status != "VERIFY_RESIZE" || m.SourceHost != host || m.Type == MigrationLive || m.Running() {
+			continue
+		}
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	var out []Step
+	for _, id := range ids {
+		st := Plan(s, Intent{Kind: IntentConfirmResize, Instance: id})
+		st.Why = join("It is on "+s.hostLabel(s.Instances[id].Host)+" now, and "+b.v.Label+" keeps its files until somebody decides.", st.Why)
+		st.Alternatives = []Step{Plan(s, Intent{Kind: IntentRevertResize, Instance: id})}
+		out = append(out, st)
+	}
+	return out
+}
+
+// locks are the node's locks, each with what its controller says.
+func (b *nodeSteps) locks() {
+	returning := !b.v.Request.Deleting.IsZero()
+	for _, l := range b.v.Locks {
+		title := "the lock of " + oneLine(l.Controller, 40) + " is released"
+		if l.Controller == ControllerOpenStack {
+			title = "the OpenStack controller releases its lock"
+		}
+		st := b.s.lockStep(l, title, returning)
+		st.Node, st.Label = b.v.Name, b.v.Label
+		if l == b.lock && st.State == StepWaiting && b.s.known(SourceInstances) {
+			switch {
+			case b.v.Blocking > 0 && b.v.Mode != ModeLive || b.v.Stage == StageWaiting:
+				st.State = StepLater
+			case b.v.Blocking == 0 && b.message.Class == MessageActionable:
+				st.Status = "at its next look, within 60 s"
+			}
+		}
+		b.add(st)
+	}
+}
+
+// lockStep is the release of one lock.
+func (s *Snapshot) lockStep(l *WorkloadLock, title string, over bool) Step {
+	m := ReadLockMessage(l.Message)
+	st := Step{ID: "lock/" + textOf(l.UID, l.Name), Target: l.Ref(), Label: oneLine(l.Controller, 40), Title: title,
+		Why: join(sentence(m.Meaning), sentence(m.Remedy))}
+	switch {
+	case l.State() == LockInactive || over:
+		st.State = StepDone
+		if r := s.History.Locks[l.UID]; r.State == LockInactive && r.Since.Exact {
+			st.Status = "since " + clockText(r.Since.At)
+		}
+	case l.State() == LockFailed:
+		st.State, st.Status = StepFailed, textOf(oneLine(m.Text, 400), "the lock says failed")
+	default:
+		st.State, st.Status = StepWaiting, oneLine(m.Text, 400)
+		if l.Progress != nil {
+			st.Status = strings.TrimSpace(fmt.Sprintf("%d %% %s", l.Progress.Percentage, oneLine(l.Progress.Description, 200)))
+		}
+	}
+	return st
+}
+
+// lcmStages is what LCM does with a node that was released, and in which stages that is under way or over.
+var lcmStages = []struct {
+	id, title, why string
+	now, over      []Stage
+}{
+	{"drain", "LCM drains the node", "LCM cordons the node and moves its pods.", []Stage{StageReleased, StageDraining},
+		[]Stage{StageUpdating, StageRebooting, StageReturning, StageDone}},
+	{"update", "LCM updates the node", "The host and its Kubernetes are updated; in scope os the host may reboot.", []Stage{StageUpdating, StageRebooting},
+		[]Stage{StageReturning, StageDone}},
+	{"return", "the node returns to service", "The controllers wait for the node, its pods, its compute service and its agents; then they take their locks back.", []Stage{StageReturning},
+		[]Stage{StageDone}},
+}
+
+func (b *nodeSteps) lcm() {
+	for _, l := range lcmStages {
+		st := b.other(l.id, l.title, l.why, StepLater, "")
+		switch {
+		case slices.Contains(l.over, b.v.Stage):
+			st.State = StepDone
+		case slices.Contains(l.now, b.v.Stage):
+			st.State, st.Status = StepWaiting, textOf(b.v.What, b.v.Reason)
+			if l.id == "return" {
+				st.Why = join(st.Why, sentence(b.message.Meaning), sentence(b.message.Remedy))
+			}
+		}
+		b.add(st)
+	}
+}
+
+// restore offers an annotation that Lockstep changed back to what it was, once the node is through.
+func (b *nodeSteps) restore() {
+	if b.v.Node == nil {
+		return
+	}
+	if _, changed := b.s.History.Changes[b.v.Node.UID]; !changed {
+		return
+	}
+	st := Plan(b.s, Intent{Kind: IntentRestoreMode, Node: b.v.Name})
+	if b.v.Request != nil && st.State != StepRunning && st.State != StepDone {
+		st.State, st.Status = StepLater, "when the node is back"
+	}
+	b.add(st)
+}
+
+// outside are the steps on a node of which nothing is asked: what can be settled before its turn comes, and after it.
+func (b *nodeSteps) outside() {
+	switch b.v.Stage {
+	case StageDone:
+		b.add(b.other("done", b.v.Label+" went through its maintenance", "", StepDone, b.v.What))
+		b.restore()
+		b.compute()
+		return
+	case StageIdle:
+	default:
+		b.add(b.other("stage", textOf(b.v.What, string(b.v.Stage)), b.v.Reason, StepWaiting, string(b.v.Stage)))
+		for _, l := range b.v.Locks {
+			if l.State() == LockFailed {
+				b.add(b.s.lockStep(l, "the lock of "+oneLine(l.Controller, 40), false))
+			}
+		}
+	}
+	b.restore()
+	b.preparation()
+	if b.v.Stage == StageIdle {
+		state, status := StepLater, "no update runs"
+		if b.s.ClusterRequest() != nil {
+			state, status = StepWaiting, "an update runs; its turn has not come"
+		}
+		b.add(b.other("asked", "LCM asks for "+b.v.Label, "LCM makes a NodeMaintenanceRequest when the node's turn comes.", state, status))
+	}
+}
+
+// exampleAttempts is the number of attempts that the documents use as their example (seed 004, step 2).
+const exampleAttempts = 5
+
+// preparation is what can be settled before the node's turn comes (seed 004, step 2).
+func (b *nodeSteps) preparation() {
+	if b.v.Node == nil {
+		return
+	}
+	nodes := []string{b.v.Name}
+	for _, mode := range []MigrationMode{ModeLive, ModeManual, ModeSkip} {
+		b.add(Plan(b.s, Intent{Kind: IntentSetMode, Nodes: nodes, Mode: mode}))
+	}
+	if b.v.Node.Is(RoleCompute) {
+		i := Intent{Kind: IntentSetAttempts, Nodes: nodes, Attempts: exampleAttempts}
+		if b.v.AttemptsRaw != "" {
+			i.Attempts = 0
+		}
+		b.add(Plan(b.s, i))
+	}
+	b.compute()
+}
+
+// compute offers to take the node's host out of scheduling, or to put it back.
+func (b *nodeSteps) compute() {
+	svc := b.v.Service
+	switch {
+	case svc == nil:
+	case svc.Enabled:
+		reason := "taken out of scheduling with Lockstep"
+		if b.s.Operator != "" {
+			reason += " by " + oneLine(b.s.Operator, 100)
+		}
+		b.add(Plan(b.s, Intent{Kind: IntentDisableCompute, Node: b.v.Name, Reason: reason}))
+	default:
+		b.add(Plan(b.s, Intent{Kind: IntentEnableCompute, Node: b.v.Name}))
+	}
+}
+
+// sentence is a text as a sentence of its own.
+func sentence(text string) string {
+	if text == "" {
+		return ""
+	}
+	return strings.ToUpper(text[:1]) + text[1:] + "."
+}

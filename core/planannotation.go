@@ -1,0 +1,338 @@
+package core
+
+import (
+	"fmt"
+	"hash/fnv"
+	"strconv"
+	"strings"
+)
+
+// setMode plans the migration mode of one node, or of several.
+func (p *planner) setMode() {
+	var value *string
+	p.step.Title = "set migration mode " + oneLine(string(p.i.Mode), 40)
+	if p.i.Mode != "" {
+		value = ptr(string(p.i.Mode))
+	} else {
+		p.step.Title = "remove the migration mode"
+	}
+	valid := Guard{ID: "known", Text: "it is a mode that the OpenStack controller knows", Holds: p.i.Mode == "" || p.i.Mode.Known(),
+		Answer: textOf(oneLine(string(p.i.Mode), 40), "not set: live, the default"), Remedy: "live, manual or skip"}
+	p.setAnnotation(AnnotationMigrationMode, value, valid)
+}
+
+// setAttempts plans how often the OpenStack controller tries to live-migrate an instance.
+func (p *planner) setAttempts() {
+	var value *string
+	p.step.Title = "remove the number of migration attempts"
+	if p.i.Attempts != 0 {
+		value = ptr(itoa(p.i.Attempts))
+		p.step.Title = "set migration attempts " + itoa(p.i.Attempts)
+	}
+	valid := Guard{ID: "known", Text: "it is a number from 1", Holds: p.i.Attempts >= 0, Answer: itoa(p.i.Attempts), Remedy: "1 or more; 0 goes back to the default"}
+	if p.i.Attempts == 0 {
+		valid.Answer = "not set: " + itoa(DefaultMigrationAttempts) + ", the default"
+	}
+	p.setAnnotation(AnnotationMigrationAttempts, value, valid)
+}
+
+// setAnnotation plans the annotation key of the intent's nodes. Valid is the guard on the value.
+func (p *planner) setAnnotation(key string, value *string, valid Guard) {
+	names := p.i.nodesOf()
+	if len(names) == 1 {
+		p.setOneAnnotation(names[0], key, value, valid)
+		return
+	}
+	p.setAnnotations(names, key, value, valid)
+}
+
+// setOneAnnotation plans the annotation of one node.
+func (p *planner) setOneAnnotation(name, key string, value *string, valid Guard) {
+	s, n := p.s, p.s.Nodes[name]
+	toSkip := key == AnnotationMigrationMode && value != nil && MigrationMode(*value) == ModeSkip
+	sources := []SourceID{SourceNodes}
+	if toSkip && s.leaving(name) {
+		sources = append(sources, SourceNodeRequests, SourceNodeLocks, SourceInstances, SourceMigrations)
+	}
+	if !p.node(name, n, sources) {
+		return
+	}
+	if p.i.Kind == IntentSetMode {
+		p.step.ID += "/" + textOf(string(p.i.Mode), "unset") // the modes stand side by side in a procedure
+	}
+	p.step.Title += " on " + n.Label()
+	p.step.Risk = RiskLow
+	p.guard(valid)
+	p.step.Why = annotationWhy(key, value)
+	if toSkip {
+		p.step.Risk, p.step.Type = RiskHigh, typable(n.Label(), n.UID)
+		if s.leaving(name) {
+			p.guard(s.guardNoMigration(s.HostOf(name)))
+			p.maintenanceFacts(name)
+			p.hostFacts(name)
+		}
+	}
+	p.annotate(n, key, value)
+	p.step.Then = s.annotationThen(name, key, value)
+	if !valid.Holds {
+		p.step.Change = nil
+	}
+}
+
+// node gives the step its node, with the guards that all steps on a node have; false when there is no such node.
+func (p *planner) node(name string, n *Node, sources []SourceID) bool {
+	p.step.Node = name
+	if n == nil {
+		p.identify(Ref{Kind: KindNode, Name: name})
+		p.step.Label = oneLine(name, 64)
+		p.common(sources, p.s.busyOn(name))
+		p.unknown("the node exists", "the cluster has no node "+textOf(oneLine(name, 64), "without a name"))
+		return false
+	}
+	p.identify(n.Ref())
+	p.step.Label = n.Label()
+	p.common(sources, p.s.busyOn(name))
+	p.guard(guardExists("the node", n.Ref()))
+	p.fact("uid", n.UID)
+	return true
+}
+
+// annotate makes the change, its command and its way back from the value that the node has now.
+func (p *planner) annotate(n *Node, key string, value *string) {
+	old := n.annotation(key)
+	_, short, _ := strings.Cut(key, "/")
+	p.fact(short, textOr(old, "(not set)"))
+	p.guard(Guard{ID: "differs", Text: "the node does not have the value yet", Holds: !equalText(old, value), Answer: textOr(old, "not set")})
+	if equalText(old, value) {
+		p.done = "the node shows " + annotationText(key, value)
+		return
+	}
+	p.step.Change = SetNodeAnnotation{Node: n.Ref(), Key: key, Old: old, New: value}
+	p.step.Commands = []string{annotateCommand(n.Name, key, value)}
+	p.step.Undo = "set it back: " + annotateCommand(n.Name, key, old)
+}
+
+// annotation is the value of one annotation; nil when it is not set.
+func (n *Node) annotation(key string) *string {
+	if v, ok := n.Annotations[key]; ok {
+		return &v
+	}
+	return nil
+}
+
+func annotationWhy(key string, value *string) string {
+	if key == AnnotationMigrationAttempts {
+		return "It says how often the OpenStack controller tries to live-migrate one instance before it gives up and waits for you."
+	}
+	switch MigrationMode(textOr(value, string(ModeLive))) {
+	case ModeManual:
+		return "In its maintenance the OpenStack controller waits until you have moved its instances and declared it safe."
+	case ModeSkip:
+		return "In its maintenance nobody looks at its instances: they go down with the host. Instances whose owners asked to be told first still hold it."
+	}
+	return "In its maintenance the OpenStack controller live-migrates its instances."
+}
+
+// annotationThen is what follows from the value: at once when the node is being evacuated, else when its turn comes. The
+// annotations are read at each of the controller's looks (mosk-facts 2).
+func (s *Snapshot) annotationThen(name, key string, value *string) string {
+	lock := s.NodeLock(name, ControllerOpenStack)
+	switch {
+	case !s.leaving(name):
+		return "It counts when the node's turn comes."
+	case lock == nil || lock.State() != LockActive:
+		return "The node is in maintenance, and the OpenStack controller does not hold it any more: it counts the next time."
+	}
+	soon := "The OpenStack controller reads it at its next look, within 60 s: "
+	if key == AnnotationMigrationAttempts {
+		return soon + "each instance gets so many tries then."
+	}
+	switch MigrationMode(textOr(value, string(ModeLive))) {
+	case ModeManual:
+		return soon + "it waits for you then. What it has begun goes on to its end."
+	case ModeSkip:
+		return soon + s.skipThen(name)
+	}
+	return soon + "it live-migrates what runs on the host then."
+}
+
+// skipThen is what follows from skip on a node that is being evacuated, counted out.
+func (s *Snapshot) skipThen(name string) string {
+	var down, held []string
+	for _, v := range s.InstanceViews(name) {
+		action, _ := EffectiveAction(v.Instance.Tags, ModeSkip)
+		_, safe := safeAsItStands(v.Instance)
+		switch {
+		case safe:
+		case blocks(v.Instance, action):
+			held = append(held, instanceLabel(v.Instance))
+		default:
+			down = append(down, instanceLabel(v.Instance))
+		}
+	}
+	if len(held) > 0 {
+		return fmt.Sprintf("it still waits for %s (%s), whose tags say so; %s would go down with the host.", count(len(held), "instance"), some(held, 4), count(len(down), "instance"))
+	}
+	then := "it releases its lock; LCM then drains, updates and reboots the node."
+	if len(down) > 0 {
+		return then + fmt.Sprintf(" %s %s down with it (%s), and %s started again after it.", count(len(down), "instance"), verb(len(down), "goes", "go"), some(down, 4), verb(len(down), "is", "are"))
+	}
+	return then
+}
+
+// setAnnotations plans the annotation of several nodes, as a batch of steps of one node each.
+func (p *planner) setAnnotations(names []string, key string, value *string, valid Guard) {
+	s := p.s
+	p.identify(Ref{Kind: KindCluster, Name: s.Cluster})
+	p.step.ID = string(p.i.Kind) + "/" + namesID(names)
+	p.step.Label, p.step.Risk = count(len(names), "node"), RiskHigh
+	p.step.Title += " on " + p.step.Label
+	p.step.Type = p.step.Label
+	p.step.Why, p.step.Then = annotationWhy(key, value), "It counts for each node when its turn comes, and within 60 s on one that is being evacuated."
+	p.step.Undo = "set each back to what it was; Lockstep keeps the old values in its journal"
+	p.common([]SourceID{SourceNodes}, s.busyOn(names...))
+	var missing []string
+	var items []BatchItem
+	for _, name := range names {
+		n := s.Nodes[name]
+		if n == nil {
+			missing = append(missing, oneLine(name, 64))
+			continue
+		}
+		p.fact("uid of "+name, n.UID)
+		p.fact("value on "+name, textOr(n.annotation(key), "(not set)"))
+		i := p.i
+		i.Node, i.Nodes = "", []string{name}
+		one := Plan(s, i)
+		if one.Change == nil {
+			continue // it has the value already
+		}
+		items = append(items, BatchItem{Intent: i, Label: n.Label(), Change: one.Change})
+		p.step.Commands = append(p.step.Commands, one.Commands...)
+	}
+	p.guard(Guard{ID: "exists", Text: "the nodes exist", Holds: len(missing) == 0 && len(names) > 0,
+		Answer: textOf(some(missing, 4), count(len(names), "node"))})
+	p.guard(valid)
+	p.guard(Guard{ID: "differs", Text: "a node does not have the value yet", Holds: len(items) > 0, Answer: fmt.Sprintf("%d of %d do not", len(items), len(names))})
+	switch {
+	case len(missing) > 0 || !valid.Holds || len(names) == 0:
+		p.step.Commands = nil
+	case len(items) == 0:
+		p.done = "all of them have it"
+	default:
+		p.step.Change = Batch{Items: items, AtOnce: 1}
+	}
+}
+
+// namesID is a short name for a set of names, the same for the same set.
+func namesID(names []string) string {
+	h := fnv.New64a()
+	for _, n := range names {
+		fmt.Fprintf(h, "%s\x00", n)
+	}
+	return itoa(len(names)) + "-nodes-" + strconv.FormatUint(h.Sum64(), 36)
+}
+
+// maintenanceFacts are the request and the OpenStack controller's lock of the node, on which a step in its maintenance
+// rests.
+func (p *planner) maintenanceFacts(name string) {
+	if r := p.s.NodeRequest(name); r != nil {
+		p.fact("request", r.UID)
+	} else {
+		p.fact("request", "")
+	}
+	if l := p.s.NodeLock(name, ControllerOpenStack); l != nil {
+		p.fact("lock", string(l.State())+" "+l.UID)
+	} else {
+		p.fact("lock", "")
+	}
+}
+
+// hostFacts are the instances on the node's host, each with its state.
+func (p *planner) hostFacts(name string) {
+	for _, in := range p.s.byID(name) {
+		p.fact("instance "+in.ID, instanceFact(in))
+	}
+}
+
+// declareSafe plans the operator's word that the node may go down: mode skip, once nothing is in the way (seed 004,
+// "Perform the manual workload migration").
+func (p *planner) declareSafe() {
+	s, name := p.s, p.i.Node
+	n := s.Nodes[name]
+	p.step.Title, p.step.Risk = "declare "+oneLine(s.Label(name), 64)+" safe", RiskHigh
+	ok := p.node(name, n, []SourceID{SourceNodes, SourceNodeRequests, SourceNodeLocks, SourceInstances, SourceComputeServices, SourceMigrations})
+	if !ok {
+		return
+	}
+	p.step.Type = typable(n.Label(), n.UID)
+	p.step.Why = "The OpenStack controller holds the node until no instance is in the way. With skip you say that the node may go down."
+	p.step.Then = "The OpenStack controller releases its lock at its next look, within 60 s; LCM then drains, updates and reboots the node."
+	p.guardRequest(name)
+	p.guardLock(name)
+	p.guard(s.guardHostKnown(n))
+	p.guard(s.guardHostEmpty(name))
+	p.guard(s.guardNoMigration(s.HostOf(name)))
+	p.maintenanceFacts(name)
+	p.hostFacts(name)
+	p.annotate(n, AnnotationMigrationMode, ptr(string(ModeSkip)))
+	if p.step.Change != nil {
+		p.step.Undo = "set it back (offered when the node is done): " + annotateCommand(n.Name, AnnotationMigrationMode, n.annotation(AnnotationMigrationMode))
+	}
+}
+
+func (p *planner) guardRequest(name string) {
+	g := Guard{ID: "request", Text: "LCM asks for the node", Remedy: "wait for its NodeMaintenanceRequest"}
+	switch r := p.s.NodeRequest(name); {
+	case r == nil:
+		g.Answer = "it has no NodeMaintenanceRequest"
+	case !r.Deleting.IsZero():
+		g.Answer, g.Remedy = "its NodeMaintenanceRequest is being removed: the node is on its way back", ""
+	default:
+		g.Holds, g.Answer = true, "since "+clockText(r.Created)
+	}
+	p.guard(g)
+}
+
+func (p *planner) guardLock(name string) {
+	g := Guard{ID: "lock", Text: "the OpenStack controller holds the node"}
+	switch l := p.s.NodeLock(name, ControllerOpenStack); {
+	case l == nil:
+		g.Answer = "it has no NodeWorkloadLock of the OpenStack controller"
+	default:
+		g.Holds, g.Answer = l.State() == LockActive, "its lock is "+oneLine(string(l.State()), 40)
+	}
+	p.guard(g)
+}
+
+// restoreMode plans an annotation that Lockstep changed back to what it was.
+func (p *planner) restoreMode() {
+	s, name := p.s, p.i.Node
+	n := s.Nodes[name]
+	p.step.Title, p.step.Risk = "give "+oneLine(s.Label(name), 64)+" its migration mode back", RiskLow
+	if !p.node(name, n, []SourceID{SourceNodes}) {
+		return
+	}
+	change, changed := s.History.Changes[n.UID]
+	g := Guard{ID: "changed", Text: "Lockstep changed it", Holds: changed, Answer: "it did not"}
+	if changed {
+		g.Answer = annotationText(change.Key, change.New) + " at " + clockText(change.At)
+	}
+	p.guard(g)
+	if !changed {
+		return
+	}
+	current := n.annotation(change.Key)
+	same := Guard{ID: "unchanged", Text: "it still has the value that Lockstep set", Holds: equalText(current, change.New), Answer: textOr(current, "not set"),
+		Remedy: "somebody else has changed it since: set the mode that you want"}
+	if equalText(current, change.Old) {
+		same.Remedy = ""
+	}
+	p.guard(same)
+	p.step.Why = "Lockstep set " + annotationText(change.Key, change.New) + " for this maintenance; before, it was " + textOr(change.Old, "not set") + "."
+	p.step.Then = s.annotationThen(name, change.Key, change.Old)
+	p.annotate(n, change.Key, change.Old)
+	if !same.Holds {
+		p.step.Change = nil
+	}
+}

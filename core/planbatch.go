@@ -1,0 +1,106 @@
+package core
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// byID are the instances on the node's host, by ID.
+func (s *Snapshot) byID(node string) []*Instance {
+	list := slices.Clone(s.InstancesOn(node))
+	slices.SortFunc(list, func(a, b *Instance) int { return strings.Compare(a.ID, b.ID) })
+	return list
+}
+
+// instanceFact is what a step on a whole host rests on for each of its instances.
+func instanceFact(in *Instance) string {
+	parts := []string{in.Name, in.Status}
+	if in.TaskState != "" {
+		parts = append(parts, in.TaskState)
+	}
+	return strings.Join(append(parts, in.Power.String(), strings.Join(actionTags(in), " ")), ", ")
+}
+
+func actionTags(in *Instance) []string {
+	var out []string
+	for _, a := range recognisedTags(in.Tags) {
+		out = append(out, string(a))
+	}
+	return out
+}
+
+// movable are the instances on the node that hold its lock and that can be live-migrated now; others are those that hold
+// it and cannot, or whose owners asked to be told first: an owner's word is not overridden wholesale.
+func (s *Snapshot) movable(node string) (movable, others []InstanceView) {
+	for _, v := range s.InstanceViews(node) {
+		if !v.Blocks {
+			continue
+		}
+		in := v.Instance
+		can := (in.Status == "ACTIVE" || in.Status == "PAUSED") && in.TaskState == "" && !s.moving(in)
+		if can && (v.Action != ActionNotify || v.Origin != OriginTag) {
+			movable = append(movable, v)
+		} else {
+			others = append(others, v)
+		}
+	}
+	return movable, others
+}
+
+// liveMigrateAll plans that everything in the way of a node's maintenance moves, a few at a time.
+func (p *planner) liveMigrateAll() {
+	s, name := p.s, p.i.Node
+	n := s.Nodes[name]
+	p.step.Title, p.step.Risk = "live-migrate all from "+oneLine(s.Label(name), 64), RiskHigh
+	if !p.node(name, n, []SourceID{SourceNodes, SourceInstances, SourceComputeServices, SourceMigrations}) {
+		return
+	}
+	atOnce := max(p.i.AtOnce, 0)
+	if atOnce == 0 {
+		atOnce = max(s.Settings.MigrateAtOnce, 1)
+	}
+	movable, others := s.movable(name)
+	p.step.Title = "live-migrate " + count(len(movable), "instance") + " from " + n.Label()
+	p.step.Type = typable(n.Label(), n.UID)
+	p.step.Why = fmt.Sprintf("Everything that holds the node and can be moved without stopping moves, %d at a time.", atOnce)
+	if len(others) > 0 {
+		names := make([]string, len(others))
+		for i, v := range others {
+			names[i] = instanceLabel(v.Instance) + " (" + v.Why + ")"
+		}
+		p.step.Why = join(p.step.Why, "Left out: "+some(names, 4)+".")
+	}
+	p.step.Then = "It pauses by itself when one fails, and goes on when you say so. Each is planned again right before it is moved."
+	p.step.Undo = "migrate them again, once the node is back"
+	p.guard(s.guardHostKnown(n))
+	p.guard(Guard{ID: "something", Text: "there is something to move", Holds: len(movable) > 0, Answer: count(len(movable), "instance"),
+		Remedy: "look at the instances one by one"})
+	host := s.HostOf(name)
+	zone := ""
+	if svc := s.Services[host]; svc != nil {
+		zone = svc.Zone
+	}
+	targets := s.targets(host, zone)
+	p.guard(Guard{ID: "target", Text: "another compute service of its zone is up and enabled", Holds: targets > 0, Answer: fmt.Sprintf("%d are", targets),
+		Remedy: "enable one, or wait for a node that returns"})
+	p.fact("at once", itoa(atOnce))
+	p.hostFacts(name)
+	items := make([]BatchItem, 0, len(movable))
+	for _, v := range movable {
+		i := Intent{Kind: IntentLiveMigrate, Instance: v.Instance.ID}
+		one := Plan(s, i)
+		if one.Change == nil {
+			continue
+		}
+		items = append(items, BatchItem{Intent: i, Label: instanceLabel(v.Instance), Change: one.Change})
+		p.step.Commands = append(p.step.Commands, one.Commands...)
+	}
+	if len(items) > 0 {
+		p.step.Change = Batch{Items: items, AtOnce: atOnce}
+	}
+	p.step.Status = count(len(movable), "instance") + " to move"
+	if len(others) > 0 {
+		p.step.Status += fmt.Sprintf(", %d left out", len(others))
+	}
+}

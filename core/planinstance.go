@@ -1,0 +1,317 @@
+package core
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// instanceRule is one row of the table of what can be done with an instance.
+type instanceRule struct {
+	verb     string
+	statuses []string // in which Nova lets it be done (its API reference); empty: in any
+	idle     bool     // no task and no migration may be under way
+	target   bool     // another host has to be able to take it
+	running  []string // statuses of the live migration that it acts on; empty when it acts on none
+	risk     Risk
+	typed    bool
+	command  []string // the words around the instance's ID, which comes after them
+	why      string
+	then     string
+	undo     string
+}
+
+// instanceRules is that table. The statuses are those of Nova's API reference, "Servers - run an action"; that a live
+// migration can be aborted while it is queued or prepared needs microversion 2.65.
+var instanceRules = map[IntentKind]instanceRule{
+	IntentLiveMigrate: {verb: "live-migrate", statuses: []string{"ACTIVE", "PAUSED"}, idle: true, target: true, risk: RiskMedium,
+		command: []string{"openstack", "--os-compute-api-version", "2.30", "server", "migrate", "--live-migration"},
+		why:     "It moves to a host that the scheduler chooses, and goes on running.",
+		then:    "Nova copies its memory while it runs; a guest that writes faster than that does not get away without being aborted or forced.",
+		undo:    "migrate it again, once the node is back"},
+	IntentColdMigrate: {verb: "cold-migrate", statuses: []string{"ACTIVE", "SHUTOFF"}, idle: true, target: true, risk: RiskMedium,
+		command: []string{"openstack", "server", "migrate"},
+		why:     "For an instance that cannot be live-migrated. It is down while it is moved, if it runs now.",
+		then:    "It is stopped, copied, and started on another host; then it waits in VERIFY_RESIZE until the migration is confirmed or reverted.",
+		undo:    "revert the migration, as long as it was not confirmed"},
+	IntentConfirmResize: {verb: "confirm the migration of", statuses: []string{"VERIFY_RESIZE"}, idle: true, risk: RiskMedium,
+		command: []string{"openstack", "server", "migration", "confirm"},
+		why:     "Its cold migration or resize waits for a decision; in VERIFY_RESIZE it can be neither migrated nor stopped.",
+		then:    "What the source host kept of it is removed, and it is ACTIVE where it is."},
+	IntentRevertResize: {verb: "revert the migration of", statuses: []string{"VERIFY_RESIZE"}, idle: true, risk: RiskMedium,
+		command: []string{"openstack", "server", "migration", "revert"},
+		why:     "Its cold migration or resize waits for a decision; reverting takes it back to where it was.",
+		then:    "It is down while it goes back to its source host.",
+		undo:    "migrate it again"},
+	IntentStop: {verb: "stop", statuses: []string{"ACTIVE", "ERROR"}, idle: true, risk: RiskHigh, typed: true,
+		command: []string{"openstack", "server", "stop"},
+		why:     "A stopped instance does not hold the node's lock. Its users lose it until it is started again.",
+		then:    "The guest is shut down and stays down until somebody starts it: the maintenance does not.",
+		undo:    "start it"},
+	IntentStart: {verb: "start", statuses: []string{"SHUTOFF"}, idle: true, risk: RiskMedium,
+		command: []string{"openstack", "server", "start"},
+		why:     "It was stopped; nobody else starts it.",
+		then:    "It runs on the host on which it is now.",
+		undo:    "stop it"},
+	IntentAbortMigration: {verb: "abort the live migration of", running: []string{"queued", "preparing", "running"}, risk: RiskMedium,
+		command: []string{"openstack", "--os-compute-api-version", "2.65", "server", "migration", "abort"},
+		why:     "A migration that does not come to an end holds up all that follow it.",
+		then:    "What was copied is thrown away, and it goes on running where it is. The OpenStack controller may try again.",
+		undo:    "live-migrate it again"},
+	IntentForceComplete: {verb: "force the live migration of", running: []string{"running"}, risk: RiskMedium,
+		command: []string{"openstack", "--os-compute-api-version", "2.22", "server", "migration", "force", "complete"},
+		why:     "The guest writes its memory faster than it can be copied.",
+		then:    "Nova pauses the guest (or switches to post-copy, where the cloud allows it) until the rest is copied: it stands still for that long, seconds to minutes by what remains."},
+}
+
+// instanceAction plans all that is done with one instance.
+func (p *planner) instanceAction() {
+	rule, s := instanceRules[p.i.Kind], p.s
+	sources := []SourceID{SourceInstances, SourceComputeServices, SourceMigrations}
+	in := s.Instances[p.i.Instance]
+	if in == nil {
+		p.identify(Ref{Kind: KindInstance, Name: p.i.Instance, UID: p.i.Instance})
+		p.step.Title, p.step.Label, p.step.Risk = rule.verb+" "+shortID(p.i.Instance), shortID(p.i.Instance), rule.risk
+		p.common(sources, s.busyWith(p.i.Instance, ""))
+		p.unknown("the instance exists", "Nova shows no instance "+oneLine(p.i.Instance, 64))
+		return
+	}
+	view, _ := s.InstanceView(in.ID)
+	label := instanceLabel(in)
+	p.identify(in.Ref())
+	p.step.Title, p.step.Label, p.step.Risk = rule.verb+" "+label, label, rule.risk
+	p.step.Why, p.step.Then, p.step.Undo = rule.why, rule.then, rule.undo
+	if n := s.NodeOfHost(in.Host); n != nil {
+		p.step.Node = n.Name
+	}
+	if rule.typed {
+		p.step.Type = typable(in.Name, in.ID)
+	}
+	p.step.Why = join(p.step.Why, s.ownerText(view), lockedText(in))
+	if p.i.Kind == IntentStart && s.leaving(p.step.Node) {
+		p.step.Then = join(p.step.Then, "Its node is in maintenance: it holds the lock again, or goes down with the host.")
+	}
+
+	busy := s.busyWith(in.ID, p.step.Node)
+	if len(rule.running) > 0 {
+		busy = s.busyBesideMigrations(in.ID, p.step.Node)
+	}
+	p.common(sources, busy)
+	p.guard(guardExists("the instance", in.Ref()))
+	p.guard(Guard{ID: "on-host", Text: "it is on a host", Holds: in.Host != "", Answer: textOf(s.Label(in.Host), "Nova names none"), Remedy: "wait until Nova shows where it is"})
+	m := s.LatestMigration(in.ID)
+	if len(rule.running) > 0 {
+		p.guardRunningMigration(m, rule)
+	} else {
+		p.guardStatus(in, rule)
+		p.guardIdle(in, m)
+		p.guardComputeUp(in, m)
+	}
+	if rule.target {
+		p.guardTarget(in)
+	}
+
+	change := InstanceAction{Do: p.i.Kind, Instance: in.Ref(), Host: in.Host, Status: in.Status}
+	words := append(slices.Clone(rule.command), in.ID)
+	if len(rule.running) > 0 && m != nil {
+		change.MigrationID = m.ID
+		words = append(words, itoa(m.ID))
+	}
+	p.step.Commands = []string{shellCommand(words...)}
+	p.instanceFacts(in)
+	if len(rule.running) > 0 {
+		if m == nil || !m.Running() || m.Type != MigrationLive {
+			p.step.Commands = nil
+			return // there is nothing to act on
+		}
+		p.fact("migration", itoa(m.ID)+" from "+m.SourceHost)
+	}
+	p.step.Change = change
+	p.step.Status = s.instanceStatus(in, view)
+	if p.i.Kind == IntentLiveMigrate && view.Failures > 0 && !s.moving(in) && m != nil && m.Failed() {
+		p.step.State = StepFailed
+		p.step.Status = "failed " + times(view.Failures) + because(oneLine(view.Failure, 400))
+	}
+}
+
+// instanceFacts are what a step on the instance rests on.
+func (p *planner) instanceFacts(in *Instance) {
+	p.fact("uid", in.ID)
+	p.fact("host", in.Host)
+	p.fact("status", in.Status)
+	p.fact("task", in.TaskState)
+	p.fact("vm state", in.VMState)
+	p.fact("power", in.Power.String())
+}
+
+// instanceStatus is how it is with the instance, short.
+func (s *Snapshot) instanceStatus(in *Instance, v InstanceView) string {
+	if s.moving(in) {
+		return s.progressText(in)
+	}
+	return v.Why
+}
+
+// progressText is how the instance's migration goes: "81 %, to cmp-09".
+func (s *Snapshot) progressText(in *Instance) string {
+	m := s.LatestMigration(in.ID)
+	if m == nil || !m.Running() {
+		return s.movingText(in)
+	}
+	var parts []string
+	if n := m.Percent(); n >= 0 {
+		parts = append(parts, itoa(n)+" %")
+	} else {
+		parts = append(parts, m.Status)
+	}
+	if m.DestHost != "" {
+		to := m.DestHost
+		if n := s.NodeOfHost(to); n != nil {
+			to = n.Label()
+		}
+		parts = append(parts, "to "+to)
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (p *planner) guardStatus(in *Instance, rule instanceRule) {
+	p.guard(Guard{ID: "status", Text: "it is " + strings.Join(rule.statuses, " or "), Holds: slices.Contains(rule.statuses, in.Status),
+		Answer: in.Status, Remedy: textOf(nothingMoves[in.Status], "choose what fits its status")})
+}
+
+func (p *planner) guardIdle(in *Instance, m *Migration) {
+	p.guard(Guard{ID: "no-task", Text: "nothing is being done with it", Holds: in.TaskState == "", Answer: textOf(in.TaskState, "no task"), Remedy: "wait until Nova is done with it"})
+	g := Guard{ID: "no-migration", Text: "it is not being migrated", Holds: true, Answer: "no migration is under way", Remedy: "wait for its end, or abort it"}
+	if m != nil && m.Running() {
+		g.Holds, g.Answer = false, p.s.progressText(in)
+	}
+	p.guard(g)
+}
+
+// guardComputeUp holds when the nova-compute services that have to carry the step out are up: Nova would take the call,
+// and leave the instance in its task for ever.
+func (p *planner) guardComputeUp(in *Instance, m *Migration) {
+	hosts := []string{in.Host}
+	if slices.Contains([]IntentKind{IntentConfirmResize, IntentRevertResize}, p.i.Kind) && m != nil && m.SourceHost != "" && m.SourceHost != in.Host {
+		hosts = append(hosts, m.SourceHost)
+	}
+	g := Guard{ID: "compute-up", Text: "nova-compute of its host is up", Holds: true, Remedy: "look at the nova-compute pod of the node"}
+	var up, down []string
+	for _, h := range hosts {
+		if svc := p.s.Services[h]; svc != nil && (!svc.Up || svc.ForcedDown) {
+			down = append(down, p.s.hostLabel(h))
+		} else if svc != nil {
+			up = append(up, p.s.hostLabel(h))
+		}
+	}
+	g.Answer = textOf(strings.Join(up, ", "), "not known")
+	if len(down) > 0 {
+		g.Holds, g.Answer = false, "down on "+strings.Join(down, ", ")
+	}
+	p.guard(g)
+}
+
+// guardTarget holds when at least one other host of its zone could take the instance. Whether there is room the scheduler
+// alone knows.
+func (p *planner) guardTarget(in *Instance) {
+	zone := in.Zone
+	if own := p.s.Services[in.Host]; own != nil && own.Zone != "" {
+		zone = own.Zone
+	}
+	n := p.s.targets(in.Host, zone)
+	where := ""
+	if zone != "" {
+		where = " in zone " + zone
+	}
+	p.guard(Guard{ID: "target", Text: "another compute service" + where + " is up and enabled", Holds: n > 0, Answer: fmt.Sprintf("%d are", n),
+		Remedy: "enable one, or wait for a node that returns"})
+}
+
+// targets counts the compute services beside the host's that the scheduler can use; in any zone when none is given.
+func (s *Snapshot) targets(host, zone string) int {
+	n := 0
+	for h, svc := range s.Services {
+		if h != host && svc.Enabled && svc.Up && !svc.ForcedDown && (zone == "" || svc.Zone == zone) {
+			n++
+		}
+	}
+	return n
+}
+
+func (p *planner) guardRunningMigration(m *Migration, rule instanceRule) {
+	g := Guard{ID: "migration", Text: "a live migration of it is " + strings.Join(rule.running, " or ")}
+	switch {
+	case m == nil || !m.Running():
+		g.Answer = "none is under way"
+	case m.Type != MigrationLive:
+		g.Answer = "what is under way is no live migration: " + m.Type
+	default:
+		g.Holds, g.Answer = slices.Contains(rule.running, m.Status), m.Status
+		g.Remedy = "wait"
+	}
+	p.guard(g)
+}
+
+// ownerText reminds of an instance whose owner decides.
+func (s *Snapshot) ownerText(v InstanceView) string {
+	if v.Action == ActionNotify && v.Origin == OriginTag {
+		return "Its owner asked to be told first (tag notify, project " + s.Project(v.Instance.ProjectID) + "): the owner decides."
+	}
+	return ""
+}
+
+func lockedText(in *Instance) string {
+	if in.Locked {
+		return "Its owner has locked it; an administrator's call goes through all the same."
+	}
+	return ""
+}
+
+// hostLabel is what people call the node of a host.
+func (s *Snapshot) hostLabel(host string) string {
+	if n := s.NodeOfHost(host); n != nil {
+		return n.Label()
+	}
+	return host
+}
+
+// leaving tells whether the node is asked to go into maintenance and not on its way back.
+func (s *Snapshot) leaving(node string) bool {
+	r := s.NodeRequest(node)
+	return r != nil && r.Deleting.IsZero()
+}
+
+// textOf is text, or the other one when it is empty.
+func textOf(text, empty string) string {
+	if text == "" {
+		return empty
+	}
+	return text
+}
+
+// join puts sentences together, the empty ones left out.
+func join(sentences ...string) string {
+	return strings.Join(slices.DeleteFunc(sentences, func(s string) bool { return s == "" }), " ")
+}
+
+// waysFor are the steps that get an instance out of the way of its node's maintenance as it stands now, the best first.
+func (s *Snapshot) waysFor(v InstanceView) []IntentKind {
+	in := v.Instance
+	if s.moving(in) {
+		if m := s.LatestMigration(in.ID); m != nil && m.Running() && m.Type == MigrationLive {
+			return []IntentKind{IntentAbortMigration, IntentForceComplete}
+		}
+		return nil
+	}
+	switch in.Status {
+	case "ACTIVE":
+		return []IntentKind{IntentLiveMigrate, IntentColdMigrate, IntentStop}
+	case "PAUSED":
+		return []IntentKind{IntentLiveMigrate}
+	case "VERIFY_RESIZE":
+		return []IntentKind{IntentConfirmResize, IntentRevertResize}
+	case "ERROR":
+		return []IntentKind{IntentStop}
+	}
+	return nil
+}

@@ -1,0 +1,76 @@
+package core
+
+import (
+	"fmt"
+	"slices"
+)
+
+// sourceProcedure is what mends a source, or all sources of one API server when the subject is a Server.
+func (s *Snapshot) sourceProcedure(subject string) (Procedure, bool) {
+	var ids []SourceID
+	for id := range s.Sources {
+		if string(id) == subject || string(id.Server()) == subject {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) == 0 {
+		return Procedure{}, false
+	}
+	slices.Sort(ids)
+	p := Procedure{Title: "See " + subject + " again", Goal: "Lockstep sees it live; until then it writes nothing that rests on it."}
+	for _, id := range ids {
+		p.Steps = append(p.Steps, s.sourceStep(s.Sources[id]))
+	}
+	return p, true
+}
+
+// sourceStep says how one source does, and what mends it.
+func (s *Snapshot) sourceStep(src Source) Step {
+	st := Step{ID: "source/" + string(src.ID), Target: Ref{Kind: KindSource, Name: string(src.ID)}, Label: string(src.ID),
+		Title: "see " + string(src.ID) + " again", State: StepWaiting, Status: string(src.State)}
+	switch {
+	case src.State == SourceLive:
+		st.State, st.Title = StepDone, string(src.ID)+" is live"
+		_, st.Status = s.fresh(src.ID)
+		return st
+	case src.State == SourceOff:
+		st.State, st.Status = StepLater, "not configured"
+	case !src.AsOf.IsZero():
+		st.Status = fmt.Sprintf("%s; seen last %s ago", src.State, spanText(max(s.Wall.Sub(src.AsOf), 0)))
+	}
+	if src.Err != nil {
+		st.Status += ": " + oneLine(src.Err.Error(), 400)
+		st.Why = sentence(src.Err.Remedy)
+	}
+	if !src.Next.IsZero() && src.Next.After(s.Wall) {
+		st.Then = "It is tried again in " + spanText(src.Next.Sub(s.Wall)) + "."
+	}
+	if st.Why == "" {
+		st.Why = sourceWhy[src.State]
+	}
+	st.Commands = sourceCommands(src)
+	return st
+}
+
+// sourceWhy is what to make of a source whose adapter names no remedy.
+var sourceWhy = map[SourceState]string{
+	SourceConnecting: "It has not answered yet.",
+	SourceStale:      "It was seen, and is not confirmed now; what it showed last stays on the screen, with its age.",
+	SourceAbsent:     "The API server does not know the resource: a cluster of another version, or one without MOSK.",
+	SourceForbidden:  "Your rights do not reach so far: an administrator applies deploy/rbac-readonly.yaml.",
+	SourceFailed:     "It is tried again by itself.",
+	SourceOff:        "Without it Lockstep shows less, and offers nothing that rests on it.",
+}
+
+// sourceCommands show by hand whether the source's server answers.
+func sourceCommands(src Source) []string {
+	switch {
+	case src.State == SourceOff || src.State == SourceConnecting:
+		return nil
+	case src.ID.Server() == ServerOpenStack:
+		return []string{shellCommand("openstack", "token", "issue"), shellCommand("openstack", "compute", "service", "list")}
+	case src.State == SourceForbidden:
+		return []string{shellCommand("kubectl", "auth", "can-i", "--list")}
+	}
+	return []string{shellCommand("kubectl", "get", "--raw", "/readyz")}
+}
