@@ -24,9 +24,12 @@ func (d *confirmDialog) draw(m *Model, w, h int) []string {
 		title = d.where + " " + m.look.glyph.Dot + " " + title
 	}
 	note := line{txt(themes.Dim, "risk: "), txt(riskTone(s.Risk), string(s.Risk))}
-	body := d.body(m, inner)
 	foot := d.foot(inner)
 	room := max(h-2-len(foot), 1)
+	body := d.body(m, inner, true)
+	if len(body) > room {
+		body = d.body(m, inner, false)
+	}
 	d.last = max(len(body)-room, 0)
 	d.scroll = min(d.scroll, d.last)
 	if d.last > 0 {
@@ -39,7 +42,9 @@ func (d *confirmDialog) draw(m *Model, w, h int) []string {
 	return m.box(one(themes.Strong, title), note, append(body, foot...), w)
 }
 
-func (d *confirmDialog) body(m *Model, w int) []line {
+// body is everything that has to be read. Conditions that hold have a line each when all is set, otherwise they share a
+// paragraph, so that what does not hold and the commands are seen first.
+func (d *confirmDialog) body(m *Model, w int, all bool) []line {
 	s := d.step
 	var out []line
 	add := func(tone themes.Token, text string) { out = append(out, paragraph(tone, text, w)...) }
@@ -67,8 +72,26 @@ func (d *confirmDialog) body(m *Model, w int) []line {
 	if len(s.Guards) > 0 {
 		gapLine()
 		add(themes.Dim, "Before this may happen")
+		var holding []string
 		for _, g := range s.Guards {
-			out = append(out, guardLines(m, g, w)...)
+			switch {
+			case all || !g.Holds:
+				out = append(out, guardLines(m, g, w)...)
+			case g.Answer != "":
+				holding = append(holding, g.Text+" ("+g.Answer+")")
+			default:
+				holding = append(holding, g.Text)
+			}
+		}
+		for i, l := range wrap(clean(strings.Join(holding, ", "), rowLimit), max(w-4, 8)) {
+			lead := line{blank(4)}
+			if len(holding) == 0 {
+				break
+			}
+			if i == 0 {
+				lead = line{blank(2), txt(themes.Good, m.look.glyph.On+" ")}
+			}
+			out = append(out, append(lead, txt(themes.Dim, l)))
 		}
 	}
 	if d.preview != nil && (d.preview.DryRun != "" || d.preview.Err != nil) {
@@ -231,7 +254,7 @@ func inputLine(value string, at, w int, focused bool) line {
 
 // describe says exactly what is changed on exactly which object.
 func describe(s *core.Snapshot, step core.Step) []string {
-	on := string(step.Target.Kind) + " " + step.Target.Name
+	on := kindWord(step.Target.Kind) + " " + step.Target.Name
 	if step.Label != "" && step.Label != step.Target.Name {
 		on += " (" + step.Label + ")"
 	}
@@ -245,7 +268,7 @@ func describe(s *core.Snapshot, step core.Step) []string {
 		}
 		return []string{"Set " + c.Key + " from " + quoted(c.Old) + " to " + quoted(c.New) + " on " + on + "."}
 	case core.InstanceAction:
-		text := strings.ReplaceAll(string(c.Do), "-", " ") + ": " + on
+		text := doing(c) + " " + on
 		if c.Host != "" {
 			text += ", on " + s.Label(c.Host)
 		}
@@ -259,7 +282,7 @@ func describe(s *core.Snapshot, step core.Step) []string {
 		}
 		return []string{"Disable " + on + " with the reason \"" + c.Reason + "\"."}
 	case core.Batch:
-		out := []string{fmt.Sprintf("%d changes for %s, %d at a time:", len(c.Items), on, max(c.AtOnce, 1))}
+		out := []string{fmt.Sprintf("%s for %s, %d at a time:", counted(len(c.Items), "change"), on, max(c.AtOnce, 1))}
 		for i, item := range c.Items {
 			out = append(out, fmt.Sprintf("  %2d  %s", i+1, item.Label))
 		}
@@ -269,6 +292,48 @@ func describe(s *core.Snapshot, step core.Step) []string {
 		return nil
 	}
 	return []string{"On " + on + "."}
+}
+
+func kindWord(k core.Kind) string {
+	switch k {
+	case core.KindNode:
+		return "node"
+	case core.KindInstance:
+		return "instance"
+	case core.KindComputeService:
+		return "nova-compute of"
+	}
+	return string(k)
+}
+
+// doing is what is done with an instance, as the beginning of a sentence.
+func doing(c core.InstanceAction) string {
+	switch c.Do {
+	case core.IntentLiveMigrate:
+		return "Live-migrate"
+	case core.IntentColdMigrate:
+		return "Cold-migrate"
+	case core.IntentConfirmResize:
+		return "Confirm the cold migration of"
+	case core.IntentRevertResize:
+		return "Take back the cold migration of"
+	case core.IntentStop:
+		return "Stop"
+	case core.IntentStart:
+		return "Start"
+	case core.IntentAbortMigration:
+		return fmt.Sprintf("Abort migration %d of", c.MigrationID)
+	case core.IntentForceComplete:
+		return fmt.Sprintf("Force migration %d to complete of", c.MigrationID)
+	}
+	return string(c.Do)
+}
+
+func counted(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
 }
 
 func quoted(s *string) string {

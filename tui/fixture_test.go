@@ -145,7 +145,8 @@ func fixtureNodes(s *core.Snapshot, update string) {
 			inactive(n, 12*time.Minute)
 			l := lock(n, core.ControllerOpenStack, core.LockActive, 900*time.Hour)
 			l.InnerState = core.InnerActive
-			l.Message = fmt.Sprintf("Found servers %s, which should be processed manually. Waiting for them to be processed.", instanceID(2))
+			l.Message = fmt.Sprintf("2026-03-14 16:41:00 Some servers are still present on the host. Notify owners of the following server: "+
+				"[%s] that maintenance is requested. Servers with unset maintenance action: [%s]", "'"+instanceID(3)+"'", "'"+instanceID(2)+"'")
 			stage(n, core.StageWaiting, 12*time.Minute)
 			s.History.Rounds[n.UID] = core.Round{Request: "nmr-cmp-07", Update: update, Started: before(13 * time.Minute), Instances: 6}
 		case i == 8:

@@ -11,7 +11,7 @@ import (
 // footLines are what runs, the rule with the last word of the screen, and the keys that work here.
 func (m *Model) footLines(w int) []string {
 	var out []string
-	if l := m.runningLine(); l != nil {
+	if l := m.runningLine(w); l != nil {
 		out = append(out, m.look.draw(l, w, asItIs))
 	}
 	var word line

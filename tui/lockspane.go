@@ -75,10 +75,32 @@ func lockSays(m *Model, l *core.WorkloadLock) line {
 	msg := core.ReadLockMessage(l.Message)
 	word, tone := messageWord(msg.Class)
 	text := msg.Text
-	if text == "" {
+	switch {
+	case len(msg.Notify)+len(msg.Unset) > 0:
+		text = stillThere(m.snap, msg)
+	case text == "":
 		text = msg.Raw
 	}
 	return one(tone, word).and(themes.Text, " "+named(m.snap, text))
+}
+
+// stillThere names the instances that hold the lock: those that nobody moves, and those whose owners are to be told.
+func stillThere(s *core.Snapshot, msg core.LockMessage) string {
+	names := func(ids []string) string {
+		out := make([]string, len(ids))
+		for i, id := range ids {
+			out[i] = named(s, id)
+		}
+		return strings.Join(out, ", ")
+	}
+	var parts []string
+	if len(msg.Unset) > 0 {
+		parts = append(parts, names(msg.Unset)+" (not moved by itself)")
+	}
+	if len(msg.Notify) > 0 {
+		parts = append(parts, names(msg.Notify)+" (tell the owner)")
+	}
+	return "still there: " + strings.Join(parts, ", ")
 }
 
 func messageWord(c core.MessageClass) (string, themes.Token) {

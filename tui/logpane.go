@@ -206,7 +206,7 @@ func (m *Model) running() *core.Operation {
 }
 
 // runningLine is what runs, in one line; nil when nothing does.
-func (m *Model) runningLine() line {
+func (m *Model) runningLine(w int) line {
 	op := m.running()
 	if op == nil {
 		return nil
@@ -227,5 +227,15 @@ func (m *Model) runningLine() line {
 	if op.Text != "" {
 		out = out.and(themes.Dim, "  "+op.Text)
 	}
-	return out.and(themes.Dim, "  "+took(op.Started, op.Ended, m.snap.Now))
+	out = out.and(themes.Dim, "  "+took(op.Started, op.Ended, m.snap.Now))
+	if len(op.Items) == 0 {
+		return out
+	}
+	hold := " hold  "
+	if op.State == core.OperationPaused {
+		hold = " go on  "
+	}
+	keys := line{txt(themes.Text, "h"), txt(themes.Dim, hold), txt(themes.Text, "o"), txt(themes.Dim, " omit  "), txt(themes.Text, "t"),
+		txt(themes.Dim, " stop ")}
+	return apart(out, keys, w)
 }

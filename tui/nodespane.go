@@ -133,8 +133,6 @@ func instancesCell(m *Model, v core.NodeView) line {
 	switch {
 	case v.Node == nil || v.Instances < 0 || v.Instances == 0 && !v.Node.Is(core.RoleCompute):
 		return one(themes.Dim, m.look.glyph.None)
-	case v.Stage == core.StageWaiting && v.Blocking > 0:
-		return one(themes.Needs, fmt.Sprint(v.Instances))
 	}
 	return one(rest(v, themes.Text), fmt.Sprint(v.Instances))
 }
