@@ -167,29 +167,32 @@ func (s *Snapshot) guardHostEmpty(node string) Guard {
 
 // remedyFor is what gets one instance out of the way.
 func (s *Snapshot) remedyFor(v InstanceView) string {
+	in := v.Instance
 	ways := s.waysFor(v)
 	switch {
-	case s.moving(v.Instance):
+	case s.moving(in):
 		return "wait for its migration"
+	case len(ways) == 0:
+		return "it is " + in.Status + dashed(textOf(nothingMoves[in.Status], "wait until Nova is done with it"))
+	case in.Status == "VERIFY_RESIZE":
+		return nothingMoves[in.Status]
 	case v.Action == ActionNotify && v.Origin == OriginTag:
 		return "tell its owner, then " + wayWords(ways)
-	case len(ways) == 0:
-		return "it is " + v.Instance.Status + dashed(nothingMoves[v.Instance.Status])
 	}
 	return wayWords(ways)
 }
 
+// wayWords is "live-migrate, cold-migrate or stop it".
 func wayWords(ways []IntentKind) string {
-	if len(ways) == 0 {
-		return "repair it"
+	verbs := make([]string, len(ways))
+	for i, w := range ways {
+		verbs[i] = instanceRules[w].verb
 	}
-	words := make([]string, 0, len(ways))
-	for _, w := range ways {
-		if r, ok := instanceRules[w]; ok {
-			words = append(words, r.verb)
-		}
+	last := len(verbs) - 1
+	if last == 0 {
+		return verbs[0] + " it"
 	}
-	return strings.Join(words, " or ") + " it"
+	return strings.Join(verbs[:last], ", ") + " or " + verbs[last] + " it"
 }
 
 // migrationsOn are the instances with a migration under way from or to the host, by name. A record counts while it is its
@@ -215,9 +218,4 @@ func (s *Snapshot) guardNoMigration(host string) Guard {
 }
 
 // instanceLabel is what to call an instance: its name, or the beginning of its ID when it has none.
-func instanceLabel(in *Instance) string {
-	if in.Name == "" {
-		return shortID(in.ID)
-	}
-	return in.Name
-}
+func instanceLabel(in *Instance) string { return textOf(oneLine(in.Name, 100), shortID(in.ID)) }

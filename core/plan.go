@@ -183,8 +183,8 @@ func typable(name, id string) string {
 
 // shortID is the beginning of an ID, by which people tell objects apart.
 func shortID(id string) string {
-	if len(id) > 8 {
-		return clip(id, 8)
+	if r := []rune(id); len(r) > 8 {
+		return string(r[:8])
 	}
 	return id
 }

@@ -32,7 +32,7 @@ var instanceRules = map[IntentKind]instanceRule{
 	IntentColdMigrate: {verb: "cold-migrate", statuses: []string{"ACTIVE", "SHUTOFF"}, idle: true, target: true, risk: RiskMedium,
 		command: []string{"openstack", "server", "migrate"},
 		why:     "For an instance that cannot be live-migrated. It is down while it is moved, if it runs now.",
-		then:    "It is stopped, copied, and started on another host; then it waits in VERIFY_RESIZE until the migration is confirmed or reverted.",
+		then:    "It is stopped if it runs, copied to another host, and started there if it ran; then it waits in VERIFY_RESIZE until the migration is confirmed or reverted.",
 		undo:    "revert the migration, as long as it was not confirmed"},
 	IntentConfirmResize: {verb: "confirm the migration of", statuses: []string{"VERIFY_RESIZE"}, idle: true, risk: RiskMedium,
 		command: []string{"openstack", "server", "migration", "confirm"},
