@@ -1,0 +1,253 @@
+package core
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// Whatever happens around it, and in whatever order: every write has a grant and a record before it, no two steps write on
+// one node at once, every operation comes to rest, and a restart proposes the same next steps.
+func TestEngineUnderRandomInterleavings(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		m := newMachine(t, rt)
+		defer m.bench.end()
+		rt.Repeat(map[string]func(*rapid.T){
+			"":             m.check,
+			"arm":          func(*rapid.T) { m.bench.engine.Arm(context.Background(), true) },
+			"disarm":       func(*rapid.T) { m.bench.engine.Disarm() },
+			"lose lease":   func(*rapid.T) { m.locked(func(c *testCloud) { c.held, c.holder = false, "bob@jump02" }) },
+			"look":         func(*rapid.T) { m.bench.sync() },
+			"confirm":      m.confirm,
+			"grant":        m.grant,
+			"use a grant":  m.use,
+			"control":      m.control,
+			"acknowledge":  m.acknowledge,
+			"move away":    m.move,
+			"nova fails":   m.fail,
+			"migrations":   m.migrations,
+			"time passes":  func(*rapid.T) { time.Sleep(time.Millisecond) }, // lets operations run; nothing is asserted on it
+			"restart":      m.restart,
+			"sources fail": m.sources,
+		})
+		m.rest()
+	})
+}
+
+type machine struct {
+	t      *testing.T
+	rt     *rapid.T
+	dir    string
+	cloud  *testCloud
+	bench  *bench
+	grants []Grant
+}
+
+func newMachine(t *testing.T, rt *rapid.T) *machine {
+	dir, err := os.MkdirTemp(t.TempDir(), "state")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cloud := newTestCloud()
+	return &machine{t: t, rt: rt, dir: dir, cloud: cloud, bench: newBench(t, dir, cloud)}
+}
+
+func (m *machine) locked(f func(*testCloud)) {
+	m.cloud.mu.Lock()
+	defer m.cloud.mu.Unlock()
+	f(m.cloud)
+}
+
+func (m *machine) instance(rt *rapid.T) string {
+	return rapid.SampledFrom([]string{"id-web-1", "id-web-2", "id-web-3"}).Draw(rt, "instance")
+}
+
+func (m *machine) node(rt *rapid.T) string {
+	return rapid.SampledFrom([]string{"cmp-1", "cmp-2", "cmp-3"}).Draw(rt, "node")
+}
+
+func (m *machine) intent(rt *rapid.T) Intent {
+	kind := rapid.SampledFrom([]IntentKind{IntentLiveMigrate, IntentLiveMigrateAll, IntentColdMigrate, IntentConfirmResize, IntentRevertResize,
+		IntentStop, IntentStart, IntentAbortMigration, IntentForceComplete, IntentSetMode, IntentDeclareSafe, IntentRestoreMode,
+		IntentDisableCompute, IntentEnableCompute}).Draw(rt, "intent")
+	node := m.node(rt)
+	return Intent{Kind: kind, Node: node, Nodes: []string{node}, Instance: m.instance(rt), Reason: "a test",
+		Mode: rapid.SampledFrom([]MigrationMode{ModeLive, ModeManual, ModeSkip}).Draw(rt, "mode"), AtOnce: rapid.IntRange(0, 2).Draw(rt, "at once")}
+}
+
+func (m *machine) confirm(rt *rapid.T) { m.bench.confirm(m.intent(rt)) }
+
+func (m *machine) grant(rt *rapid.T) {
+	step := Plan(m.bench.engine.Snapshot(), m.intent(rt))
+	if g, err := m.bench.engine.Grant(step, step.Type); err == nil {
+		m.grants = append(m.grants, g)
+	}
+}
+
+// use takes a grant that may be stale or used by now, twice.
+func (m *machine) use(rt *rapid.T) {
+	if len(m.grants) == 0 {
+		rt.Skip("no grant")
+	}
+	g := rapid.SampledFrom(m.grants).Draw(rt, "grant")
+	_, first := m.bench.engine.Execute(context.Background(), g)
+	if _, second := m.bench.engine.Execute(context.Background(), g); first == nil && second == nil {
+		rt.Fatal("one grant was used twice")
+	}
+}
+
+func (m *machine) control(rt *rapid.T) {
+	for _, op := range m.bench.engine.Snapshot().Operations {
+		if !op.State.Ended() {
+			c := rapid.SampledFrom([]Control{ControlPause, ControlResume, ControlSkip, ControlStop}).Draw(rt, "control")
+			m.bench.engine.Control(op.ID, c)
+			return
+		}
+	}
+	rt.Skip("nothing runs")
+}
+
+func (m *machine) acknowledge(rt *rapid.T) {
+	for _, op := range m.bench.engine.Snapshot().Operations {
+		m.bench.engine.Acknowledge(op.ID)
+	}
+}
+
+func (m *machine) move(rt *rapid.T) {
+	id, host := m.instance(rt), m.node(rt)
+	m.locked(func(c *testCloud) {
+		if in := c.instances[id]; in.TaskState == "" {
+			in.Host = host
+		}
+	})
+}
+
+func (m *machine) fail(rt *rapid.T) {
+	action := rapid.SampledFrom([]string{"live-migrate", "cold-migrate", "stop", "annotate", "service"}).Draw(rt, "action")
+	kind := rapid.SampledFrom([]ErrorKind{ErrConflict, ErrTimeout, ErrServer, ErrForbidden}).Draw(rt, "kind")
+	lose := rapid.Bool().Draw(rt, "answer lost")
+	m.locked(func(c *testCloud) {
+		if lose {
+			c.lose[action] = true
+			return
+		}
+		c.fail[action] = &APIError{Kind: kind, Call: action, Message: "as the test wants it"}
+	})
+}
+
+func (m *machine) migrations(rt *rapid.T) {
+	slow, failing := rapid.Bool().Draw(rt, "slow"), rapid.Bool().Draw(rt, "failing")
+	m.locked(func(c *testCloud) {
+		c.migrating, c.failMoves = slow, failing
+		for id := range c.instances {
+			c.finish(id)
+		}
+	})
+}
+
+func (m *machine) sources(rt *rapid.T) {
+	id := rapid.SampledFrom([]SourceID{SourceInstances, SourceNodes, SourceNodeLocks}).Draw(rt, "source")
+	m.bench.engine.Apply(Delta{Source: id, State: SourceStale, Err: &APIError{Kind: ErrUnreachable, Call: "watch"}, At: time.Now()})
+}
+
+// restart kills the engine where it is and starts another one on the same journal and the same cloud.
+func (m *machine) restart(rt *rapid.T) {
+	m.bench.end()
+	m.grants = nil
+	m.bench = newBench(m.t, m.dir, m.cloud)
+	first := m.proposals()
+	m.bench.end()
+	m.bench = newBench(m.t, m.dir, m.cloud)
+	if second := m.proposals(); !slices.Equal(first, second) {
+		rt.Fatalf("after another restart the proposals are\n%s\nand were\n%s", strings.Join(second, "\n"), strings.Join(first, "\n"))
+	}
+}
+
+// proposals are the steps of every node, as they can be confirmed.
+func (m *machine) proposals() []string {
+	s := m.bench.engine.Snapshot()
+	var out []string
+	for _, name := range []string{"cmp-1", "cmp-2", "cmp-3"} {
+		p, ok := s.Procedure(ProcedureKey{Kind: ProcedureNode, Subject: name})
+		if !ok {
+			m.rt.Fatalf("there is no procedure for %s", name)
+		}
+		for _, step := range p.Steps {
+			out = append(out, fmt.Sprintf("%s: %s, basis %v", name, step.ID, step.Basis))
+		}
+	}
+	return out
+}
+
+// check is what holds at every moment.
+func (m *machine) check(rt *rapid.T) {
+	records := m.bench.journal()
+	grants := map[string]Grant{}
+	begun := map[string]bool{}
+	writing := map[string]string{} // by node: the operation that is between before and verified
+	for _, r := range records {
+		parent, _, _ := strings.Cut(r.Operation, "/")
+		switch r.Kind {
+		case RecordStart:
+			clear(writing) // the one before it is dead
+		case RecordGrant:
+			grants[r.Operation] = Grant{ID: r.Operation, Target: *r.Object}
+		case RecordBefore:
+			if _, ok := grants[parent]; !ok {
+				rt.Fatalf("%q was written without a grant", r.Title)
+			}
+			if begun[r.Operation] {
+				rt.Fatalf("%q was written twice on one grant", r.Title)
+			}
+			begun[r.Operation] = true
+			if r.Intent.Kind == IntentAbortMigration || r.Intent.Kind == IntentForceComplete {
+				continue
+			}
+			if other := writing[r.Node]; other != "" && other != parent {
+				rt.Fatalf("%q began on %s while %s was under way", r.Title, r.Node, other)
+			}
+			writing[r.Node] = parent
+		case RecordVerified:
+			if writing[r.Node] == parent {
+				delete(writing, r.Node)
+			}
+		}
+	}
+	if written := m.cloud.written(); len(written) > len(begun) {
+		rt.Fatalf("the cloud received %d writes, the journal has %d: %q", len(written), len(begun), written)
+	}
+}
+
+// rest ends everything that runs: stopped batches, ended migrations. Then nothing may be under way.
+func (m *machine) rest() {
+	deadline := time.Now().Add(20 * time.Second)
+	for {
+		m.locked(func(c *testCloud) {
+			c.migrating = false
+			for id := range c.instances {
+				c.finish(id)
+			}
+		})
+		open := 0
+		for _, op := range m.bench.engine.Snapshot().Operations {
+			if !op.State.Ended() {
+				open++
+				m.bench.engine.Control(op.ID, ControlStop)
+			}
+		}
+		if open == 0 {
+			break
+		}
+		if time.Now().After(deadline) {
+			m.rt.Fatalf("%d operations never come to rest: %+v", open, m.bench.engine.Snapshot().Operations)
+		}
+		time.Sleep(time.Millisecond)
+	}
+	m.check(m.rt)
+}
