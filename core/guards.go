@@ -97,6 +97,30 @@ func (s *Snapshot) busyBesideMigrations(instance, node string) func(Operation) b
 	}
 }
 
+// guardEach holds when each step of a batch could be done by itself; what stands against the batch as a whole is not said
+// once more.
+func (p *planner) guardEach(items []Step) {
+	g := Guard{ID: "each", Text: "each of them can be done by itself", Holds: true, Answer: count(len(items), "step")}
+	said := map[string]bool{}
+	for _, own := range p.step.Guards {
+		said[own.ID] = !own.Holds
+	}
+	var bad []string
+	for _, item := range items {
+		for _, own := range item.Guards {
+			if !own.Holds && !said[own.ID] {
+				bad = append(bad, item.Label+" — "+own.Text+": "+own.Answer)
+				g.Remedy = own.Remedy
+				break
+			}
+		}
+	}
+	if len(bad) > 0 {
+		g.Holds, g.Answer = false, some(bad, 3)
+	}
+	p.guard(g)
+}
+
 // guardExists holds for an object that is known by its UID.
 func guardExists(what string, ref Ref) Guard {
 	g := Guard{ID: "exists", Text: what + " exists", Holds: ref.UID != "", Answer: "uid " + ref.UID}

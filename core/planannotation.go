@@ -191,22 +191,27 @@ func (p *planner) setAnnotations(names []string, key string, value *string, vali
 	p.step.Why, p.step.Then = annotationWhy(key, value), "It counts for each node when its turn comes, and within 60 s on one that is being evacuated."
 	p.step.Undo = "set each back to what it was; Lockstep keeps the old values in its journal"
 	p.common([]SourceID{SourceNodes}, s.busyOn(names...))
-	var missing []string
-	var items []BatchItem
+	var (
+		missing []string
+		items   []BatchItem
+		steps   []Step
+	)
 	for _, name := range names {
 		n := s.Nodes[name]
 		if n == nil {
 			missing = append(missing, oneLine(name, 64))
 			continue
 		}
-		p.fact("uid of "+name, n.UID)
-		p.fact("value on "+name, textOr(n.annotation(key), "(not set)"))
 		i := p.i
 		i.Node, i.Nodes = "", []string{name}
 		one := Plan(s, i)
+		for _, f := range one.Basis {
+			p.fact(n.Label()+" ("+name+"): "+f.Name, f.Value)
+		}
 		if one.Change == nil {
 			continue // it has the value already
 		}
+		steps = append(steps, one)
 		items = append(items, BatchItem{Intent: i, Label: n.Label(), Change: one.Change})
 		p.step.Commands = append(p.step.Commands, one.Commands...)
 	}
@@ -214,6 +219,7 @@ func (p *planner) setAnnotations(names []string, key string, value *string, vali
 		Answer: textOf(some(missing, 4), count(len(names), "node"))})
 	p.guard(valid)
 	p.guard(Guard{ID: "differs", Text: "a node does not have the value yet", Holds: len(items) > 0, Answer: fmt.Sprintf("%d of %d do not", len(items), len(names))})
+	p.guardEach(steps)
 	switch {
 	case len(missing) > 0 || !valid.Holds || len(names) == 0:
 		p.step.Commands = nil

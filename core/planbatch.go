@@ -86,16 +86,21 @@ func (p *planner) liveMigrateAll() {
 		Remedy: "enable one, or wait for a node that returns"})
 	p.fact("at once", itoa(atOnce))
 	p.hostFacts(name)
-	items := make([]BatchItem, 0, len(movable))
+	var (
+		items []BatchItem
+		steps []Step
+	)
 	for _, v := range movable {
 		i := Intent{Kind: IntentLiveMigrate, Instance: v.Instance.ID}
 		one := Plan(s, i)
 		if one.Change == nil {
 			continue
 		}
+		steps = append(steps, one)
 		items = append(items, BatchItem{Intent: i, Label: instanceLabel(v.Instance), Change: one.Change})
 		p.step.Commands = append(p.step.Commands, one.Commands...)
 	}
+	p.guardEach(steps)
 	if len(items) > 0 {
 		p.step.Change = Batch{Items: items, AtOnce: atOnce}
 	}
