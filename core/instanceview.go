@@ -224,6 +224,7 @@ func (s *Snapshot) movingText(in *Instance) string {
 type hostCount struct {
 	all, blocking, migrating, movable int
 	byAction                          map[MaintenanceAction]int // of those that block
+	stranded                          map[string]int            // of those to be live-migrated, by a status in which nothing is
 	since                             time.Time                 // the oldest running migration's beginning
 }
 
@@ -247,6 +248,12 @@ func (s *Snapshot) countOn(m hostMaintenance) hostCount {
 				c.byAction = map[MaintenanceAction]int{}
 			}
 			c.byAction[action]++
+			if action == ActionLiveMigrate && in.Status != "ACTIVE" && in.Status != "PAUSED" && in.Status != "MIGRATING" {
+				if c.stranded == nil {
+					c.stranded = map[string]int{}
+				}
+				c.stranded[oneLine(in.Status, 30)]++
+			}
 		}
 		if migrates(in, action) {
 			c.movable++

@@ -2,6 +2,7 @@ package core
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -124,18 +125,24 @@ func (f *stageFacts) otherWaits() []string {
 	return slices.DeleteFunc(slices.Clone(f.active), func(c string) bool { return c == ControllerOpenStack })
 }
 
-// blockingText is "2 live, 1 notify": what holds the lock, by action.
+// blockingText is "2 live, 1 notify, 1 ERROR": what holds the lock, by action, and by status where nothing moves it.
 func (f *stageFacts) blockingText() string {
-	words := []struct {
-		action MaintenanceAction
-		word   string
-	}{{ActionLiveMigrate, "live"}, {ActionNotify, "notify"}, {ActionUnknown, "unknown mode"}}
 	var parts []string
-	for _, w := range words {
-		if n := f.on.byAction[w.action]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, w.word))
+	say := func(n int, word string) {
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, word))
 		}
 	}
+	stranded := 0
+	for _, n := range f.on.stranded {
+		stranded += n
+	}
+	say(f.on.byAction[ActionLiveMigrate]-stranded, "live")
+	say(f.on.byAction[ActionNotify], "notify")
+	for _, status := range slices.Sorted(maps.Keys(f.on.stranded)) {
+		say(f.on.stranded[status], status)
+	}
+	say(f.on.byAction[ActionUnknown], "unknown mode")
 	return strings.Join(parts, ", ")
 }
 
@@ -165,7 +172,7 @@ func (f *stageFacts) downText() string {
 	case f.node != nil && !f.ready:
 		return "node not Ready" + inBrackets(f.node.ReadyReason)
 	case f.pods != nil && len(f.pods.NotReady) > 0:
-		return "pods not ready: " + some(f.pods.NotReady, 2)
+		return "pods not ready: " + some(shortPods(f.pods.NotReady), 1)
 	}
 	if svc := f.s.Services[f.host]; svc != nil && !svc.Up && f.compute {
 		return "nova-compute down"
@@ -174,6 +181,15 @@ func (f *stageFacts) downText() string {
 		return "agent down: " + some(down, 2)
 	}
 	return ""
+}
+
+// shortPods are the pods' names without OpenStack's own namespace.
+func shortPods(pods []string) []string {
+	out := make([]string, len(pods))
+	for i, p := range pods {
+		out[i] = strings.TrimPrefix(p, "openstack/")
+	}
+	return out
 }
 
 // agentsDown are the network agents of the host that are not alive, by their binaries.

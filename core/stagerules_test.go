@@ -67,6 +67,10 @@ func TestStages(t *testing.T) {
 			sc.maintained("cmp-01", stillPresent)
 			sc.source(SourceInstances, SourceOff)
 		}, StageWaiting, "1 instance left", ""},
+		{"live, and one that nothing moves", func(sc scene) {
+			sc.maintained("cmp-01", stillPresent)
+			sc.instance("cmp-01", "broken").Status = "ERROR"
+		}, StageWaiting, "1 live, 1 ERROR", ""},
 		{"only an owner's decision is left", func(sc scene) {
 			sc.maintained("cmp-01", "")
 			sc.ByHost["cmp-01"][0].Tags = []string{TagMaintenanceAction + "notify"}
@@ -115,7 +119,7 @@ func TestStages(t *testing.T) {
 			sc.maintained("cmp-01", "").RawState = LockInactive
 			sc.NodeRequests["cmp-01"][0].Deleting = ago(2 * time.Minute)
 			sc.Pods["cmp-01"] = &NodePods{Node: "cmp-01", NotReady: []string{"openstack/ovs-1"}}
-		}, StageReturning, "pods not ready: openstack/ovs-1", ""},
+		}, StageReturning, "pods not ready: ovs-1", ""},
 		{"(d) an agent is down", func(sc scene) {
 			sc.maintained("cmp-01", "").RawState = LockInactive
 			sc.NodeRequests["cmp-01"][0].Deleting = ago(2 * time.Minute)
