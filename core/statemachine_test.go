@@ -81,7 +81,26 @@ func (m *machine) intent(rt *rapid.T) Intent {
 		Mode: rapid.SampledFrom([]MigrationMode{ModeLive, ModeManual, ModeSkip}).Draw(rt, "mode"), AtOnce: rapid.IntRange(0, 2).Draw(rt, "at once")}
 }
 
-func (m *machine) confirm(rt *rapid.T) { m.bench.confirm(m.intent(rt)) }
+// confirm asks for a step that is proposed for the node in maintenance, or for anything at all.
+func (m *machine) confirm(rt *rapid.T) {
+	if !rapid.Bool().Draw(rt, "proposed") {
+		m.bench.confirm(m.intent(rt))
+		return
+	}
+	p, _ := m.bench.engine.Snapshot().Procedure(ProcedureKey{Kind: ProcedureNode, Subject: "cmp-1"})
+	var doable []Intent
+	for _, step := range p.Steps {
+		for _, way := range append([]Step{step}, step.Alternatives...) {
+			if way.Doable() {
+				doable = append(doable, way.Intent)
+			}
+		}
+	}
+	if len(doable) == 0 {
+		rt.Skip("nothing can be confirmed")
+	}
+	m.bench.confirm(rapid.SampledFrom(doable).Draw(rt, "step"))
+}
 
 func (m *machine) grant(rt *rapid.T) {
 	step := Plan(m.bench.engine.Snapshot(), m.intent(rt))
