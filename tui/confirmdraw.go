@@ -64,10 +64,10 @@ func (d *confirmDialog) body(m *Model, w int, all bool) []line {
 		add(themes.Text, l)
 	}
 	if s.Why != "" {
-		out = append(out, labelled("Why: ", s.Why, w)...)
+		out = append(out, labelled("Why: ", named(m.snap, s.Why), w)...)
 	}
 	if s.Status != "" {
-		out = append(out, labelled("Now: ", s.Status, w)...)
+		out = append(out, labelled("Now: ", named(m.snap, s.Status), w)...)
 	}
 	if len(s.Guards) > 0 {
 		gapLine()

@@ -9,8 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/ansi"
+
+	"lockstep/core"
 )
 
 var update = flag.Bool("update", false, "write the golden screens anew")
@@ -70,6 +73,33 @@ func TestScreens(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				golden(t, name, stripped(drive(world(), size.w, size.h).keys(screen.keys...).shows()))
 			})
+		}
+	}
+}
+
+// What a terminal gets for a box: every theme, and the same with few colours and with none.
+func TestBoxesAsTheTerminalGetsThem(t *testing.T) {
+	for _, look := range []struct {
+		name, theme string
+		profile     colorprofile.Profile
+	}{
+		{"dark-256", "dark", colorprofile.ANSI256}, {"light-256", "light", colorprofile.ANSI256},
+		{"dark-16", "dark", colorprofile.ANSI}, {"light-16", "light", colorprofile.ANSI}, {"mono", "mono", colorprofile.ASCII},
+	} {
+		for _, box := range []struct {
+			name string
+			open func(d *driver)
+		}{
+			{"confirm", func(d *driver) {
+				d.plan = func(*core.Snapshot, core.Intent) core.Step { return theStep() }
+				d.run(d.confirm(theStep().Intent, "Step 3 of 6"))
+			}},
+			{"mode", func(d *driver) { d.keys("3", "e") }},
+		} {
+			d := drive(world(), 80, 24, withTheme(look.theme))
+			d.send(tea.ColorProfileMsg{Profile: look.profile})
+			box.open(d)
+			golden(t, "styled-"+box.name+"-"+look.name, styled(t, d.shows(), look.profile))
 		}
 	}
 }

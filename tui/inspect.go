@@ -227,7 +227,7 @@ func lockFacts(m *Model, f *facts, l *core.WorkloadLock) {
 		f.add("progress", fmt.Sprintf("%d %%, %s", l.Progress.Percentage, l.Progress.Description))
 	}
 	if l.Message != "" {
-		msg := core.ReadLockMessage(l.Message)
+		msg := m.readMessage(l)
 		word, tone := messageWord(msg.Class)
 		f.section("What it says")
 		f.add("text", named(m.snap, l.Message))

@@ -16,6 +16,12 @@ func wide(w, h int) bool { return w >= 110 && h >= 27 }
 // roomy tells whether locks and log stand side by side, too.
 func roomy(w int) bool { return w >= 160 }
 
+// On a tall screen the lower panes have room to explain their selected row.
+const (
+	tall         = 45
+	explainLines = 3
+)
+
 // wideBody is all panes: what needs you above, phases beside nodes, instances, and locks or log below.
 func (m *Model) wideBody(w, h, top int) []string {
 	rows := func(id paneID) int {
@@ -36,8 +42,12 @@ func (m *Model) wideBody(w, h, top int) []string {
 	if roomy(w) {
 		locks = 1 + max(rows(paneLocks), min(rows(paneLog), 8))
 	}
-	locks = min(max(locks, 3), max(room/6, 3))
-	instances := min(max(1+rows(paneInstances), 4), max(room/4, 4))
+	instances := 1 + rows(paneInstances)
+	if h >= tall {
+		locks, instances = locks+explainLines, instances+explainLines
+	}
+	locks = min(max(locks, 3), max(room/5, 3))
+	instances = min(max(instances, 4), max(room/4, 4))
 	middle := room - needs - locks - instances
 	// A pane is drawn before its rule, which says how many rows are below those that are seen.
 	g := m.look.glyph
@@ -76,7 +86,7 @@ func phasesWidth(w int) int {
 	case w >= 140:
 		return 46
 	}
-	return 38
+	return 36
 }
 
 // bottomPane is the pane that stands below where there is room for one: locks, or the log once it was looked at.

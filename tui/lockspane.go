@@ -16,6 +16,25 @@ type locksPane struct {
 	every bool
 }
 
+// readMessage is core.ReadLockMessage for what a row shows of a lock's text, remembered by the text: the same few texts
+// are read for every frame.
+func (m *Model) readMessage(l *core.WorkloadLock) core.LockMessage {
+	const keep = 4096
+	text := l.Message
+	if len(text) > rowLimit {
+		text = text[:rowLimit]
+	}
+	msg, ok := m.lockTexts[text]
+	if !ok {
+		if m.lockTexts == nil || len(m.lockTexts) > keep {
+			m.lockTexts = make(map[string]core.LockMessage)
+		}
+		msg = core.ReadLockMessage(text)
+		m.lockTexts[text] = msg
+	}
+	return msg
+}
+
 func newLocksPane(m *Model) *locksPane {
 	t := &table[*core.WorkloadLock]{
 		header: true,
@@ -55,7 +74,7 @@ func lockOf(m *Model, l *core.WorkloadLock) string {
 
 // lockAge is the age of the message's own timestamp, else of the state as it was seen.
 func lockAge(m *Model, l *core.WorkloadLock) string {
-	if at := core.ReadLockMessage(l.Message).At; !at.IsZero() {
+	if at := m.readMessage(l).At; !at.IsZero() {
 		return age(m.snap.Now.Sub(at))
 	}
 	if r, ok := m.snap.History.Locks[l.UID]; ok {
@@ -72,7 +91,7 @@ func lockSays(m *Model, l *core.WorkloadLock) line {
 	if l.Message == "" {
 		return nil
 	}
-	msg := core.ReadLockMessage(l.Message)
+	msg := m.readMessage(l)
 	word, tone := messageWord(msg.Class)
 	text := msg.Text
 	switch {
@@ -206,7 +225,7 @@ func (p *locksPane) explain(m *Model) string {
 	if !ok || (*r).Message == "" {
 		return ""
 	}
-	msg := core.ReadLockMessage((*r).Message)
+	msg := m.readMessage(*r)
 	text := lockSays(m, *r).text()
 	if msg.Meaning != "" {
 		text += " " + m.look.glyph.Dot + " " + msg.Meaning

@@ -163,8 +163,9 @@ func (p *logPane) note(m *Model) line {
 // explain is the selected entry's text in full.
 func (p *logPane) explain(*Model) string {
 	r, ok := p.current()
-	if !ok || r.text() == "" {
-		return ""
+	const short = 40
+	if !ok || len(r.text()) < short {
+		return "" // its row shows it
 	}
 	return r.text()
 }

@@ -41,11 +41,11 @@ func newLook(theme themes.Theme, glyph themes.Glyphs, ascii bool, depth themes.D
 		}
 		on := themes.Look{}.Over(sel) // the row is of one look, but for what needs the operator, failed or moves
 		if depth > themes.Depth16 && (token == themes.Needs || token == themes.Bad || token == themes.Moves || token == themes.Match) {
-			on = own.Over(sel)
+			on = sel.Over(own)
 		}
 		var set [overlays]string
 		back := theme.Looks[themes.Panel].Over(own)
-		for i, l := range []themes.Look{asItIs: own, selected: on, stale: old, staleSelected: old.Over(sel), panel: back} {
+		for i, l := range []themes.Look{asItIs: own, selected: on, stale: old, staleSelected: sel.Over(old), panel: back} {
 			if sgr := l.SGR(depth); sgr != "" {
 				set[i] = "\x1b[" + sgr + "m"
 			}

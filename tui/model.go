@@ -52,6 +52,8 @@ type Model struct {
 	watched   string // the node that the Backend was told of
 	previews  int
 
+	lockTexts map[string]core.LockMessage
+
 	actions []Action
 	dirty   bool
 	frame   string
@@ -233,9 +235,14 @@ func (m *Model) follow() tea.Cmd {
 	if m.snap == nil {
 		return nil
 	}
+	another := m.shown != m.nodes.selected()
 	m.shown = m.nodes.selected()
 	m.instances.refresh(m)
 	m.locks.refresh(m)
+	if another {
+		m.instances.goTo(0)
+		m.locks.goTo(0)
+	}
 	return m.watch()
 }
 

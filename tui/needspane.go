@@ -27,7 +27,7 @@ func newNeedsPane(m *Model) *needsPane {
 				if a.Severity == core.SeverityUrgent {
 					tone = themes.Needs
 				}
-				return one(tone, a.Reason)
+				return one(tone, named(m.snap, a.Reason))
 			}},
 			{title: "for", width: 4, most: 10, right: true, rank: 1, measure: func(a core.Attention) int { return len(sinceText(a.Since, m.snap.Now)) },
 				cell: func(a core.Attention) line { return one(themes.Dim, sinceText(a.Since, m.snap.Now)) }},
@@ -80,7 +80,7 @@ func (p *needsPane) note(m *Model) line {
 func (l line) and(tone themes.Token, s string) line { return append(l, txt(tone, s)) }
 
 // explain is the selected entry in full.
-func (p *needsPane) explain(*Model) string {
+func (p *needsPane) explain(m *Model) string {
 	a, ok := p.current()
 	if !ok {
 		return ""
@@ -89,7 +89,7 @@ func (p *needsPane) explain(*Model) string {
 	if a.Detail != "" {
 		text += " " + a.Detail
 	}
-	return text
+	return named(m.snap, text)
 }
 
 func (p *needsPane) subject(*Model) subject {

@@ -244,8 +244,8 @@ func (p *nodesPane) note(m *Model) line {
 }
 
 // explain is what the selected node's stage rests on.
-func (p *nodesPane) explain(*Model) string {
-	v, ok := p.current()
+func (p *nodesPane) explain(m *Model) string {
+	v, ok := m.snap.NodeView(m.shown)
 	if !ok || v.Reason == "" {
 		return ""
 	}

@@ -42,7 +42,7 @@ func (m *Model) openProcedure(key core.ProcedureKey) tea.Cmd {
 			{width: 9, cell: func(s core.Step) line { return stepMark(m.look.glyph, s.State).spans(string(s.State)) }},
 			{width: 18, most: 56, measure: func(s core.Step) int { return width(clean(s.Title, rowLimit)) },
 				cell: func(s core.Step) line { return p.titleCell(m, s) }},
-			{width: 12, grow: true, cell: func(s core.Step) line { return stepStatus(s) }},
+			{width: 12, grow: true, cell: func(s core.Step) line { return stepStatus(m, s) }},
 		},
 	}
 	p.steps.set(proc.Steps, m.snap.Revision)
@@ -78,14 +78,15 @@ func (p *procedurePage) titleCell(m *Model, s core.Step) line {
 	return out
 }
 
-func stepStatus(s core.Step) line {
+func stepStatus(m *Model, s core.Step) line {
+	status := named(m.snap, s.Status)
 	switch {
 	case s.Status != "" && s.State == core.StepFailed:
-		return one(themes.Bad, s.Status)
+		return one(themes.Bad, status)
 	case s.Status != "" && s.State == core.StepRunning:
-		return one(themes.Moves, s.Status)
+		return one(themes.Moves, status)
 	case s.Status != "":
-		return one(themes.Dim, s.Status)
+		return one(themes.Dim, status)
 	case s.State == core.StepBlocked:
 		return one(themes.Warn, s.Blocker())
 	}
@@ -143,7 +144,7 @@ func (p *procedurePage) draw(m *Model, w, h int) []string {
 	if n := len(p.proc.Summary); n > 0 {
 		room := max(h/5, 1)
 		for _, s := range p.proc.Summary[:min(n, room)] {
-			head = append(head, one(themes.Text, s).cut(w-2))
+			head = append(head, one(themes.Text, named(m.snap, s)).cut(w-2))
 		}
 	}
 	for _, l := range head {
@@ -219,10 +220,10 @@ func (p *procedurePage) details(m *Model, w, h int) []line {
 		out = append(out, join(2, parts...).cut(w))
 	}
 	if s.Why != "" {
-		out = append(out, labelled("why   ", s.Why, w)...)
+		out = append(out, labelled("why   ", named(m.snap, s.Why), w)...)
 	}
 	if s.Status != "" {
-		out = append(out, labelled("now   ", s.Status, w)...)
+		out = append(out, labelled("now   ", named(m.snap, s.Status), w)...)
 	}
 	for _, g := range s.Guards {
 		if !g.Holds {

@@ -130,13 +130,30 @@ func width(s string) int {
 	return ansi.StringWidth(s)
 }
 
-// wrap breaks a clean text into lines of at most w columns, at spaces where it can.
+// wrap breaks a clean text into lines of at most w columns: at spaces, and within a word only where the word alone is
+// longer. A command keeps its dashes and IDs whole.
 func wrap(s string, w int) []string {
-	if w < 1 {
-		w = 1
-	}
+	w = max(w, 1)
 	if width(s) <= w {
 		return []string{s}
 	}
-	return strings.Split(ansi.Wrap(s, w, ""), "\n")
+	var out []string
+	for width(s) > w {
+		head := ansi.Truncate(s, w, "")
+		if head == "" { // a character wider than the room
+			break
+		}
+		at := len(head)
+		if s[at] != ' ' {
+			if space := strings.LastIndexByte(head, ' '); space > 0 && strings.TrimLeft(head[:space], " ") != "" {
+				at = space
+			}
+		}
+		out = append(out, strings.TrimRight(s[:at], " "))
+		s = strings.TrimLeft(s[at:], " ")
+	}
+	if s != "" {
+		out = append(out, s)
+	}
+	return out
 }

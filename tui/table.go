@@ -43,7 +43,8 @@ type table[T any] struct {
 	revision uint64
 	widths   map[int]int // of measured columns: they grow and do not shrink, so that nothing jumps
 	forWidth int
-	height   int // rows that were seen last
+	measured uint64 // the revision for which the widths were measured, plus one
+	height   int    // rows that were seen last
 	cache    map[string]drawnRow
 }
 

@@ -27,19 +27,23 @@ const gap = 2 // columns between two cells
 // place chooses the columns that fit into w and how wide each is.
 func (t *table[T]) place(w int) []placed[T] {
 	if t.forWidth != w {
-		t.forWidth, t.widths = w, nil
+		t.forWidth, t.widths, t.measured = w, nil, 0
 	}
 	if t.widths == nil {
 		t.widths = make(map[int]int)
 	}
+	again := t.measured != t.revision+1
+	t.measured = t.revision + 1
 	cols := make([]placed[T], 0, len(t.columns))
 	for i := range t.columns {
 		c := &t.columns[i]
 		p := placed[T]{c, c.width}
 		if c.measure != nil {
 			want := max(t.widths[i], c.width)
-			for _, r := range t.all {
-				want = max(want, c.measure(r))
+			if again {
+				for _, r := range t.all {
+					want = max(want, c.measure(r))
+				}
 			}
 			p.w = max(min(want, c.most), c.width)
 			t.widths[i] = p.w
@@ -133,16 +137,14 @@ func (t *table[T]) headLine(k *look, cols []placed[T]) line {
 
 func (t *table[T]) rowLine(k *look, cols []placed[T], r T, cursor, marked bool) line {
 	out := make(line, 0, 3*len(cols))
-	lead := "  "
-	switch {
-	case cursor && marked:
-		lead = k.glyph.Cursor + k.glyph.Mark
-	case cursor:
-		lead = k.glyph.Cursor + " "
-	case marked:
-		lead = " " + k.glyph.Mark
+	lead := line{blank(1), blank(1)}
+	if cursor {
+		lead[0] = txt(themes.Match, k.glyph.Cursor)
 	}
-	out = append(out, txt(themes.Match, lead))
+	if marked {
+		lead[1] = txt(themes.Match, k.glyph.Mark)
+	}
+	out = append(out, lead...)
 	for i, c := range cols {
 		if i > 0 {
 			out = append(out, blank(gap))
