@@ -146,7 +146,7 @@ func (b *nodeSteps) evacuation() {
 	}
 	views := s.InstanceViews(name)
 	byHand := b.v.Mode == ModeManual || b.v.Stage == StageWaiting || !b.v.Mode.Known()
-	if b.v.Mode == ModeLive && b.v.Stage != StageWaiting {
+	if b.v.Mode == ModeLive && b.v.Stage != StageWaiting && b.v.Blocking != 0 {
 		b.add(b.controllerMoves())
 	}
 	if !b.v.Mode.Known() {
@@ -169,7 +169,7 @@ func (b *nodeSteps) evacuation() {
 	}
 	b.add(b.unconfirmed()...)
 	if left == 0 && s.known(SourceInstances) {
-		b.add(b.other("evacuate", "no running instance is left", "", StepDone, textOf(b.safeText(views), "the host is empty")))
+		b.add(b.other("emptied", "no running instance is left", "", StepDone, textOf(b.safeText(views), "the host is empty")))
 	}
 	if byHand || b.v.Mode == ModeSkip {
 		b.add(Plan(s, Intent{Kind: IntentDeclareSafe, Node: name}))

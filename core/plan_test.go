@@ -208,6 +208,8 @@ func TestGuards(t *testing.T) {
 		{"mode: none that Rockoon knows", healthy, func(scene) {}, Intent{Kind: IntentSetMode, Node: "cmp-01", Mode: "cold"}, []string{"known"}},
 		{"mode: set already", inMaintenance, func(scene) {}, Intent{Kind: IntentSetMode, Node: "cmp-01", Mode: ModeManual}, []string{"differs"}},
 		{"mode: skip while something leaves", inMaintenance, func(sc scene) { sc.migrates("web-1") }, Intent{Kind: IntentSetMode, Node: "cmp-01", Mode: ModeSkip}, []string{"no-migration"}},
+		{"mode: skip, and nobody knows what LCM asks for", healthy, func(sc scene) { sc.source(SourceNodeRequests, SourceFailed) }, Intent{Kind: IntentSetMode, Node: "cmp-01", Mode: ModeSkip}, []string{"fresh"}},
+		{"mode: manual, and nobody knows what LCM asks for", healthy, func(sc scene) { sc.source(SourceNodeRequests, SourceFailed) }, Intent{Kind: IntentSetMode, Node: "cmp-01", Mode: ModeManual}, nil},
 		{"modes: one node is not there", healthy, func(scene) {}, Intent{Kind: IntentSetMode, Nodes: []string{"cmp-01", "gone"}, Mode: ModeManual}, []string{"exists"}},
 		{"modes: no nodes", healthy, func(scene) {}, Intent{Kind: IntentSetMode, Mode: ModeManual}, []string{"exists", "differs"}},
 		{"modes: all have it", healthy, func(sc scene) { sc.mode("cmp-01", ModeManual); sc.mode("cmp-02", ModeManual) },

@@ -51,8 +51,11 @@ func (p *planner) setOneAnnotation(name, key string, value *string, valid Guard)
 	s, n := p.s, p.s.Nodes[name]
 	toSkip := key == AnnotationMigrationMode && value != nil && MigrationMode(*value) == ModeSkip
 	sources := []SourceID{SourceNodes}
+	if toSkip {
+		sources = append(sources, SourceNodeRequests) // in a maintenance skip lets the node go down at once
+	}
 	if toSkip && s.leaving(name) {
-		sources = append(sources, SourceNodeRequests, SourceNodeLocks, SourceInstances, SourceMigrations)
+		sources = append(sources, SourceNodeLocks, SourceInstances, SourceMigrations)
 	}
 	if !p.node(name, n, sources) {
 		return
@@ -138,6 +141,8 @@ func annotationWhy(key string, value *string) string {
 func (s *Snapshot) annotationThen(name, key string, value *string) string {
 	lock := s.NodeLock(name, ControllerOpenStack)
 	switch {
+	case !s.known(SourceNodeRequests):
+		return "It counts when the node's turn comes; whether it is in maintenance now is not known."
 	case !s.leaving(name):
 		return "It counts when the node's turn comes."
 	case lock == nil || lock.State() != LockActive:
