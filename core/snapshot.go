@@ -70,6 +70,22 @@ type Settings struct {
 	Overdue          float64       // a phase or stage is overdue past its estimate times this
 }
 
+// projectsStaleAfter is StaleAfter for the names of projects: they hardly ever change, nothing is decided by them, and they
+// are asked for every ten minutes only.
+const projectsStaleAfter = 15 * time.Minute
+
+// StaleAfterOf is how long ago a source may have been confirmed and still be fresh.
+func (s Settings) StaleAfterOf(id SourceID) time.Duration {
+	after := s.StaleAfter
+	if after <= 0 {
+		after = DefaultSettings().StaleAfter
+	}
+	if id == SourceProjects {
+		return max(after, projectsStaleAfter)
+	}
+	return after
+}
+
 // DefaultSettings are the documents' numbers, and cautious ones where the documents are silent.
 func DefaultSettings() Settings {
 	return Settings{

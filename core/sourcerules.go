@@ -46,7 +46,7 @@ func (s *Snapshot) fresh(id SourceID) (bool, string) {
 	switch {
 	case src.State != SourceLive:
 		return false, fmt.Sprintf("%s: %s since %s", id, src.State, spanText(max(s.Wall.Sub(src.Since), 0)))
-	case old > s.Settings.StaleAfter:
+	case old > s.Settings.StaleAfterOf(id):
 		return false, text + " old"
 	}
 	return true, text

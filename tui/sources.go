@@ -61,11 +61,7 @@ func sortSources(ids []core.SourceID) {
 }
 
 func stateNow(s *core.Snapshot, src core.Source) core.SourceState {
-	after := s.Settings.StaleAfter
-	if after <= 0 {
-		after = core.DefaultSettings().StaleAfter
-	}
-	if src.State == core.SourceLive && !src.AsOf.IsZero() && s.Wall.Sub(src.AsOf) > after {
+	if src.State == core.SourceLive && !src.AsOf.IsZero() && s.Wall.Sub(src.AsOf) > s.Settings.StaleAfterOf(src.ID) {
 		return core.SourceStale
 	}
 	return src.State

@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"lockstep/core"
 	"lockstep/themes"
 )
 
@@ -162,11 +163,17 @@ func (m *Model) paneRule(id paneID, w int, tees map[int]string) string {
 		tone = themes.RuleFocus
 	}
 	name := one(tone, itoa(int(id))+" "+p.name(m))
-	return m.ruleLine(w, name, m.paneNote(id), focused, tees)
+	// What there is no room for goes from the end: the trouble stays longest.
+	parts := m.paneNote(id)
+	for len(parts) > 1 && name.width()+join(2, parts...).width()+8 >= w {
+		parts = parts[:len(parts)-1]
+	}
+	return m.ruleLine(w, name, join(2, parts...), focused, tees)
 }
 
-// paneNote is what stands at the right of a pane's rule: whether its facts are fresh, the filter, its own note.
-func (m *Model) paneNote(id paneID) line {
+// paneNote is what stands at the right of a pane's rule, the most important first: whether its facts are fresh, the filter,
+// its own note.
+func (m *Model) paneNote(id paneID) []line {
 	p := m.panes[id]
 	if m.snap == nil {
 		return nil
@@ -190,7 +197,7 @@ func (m *Model) paneNote(id paneID) line {
 	if n := p.more(); n > 0 {
 		parts = append(parts, one(themes.Dim, m.look.glyph.Down+" "+itoa(n)+" more"))
 	}
-	return join(2, parts...)
+	return parts
 }
 
 // paneBody is a pane's content in exactly h lines of w columns.
@@ -222,7 +229,25 @@ func (m *Model) paneBody(id paneID, x, y, w, h int) []string {
 	}
 	st := loadStateOf(m.snap, p.sources())
 	out := p.drawRows(m, w, h, m.focus == id, st.old != nil)
+	if st.trouble != nil {
+		return padTo(append(out, m.troubled(st.trouble, w, h-len(out))...), w, h)
+	}
 	return padTo(append(out, m.explained(p, w, h-len(out))...), w, h)
+}
+
+// troubled says below the rows which part of them is missing, and why, where at least room lines are free.
+func (m *Model) troubled(src *core.Source, w, room int) []string {
+	if room < 3 {
+		return nil
+	}
+	out := []string{m.look.draw(nil, w, asItIs)}
+	for _, l := range troubleLines(m, src, w) {
+		if len(out) == room {
+			break
+		}
+		out = append(out, m.look.draw(l, w, asItIs))
+	}
+	return out
 }
 
 // explained is more of the selected row, where at least room lines below the rows are free.
