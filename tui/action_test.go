@@ -1,30 +1,57 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	tea "charm.land/bubbletea/v2"
 
 	"lockstep/core"
 )
 
 func TestKeysDoNotConflict(t *testing.T) {
-	type place struct {
-		scope Scope
-		key   string
+	if _, err := Rebind(Actions(), nil); err != nil {
+		t.Error(err)
 	}
-	taken := make(map[place]string)
 	ids := make(map[string]bool)
 	for _, a := range Actions() {
 		if ids[a.ID] {
 			t.Errorf("two actions are called %s", a.ID)
 		}
 		ids[a.ID] = true
-		for _, k := range a.Keys {
-			if other := taken[place{a.Scope, k}]; other != "" {
-				t.Errorf("%s: %s and %s both want %q", a.Scope, other, a.ID, k)
-			}
-			taken[place{a.Scope, k}] = a.ID
+	}
+}
+
+func TestRebindingIsChecked(t *testing.T) {
+	for _, c := range []struct {
+		what string
+		keys map[string][]string
+		want string
+	}{
+		{"an action that there is not", map[string][]string{"nope": {"z"}}, "nope"},
+		{"a key that is taken", map[string][]string{"node.migrate": {"e"}}, "node.mode"},
+		{"a key that terminals keep", map[string][]string{"help": {"ctrl+s"}}, "ctrl+s"},
+	} {
+		if _, err := Rebind(Actions(), c.keys); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", c.what, err)
 		}
+	}
+	moved, err := Rebind(Actions(), map[string][]string{"help": {"f12"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := drive(world(), 120, 40, func(o *Options) { o.Actions = moved })
+	d.keys("?")
+	if d.top() != nil {
+		t.Error("the old key still works")
+	}
+	d.send(tea.KeyPressMsg{Code: tea.KeyF12})
+	if d.top() == nil {
+		t.Error("the new key does not work")
+	}
+	if !slices.Equal(Actions()[0].Keys, []string{"?", "f1"}) {
+		t.Error("rebinding changed the catalogue itself")
 	}
 }
 
@@ -58,13 +85,10 @@ func TestInnerScopesHideOnlyWhatMeansTheSame(t *testing.T) {
 }
 
 func TestKeysThatTerminalsKeepForThemselvesAreNotUsed(t *testing.T) {
-	forbidden := "ctrl+a ctrl+b ctrl+s ctrl+q ctrl+z ctrl+i ctrl+m ctrl+[ ctrl+h ctrl+j shift+enter"
 	for _, a := range Actions() {
 		for _, k := range a.Keys {
-			for _, f := range strings.Fields(forbidden) {
-				if k == f {
-					t.Errorf("%s uses %s", a.ID, k)
-				}
+			if slices.Contains(reserved, k) {
+				t.Errorf("%s uses %s", a.ID, k)
 			}
 			if strings.HasPrefix(k, "alt+") || strings.HasPrefix(k, "super+") {
 				t.Errorf("%s uses %s, which many terminals do not send", a.ID, k)

@@ -29,6 +29,8 @@ func globalActions() []Action {
 		{ID: "redraw", Title: "Draw the screen anew", Short: "redraw", Scope: ScopeGlobal, Keys: []string{"ctrl+l"},
 			run: func(*Model) tea.Cmd { return tea.ClearScreen }},
 		{ID: "quit", Title: "Leave", Short: "leave", Scope: ScopeGlobal, Keys: []string{"q", "ctrl+c"}, run: (*Model).quit},
+		{ID: "acknowledge", Title: "Acknowledge a failure: it has been seen", Short: "seen", Scope: ScopeGlobal,
+			Keys: []string{"x"}, blocked: needFailure, run: (*Model).acknowledge},
 		{ID: "operation.pause", Title: "Hold the running batch, or let it go on", Short: "hold", Scope: ScopeGlobal,
 			Keys: []string{"h"}, blocked: needRunning, run: func(m *Model) tea.Cmd {
 				if m.running().State == core.OperationPaused {
@@ -71,8 +73,6 @@ func dashboardActions() []Action {
 			Keys: []string{"p"}, blocked: needSnapshot, run: func(m *Model) tea.Cmd { m.open(newPlain(m)); return nil }},
 		{ID: "log", Title: "Show what was done", Short: "log", Scope: ScopeDashboard, Keys: []string{"l"}, Footer: 40,
 			run: func(m *Model) tea.Cmd { return m.setFocus(paneLog) }},
-		{ID: "acknowledge", Title: "Acknowledge a failure: it has been seen", Short: "seen", Scope: ScopeDashboard,
-			Keys: []string{"x"}, blocked: needFailure, run: (*Model).acknowledge},
 		{ID: "back", Title: "Clear the filter, the marks, or the last word of the screen", Short: "clear", Scope: ScopeDashboard,
 			Keys: []string{"esc"}, run: (*Model).clearOne},
 		{ID: "pane.next", Title: "Go to the next pane", Short: "next pane", Scope: ScopeDashboard, Keys: []string{"tab"}, Footer: 50,
@@ -178,6 +178,15 @@ func (m *Model) failure() *core.Operation {
 	}
 	unseen := func(op *core.Operation) bool {
 		return op != nil && !op.Acknowledged && (op.State == core.OperationFailed || op.State == core.OperationUnknown)
+	}
+	if p, ok := m.top().(*procedurePage); ok {
+		for i := range m.snap.Operations {
+			op := &m.snap.Operations[i]
+			if unseen(op) && (op.Node == p.key.Subject || op.Instance == p.key.Subject) {
+				return op
+			}
+		}
+		return nil
 	}
 	switch m.focus {
 	case paneLog:

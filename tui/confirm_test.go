@@ -139,7 +139,7 @@ func TestAGuardThatDoesNotHoldClosesConfirm(t *testing.T) {
 }
 
 func TestAChangedBasisHasToBeReadAgain(t *testing.T) {
-	d, w, box := opened(theStep())
+	d, w, _ := opened(theStep())
 	d.keys("right")
 	moved := theStep()
 	moved.Basis[0].Value = "cmp-09"
@@ -157,8 +157,8 @@ func TestAChangedBasisHasToBeReadAgain(t *testing.T) {
 		t.Fatal("enter after a change did not cancel")
 	}
 
-	d, w, box = opened(theStep())
-	w.step = moved
+	d, w2, box := opened(theStep())
+	w2.step = moved
 	d.news()
 	d.later(time.Second).keys("right", "enter") // reads again, grants nothing
 	if len(d.fake.granted) != 0 || box.next != nil {

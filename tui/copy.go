@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"strings"
+
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 )
@@ -10,6 +12,8 @@ const clipboardLimit = 55 << 10 // 75 kB once it is base64
 
 // copy puts a text into the clipboard of the operator's terminal.
 func (m *Model) copy(text string) tea.Cmd {
+	// A name that an API gave must not bring a line break or an escape sequence into somebody's shell.
+	text = joined(cleanLines(text, len(text)+1))
 	switch {
 	case text == "":
 		return m.say(toneWarn, "there is nothing to copy")
@@ -18,10 +22,8 @@ func (m *Model) copy(text string) tea.Cmd {
 	case len(text) > clipboardLimit:
 		return m.say(toneWarn, "too long for the clipboard; p shows plain text to select")
 	}
-	first := cleanLines(text, rowLimit)[0]
-	if len(first) > 60 {
-		first = clean(first, 60)
-	}
+	first, _, _ := strings.Cut(text, "\n")
+	first = clean(first, 60)
 	set := tea.SetClipboard(text)
 	if m.tmux {
 		set = tea.Batch(set, tea.Raw(ansi.TmuxPassthrough(ansi.SetSystemClipboard(text))))

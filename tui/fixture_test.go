@@ -17,8 +17,6 @@ func before(d time.Duration) time.Time { return fixtureNow.Add(-d) }
 
 func seen(d time.Duration) core.Since { return core.Since{At: before(d), Exact: true} }
 
-func ptr[T any](v T) *T { return &v }
-
 // world is an update in its fourth phase: a manual node that waits, one that is being evacuated and has a failure, one
 // that comes back, others done, queued or idle.
 func world() *core.Snapshot {

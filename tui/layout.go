@@ -36,7 +36,7 @@ func (m *Model) wideBody(w, h, top int) []string {
 	}
 	const rules = 4
 	room := h - rules
-	needs := min(max(rows(paneNeeds), 1), max(room/8, 1))
+	needs := min(max(rows(paneNeeds), 1), max(room/7, 1))
 	third := m.bottomPane()
 	locks := 1 + rows(third)
 	if roomy(w) {

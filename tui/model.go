@@ -20,13 +20,16 @@ type Model struct {
 	after   func(time.Duration, tea.Msg) tea.Cmd        // a message after a while
 	plan    func(*core.Snapshot, core.Intent) core.Step // core.Plan
 
-	theme  themes.Theme
-	look   *look
-	depth  themes.Depth
-	tmux   bool
-	mouse  bool
-	pump   *pump
-	opened time.Time
+	theme themes.Theme
+	look  *look
+	depth themes.Depth
+	tmux  bool
+	mouse bool
+	// touched is set with the first key: from then on the cursor stays where the operator put it. Before, and only while
+	// facts are still coming in, it is on what moves first.
+	touched bool
+	pump    *pump
+	opened  time.Time
 
 	width, height int
 	snap          *core.Snapshot
@@ -74,6 +77,10 @@ func newModel(ctx context.Context, opts Options) *Model {
 		opts: opts, backend: opts.Backend, ctx: ctx, now: opts.Now, plan: core.Plan, after: after, theme: theme, depth: themes.Depth256,
 		focus: paneNodes, bottom: paneLocks, dirty: true, actions: Actions(),
 	}
+	if opts.Actions != nil {
+		m.actions = opts.Actions
+	}
+	m.opts.Title = clean(opts.Title, 200)
 	m.opened = m.now()
 	if opts.NoColor {
 		m.depth = themes.DepthNone
@@ -155,6 +162,9 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
+// settleWithin is how long after the start the first facts may still move the cursor to what moves first.
+const settleWithin = 15 * time.Second
+
 // take puts a new Snapshot on the screen.
 func (m *Model) take(s *core.Snapshot) tea.Cmd {
 	if s == nil || m.snap != nil && s.Revision < m.snap.Revision {
@@ -162,6 +172,10 @@ func (m *Model) take(s *core.Snapshot) tea.Cmd {
 	}
 	m.snap = s
 	cmd := m.refresh()
+	if !m.touched && m.now().Sub(m.opened) < settleWithin && m.nodes.index > 0 {
+		m.nodes.goTo(0)
+		cmd = tea.Batch(cmd, m.follow())
+	}
 	if s.Write.Lost != "" && s.Write.Lost != m.lastLost {
 		m.open(newNotice(m, "Writing was switched off", s.Write.Lost))
 	}
@@ -307,6 +321,7 @@ func (m *Model) scope() Scope {
 
 // press finds what a key does: text that is being typed has it first, then the layer or pane, then what works everywhere.
 func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
+	m.touched = true
 	key := msg.String()
 	if key == "ctrl+c" {
 		return m.quit()
@@ -352,6 +367,9 @@ func (m *Model) actionFor(key string) *Action {
 func (m *Model) paste(msg tea.PasteMsg) tea.Cmd {
 	if p, ok := m.top().(paster); ok {
 		p.paste(m, msg.Content)
+	} else if m.filtering {
+		m.panes[m.focus].setFilter(clean(m.panes[m.focus].filterText()+msg.Content, 64))
+		return m.selectionMoved()
 	}
 	return nil
 }
