@@ -273,13 +273,12 @@ func (f *phaseFacts) nodes(id PhaseID, views []NodeView) Phase {
 			first = earliest(first, v.Request.Created)
 			p.evidence("NMR %s%s %s%s", v.Label, inScope(v.Request.Scope), spanText(age(f.s.Now, v.Request.Created)), leaving(v.Request))
 		}
-		if v.Node != nil {
-			if r, ok := f.s.History.Rounds[v.Node.UID]; ok && r.Update == f.cmr.UID {
-				first = earliest(first, r.Started)
-				if r.Ended.After(last) {
-					last = r.Ended
-				}
-			}
+		if r, ok := f.s.History.Rounds[v.Node.UID]; ok && r.Update == f.cmr.UID {
+			first = earliest(first, r.Started)
+			last = latest(last, r.Ended)
+		} else if v.Stage == StageDone {
+			// Nobody saw its maintenance; when it came back is all that is known of it.
+			first, last = earliest(first, v.Since.At), latest(last, v.Since.At)
 		}
 	}
 	text := fmt.Sprintf("%d/%d", p.Done, p.Total)
@@ -328,6 +327,13 @@ func (f *phaseFacts) nodes(id PhaseID, views []NodeView) Phase {
 
 func earliest(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+func latest(a, b time.Time) time.Time {
+	if b.After(a) {
 		return b
 	}
 	return a
