@@ -38,7 +38,8 @@ func (e *Engine) writerFor(step Step, c Change) (writer, error) {
 		if e.cfg.OpenStack == nil {
 			return nil, refuse("there is no OpenStack API to write to")
 		}
-		return &instanceWriter{nova: e.cfg.OpenStack, change: c, now: e.cfg.Clock, settle: e.cfg.Settle}, nil
+		return &instanceWriter{nova: e.cfg.OpenStack, change: c, now: e.cfg.Clock, settle: e.cfg.Settle,
+			label: func(host string) string { return e.Snapshot().hostLabel(host) }}, nil
 	case SetComputeService:
 		if e.cfg.OpenStack == nil {
 			return nil, refuse("there is no OpenStack API to write to")
@@ -175,6 +176,7 @@ type instanceWriter struct {
 	change InstanceAction
 	now    func() time.Time
 	settle time.Duration
+	label  func(host string) string // what people call the host's node
 
 	known int  // the newest migration record before the write
 	begun bool // the action was seen to have begun
@@ -198,7 +200,7 @@ func (w *instanceWriter) check(ctx context.Context) error {
 	}
 	switch {
 	case in.Host != w.change.Host:
-		return refuse("%s is on %s now, not on %s", in.Name, in.Host, w.change.Host)
+		return refuse("%s is on %s now, not on %s", in.Name, w.label(in.Host), w.label(w.change.Host))
 	case in.Status != w.change.Status:
 		return refuse("%s is %s now, not %s", in.Name, in.Status, w.change.Status)
 	case in.TaskState != "":
@@ -261,25 +263,25 @@ func (w *instanceWriter) migrated(ctx context.Context, in *Instance) outcome {
 	live := w.change.Do == IntentLiveMigrate
 	switch {
 	case in.Status == "ERROR":
-		return outcome{state: OperationFailed, text: "the instance is in ERROR on " + in.Host + because(in.Fault)}
+		return outcome{state: OperationFailed, text: "the instance is in ERROR on " + w.label(in.Host) + because(in.Fault)}
 	case live && in.Host != w.change.Host && in.TaskState == "" && (m == nil || !m.Running()):
-		return outcome{state: OperationDone, text: "runs on " + in.Host}
+		return outcome{state: OperationDone, text: "runs on " + w.label(in.Host)}
 	case !live && in.Status == "VERIFY_RESIZE" && in.TaskState == "":
-		return outcome{state: OperationDone, text: "is on " + in.Host + "; the migration waits to be confirmed or reverted"}
+		return outcome{state: OperationDone, text: "is on " + w.label(in.Host) + "; the migration waits to be confirmed or reverted"}
 	case in.TaskState == "" && m != nil && m.Status == "cancelled":
-		return outcome{state: OperationFailed, text: "the migration was aborted; it is still on " + in.Host}
+		return outcome{state: OperationFailed, text: "the migration was aborted; it is still on " + w.label(in.Host)}
 	case in.TaskState == "" && m != nil && m.Failed():
-		return outcome{state: OperationFailed, text: "the migration failed" + because(m.Failure) + "; it is still on " + in.Host}
+		return outcome{state: OperationFailed, text: "the migration failed" + because(m.Failure) + "; it is still on " + w.label(in.Host)}
 	case m != nil && m.Running():
 		w.begun = true
-		return outcome{state: OperationVerifying, moving: true, text: migrationText(m)}
+		return outcome{state: OperationVerifying, moving: true, text: w.progress(m)}
 	case in.TaskState != "" || in.Status == "MIGRATING" || in.Status == "RESIZE":
 		w.begun = true
 		return outcome{state: OperationVerifying, moving: true, text: strings.ToLower(in.Status) + ", " + in.TaskState}
 	}
-	text := "Nova took the migration, but the instance does not move from " + in.Host
+	text := "Nova took the migration, but the instance does not move from " + w.label(in.Host)
 	if w.begun {
-		text = "the migration ended, and the instance is still on " + in.Host
+		text = "the migration ended, and the instance is still on " + w.label(in.Host)
 	}
 	return outcome{state: OperationVerifying, text: text}
 }
@@ -294,22 +296,22 @@ func (w *instanceWriter) settled(ctx context.Context, in *Instance) outcome {
 		// An abort is a request: Nova may take its time, or the migration may end first. Both are an end.
 		text := "the migration still runs"
 		if m != nil {
-			text = migrationText(m)
+			text = w.progress(m)
 		}
 		return outcome{state: OperationVerifying, moving: w.change.Do == IntentForceComplete, text: text}
 	}
 	aborted := m == nil || m.Status == "cancelled"
 	switch {
 	case w.change.Do == IntentAbortMigration && aborted:
-		return outcome{state: OperationDone, text: "aborted; it runs on " + in.Host}
+		return outcome{state: OperationDone, text: "aborted; it runs on " + w.label(in.Host)}
 	case w.change.Do == IntentAbortMigration && in.Host == w.change.Host:
-		return outcome{state: OperationDone, text: "the migration ended as " + m.Status + "; it is on " + in.Host}
+		return outcome{state: OperationDone, text: "the migration ended as " + m.Status + "; it is on " + w.label(in.Host)}
 	case w.change.Do == IntentAbortMigration:
-		return outcome{state: OperationFailed, text: "too late: the migration was completed, it runs on " + in.Host}
+		return outcome{state: OperationFailed, text: "too late: the migration was completed, it runs on " + w.label(in.Host)}
 	case in.Host != w.change.Host:
-		return outcome{state: OperationDone, text: "runs on " + in.Host}
+		return outcome{state: OperationDone, text: "runs on " + w.label(in.Host)}
 	}
-	return outcome{state: OperationFailed, text: fmt.Sprintf("the migration ended%s; it is still on %s", statusOf(m), in.Host)}
+	return outcome{state: OperationFailed, text: fmt.Sprintf("the migration ended%s; it is still on %s", statusOf(m), w.label(in.Host))}
 }
 
 func statusOf(m *Migration) string {
@@ -336,7 +338,7 @@ func (w *instanceWriter) stateReached(in *Instance) outcome {
 	case in.Status == "ERROR":
 		return outcome{state: OperationFailed, text: "the instance is in ERROR" + because(in.Fault)}
 	case ok && in.TaskState == "":
-		return outcome{state: OperationDone, text: "is " + in.Status + " on " + in.Host}
+		return outcome{state: OperationDone, text: "is " + in.Status + " on " + w.label(in.Host)}
 	case in.TaskState != "":
 		return outcome{state: OperationVerifying, moving: true, text: in.TaskState}
 	}
@@ -375,10 +377,11 @@ func (w *instanceWriter) values() (string, string) {
 	return w.change.Status + " on " + w.change.Host, string(w.change.Do)
 }
 
-func migrationText(m *Migration) string {
+// progress is how a running migration goes.
+func (w *instanceWriter) progress(m *Migration) string {
 	text := m.Status
 	if m.DestHost != "" {
-		text += ", to " + m.DestHost
+		text += ", to " + w.label(m.DestHost)
 	}
 	if p := m.Percent(); p >= 0 {
 		text += ", " + itoa(p) + " %"
