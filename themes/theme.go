@@ -33,6 +33,7 @@ const (
 	Bad         Token = "bad"         // what failed
 	Stale       Token = "stale"       // facts that are not fresh
 	Key         Token = "key"         // keys in footer and help
+	Hint        Token = "hint"        // what keys do, in the footer
 	Off         Token = "off"         // what cannot be done now
 	Match       Token = "match"       // filter text, marks
 	Input       Token = "input"       // text being typed
@@ -48,7 +49,7 @@ const (
 
 // Tokens are all tokens, in the order in which a theme file lists them.
 func Tokens() []Token {
-	return []Token{Text, Dim, Strong, Rule, RuleFocus, Needs, Moves, Good, Warn, Bad, Stale, Key, Off, Match, Input,
+	return []Token{Text, Dim, Strong, Rule, RuleFocus, Needs, Moves, Good, Warn, Bad, Stale, Key, Hint, Off, Match, Input,
 		Selected, Panel, Button, ButtonFocus, Armed, ReadOnly, Tab, TabFocus}
 }
 

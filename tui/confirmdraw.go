@@ -205,6 +205,8 @@ func (d *confirmDialog) foot(w int) []line {
 	var left line
 	reason := d.obstacle()
 	switch {
+	case reason == "" && d.typed():
+		left = append(one(themes.Dim, "Typed: "), d.field(w-46)...).and(themes.Good, "  enter confirms")
 	case reason == "":
 		left = one(themes.Good, "Ready.")
 	case d.typed() && d.blocker() == "" && d.next == nil && d.preview != nil && d.preview.Err == nil && !d.asking:

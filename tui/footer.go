@@ -36,16 +36,16 @@ func (m *Model) keysLine(w int) line {
 	}
 	var help line
 	if chain := m.scope().chain(); chain[len(chain)-1] == ScopeGlobal {
-		help = line{txt(themes.Text, "?"), txt(themes.Dim, " help ")}
+		help = line{txt(themes.Text, "?"), txt(themes.Hint, " help ")}
 	}
 	out := line{blank(1)}
 	room := w - help.width() - 1
 	for _, a := range m.footerActions() {
-		tone, key := themes.Dim, themes.Text
+		tone, key := themes.Hint, themes.Text
 		if a.Blocked(m) != "" {
 			tone, key = themes.Off, themes.Off
 		}
-		part := line{txt(key, keyName(a.Keys[0])), txt(tone, " "+a.Short), blank(2)}
+		part := line{txt(key, keyName(a.Keys[0])), txt(tone, " "+a.short(m)), blank(2)}
 		if out.width()+part.width() > room {
 			break
 		}
@@ -71,6 +71,14 @@ func (m *Model) footerActions() []*Action {
 		}
 	}
 	return out
+}
+
+// short is the action's word in the footer, by what it would do now.
+func (a *Action) short(m *Model) string {
+	if a.ID == "arm" && m.snap != nil && m.snap.Write.Armed {
+		return "disarm"
+	}
+	return a.Short
 }
 
 // keyName is how a key is written for people.

@@ -96,10 +96,7 @@ func (m *Model) whoLine(w int) line {
 	s := m.snap
 	out := one(themes.Dim, s.Operator)
 	switch {
-	case s.Write.Lease == "":
-		if w >= 110 {
-			out = out.and(themes.Dim, ", nobody holds the lease")
-		}
+	case s.Write.Lease == "": // nobody else is here
 	case s.Write.Mine:
 		out = out.and(themes.Good, " holds the lease")
 	default:

@@ -20,20 +20,22 @@ func newInstancesPane(m *Model) *instancesPane {
 	}
 	t.columns = []column[core.InstanceView]{
 		{title: "name", width: 8, most: 28, measure: func(v core.InstanceView) int { return width(clean(instanceName(v.Instance), rowLimit)) },
-			cell:    func(v core.InstanceView) line { return one(themes.Strong, instanceName(v.Instance)) },
+			cell:    func(v core.InstanceView) line { return one(aside(v, themes.Strong), instanceName(v.Instance)) },
 			compare: func(a, b core.InstanceView) int { return strings.Compare(a.Instance.Name, b.Instance.Name) }},
-		{title: "id", width: 8, rank: 6, cell: func(v core.InstanceView) line { return one(themes.Dim, shortID(v.Instance.ID)) }},
+		{title: "id", width: 8, rank: 6, cell: func(v core.InstanceView) line { return one(aside(v, themes.Text), shortID(v.Instance.ID)) }},
 		{title: "project", width: 7, most: 16, rank: 4,
 			measure: func(v core.InstanceView) int { return width(clean(m.snap.Project(v.Instance.ProjectID), rowLimit)) },
-			cell:    func(v core.InstanceView) line { return one(themes.Dim, m.snap.Project(v.Instance.ProjectID)) },
+			cell: func(v core.InstanceView) line {
+				return one(aside(v, themes.Text), m.snap.Project(v.Instance.ProjectID))
+			},
 			compare: func(a, b core.InstanceView) int {
 				return strings.Compare(m.snap.Project(a.Instance.ProjectID), m.snap.Project(b.Instance.ProjectID))
 			}},
-		{title: "status", width: 9, cell: func(v core.InstanceView) line { return one(statusTone(v.Instance), v.Instance.Status) },
+		{title: "status", width: 9, cell: func(v core.InstanceView) line { return one(aside(v, statusTone(v.Instance)), v.Instance.Status) },
 			compare: func(a, b core.InstanceView) int { return strings.Compare(a.Instance.Status, b.Instance.Status) }},
 		{title: "task", width: 9, rank: 8, cell: func(v core.InstanceView) line { return one(themes.Moves, v.Instance.TaskState) }},
-		{title: "power", width: 7, rank: 5, cell: func(v core.InstanceView) line { return one(themes.Dim, powerText(v.Instance.Power)) }},
-		{title: "flavor", width: 15, right: true, rank: 7, cell: func(v core.InstanceView) line { return one(themes.Dim, flavorText(v.Instance.Flavor)) },
+		{title: "power", width: 7, rank: 5, cell: func(v core.InstanceView) line { return one(aside(v, themes.Text), powerText(v.Instance.Power)) }},
+		{title: "flavor", width: 15, right: true, rank: 7, cell: func(v core.InstanceView) line { return one(aside(v, themes.Text), flavorText(v.Instance.Flavor)) },
 			compare: func(a, b core.InstanceView) int {
 				return cmp.Compare(a.Instance.Flavor.RAMMiB, b.Instance.Flavor.RAMMiB)
 			}},
@@ -48,6 +50,14 @@ func newInstancesPane(m *Model) *instancesPane {
 		{title: "migration", width: 16, grow: true, cell: func(v core.InstanceView) line { return migrationCell(m, v) }},
 	}
 	return &instancesPane{tablePane[core.InstanceView]{t}}
+}
+
+// aside is the tone of a cell: dim in the rows of instances that are in nobody's way and that nothing happens to.
+func aside(v core.InstanceView, tone themes.Token) themes.Token {
+	if !v.Blocks && tone != themes.Bad && tone != themes.Moves {
+		return themes.Dim
+	}
+	return tone
 }
 
 func instanceName(i *core.Instance) string {
@@ -103,7 +113,7 @@ func actionCell(v core.InstanceView) line {
 	case core.ActionUnknown:
 		tone = themes.Bad
 	}
-	return line{txt(tone, string(v.Action)), txt(themes.Dim, " ("+string(v.Origin)+")")}
+	return line{txt(aside(v, tone), string(v.Action)), txt(themes.Dim, " ("+string(v.Origin)+")")}
 }
 
 func migrationCell(m *Model, v core.InstanceView) line {

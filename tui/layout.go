@@ -86,7 +86,7 @@ func phasesWidth(w int) int {
 	case w >= 140:
 		return 46
 	}
-	return 36
+	return 38
 }
 
 // bottomPane is the pane that stands below where there is room for one: locks, or the log once it was looked at.

@@ -43,23 +43,31 @@ func newLocksPane(m *Model) *locksPane {
 	}
 	t.columns = []column[*core.WorkloadLock]{
 		{title: "of", width: 7, most: 24, rank: 1, measure: func(l *core.WorkloadLock) int { return width(clean(lockOf(m, l), rowLimit)) },
-			cell:    func(l *core.WorkloadLock) line { return one(themes.Strong, lockOf(m, l)) },
+			cell:    func(l *core.WorkloadLock) line { return one(released(l, themes.Strong), lockOf(m, l)) },
 			compare: func(a, b *core.WorkloadLock) int { return strings.Compare(lockOf(m, a), lockOf(m, b)) }},
 		{title: "controller", width: 10, most: 18, measure: func(l *core.WorkloadLock) int { return width(clean(l.Controller, rowLimit)) },
-			cell:    func(l *core.WorkloadLock) line { return plain(l.Controller) },
+			cell:    func(l *core.WorkloadLock) line { return one(released(l, themes.Text), l.Controller) },
 			compare: func(a, b *core.WorkloadLock) int { return strings.Compare(a.Controller, b.Controller) }},
 		{title: "state", width: 10, cell: func(l *core.WorkloadLock) line {
 			k := lockMark(m.look.glyph, l.State())
 			return k.spans(string(l.State()))
 		}, compare: func(a, b *core.WorkloadLock) int { return strings.Compare(string(a.State()), string(b.State())) }},
-		{title: "inner", width: 8, rank: 5, cell: func(l *core.WorkloadLock) line { return one(themes.Dim, l.InnerState) }},
+		{title: "inner", width: 8, rank: 5, cell: func(l *core.WorkloadLock) line { return one(released(l, themes.Text), l.InnerState) }},
 		{title: "release", width: 8, most: 16, rank: 4, measure: func(l *core.WorkloadLock) int { return width(clean(l.Release, rowLimit)) },
-			cell:    func(l *core.WorkloadLock) line { return one(themes.Dim, l.Release) },
+			cell:    func(l *core.WorkloadLock) line { return one(released(l, themes.Text), l.Release) },
 			compare: func(a, b *core.WorkloadLock) int { return strings.Compare(a.Release, b.Release) }},
-		{title: "for", width: 4, most: 10, right: true, rank: 2, measure: func(l *core.WorkloadLock) int { return len(lockAge(m, l)) }, cell: func(l *core.WorkloadLock) line { return one(themes.Dim, lockAge(m, l)) }},
+		{title: "for", width: 4, most: 10, right: true, rank: 2, measure: func(l *core.WorkloadLock) int { return len(lockAge(m, l)) }, cell: func(l *core.WorkloadLock) line { return one(released(l, themes.Text), lockAge(m, l)) }},
 		{title: "says", width: 20, grow: true, cell: func(l *core.WorkloadLock) line { return lockSays(m, l) }},
 	}
 	return &locksPane{tablePane: tablePane[*core.WorkloadLock]{t}}
+}
+
+// released is the tone of a cell: dim in the rows of locks that hold nothing up.
+func released(l *core.WorkloadLock, tone themes.Token) themes.Token {
+	if l.State() == core.LockInactive {
+		return themes.Dim
+	}
+	return tone
 }
 
 func lockOf(m *Model, l *core.WorkloadLock) string {

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"lockstep/core"
@@ -225,8 +226,15 @@ func (m *Model) runningLine(w int) line {
 		out = append(out, gauge(m.look.glyph, ended, len(op.Items), 8)...)
 		out = out.and(themes.Text, fmt.Sprintf(" %d of %d", ended, len(op.Items)))
 	}
-	if op.Text != "" {
-		out = out.and(themes.Dim, "  "+op.Text)
+	text := op.Text
+	for _, it := range op.Items {
+		if !it.State.Ended() && it.State != core.OperationQueued {
+			text = strings.TrimSpace(it.Label + " " + it.Text)
+			break
+		}
+	}
+	if text != "" {
+		out = out.and(themes.Dim, "  "+named(m.snap, text))
 	}
 	out = out.and(themes.Dim, "  "+took(op.Started, op.Ended, m.snap.Now))
 	if len(op.Items) == 0 {
@@ -236,7 +244,7 @@ func (m *Model) runningLine(w int) line {
 	if op.State == core.OperationPaused {
 		hold = " go on  "
 	}
-	keys := line{txt(themes.Text, "h"), txt(themes.Dim, hold), txt(themes.Text, "o"), txt(themes.Dim, " omit  "), txt(themes.Text, "t"),
-		txt(themes.Dim, " stop ")}
+	keys := line{txt(themes.Text, "h"), txt(themes.Hint, hold), txt(themes.Text, "o"), txt(themes.Hint, " omit  "), txt(themes.Text, "t"),
+		txt(themes.Hint, " stop ")}
 	return apart(out, keys, w)
 }

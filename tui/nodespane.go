@@ -249,7 +249,7 @@ func (p *nodesPane) explain(m *Model) string {
 	if !ok || v.Reason == "" {
 		return ""
 	}
-	return v.Label + ": " + v.Reason
+	return v.Label + ": " + named(m.snap, v.Reason)
 }
 
 func (p *nodesPane) subject(*Model) subject {

@@ -36,7 +36,13 @@ func newPhasesPane(m *Model) *phasesPane {
 		},
 		columns: []column[phaseRow]{
 			{width: 18, grow: true, cell: func(r phaseRow) line { return join(2, phaseText(m, r), phaseTime(m, r)) },
-				fill: func(r phaseRow, w int) line { return apart(phaseText(m, r), phaseTime(m, r), w) }},
+				fill: func(r phaseRow, w int) line {
+					left, right := phaseText(m, r), phaseTime(m, r)
+					if left.width()+right.width() >= w && r.part == nil && r.phase.Total > 0 {
+						left = left[:min(len(left), 2)] // the count goes before the title is cut
+					}
+					return apart(left, right, w)
+				}},
 		},
 	}}
 	return p
@@ -46,15 +52,15 @@ func phaseText(m *Model, r phaseRow) line {
 	k := phaseMark(m.look.glyph, r.phase.State)
 	if r.part != nil {
 		tone := phaseMark(m.look.glyph, r.part.State).tone
-		if r.part.State == core.PhaseDone || r.part.State == core.PhasePending {
+		if r.part.State == core.PhaseDone || r.part.State == core.PhasePending || r.phase.State == core.PhaseDone {
 			tone = themes.Dim
 		}
 		return line{txt(themes.Dim, fmt.Sprintf("   %-9s ", clean(r.part.Label, 64))), txt(tone, r.part.Text)}
 	}
 	tone := themes.Text
 	switch r.phase.State {
-	case core.PhasePending:
-		tone = themes.Dim
+	case core.PhasePending, core.PhaseDone:
+		tone, k.tone = themes.Dim, themes.Dim
 	case core.PhaseRunning:
 		tone = themes.Strong
 	case core.PhaseWaiting:
@@ -65,8 +71,12 @@ func phaseText(m *Model, r phaseRow) line {
 	out := line{txt(k.tone, k.glyph), txt(tone, fmt.Sprintf(" %d %s", r.phase.ID, r.phase.Title))}
 	switch {
 	case r.phase.State == core.PhaseWaiting || r.phase.State == core.PhaseStuck:
-		out = out.and(k.tone, "  "+string(r.phase.State))
-	case r.phase.Total > 0:
+		word := "stuck"
+		if r.phase.State == core.PhaseWaiting {
+			word = "waiting"
+		}
+		out = out.and(k.tone, "  "+word)
+	case r.phase.Total > 0 && r.phase.State != core.PhasePending:
 		out = out.and(themes.Dim, fmt.Sprintf("  %d/%d", r.phase.Done, r.phase.Total))
 	}
 	return out

@@ -107,7 +107,7 @@ func (t *table[T]) draw(k *look, w, h int, focused, old bool) []string {
 		have, ok := t.cache[id]
 		want.text = have.text
 		if !ok || have != want {
-			want.text = k.draw(t.rowLine(k, cols, t.rows[i], want.cursor, want.marked), w, want.over)
+			want.text = k.draw(t.rowLine(k, cols, t.rows[i], want.cursor, want.marked, focused), w, want.over)
 		}
 		fresh[id] = want
 		out = append(out, want.text)
@@ -135,11 +135,14 @@ func (t *table[T]) headLine(k *look, cols []placed[T]) line {
 	return out
 }
 
-func (t *table[T]) rowLine(k *look, cols []placed[T], r T, cursor, marked bool) line {
+func (t *table[T]) rowLine(k *look, cols []placed[T], r T, cursor, marked, focused bool) line {
 	out := make(line, 0, 3*len(cols))
 	lead := line{blank(1), blank(1)}
-	if cursor {
+	switch {
+	case cursor && focused:
 		lead[0] = txt(themes.Match, k.glyph.Cursor)
+	case cursor:
+		lead[0] = txt(themes.Text, k.glyph.Cursor)
 	}
 	if marked {
 		lead[1] = txt(themes.Match, k.glyph.Mark)
