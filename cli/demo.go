@@ -32,11 +32,11 @@ it. Everything is as on a real cluster, but for the clock, which runs faster. No
 			if speed <= 0 || speed > 3600 {
 				return fmt.Errorf("--speed is %g; it takes a number above 0, up to 3600", speed)
 			}
-			if err := canShow(stdin, cmd.OutOrStdout()); err != nil {
-				return err
-			}
 			told, err := scenario.Load(story)
 			if err != nil {
+				return err
+			}
+			if err := canShow(stdin, cmd.OutOrStdout()); err != nil {
 				return err
 			}
 			return demo(cmd.Context(), *o, sim.Options{Scenario: told, Speed: speed, Seed: seed})

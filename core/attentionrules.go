@@ -284,15 +284,15 @@ func (n nodeAttention) stage() {
 // waits is what the operator is asked for.
 func (n nodeAttention) waits() string {
 	var names []string
-	movable := 0
 	for _, i := range n.f.s.InstanceViews(n.v.Name) {
-		if i.Blocks {
-			names = append(names, i.Instance.Name)
-			if i.Action == ActionNotify && i.Origin == OriginTag {
-				names[len(names)-1] += " (notify)"
-			}
-			movable++
+		if !i.Blocks || n.v.Mode == ModeManual && i.Action == ActionLiveMigrate {
+			continue // on a manual node the controller moves only what is tagged so
 		}
+		name := i.Instance.Name
+		if i.Action == ActionNotify && i.Origin == OriginTag {
+			name += " (notify)"
+		}
+		names = append(names, name)
 	}
 	mode := ""
 	if n.v.Mode == ModeManual {

@@ -23,9 +23,7 @@ type testCloud struct {
 	requests    map[string]*MaintenanceRequest
 	lastID      int
 
-	writes  []string
-	running int // writes under way now, by node: see enter
-	busiest int
+	writes []string
 
 	held      bool
 	holder    string

@@ -1,0 +1,237 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"lockstep/core"
+	"lockstep/sim"
+	"lockstep/sim/kubeapi"
+)
+
+// run is one call of the program without a terminal.
+func run(t *testing.T, args ...string) (code int, out, errs string) {
+	t.Helper()
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	var o, e bytes.Buffer
+	stdin, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdin.Close()
+	code = Main(append([]string{"--log-file", filepath.Join(t.TempDir(), "log")}, args...), stdin, &o, &e)
+	return code, o.String(), e.String()
+}
+
+// alone takes away what the machine's own environment says of clusters and clouds.
+func alone(t *testing.T) {
+	t.Helper()
+	for _, name := range []string{"KUBECONFIG", "OS_CLOUD", "OS_CLIENT_CONFIG_FILE", "OS_AUTH_URL", "KUBERNETES_SERVICE_HOST"} {
+		t.Setenv(name, "")
+		os.Unsetenv(name)
+	}
+	t.Setenv("HOME", t.TempDir())
+	t.Chdir(t.TempDir())
+}
+
+func TestWhatCannotBeDoneSaysWhatToDo(t *testing.T) {
+	cases := []struct {
+		name string
+		args []string
+		want []string
+	}{
+		{"no kubeconfig", []string{"status"}, []string{"kubeconfig", "--kubeconfig"}},
+		{"a kubeconfig that is not there", []string{"status", "--kubeconfig", "/nowhere/config"}, []string{"/nowhere/config"}},
+		{"no terminal", []string{"demo"}, []string{"needs a terminal", "lockstep status"}},
+		{"an unknown format", []string{"status", "-o", "xml"}, []string{`"xml"`, "table, json or yaml"}},
+		{"a speed that is none", []string{"demo", "--speed", "0"}, []string{"--speed", "above 0"}},
+		{"an unknown scenario", []string{"demo", "--scenario", "nonesuch"}, []string{"nonesuch"}},
+		{"read-only and armed", []string{"--read-only", "--write"}, []string{"read-only", "write"}},
+		{"an unknown flag", []string{"--colour"}, []string{"--colour"}},
+	}
+	for _, tc := range cases {
+		t.Run(tc.name, func(t *testing.T) {
+			alone(t)
+			code, out, errs := run(t, tc.args...)
+			if code != exitError || out != "" {
+				t.Errorf("exit %d, output %q", code, out)
+			}
+			if !strings.HasPrefix(errs, "lockstep: ") {
+				t.Errorf("the message is %q", errs)
+			}
+			for _, want := range tc.want {
+				if !strings.Contains(errs, want) {
+					t.Errorf("the message does not say %q:\n%s", want, errs)
+				}
+			}
+		})
+	}
+}
+
+func TestVersionAndScenarios(t *testing.T) {
+	if code, out, _ := run(t, "version"); code != exitFine || !strings.HasPrefix(out, "lockstep ") {
+		t.Errorf("exit %d: %q", code, out)
+	}
+	if code, out, _ := run(t, "demo", "--list"); code != exitFine || !strings.Contains(out, "manual-nodes") {
+		t.Errorf("exit %d: %q", code, out)
+	}
+}
+
+// cloud is a simulated cloud that stands still where its scenario begins: with an update under way.
+func cloud(t *testing.T, user string) *sim.Cloud {
+	t.Helper()
+	c, err := sim.Start(t.Context(), sim.Options{Dir: t.TempDir(), User: user, Paused: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Setenv("OS_CLIENT_CONFIG_FILE", c.CloudsYAMLPath)
+	return c
+}
+
+func TestStatusIsADocument(t *testing.T) {
+	alone(t)
+	c := cloud(t, kubeapi.Readonly)
+	code, out, errs := run(t, "status", "--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName, "-o", "json")
+	if code != exitAttention && code != exitFine {
+		t.Fatalf("exit %d: %s", code, errs)
+	}
+	var s Status
+	if err := json.Unmarshal([]byte(out), &s); err != nil {
+		t.Fatalf("%v in %s", err, out)
+	}
+	if len(s.Nodes) != 13 || len(s.Phases) != 5 || !s.Update.Running || len(s.Locks) == 0 {
+		t.Errorf("%d nodes, %d phases, %d locks, update %+v", len(s.Nodes), len(s.Phases), len(s.Locks), s.Update)
+	}
+	for _, src := range s.Sources {
+		if src.State != string(core.SourceLive) {
+			t.Errorf("%s is %s: %s", src.ID, src.State, src.Error)
+		}
+	}
+	if (len(s.NeedsYou) > 0) != (code == exitAttention) {
+		t.Errorf("exit %d with %d things that need a person", code, len(s.NeedsYou))
+	}
+	instances := 0
+	for _, n := range s.Nodes {
+		if n.Instances != nil {
+			instances += *n.Instances
+		}
+	}
+	if instances == 0 {
+		t.Error("no node has an instance")
+	}
+	for _, w := range c.Kube.Requests() {
+		if w.Verb != "get" && w.Verb != "list" && w.Verb != "watch" && w.User == kubeapi.Readonly && !strings.Contains(w.Path, "selfsubject") {
+			t.Errorf("status wrote: %s %s", w.Verb, w.Path)
+		}
+	}
+}
+
+func TestStatusForPeopleAndForYAML(t *testing.T) {
+	alone(t)
+	c := cloud(t, kubeapi.Readonly)
+	flags := []string{"--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName}
+	_, out, _ := run(t, append(flags, "status")...)
+	for _, want := range []string{"PHASE", "worker nodes", "NODE", "cmp-03", "ctl-01"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the table does not show %q:\n%s", want, out)
+		}
+	}
+	if _, out, _ = run(t, append(flags, "status", "-o", "yaml")...); !strings.Contains(out, "\nphases:\n") {
+		t.Errorf("no YAML:\n%s", out)
+	}
+}
+
+// Without a cloud, and without the rights to everything, status tells what it can see.
+func TestStatusSeesWhatItCan(t *testing.T) {
+	alone(t)
+	c := cloud(t, kubeapi.Readonly)
+	os.Unsetenv("OS_CLIENT_CONFIG_FILE")
+	code, out, errs := run(t, "status", "--kubeconfig", c.KubeconfigPath, "-o", "json")
+	if code != exitAttention {
+		t.Fatalf("exit %d: %s", code, errs)
+	}
+	var s Status
+	if err := json.Unmarshal([]byte(out), &s); err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Nodes) != 13 {
+		t.Errorf("%d nodes", len(s.Nodes))
+	}
+	for _, n := range s.Nodes {
+		if n.Instances != nil {
+			t.Fatalf("%s is said to have %d instances, and nobody was asked", n.Label, *n.Instances)
+		}
+	}
+	off := false
+	for _, src := range s.Sources {
+		off = off || src.ID == string(core.SourceInstances) && src.State == string(core.SourceOff)
+	}
+	if !off {
+		t.Errorf("the instances' source does not say that it is off: %+v", s.Sources)
+	}
+}
+
+// A server that cannot be reached is an error with a reason, not an empty page.
+func TestStatusOfAServerThatIsAway(t *testing.T) {
+	alone(t)
+	c := cloud(t, kubeapi.Readonly)
+	if err := c.Kube.Outage(true); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errs := run(t, "status", "--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName)
+	if code != exitError || out != "" || !strings.Contains(errs, string(core.ErrUnreachable)) {
+		t.Errorf("exit %d, output %q, message %q", code, out, errs)
+	}
+	if err := c.Kube.Outage(false); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestTextsFromServersAreMadeHarmless(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain":                      "plain",
+		"two\nlines\tand a tab":      "two lines and a tab",
+		"\x1b[31mred\x1b[0m":         "[31mred[0m",
+		"bell\a and \u202ebidi":      "bell and bidi",
+		"\u009b31mC1":                "31mC1",
+		"":                           "",
+		" spaces \r\n at the edges ": "spaces at the edges",
+	} {
+		if got := oneLine(in); got != want {
+			t.Errorf("oneLine(%q) is %q, want %q", in, got, want)
+		}
+	}
+	if got := oneLine(strings.Repeat("x", 3*maxLine)); len(got) > maxLine+20 || !strings.HasSuffix(got, "…(cut)") {
+		t.Errorf("an endless text became %d bytes", len(got))
+	}
+}
+
+func TestJournalNamesAreSafe(t *testing.T) {
+	a := journalPath("/s", "../../etc/passwd", "https://one")
+	if filepath.Dir(a) != "/s/journal" {
+		t.Errorf("the journal is %s", a)
+	}
+	if a == journalPath("/s", "../../etc/passwd", "https://two") {
+		t.Error("two servers share a journal because their clusters are called alike")
+	}
+}
+
+func TestSpan(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "-", 41 * time.Second: "41 s", 12 * time.Minute: "12 m", 161 * time.Minute: "2 h 41 m", 76 * time.Hour: "3 d 4 h",
+	} {
+		if got := span(d); got != want {
+			t.Errorf("span(%s) is %q, want %q", d, got, want)
+		}
+	}
+}
