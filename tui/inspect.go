@@ -177,14 +177,14 @@ func operationFacts(m *Model, f *facts, id string) {
 			f.add("ended", stamp(op.Ended, m.snap.Now))
 		}
 		f.add("took", took(op.Started, op.Ended, m.snap.Now))
-		f.add("says", op.Text)
+		f.add("says", named(m.snap, op.Text))
 		f.add("id", op.ID)
 		for _, it := range op.Items {
 			f.section(it.Label)
 			f.tone(operationMark(m.look.glyph, it.State).tone, "state", string(it.State))
 			f.add("instance", it.Instance)
 			f.add("took", took(it.Started, it.Ended, m.snap.Now))
-			f.add("says", it.Text)
+			f.add("says", named(m.snap, it.Text))
 		}
 		return
 	}
@@ -279,7 +279,7 @@ func nodeFacts(m *Model, f *facts, name string) {
 	f.section("Maintenance")
 	f.tone(k.tone, "stage", string(v.Stage))
 	f.add("for", sinceText(v.Since, now))
-	f.add("because", v.Reason)
+	f.add("because", named(m.snap, v.Reason))
 	f.add("what happens", v.What)
 	mode := string(v.Mode)
 	if !v.ModeSet {

@@ -60,10 +60,10 @@ func (m *Model) wideBody(w, h, top int) []string {
 	}
 	beside := func(a, b paneID, left, h int) {
 		y, right := top+len(out)+1, w-left-1
-		as, bs := m.paneBody(a, 0, y, left, h), m.paneBody(b, left+1, y, right, h)
+		as, bs := m.paneBody(a, 0, y, left-1, h), m.paneBody(b, left+1, y, right, h)
 		out = append(out, m.paneRule(a, left, nil)+tee+m.paneRule(b, right, nil))
 		for i := range h {
-			out = append(out, as[i]+bar+bs[i])
+			out = append(out, as[i]+" "+bar+bs[i])
 		}
 	}
 	left := phasesWidth(w)

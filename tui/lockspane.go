@@ -144,25 +144,6 @@ func messageWord(c core.MessageClass) (string, themes.Token) {
 	return "says:", themes.Warn
 }
 
-// named replaces the IDs of known instances in a text by their names.
-func named(s *core.Snapshot, text string) string {
-	const idLength = 36
-	text = clean(text, rowLimit)
-	var b strings.Builder
-	for i := 0; i < len(text); {
-		if i+idLength <= len(text) && text[i+8] == '-' {
-			if inst := s.Instances[text[i:i+idLength]]; inst != nil && inst.Name != "" {
-				b.WriteString(inst.Name)
-				i += idLength
-				continue
-			}
-		}
-		b.WriteByte(text[i])
-		i++
-	}
-	return b.String()
-}
-
 func (p *locksPane) refresh(m *Model) string {
 	var rows []*core.WorkloadLock
 	node := m.shown

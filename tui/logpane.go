@@ -63,7 +63,7 @@ func newLogPane(m *Model) *logPane {
 					tone = themes.Dim
 				}
 			}
-			return one(tone, r.text())
+			return one(tone, named(m.snap, r.text()))
 		}},
 	}
 	return &logPane{tablePane[logRow]{t}}
@@ -162,13 +162,13 @@ func (p *logPane) note(m *Model) line {
 }
 
 // explain is the selected entry's text in full.
-func (p *logPane) explain(*Model) string {
+func (p *logPane) explain(m *Model) string {
 	r, ok := p.current()
 	const short = 40
 	if !ok || len(r.text()) < short {
 		return "" // its row shows it
 	}
-	return r.text()
+	return named(m.snap, r.text())
 }
 
 func (p *logPane) subject(*Model) subject {

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"strings"
 
 	"lockstep/core"
 	"lockstep/themes"
@@ -87,7 +86,7 @@ func (p *needsPane) explain(m *Model) string {
 	}
 	text := a.Label + ": " + a.Reason
 	if a.Detail != "" {
-		text += " " + a.Detail
+		text += " " + m.look.glyph.Dot + " " + a.Detail
 	}
 	return named(m.snap, text)
 }
@@ -115,7 +114,7 @@ func operationOf(s *core.Snapshot, a core.Attention) *core.Operation {
 		if op.Acknowledged || !op.State.Ended() {
 			continue
 		}
-		if strings.Contains(a.ID, op.ID) {
+		if a.ID == "operation/"+op.ID {
 			return op
 		}
 	}

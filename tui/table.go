@@ -99,7 +99,9 @@ func (t *table[T]) arrange() {
 		}
 	}
 	t.index = anchor(t.cursor, before, at, place, len(t.rows))
-	t.offset += t.index - at // the row under the cursor stays where it is on the screen
+	if t.offset > 0 {
+		t.offset += t.index - at // the row under the cursor stays where it is on the screen; the top stays the top
+	}
 	t.cursor = ""
 	if len(t.rows) > 0 {
 		t.cursor = t.order[t.index]
@@ -235,7 +237,7 @@ type list interface {
 	clearMarks()
 	canMark() bool
 	rowAt(y int) bool
-	more() int
+	more() (above, below int)
 }
 
 func (t *table[T]) moveBy(n int)            { t.goTo(t.index + n) }
@@ -246,8 +248,10 @@ func (t *table[T]) marks() int              { return len(t.marked) }
 func (t *table[T]) clearMarks()             { t.marked = nil }
 func (t *table[T]) canMark() bool           { return t.can.mark }
 
-// more is how many rows there are below those that are seen.
-func (t *table[T]) more() int { return max(len(t.rows)-t.offset-max(t.height, 0), 0) }
+// more is how many rows there are above and below those that are seen.
+func (t *table[T]) more() (above, below int) {
+	return t.offset, max(len(t.rows)-t.offset-max(t.height, 0), 0)
+}
 
 func (t *table[T]) setFilter(s string) {
 	t.filter = s

@@ -194,8 +194,13 @@ func (m *Model) paneNote(id paneID) []line {
 	if n := p.note(m); len(n) > 0 {
 		parts = append(parts, n)
 	}
-	if n := p.more(); n > 0 {
-		parts = append(parts, one(themes.Dim, m.look.glyph.Down+" "+itoa(n)+" more"))
+	switch above, below := p.more(); {
+	case above > 0 && below > 0:
+		parts = append(parts, one(themes.Dim, m.look.glyph.Up+" "+itoa(above)+" "+m.look.glyph.Down+" "+itoa(below)))
+	case above > 0:
+		parts = append(parts, one(themes.Dim, m.look.glyph.Up+" "+itoa(above)+" more"))
+	case below > 0:
+		parts = append(parts, one(themes.Dim, m.look.glyph.Down+" "+itoa(below)+" more"))
 	}
 	return parts
 }

@@ -1,0 +1,47 @@
+package tui
+
+import (
+	"strings"
+
+	"lockstep/core"
+)
+
+// named puts the names that people use into a text: those of instances for their IDs, those of machines for the names of
+// their nodes.
+func named(s *core.Snapshot, text string) string {
+	text = clean(text, rowLimit)
+	var b strings.Builder
+	for len(text) > 0 {
+		n := strings.IndexFunc(text, func(r rune) bool { return !wordRune(r) })
+		if n < 0 {
+			n = len(text)
+		}
+		if n == 0 {
+			n = strings.IndexFunc(text, wordRune)
+			if n < 0 {
+				n = len(text)
+			}
+			b.WriteString(text[:n])
+		} else {
+			b.WriteString(nameOf(s, text[:n]))
+		}
+		text = text[n:]
+	}
+	return b.String()
+}
+
+// wordRune tells whether r can be part of an ID or of a node's name.
+func wordRune(r rune) bool {
+	return r == '-' || r == '.' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+}
+
+func nameOf(s *core.Snapshot, word string) string {
+	bare := strings.TrimRight(word, ".")
+	if i := s.Instances[bare]; i != nil && i.Name != "" {
+		return clean(i.Name, rowLimit) + word[len(bare):]
+	}
+	if n := s.Nodes[bare]; n != nil {
+		return clean(n.Label(), rowLimit) + word[len(bare):]
+	}
+	return word
+}
