@@ -1,0 +1,118 @@
+package core
+
+import (
+	"fmt"
+	"slices"
+)
+
+// instances are those that hold a node in maintenance one by one, and those that will hold a node whose turn has not come.
+func (f *attentionFacts) instances() {
+	if !f.s.known(SourceInstances) {
+		return
+	}
+	for _, v := range f.s.NodeViews() {
+		if v.Node == nil || !v.Node.Is(RoleCompute) || v.Stage == StageDone {
+			continue
+		}
+		m := f.s.maintenanceOf(v.Name)
+		switch {
+		case v.Request != nil && v.Request.Deleting.IsZero() && f.held(v):
+			for _, in := range f.s.ByHost[m.host] {
+				f.instance(f.s.viewInstance(in, m), v)
+			}
+		case v.Request == nil && f.request != nil:
+			f.willHold(v, m)
+		}
+	}
+}
+
+// held tells whether the OpenStack controller still holds the node: after that nothing on it needs a decision.
+func (f *attentionFacts) held(v NodeView) bool {
+	l := f.s.NodeLock(v.Name, ControllerOpenStack)
+	return l == nil || l.State() != LockInactive
+}
+
+func (f *attentionFacts) entryOf(rule string, v InstanceView, node NodeView) Attention {
+	return Attention{ID: rule + "/" + v.Instance.ID, Severity: SeverityWarning, Subject: v.Instance.Ref(), Node: node.Name, Instance: v.Instance.ID,
+		Label: node.Label, Since: node.Since, Resolve: &ProcedureKey{Kind: ProcedureInstance, Subject: v.Instance.ID}}
+}
+
+// instance is what one instance on a node in maintenance needs. One entry at most: the most telling.
+func (f *attentionFacts) instance(v InstanceView, node NodeView) {
+	in, name := v.Instance, instanceLabel(v.Instance)
+	if !v.Blocks {
+		return
+	}
+	switch {
+	case f.s.moving(in) && v.Failures < 2:
+		m := v.Migration
+		if m == nil || !m.Running() || !f.long(m.Created, migrationLong) {
+			return
+		}
+		a := f.entryOf("migration-long", v, node)
+		a.Since = Since{At: m.Created, Exact: true}
+		a.Reason = fmt.Sprintf("the migration of %s does not come to an end: %s", name, f.s.movingText(in))
+		a.Detail = "A guest that writes its memory faster than it can be copied has to be aborted or forced."
+		f.add(a)
+	case v.Failures >= 2:
+		a := f.entryOf("migration-failed", v, node)
+		a.Reason = fmt.Sprintf("%s failed to migrate %s%s", name, times(v.Failures), because(oneLine(v.Failure, 400)))
+		a.Since = Since{At: v.Migration.Created}
+		switch {
+		case f.s.moving(in):
+			a.Reason += "; the next try is under way"
+		case node.Stage == StageWaiting:
+			a.Severity = SeverityUrgent
+		}
+		f.add(a)
+	case v.Action == ActionNotify && v.Origin == OriginTag:
+		a := f.entryOf("instance-notify", v, node)
+		a.Reason = fmt.Sprintf("%s holds the node: its owner asked to be told first (project %s)", name, oneLine(f.s.Project(in.ProjectID), 60))
+		f.add(a)
+	case stranded(v):
+		a := f.entryOf("instance-stranded", v, node)
+		a.Reason = fmt.Sprintf("%s holds the node: %s", name, v.Why)
+		a.Detail = oneLine(in.Fault, 400)
+		f.add(a)
+	case v.Origin == OriginConflicting:
+		a := f.entryOf("instance-tags", v, node)
+		a.Severity = SeverityNotice
+		a.Reason = fmt.Sprintf("%s has several maintenance_action tags, which cancel each other: the node's mode counts (%s)", name, v.Action)
+		f.add(a)
+	}
+}
+
+// stranded tells whether the instance runs in a status in which nothing moves it.
+func stranded(v InstanceView) bool {
+	in := v.Instance
+	return v.Blocks && in.Status != "ACTIVE" && in.Status != "PAUSED" && in.TaskState == ""
+}
+
+// willHold is one entry for the instances that will hold a node when its turn in this update comes, and that can be
+// settled before.
+func (f *attentionFacts) willHold(v NodeView, m hostMaintenance) {
+	var names []string
+	for _, in := range f.s.ByHost[m.host] {
+		action, origin := EffectiveAction(in.Tags, m.mode)
+		if !blocks(in, action) {
+			continue
+		}
+		switch {
+		case in.Status != "ACTIVE" && in.Status != "PAUSED" && in.TaskState == "":
+			names = append(names, fmt.Sprintf("%s (%s)", instanceLabel(in), oneLine(in.Status, 30)))
+		case action == ActionNotify && origin == OriginTag:
+			names = append(names, instanceLabel(in)+" (notify)")
+		case origin == OriginConflicting:
+			names = append(names, instanceLabel(in)+" (two tags)")
+		}
+	}
+	if len(names) == 0 {
+		return
+	}
+	slices.Sort(names)
+	n := nodeAttention{NodeView: v}
+	a := n.entry("will-hold")
+	a.Severity, a.Since = SeverityNotice, Since{}
+	a.Reason = fmt.Sprintf("%s will hold it when its turn comes: %s", count(len(names), "instance"), some(names, 4))
+	f.add(a)
+}

@@ -1,0 +1,387 @@
+package core
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// nodeRules is the table of what can need a person at one node.
+var nodeRules = []func(*attentionFacts, nodeAttention){
+	(*attentionFacts).nodeLocks,
+	(*attentionFacts).nodeWaits,
+	(*attentionFacts).nodeReturns,
+	(*attentionFacts).nodeReboots,
+	(*attentionFacts).nodeSlow,
+	(*attentionFacts).nodeDeferred,
+	(*attentionFacts).nodeSays,
+	(*attentionFacts).staleInner,
+	(*attentionFacts).nodeConfiguration,
+	(*attentionFacts).nodeWithoutLock,
+	(*attentionFacts).lockWithoutNode,
+	(*attentionFacts).requestsTwice,
+	(*attentionFacts).annotationLeft,
+	(*attentionFacts).computeLeft,
+}
+
+// nodeAttention is one node as the rules see it.
+type nodeAttention struct {
+	NodeView
+	own     *WorkloadLock // of the OpenStack controller
+	message LockMessage   // of own
+	waiting []string      // nodes whose text is F: they wait for others
+}
+
+// entry is an Attention about the node, to be filled in.
+func (n nodeAttention) entry(rule string) Attention {
+	a := Attention{Subject: Ref{Kind: KindNode, Name: n.Name}, Node: n.Name, Label: n.Label, Since: n.Since,
+		Resolve: &ProcedureKey{Kind: ProcedureNode, Subject: n.Name}}
+	key := n.Name
+	if n.Node != nil {
+		a.Subject, key = n.Node.Ref(), n.Node.UID
+	}
+	a.ID = rule + "/" + key
+	return a
+}
+
+func (n nodeAttention) leaving() bool { return n.Request != nil && n.Request.Deleting.IsZero() }
+
+func (f *attentionFacts) nodes() {
+	views := f.s.NodeViews()
+	all := make([]nodeAttention, 0, len(views))
+	var waiting []string
+	for _, v := range views {
+		n := nodeAttention{NodeView: v, own: f.s.NodeLock(v.Name, ControllerOpenStack)}
+		if n.own != nil && n.own.Message != "" {
+			n.message = ReadLockMessage(n.own.Message)
+			if n.message.ID == "F" && n.leaving() {
+				waiting = append(waiting, v.Label)
+			}
+		}
+		all = append(all, n)
+	}
+	for _, n := range all {
+		n.waiting = waiting
+		for _, rule := range nodeRules {
+			rule(f, n)
+		}
+	}
+}
+
+func (f *attentionFacts) nodeLocks(n nodeAttention) {
+	for _, l := range n.Locks {
+		a := n.entry("")
+		a.Subject, a.Since = l.Ref(), f.lockSince(l, n.Request)
+		m := LockMessage{}
+		if l.Message != "" {
+			m = ReadLockMessage(l.Message)
+		}
+		f.lockState(l, m, a)
+	}
+}
+
+// nodeWaits is a node that goes no further without the operator.
+func (f *attentionFacts) nodeWaits(n nodeAttention) {
+	if n.Stage != StageWaiting {
+		return
+	}
+	a := n.entry("node-waits")
+	a.Severity = SeverityUrgent
+	left := f.leftFor(n)
+	a.Detail = leftText(left)
+	switch {
+	case !n.Mode.Known():
+		a.Reason, a.Detail = n.Reason, "Set it to live, manual or skip."
+	case n.Blocking < 0:
+		a.Reason = n.Reason
+		a.Detail = "The instances are not known: " + f.s.whyUnknown(SourceInstances) + "."
+	case len(left) == 0 || n.message.Class == MessageActionable && n.message.ID != "J":
+		a.Reason, a.Detail = n.message.Meaning, sentence(n.message.Remedy)
+	case n.Mode == ModeManual:
+		a.Reason = fmt.Sprintf("manual mode: %s must leave before the update can go on: %s", count(len(left), "instance"), namesOf(left))
+	default:
+		a.Reason = fmt.Sprintf("%s must leave or stop before the update can go on: %s", count(len(left), "instance"), namesOf(left))
+	}
+	for _, op := range f.s.Operations {
+		if op.Node == n.Name && len(op.Items) > 0 && (op.State == OperationRunning || op.State == OperationVerifying) {
+			a.Severity, a.Hint = SeverityNotice, "wait: Lockstep moves them"
+			a.Reason += " (" + op.goes() + ")"
+			break
+		}
+	}
+	f.add(a)
+}
+
+// leftFor are the instances that wait for the operator. What is tagged to be live-migrated on a manual node the controller
+// moves itself, and gives up on with the others.
+func (f *attentionFacts) leftFor(n nodeAttention) []InstanceView {
+	left := slices.DeleteFunc(f.s.InstanceViews(n.Name), func(v InstanceView) bool { return !v.Blocks })
+	theirs := slices.DeleteFunc(slices.Clone(left), func(v InstanceView) bool {
+		return n.Mode == ModeManual && v.Action == ActionLiveMigrate && f.s.moving(v.Instance)
+	})
+	if len(theirs) > 0 {
+		return theirs
+	}
+	return left
+}
+
+// namesOf is the instances' names, with what is special about each.
+func namesOf(left []InstanceView) string {
+	names := make([]string, len(left))
+	for i, v := range left {
+		names[i] = instanceLabel(v.Instance)
+		switch {
+		case v.Action == ActionNotify && v.Origin == OriginTag:
+			names[i] += " (notify)"
+		case stranded(v):
+			names[i] += " (" + oneLine(v.Instance.Status, 30) + ")"
+		}
+	}
+	return some(names, 4)
+}
+
+// leftText names the instances in the way, by what is to happen with them.
+func leftText(left []InstanceView) string {
+	var parts []string
+	for _, action := range []MaintenanceAction{ActionLiveMigrate, ActionNotify, ActionUnknown} {
+		var names []string
+		for _, v := range left {
+			if v.Action == action {
+				names = append(names, instanceLabel(v.Instance))
+			}
+		}
+		if len(names) > 0 {
+			parts = append(parts, fmt.Sprintf("%s: %s", action, some(names, 6)))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// nodeReturns is a node that does not get back into service: with a text of the controller, or silently (mosk-facts 4.1:
+// no text is set while it waits for the node and its pods).
+func (f *attentionFacts) nodeReturns(n nodeAttention) {
+	if n.Stage != StageReturning || n.message.Class == MessageOutage {
+		return
+	}
+	a := n.entry("node-returns")
+	switch {
+	case n.message.Class == MessageActionable:
+		a.Severity, a.Reason, a.Detail = SeverityUrgent, n.message.Meaning, sentence(n.message.Remedy)
+		if !n.message.At.IsZero() && !a.Since.Exact {
+			a.Since = Since{At: n.message.At}
+		}
+		if n.message.ID == "P" {
+			if down := f.s.agentsDown(f.s.HostOf(n.Name)); len(down) > 0 {
+				a.Reason = "network agents down: " + some(down, 4)
+			}
+		}
+	case f.long(n.Since.At, returnLong):
+		a.Severity = SeverityWarning
+		a.Reason = "does not get back into service: " + textOf(n.What, "the controller does not say what it waits for")
+		a.Detail = "kubectl get pods -n openstack --field-selector spec.nodeName=" + n.Name
+		if n.Node != nil && n.Node.Ready != "True" {
+			a.Severity = SeverityUrgent
+		}
+	default:
+		return
+	}
+	f.add(a)
+}
+
+func (f *attentionFacts) nodeReboots(n nodeAttention) {
+	if n.Stage != StageRebooting || !f.long(n.Since.At, rebootLong) {
+		return
+	}
+	a := n.entry("node-reboots")
+	a.Severity = SeverityUrgent
+	a.Reason = "does not come back: not Ready since " + clockText(n.Since.At) + inBrackets(n.Node.ReadyReason)
+	a.Detail = "Look at the machine's console, and at its kubelet."
+	f.add(a)
+}
+
+// nodeSlow is a node that stays in a stage in which somebody else works for longer than the documents allow for all of it.
+func (f *attentionFacts) nodeSlow(n nodeAttention) {
+	switch n.Stage {
+	case StagePreparing, StageEvacuating, StageReleased, StageDraining, StageUpdating:
+	default:
+		return
+	}
+	if !f.long(n.Since.At, stageLong) {
+		return
+	}
+	a := n.entry("node-slow")
+	a.Severity = SeverityWarning
+	a.Reason = string(n.Stage) + " for long: " + n.Reason
+	f.add(a)
+}
+
+// nodeSays is a text of the OpenStack controller that no document lists.
+func (f *attentionFacts) nodeSays(n nodeAttention) {
+	if n.Request == nil || n.message.Class != MessageUnknown || n.own.State() == LockInactive && n.Stage != StageReturning {
+		return
+	}
+	a := n.entry("node-says")
+	a.Severity, a.Since = SeverityWarning, Since{At: n.message.At, Exact: !n.message.At.IsZero()}
+	a.Reason = "the OpenStack controller says what no document lists: " + oneLine(n.message.Text, 400)
+	f.add(a)
+}
+
+// nodeDeferred is a node that waits for others: F and G, and A when it lasts.
+func (f *attentionFacts) nodeDeferred(n nodeAttention) {
+	if !n.leaving() || n.message.Class != MessageWaiting || n.own.State() != LockActive {
+		return
+	}
+	a := n.entry("node-deferred")
+	a.Since = Since{At: n.Request.Created, Exact: true}
+	long := f.long(n.Request.Created, f.waitingLimit(n.message.ID))
+	switch n.message.ID {
+	case "F":
+		return // the others are under way; or a stale inner state holds it, which is an entry of its own
+	case "G":
+		a.Severity, a.Hint = SeverityNotice, "wait: retried within 60 s"
+		if long {
+			a.Severity, a.Hint = SeverityWarning, ""
+		}
+		a.Reason = "deferred: " + n.message.Meaning
+	default:
+		if !long {
+			return
+		}
+		a.Severity, a.Reason = SeverityWarning, "waits for long: "+n.message.Meaning
+	}
+	a.Detail = sentence(n.message.Remedy)
+	f.add(a)
+}
+
+// staleInner is a lock that counts against the controller's concurrency though nothing is asked of its node (mosk-facts
+// 7.1). It holds up every other node once its role is full.
+func (f *attentionFacts) staleInner(n nodeAttention) {
+	if n.Request != nil || n.own == nil || n.own.InnerState != InnerActive || n.own.State() == LockInactive || !f.s.known(SourceNodeRequests) {
+		return
+	}
+	a := n.entry("stale-inner")
+	a.Severity, a.Since = SeverityNotice, Since{}
+	a.Reason = "its lock says inner_state=active, and it has no request: it counts against the controller's concurrency"
+	if len(n.waiting) > 0 {
+		a.Severity = SeverityUrgent
+		a.Reason = fmt.Sprintf("holds up %s: its lock says inner_state=active, and it has no request", some(n.waiting, 3))
+	}
+	a.Detail = "Look at the controller's logs (deploy/rockoon, container nodemaintenancerequest), and mend the node's pods and agents; the last resort is to set the annotation inner_state of " +
+		n.own.Name + " to inactive."
+	f.add(a)
+}
+
+// nodeConfiguration are annotations that the controller cannot read.
+func (f *attentionFacts) nodeConfiguration(n nodeAttention) {
+	if !n.Mode.Known() && n.Stage != StageWaiting {
+		a := n.entry("mode")
+		a.Severity, a.Since = SeverityWarning, Since{}
+		a.Reason = fmt.Sprintf("migration mode %q is none that the OpenStack controller knows: it will fail on it", oneLine(string(n.Mode), 40))
+		f.add(a)
+	}
+	for _, p := range n.Problems {
+		if strings.HasPrefix(p, "its migration attempts") {
+			a := n.entry("attempts")
+			a.Severity, a.Since, a.Reason = SeverityWarning, Since{}, p
+			f.add(a)
+		}
+	}
+}
+
+// nodeWithoutLock is a node that LCM wants and that the OpenStack controller does not hold, though its role asks for it.
+func (f *attentionFacts) nodeWithoutLock(n nodeAttention) {
+	if n.own != nil || n.Node == nil || !f.s.known(SourceNodeLocks) ||
+		!n.Node.Is(RoleCompute) && !n.Node.Is(RoleController) && !n.Node.Is(RoleGateway) {
+		return
+	}
+	a := n.entry("no-lock")
+	switch {
+	case n.leaving() && f.long(n.Request.Created, lockMissing):
+		a.Severity, a.Since = SeverityUrgent, Since{At: n.Request.Created}
+		a.Reason = "has a maintenance request and no lock of the OpenStack controller: LCM does not wait for its instances"
+	case f.request != nil:
+		a.Severity, a.Since = SeverityWarning, Since{}
+		a.Reason = "has no lock of the OpenStack controller: LCM would not wait for its instances"
+	default:
+		return
+	}
+	a.Detail = "The controller makes it by the node's role labels: look at its logs (deploy/rockoon in osh-system, container node)."
+	f.add(a)
+}
+
+func (f *attentionFacts) lockWithoutNode(n nodeAttention) {
+	if n.Node != nil || !f.s.known(SourceNodes) {
+		return
+	}
+	a := n.entry("no-node")
+	a.Severity, a.Since = SeverityNotice, Since{}
+	var owners []string
+	for _, l := range n.Locks {
+		owners = add(owners, l.Controller)
+	}
+	what := "locks (" + some(owners, 4) + ")"
+	if len(owners) == 0 {
+		what = "a maintenance request"
+	}
+	if n.leaving() {
+		a.Severity = SeverityWarning
+	}
+	a.Reason = what + " name it, and the cluster has no such node"
+	if f.s.Disablings[n.Name] != nil {
+		a.Reason += "; its machine is disabled"
+	}
+	f.add(a)
+}
+
+func (f *attentionFacts) requestsTwice(n nodeAttention) {
+	if len(f.s.NodeRequests[n.Name]) < 2 {
+		return
+	}
+	a := n.entry("requests")
+	a.Severity, a.Since = SeverityNotice, Since{}
+	a.Reason = fmt.Sprintf("has %d maintenance requests", len(f.s.NodeRequests[n.Name]))
+	f.add(a)
+}
+
+// annotationLeft is a migration mode that Lockstep set for a maintenance that is over.
+func (f *attentionFacts) annotationLeft(n nodeAttention) {
+	if n.Node == nil || n.Request != nil || n.Stage != StageDone && n.Stage != StageIdle || !f.s.known(SourceNodeRequests) {
+		return
+	}
+	c, changed := f.s.History.Changes[n.Node.UID]
+	if !changed || !equalText(n.Node.annotation(c.Key), c.New) || equalText(c.Old, c.New) {
+		return
+	}
+	if n.Stage == StageIdle && !f.s.History.Rounds[n.Node.UID].Ended.After(c.At) {
+		return // set before its turn, for its turn
+	}
+	a := n.entry("annotation-left")
+	a.Severity, a.Since = SeverityNotice, Since{At: c.At, Exact: true}
+	a.Reason = annotationText(c.Key, c.New) + " was set by Lockstep; before, it was " + textOr(c.Old, "not set")
+	if textOr(c.New, "") == string(ModeSkip) {
+		a.Severity = SeverityWarning
+		a.Detail = "In its next maintenance its instances would go down with it."
+	}
+	f.add(a)
+}
+
+// computeLeft is a compute service that nobody will enable: Rockoon enables only what it disabled itself (mosk-facts 4.1).
+func (f *attentionFacts) computeLeft(n nodeAttention) {
+	svc := n.Service
+	if svc == nil || svc.Enabled || n.Node == nil || n.Request != nil || !f.s.known(SourceNodeRequests) || !f.s.known(SourceComputeServices) {
+		return
+	}
+	own := svc.DisabledReason == DisabledReasonMaintenance
+	if !own && n.Stage != StageDone {
+		return // somebody's own decision, from before
+	}
+	a := n.entry("compute-left")
+	a.Severity, a.Since = SeverityWarning, Since{At: svc.Updated}
+	a.Reason = "nova-compute was left " + serviceText(svc)
+	if own {
+		a.Reason = "nova-compute was left disabled by the OpenStack controller, and the maintenance is over"
+	} else {
+		a.Severity = SeverityNotice
+	}
+	f.add(a)
+}

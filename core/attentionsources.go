@@ -1,0 +1,100 @@
+package core
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// optionalSources are those without which nothing is judged wrongly: less is shown.
+var optionalSources = map[SourceID]bool{
+	SourceDeletionRequests: true, SourceDisableNotices: true, SourceProjects: true, SourceNetworkAgents: true,
+	SourceOpenStackController: true, SourceNodePods: true,
+}
+
+// sources are those that are not live. Sources of one server that fail alike are one entry.
+func (f *attentionFacts) sources() {
+	type fault struct {
+		server Server
+		state  SourceState
+		kind   ErrorKind
+	}
+	groups := map[fault][]Source{}
+	for _, src := range f.s.Sources {
+		after := f.s.Settings.StaleAfterOf(src.ID)
+		switch src.State {
+		case SourceLive:
+			if src.AsOf.IsZero() || f.s.Wall.Sub(src.AsOf) <= 2*after {
+				continue
+			}
+			src.State = SourceStale // nobody confirms it, and nobody says so
+		case SourceAbsent:
+			if optionalSources[src.ID] {
+				continue // a kind that older releases do not have
+			}
+		case SourceConnecting:
+			if f.s.Wall.Sub(src.Since) <= after {
+				continue
+			}
+		case SourceStale:
+			if !src.AsOf.IsZero() && f.s.Wall.Sub(src.AsOf) <= after/2 {
+				continue // a hiccup
+			}
+		}
+		k := fault{server: src.ID.Server(), state: src.State}
+		if src.Err != nil {
+			k.kind = src.Err.Kind
+		}
+		groups[k] = append(groups[k], src)
+	}
+	for k, list := range groups {
+		slices.SortFunc(list, func(a, b Source) int { return strings.Compare(string(a.ID), string(b.ID)) })
+		whole := len(list) > 2
+		if !whole {
+			for _, src := range list {
+				f.source(src, string(src.ID), "source/"+string(src.ID), string(src.ID))
+			}
+			continue
+		}
+		oldest := list[0]
+		for _, src := range list {
+			if !src.Since.IsZero() && src.Since.Before(oldest.Since) {
+				oldest = src
+			}
+			if !optionalSources[src.ID] && optionalSources[oldest.ID] {
+				oldest = src
+			}
+		}
+		names := make([]string, len(list))
+		for i, src := range list {
+			names[i] = string(src.ID)
+		}
+		f.source(oldest, some(names, 3), fmt.Sprintf("sources/%s/%s/%s", k.server, k.state, k.kind), string(k.server))
+	}
+}
+
+// source adds one source, or several told by one of them.
+func (f *attentionFacts) source(src Source, what, id, subject string) {
+	a := Attention{ID: id, Severity: SeverityWarning, Subject: Ref{Kind: KindSource, Name: subject}, Label: string(src.ID.Server()), Since: f.since(src.Since),
+		Resolve: &ProcedureKey{Kind: ProcedureSource, Subject: subject}}
+	switch src.State {
+	case SourceOff:
+		a.Severity, a.Reason = SeverityNotice, what+" not configured: what rests on them is not shown"
+	case SourceConnecting:
+		a.Severity, a.Reason = SeverityNotice, what+": no answer yet"
+	case SourceAbsent:
+		a.Severity, a.Reason = SeverityNotice, what+": the API does not have them"
+	case SourceStale:
+		a.Reason = what + " not confirmed for " + spanText(max(f.s.Wall.Sub(src.AsOf), 0)) + ": what is shown may be old"
+	default:
+		a.Reason = what + ": " + string(src.State)
+	}
+	if optionalSources[src.ID] {
+		a.Severity = SeverityNotice
+	}
+	if src.Err != nil {
+		a.Reason += because(oneLine(src.Err.Error(), 300))
+		a.Detail = src.Err.Remedy
+	}
+	f.add(a)
+}

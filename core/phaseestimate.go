@@ -1,0 +1,66 @@
+package core
+
+import "time"
+
+// estimates are how long the documents allow for the parts of an update (mosk-facts 6.1, the maintenance window formula):
+// D instances per compute, NC computes, NG gateways, NKC masters, NKM workers.
+type estimates struct{ d, nc, ng, nkc, nkm int }
+
+func estimatesOf(s *Snapshot) estimates {
+	var e estimates
+	for _, n := range s.Nodes {
+		if n.Is(RoleCompute) {
+			e.nc++
+		}
+		if n.Is(RoleGateway) {
+			e.ng++
+		}
+		if n.Is(RoleMaster) {
+			e.nkc++
+		} else {
+			e.nkm++
+		}
+	}
+	if e.nc > 0 && s.known(SourceInstances) {
+		e.d = len(s.Instances) / e.nc
+	}
+	return e
+}
+
+func minutes(n float64) time.Duration { return time.Duration(n * float64(time.Minute)) }
+
+// openStack is the life-cycle management modules (45) and OpenStack's components: (0.78 D + 359)(NC + NG)/60.
+func (e estimates) openStack() time.Duration {
+	return minutes(45 + (0.78*float64(e.d)+359)*float64(e.nc+e.ng)/60)
+}
+
+// ceph is a minor version: 35 + 15; a major one is 50 as well.
+func (e estimates) ceph() time.Duration { return minutes(50) }
+
+// modules is the life-cycle management modules alone.
+func (e estimates) modules() time.Duration { return minutes(45) }
+
+func (e estimates) services() time.Duration { return e.openStack() + e.ceph() }
+
+// masters is the host OS one by one, 15 NKC, and Kubernetes, 40.
+func (e estimates) masters() time.Duration { return minutes(15*float64(e.nkc) + 40) }
+
+// workers is the instances' migration, 20 NC, and each worker's update and restart, 40 NKM, one after the other.
+func (e estimates) workers() time.Duration { return minutes(20*float64(e.nc) + 40*float64(e.nkm)) }
+
+// worker is one worker: 20 for its instances, 40 for its update and restart.
+func (e estimates) worker() time.Duration { return minutes(20 + 40) }
+
+// finish is the auxiliary components (mosk-facts 6.4).
+func (e estimates) finish() time.Duration { return minutes(60) }
+
+// of is the estimate for one controller's cluster lock; 0 when the documents say nothing.
+func (e estimates) of(controller string) time.Duration {
+	switch controller {
+	case ControllerOpenStack:
+		return e.openStack()
+	case ControllerCeph:
+		return e.ceph()
+	}
+	return 0
+}

@@ -1,0 +1,230 @@
+package core
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// begun tells whether the update has reached one of the nodes.
+func (f *phaseFacts) begun(nodes []NodeView) bool {
+	return slices.ContainsFunc(nodes, func(v NodeView) bool { return v.Stage != StageIdle })
+}
+
+func (f *phaseFacts) masterNodes() Phase {
+	p, ok := f.begin(PhaseMasters, "master nodes")
+	if !ok {
+		return p
+	}
+	f.nodes(&p, f.masters)
+	behind := slices.ContainsFunc(f.masters, func(v NodeView) bool { return f.newest != "" && v.Node.KubeletVersion != f.newest })
+	if p.State == PhasePending && f.begun(f.workers) && !behind {
+		// Masters without collocated roles leave no other trace.
+		p.State = PhaseDone
+		p.Evidence = append(p.Evidence, "workers are in maintenance, which comes after the masters'")
+	}
+	f.overdue(&p, f.estimate.masters())
+	return p
+}
+
+func (f *phaseFacts) workerNodes() Phase {
+	p, ok := f.begin(PhaseWorkers, "worker nodes")
+	if !ok {
+		return p
+	}
+	f.nodes(&p, f.workers)
+	if p.State != PhasePending {
+		for _, g := range groupsOf(f.workers) {
+			p.Lines = append(p.Lines, f.groupLine(g))
+		}
+	}
+	f.overdue(&p, f.estimate.workers())
+	f.overdueNode(&p)
+	return p
+}
+
+// overdueNode turns the workers' phase into one that is stuck when one node takes much longer than the documents allow.
+func (f *phaseFacts) overdueNode(p *Phase) {
+	for _, v := range f.workers {
+		if p.State != PhaseRunning || v.Request == nil || v.Stage == StageQueued || f.s.Settings.Overdue <= 0 {
+			continue
+		}
+		if took := f.s.Now.Sub(v.Request.Created); float64(took) > float64(f.estimate.worker())*f.s.Settings.Overdue {
+			p.State = PhaseStuck
+			p.Evidence = append(p.Evidence, fmt.Sprintf("overdue: %s is in maintenance for %s, the documents' estimate is %s", v.Label, spanText(took), spanText(f.estimate.worker())))
+		}
+	}
+}
+
+// nodes judges a phase by its nodes' stages.
+func (f *phaseFacts) nodes(p *Phase, nodes []NodeView) {
+	s, t := f.s, tallyOf(nodes)
+	p.Done, p.Total = t.done, len(nodes)
+	if !s.known(SourceNodes) {
+		p.Evidence = append(p.Evidence, "the nodes are not known: "+s.whyUnknown(SourceNodes))
+	}
+	if !s.known(SourceNodeRequests) {
+		p.Evidence = append(p.Evidence, "the NodeMaintenanceRequests are not known: "+s.whyUnknown(SourceNodeRequests))
+	}
+	p.State = t.state()
+	if len(nodes) == 0 && s.known(SourceNodes) {
+		p.State = PhaseDone
+		p.Evidence = append(p.Evidence, "the cluster has no such nodes")
+		return
+	}
+	if p.State == PhasePending {
+		p.Started = Since{}
+		if s.known(SourceNodes) && s.known(SourceNodeRequests) {
+			p.Evidence = append(p.Evidence, "none of "+count(len(nodes), "node")+" is in maintenance or through it")
+		}
+		return
+	}
+	text := fmt.Sprintf("%d of %s through", t.done, count(len(nodes), "node"))
+	if p.State != PhaseDone {
+		text += fmt.Sprintf(", %d in maintenance, %d queued", t.moving, t.queued)
+	}
+	p.Evidence = append(p.Evidence, text)
+	var begin, end time.Time
+	for _, v := range nodes {
+		if v.Request != nil {
+			p.Evidence = append(p.Evidence, f.requestText(v))
+			begin = earlier(begin, v.Request.Created)
+		}
+		r := s.History.Rounds[v.Node.UID]
+		switch {
+		case r.Update == f.request.UID:
+			begin = earlier(begin, r.Started)
+			end = later(end, r.Ended)
+		case v.Stage == StageDone && v.Node.ReadySince.After(f.request.Created):
+			begin = earlier(begin, v.Node.ReadySince)
+			end = later(end, v.Node.ReadySince)
+		}
+	}
+	if p.Started.At.IsZero() {
+		p.Started = Since{At: begin}
+	}
+	if p.State == PhaseDone {
+		f.end(p, end)
+	}
+}
+
+// requestText is "NMR cmp-07 (os) since 16:10: waiting for you, 2 live".
+func (f *phaseFacts) requestText(v NodeView) string {
+	scope := ""
+	if sc := f.s.scopeOf(v.Request); sc != "" {
+		scope = " (" + oneLine(string(sc), 20) + ")"
+	}
+	text := fmt.Sprintf("NMR %s%s since %s: %s", v.Label, scope, clockText(v.Request.Created), v.Stage)
+	if v.What != "" {
+		text += ", " + v.What
+	}
+	return text
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// tally counts nodes by what their stages mean for a phase.
+type tally struct{ all, done, moving, queued, waiting, failed int }
+
+func tallyOf(nodes []NodeView) tally {
+	t := tally{all: len(nodes)}
+	for _, v := range nodes {
+		switch v.Stage {
+		case StageIdle:
+		case StageDone:
+			t.done++
+		case StageQueued:
+			t.queued++
+		case StageWaiting:
+			t.waiting++
+			t.moving++
+		case StageFailed:
+			t.failed++
+			t.moving++
+		default:
+			t.moving++
+		}
+	}
+	return t
+}
+
+func (t tally) state() PhaseState {
+	switch {
+	case t.failed > 0:
+		return PhaseStuck
+	case t.waiting > 0:
+		return PhaseWaiting
+	case t.all > 0 && t.done == t.all:
+		return PhaseDone
+	case t.done+t.moving+t.queued > 0:
+		return PhaseRunning
+	}
+	return PhasePending
+}
+
+// nodeGroup is the nodes that have the same first role.
+type nodeGroup struct {
+	label string
+	nodes []NodeView
+}
+
+// groupsOf divides nodes by role. A node with several roles is counted once, by the role for which the OpenStack
+// controller handles the fewest at a time.
+func groupsOf(nodes []NodeView) []nodeGroup {
+	groups := []struct {
+		role  Role
+		label string
+	}{{RoleController, "controllers"}, {RoleGateway, "gateways"}, {RoleCompute, "computes"}, {RoleStorage, "storage"}, {"", "others"}}
+	var out []nodeGroup
+	taken := map[string]bool{}
+	for _, g := range groups {
+		ng := nodeGroup{label: g.label}
+		for _, v := range nodes {
+			if !taken[v.Name] && (g.role == "" || v.Node.Is(g.role)) {
+				taken[v.Name] = true
+				ng.nodes = append(ng.nodes, v)
+			}
+		}
+		if len(ng.nodes) > 0 {
+			out = append(out, ng)
+		}
+	}
+	return out
+}
+
+// groupLine is "2/10, 1 moving, next: cmp-08".
+func (f *phaseFacts) groupLine(g nodeGroup) PhaseLine {
+	t := tallyOf(g.nodes)
+	line := PhaseLine{Label: g.label, State: t.state(), Text: fmt.Sprintf("%d/%d", t.done, t.all)}
+	if t.waiting > 0 {
+		line.Text += fmt.Sprintf(", %d %s for you", t.waiting, verb(t.waiting, "waits", "wait"))
+	}
+	if n := t.moving - t.waiting - t.failed; n > 0 {
+		line.Text += fmt.Sprintf(", %d moving", n)
+	}
+	if t.failed > 0 {
+		line.Text += fmt.Sprintf(", %d failed", t.failed)
+	}
+	if t.queued > 0 {
+		var next []string
+		for _, v := range g.nodes {
+			if v.Stage == StageQueued {
+				next = append(next, v.Label)
+			}
+		}
+		line.Text += ", next: " + some(next, 2)
+	}
+	return line
+}

@@ -1,0 +1,272 @@
+package core
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func states(phases []Phase) string {
+	var words []string
+	for _, p := range phases {
+		words = append(words, string(p.State))
+	}
+	return strings.Join(words, ", ")
+}
+
+func evidence(p Phase) string { return strings.Join(p.Evidence, "\n") }
+
+// allThrough makes the nodes look as after their maintenance.
+func (sc scene) allThrough(role Role) {
+	for _, n := range sc.Nodes {
+		if n.Is(role) {
+			n.KubeletVersion, n.ReadySince = "v1.31.9", ago(time.Hour)
+		}
+	}
+}
+
+// The five phases of seed 003, one row per point of the update.
+func TestPhases(t *testing.T) {
+	locks := func(sc scene, openstack, ceph LockState) {
+		sc.ClusterLocks[0].RawState, sc.ClusterLocks[1].RawState = openstack, ceph
+	}
+	tests := []struct {
+		name     string
+		given    func(sc scene)
+		want     string
+		evidence [5]string
+	}{
+		{"no update", func(sc scene) {}, "pending, pending, pending, pending, pending",
+			[5]string{"no ClusterMaintenanceRequest: no update runs", "no update runs", "no update runs", "no update runs", "no update runs"}},
+		{"requests forbidden", func(sc scene) { sc.source(SourceClusterRequests, SourceForbidden) }, "pending, pending, pending, pending, pending",
+			[5]string{"not known: forbidden", "not known: forbidden", "not known: forbidden", "not known: forbidden", "not known: forbidden"}},
+		{"phase 2 begins", func(sc scene) { sc.update(10 * time.Minute) }, "done, running, pending, pending, pending",
+			[5]string{"CMR mos since 11:50 to 21.0.0+25.2", "CWL openstack active, ceph active: OpenStack is updating", "none of 3 nodes", "none of 4 nodes", "nodes come first"}},
+		{"Ceph's turn", func(sc scene) { sc.update(10 * time.Minute); locks(sc, LockInactive, LockActive) }, "done, running, pending, pending, pending",
+			[5]string{"", "CWL openstack inactive, ceph active: Ceph is updating", "", "", ""}},
+		{"phase 2 needs a person", func(sc scene) {
+			sc.update(10 * time.Minute)
+			sc.ClusterLocks[0].Message = "Can not enable block-storage service on the host x."
+		}, "done, stuck, pending, pending, pending", [5]string{"", "CWL openstack: cinder-volume", "", "", ""}},
+		{"a cluster lock says failed", func(sc scene) { sc.update(10 * time.Minute); locks(sc, LockInactive, LockFailed) }, "done, stuck, pending, pending, pending", [5]string{"", "ceph: failed", "", "", ""}},
+		{"phase 2 takes too long", func(sc scene) { sc.update(24 * time.Hour) }, "done, stuck, pending, pending, pending", [5]string{"", "overdue: runs for 24 h", "", "", ""}},
+		{"cluster locks forbidden", func(sc scene) { sc.update(10 * time.Minute); sc.source(SourceClusterLocks, SourceForbidden) }, "done, running, pending, pending, pending",
+			[5]string{"", "the ClusterWorkloadLocks are not known: forbidden", "", "", ""}},
+		{"between the phases", func(sc scene) { sc.update(time.Hour); locks(sc, LockInactive, LockInactive) }, "done, done, pending, pending, pending", [5]string{}},
+		{"masters", func(sc scene) {
+			sc.update(time.Hour)
+			locks(sc, LockInactive, LockInactive)
+			sc.maintained("ctl-02", "")
+			sc.Nodes["ctl-01"].KubeletVersion = "v1.31.9"
+		}, "done, done, running, pending, pending", [5]string{"", "", "1 of 3 nodes through, 1 in maintenance", "", ""}},
+		{"workers", func(sc scene) {
+			sc.update(5 * time.Hour)
+			locks(sc, LockInactive, LockInactive)
+			sc.allThrough(RoleMaster)
+			sc.maintained("cmp-01", "Starting migration for "+idA)
+		}, "done, done, done, running, pending", [5]string{"", "", "3 of 3 nodes through", "NMR cmp-01 (os) since 11:40: evacuating", "nodes come first"}},
+		{"a cluster lock was armed again meanwhile", func(sc scene) {
+			sc.update(5 * time.Hour)
+			locks(sc, LockActive, LockInactive)
+			sc.allThrough(RoleMaster)
+			sc.maintained("cmp-01", "")
+		}, "done, done, done, running, pending", [5]string{"", "armed again", "", "", ""}},
+		{"a worker waits for the operator", func(sc scene) {
+			sc.update(5 * time.Hour)
+			locks(sc, LockInactive, LockInactive)
+			sc.allThrough(RoleMaster)
+			sc.mode("cmp-01", ModeManual)
+			sc.maintained("cmp-01", stillPresent)
+		}, "done, done, done, waiting for you, pending", [5]string{}},
+		{"a worker's lock says failed", func(sc scene) {
+			sc.update(5 * time.Hour)
+			locks(sc, LockInactive, LockInactive)
+			sc.allThrough(RoleMaster)
+			sc.maintained("cmp-01", "").RawState = LockFailed
+		}, "done, done, done, stuck, pending", [5]string{}},
+		{"masters that leave no trace", func(sc scene) {
+			sc.update(5 * time.Hour)
+			locks(sc, LockInactive, LockInactive)
+			sc.maintained("cmp-01", "")
+		}, "done, done, done, running, pending", [5]string{"", "", "which comes after the masters'", "", ""}},
+		{"masters that are behind, with workers begun", func(sc scene) {
+			sc.update(5 * time.Hour)
+			locks(sc, LockInactive, LockInactive)
+			sc.maintained("cmp-01", "")
+			sc.Nodes["cmp-02"].KubeletVersion = "v1.31.9"
+		}, "done, done, pending, running, pending", [5]string{}},
+		{"the rest", func(sc scene) {
+			sc.update(5 * time.Hour)
+			locks(sc, LockInactive, LockInactive)
+			for _, n := range sc.Nodes {
+				n.ReadySince = ago(30 * time.Minute)
+			}
+		}, "done, done, done, done, running", [5]string{"", "", "", "4 of 4 nodes through", "LCM updates the rest"}},
+		{"the request is being removed", func(sc scene) {
+			sc.update(5 * time.Hour).Deleting = ago(time.Minute)
+			locks(sc, LockActive, LockInactive)
+			for _, n := range sc.Nodes {
+				n.ReadySince = ago(30 * time.Minute)
+			}
+		}, "done, done, done, done, running", [5]string{"", "", "", "", "is being removed since 11:59"}},
+		{"over", func(sc scene) {
+			sc.History.Update = UpdateRecord{UID: "cmr", Release: "21.0.0+25.2", Started: ago(6 * time.Hour), Ended: ago(time.Hour)}
+		}, "done, done, done, done, done", [5]string{"the update to 21.0.0+25.2 ended 11:00", "", "", "", ""}},
+		{"its end is being seen right now", func(sc scene) {
+			sc.History.Update = UpdateRecord{UID: "cmr", Started: ago(6 * time.Hour)}
+		}, "done, done, done, done, done", [5]string{"ended 12:00", "", "", "", ""}},
+		{"over, but for a lock", func(sc scene) {
+			sc.History.Update = UpdateRecord{UID: "cmr", Started: ago(6 * time.Hour), Ended: ago(time.Hour)}
+			locks(sc, LockActive, LockInactive)
+		}, "done, done, done, done, running", [5]string{"", "", "", "", "CWL ceph not active again"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			sc := healthy()
+			tt.given(sc)
+			phases := sc.Phases()
+			if got := states(phases); got != tt.want {
+				t.Errorf("%s, want %s", got, tt.want)
+			}
+			for i, want := range tt.evidence {
+				if !strings.Contains(evidence(phases[i]), want) {
+					t.Errorf("phase %d rests on %q, want %q", i+1, phases[i].Evidence, want)
+				}
+			}
+		})
+	}
+}
+
+func TestPhaseLines(t *testing.T) {
+	sc := healthy()
+	sc.update(time.Hour)
+	sc.ClusterLocks[0].Message = "2026-03-14 11:30:00.0 Waiting osdpl status APPLIED, current state is APPLYING"
+	phase2 := sc.Phases()[1]
+	if l := phase2.Lines[0]; l.Label != "openstack" || l.State != PhaseRunning || l.Text != "OpenStack's services are being updated" || l.Limit < 45*time.Minute {
+		t.Errorf("%+v", l)
+	}
+	if l := phase2.Lines[1]; l.Label != "ceph" || l.State != PhasePending || l.Text != "waits for openstack" {
+		t.Errorf("%+v", l)
+	}
+	sc = sc.again()
+	sc.ClusterLocks[0].RawState, sc.ClusterLocks[1].RawState = LockInactive, LockInactive
+	sc.allThrough(RoleMaster)
+	sc.Nodes["cmp-01"].KubeletVersion = "v1.31.9"
+	sc.maintained("cmp-02", "")
+	sc.maintained("cmp-03", "").InnerState = InnerInactive
+	var lines []string
+	for _, l := range sc.Phases()[3].Lines {
+		lines = append(lines, l.Label+" "+l.Text)
+	}
+	if !slices.Equal(lines, []string{"gateways 0/1", "computes 1/3, 1 moving, next: cmp-03"}) {
+		t.Errorf("%q", lines)
+	}
+}
+
+// A lock that was there months before the update has not been active "for months" in it.
+func TestLockLinesCountFromTheUpdate(t *testing.T) {
+	sc := healthy()
+	cmr := sc.update(time.Hour)
+	sc.History.Locks[sc.ClusterLocks[0].UID] = LockRecord{State: LockActive, Since: Since{At: sc.ClusterLocks[0].Created}}
+	if l := sc.Phases()[1].Lines[0]; !l.Since.At.Equal(cmr.Created) {
+		t.Errorf("active since %v", l.Since.At)
+	}
+}
+
+func TestTimesOfPhases(t *testing.T) {
+	sc := healthy()
+	cmr := sc.update(5 * time.Hour)
+	sc.ClusterLocks[0].RawState, sc.ClusterLocks[1].RawState = LockInactive, LockInactive
+	sc.allThrough(RoleMaster)
+	sc.maintained("cmp-01", "")
+	p := sc.Phases()
+	if p[0].Started != (Since{At: cmr.Created, Exact: true}) || p[1].Started != (Since{At: cmr.Created, Exact: true}) {
+		t.Errorf("phases 1 and 2 began %v %v", p[0].Started, p[1].Started)
+	}
+	if p[2].Started.Exact || !p[2].Started.At.Equal(ago(time.Hour)) || !p[2].Ended.At.Equal(ago(time.Hour)) {
+		t.Errorf("phase 3, seen by nobody: %v to %v", p[2].Started, p[2].Ended)
+	}
+	if !p[3].Started.At.Equal(ago(20*time.Minute)) || !p[3].Ended.At.IsZero() {
+		t.Errorf("phase 4: %v to %v", p[3].Started, p[3].Ended)
+	}
+	sc = sc.again()
+	sc.History.Update.UID = cmr.UID
+	sc.History.Phases = map[PhaseID]PhaseRecord{PhaseServices: {Started: Since{At: ago(5 * time.Hour), Exact: true}, Ended: Since{At: ago(3 * time.Hour), Exact: true}}}
+	if p := sc.Phases()[1]; p.Elapsed(noon) != 2*time.Hour {
+		t.Errorf("phase 2 took %v, want what was seen", p.Elapsed(noon))
+	}
+	sc = sc.again()
+	sc.History.Update.UID = "another update"
+	if p := sc.Phases()[1]; p.Ended.At.Equal(ago(3 * time.Hour)) {
+		t.Error("the times of another update count for this one")
+	}
+}
+
+// mosk-facts 6.1.
+func TestEstimatesOfTheDocuments(t *testing.T) {
+	e := estimates{d: 20, nc: 10, ng: 2, nkc: 3, nkm: 12}
+	for _, tt := range []struct {
+		what string
+		got  time.Duration
+		want float64 // minutes
+	}{
+		{"modules and OpenStack", e.openStack(), 45 + (0.78*20+359)*12/60},
+		{"Ceph", e.ceph(), 50},
+		{"masters", e.masters(), 15*3 + 40},
+		{"workers", e.workers(), 20*10 + 40*12},
+	} {
+		if got := tt.got.Minutes(); got < tt.want-0.1 || got > tt.want+0.1 {
+			t.Errorf("%s: %.1f minutes, want %.1f", tt.what, got, tt.want)
+		}
+	}
+}
+
+func TestPhasesAreTotal(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		sc := drawScene(t)
+		phases := sc.Phases()
+		if len(phases) != 5 {
+			t.Fatalf("%d phases", len(phases))
+		}
+		for i, p := range phases {
+			if p.ID != PhaseID(i+1) || p.Title == "" || len(p.Evidence) == 0 {
+				t.Fatalf("%+v", p)
+			}
+			if _, ok := phaseStep[p.State]; !ok {
+				t.Fatalf("state %q", p.State)
+			}
+			if p.Done > p.Total || p.Elapsed(noon) < 0 || p.State != PhaseDone && !p.Ended.At.IsZero() {
+				t.Fatalf("%+v", p)
+			}
+		}
+		u := sc.Update()
+		if u.Phase.ID == 0 || u.Done+u.Moving > u.Nodes || u.Running != (sc.ClusterRequest() != nil) {
+			t.Fatalf("%+v", u)
+		}
+	})
+}
+
+func TestFinishByTheClustersOwnPace(t *testing.T) {
+	sc := healthy()
+	sc.update(5 * time.Hour)
+	round := func(node string, took time.Duration) {
+		sc.History.Rounds["uid-"+node] = Round{Update: "cmr", Started: ago(3 * time.Hour), Ended: ago(3 * time.Hour).Add(took)}
+	}
+	round("ctl-01", 20*time.Minute)
+	if u := sc.Update(); !u.Finish.IsZero() {
+		t.Errorf("one round is no pace: %v", u.Finish)
+	}
+	sc = sc.again()
+	round("ctl-02", 30*time.Minute)
+	round("ctl-03", 40*time.Minute)
+	u := sc.Update()
+	if u.Done != 3 || u.Nodes != 7 || !u.Finish.Equal(noon.Add(4*30*time.Minute)) || u.Spread <= 0 {
+		t.Errorf("%d of %d, finish %v ± %v, want four times half an hour", u.Done, u.Nodes, u.Finish, u.Spread)
+	}
+	if u.To != "21.0.0+25.2" || u.From != "17.4.0+25.1" || !u.Running {
+		t.Errorf("%q → %q", u.From, u.To)
+	}
+}
