@@ -23,11 +23,11 @@ func dashboard(ctx context.Context, o options, stdin *os.File, stdout io.Writer)
 	if err := canShow(stdin, stdout); err != nil {
 		return err
 	}
-	log, closeLog, err := openLog(o.logFile)
+	log, err := openLog(o.logFile)
 	if err != nil {
 		return err
 	}
-	defer closeLog()
+	defer log.close()
 	s, err := open(ctx, place{options: o}, log)
 	if err != nil {
 		return err
@@ -52,6 +52,13 @@ func (s *session) show(ctx context.Context, o options, title, notice string) err
 	look, err := lookOf(o)
 	if err != nil {
 		return err
+	}
+	if s.log.file != nil {
+		restore, err := redirectStderr(s.log.file)
+		if err != nil {
+			return fmt.Errorf("redirect standard error to the log: %w", err)
+		}
+		defer restore()
 	}
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()

@@ -65,17 +65,17 @@ func listScenarios(cmd *cobra.Command) error {
 }
 
 func demo(ctx context.Context, o options, so sim.Options) (err error) {
-	log, closeLog, err := openLog(o.logFile)
+	log, err := openLog(o.logFile)
 	if err != nil {
 		return err
 	}
-	defer closeLog()
+	defer log.close()
 	dir, err := os.MkdirTemp("", "lockstep-demo-")
 	if err != nil {
 		return fmt.Errorf("make a folder for the demo: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	so.Dir, so.Log = dir, log
+	so.Dir, so.Log = dir, log.Logger
 	cloud, err := sim.Start(ctx, so)
 	if err != nil {
 		return fmt.Errorf("start the simulated cloud: %w", err)

@@ -58,18 +58,30 @@ func fileName(s string) string {
 // maxLog is the size past which the last run's log makes room for a new one, in bytes.
 const maxLog = 8 << 20
 
+// log is Lockstep's own log. Its file is nil when there is none.
+type log struct {
+	*slog.Logger
+	file *os.File
+}
+
+func (l *log) close() {
+	if l.file != nil {
+		l.file.Close()
+	}
+}
+
 // openLog opens Lockstep's own log. It is a file even by default: nothing may write to the terminal under the screen.
-func openLog(path string) (*slog.Logger, func(), error) {
+func openLog(path string) (*log, error) {
 	named := path != ""
 	if !named {
 		path = filepath.Join(stateFolder(), "lockstep.log")
 	}
-	nothing := slog.New(slog.DiscardHandler)
+	nothing := &log{Logger: slog.New(slog.DiscardHandler)}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		if named {
-			return nil, nil, fmt.Errorf("make the log's folder: %w", err)
+			return nil, fmt.Errorf("make the log's folder: %w", err)
 		}
-		return nothing, func() {}, nil // without a home folder there is no log, and no reason not to work
+		return nothing, nil // without a home folder there is no log, and no reason not to work
 	}
 	if info, err := os.Stat(path); err == nil && info.Size() > maxLog && !named {
 		os.Rename(path, path+".old") // a log that cannot be moved only grows
@@ -77,9 +89,9 @@ func openLog(path string) (*slog.Logger, func(), error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		if named {
-			return nil, nil, fmt.Errorf("open the log: %w", err)
+			return nil, fmt.Errorf("open the log: %w", err)
 		}
-		return nothing, func() {}, nil
+		return nothing, nil
 	}
-	return slog.New(slog.NewTextHandler(f, nil)), func() { f.Close() }, nil
+	return &log{slog.New(slog.NewTextHandler(f, nil)), f}, nil
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -17,7 +16,7 @@ import (
 // session is one run against one cluster: the adapters, the engine, and what goes between them.
 type session struct {
 	engine *core.Engine
-	log    *slog.Logger
+	log    *log
 
 	watcher *kube.Watcher // nil when the kubeconfig could not be used
 	lease   *kube.Lease
@@ -42,8 +41,8 @@ type place struct {
 
 // open loads the credentials and makes the session's parts. Nothing is asked of any server but the login that an exec
 // plugin may need. What cannot be used is no error: its sources say so, and the rest works.
-func open(ctx context.Context, p place, log *slog.Logger) (*session, error) {
-	kube.RedirectLogs(log)
+func open(ctx context.Context, p place, log *log) (*session, error) {
+	kube.RedirectLogs(log.Logger)
 	s := &session{log: log}
 	cfg := core.Config{
 		Cluster:  p.name,
@@ -52,7 +51,7 @@ func open(ctx context.Context, p place, log *slog.Logger) (*session, error) {
 		Clock:    p.clock,
 		Settings: core.DefaultSettings(),
 		Sources:  slices.Concat(kube.Sources(), openStackSources()),
-		Log:      log,
+		Log:      log.Logger,
 		OnFocus:  func(node string) { s.focus.Store(&node) },
 		OnWrite:  s.nudge,
 	}
@@ -92,13 +91,13 @@ func (s *session) openKubernetes(ctx context.Context, p place, cfg *core.Config)
 		s.log.Warn("log in to Kubernetes", "error", err) // the watcher tries again, and its sources say why not
 	}
 	cfg.Kubernetes = kube.NewWriter(client)
-	s.lease = kube.NewLease(client, kube.LeaseOptions{Namespace: p.leaseNamespace, Log: s.log})
+	s.lease = kube.NewLease(client, kube.LeaseOptions{Namespace: p.leaseNamespace, Log: s.log.Logger})
 	cfg.Lease = &checkedLease{Lease: s.lease, access: kube.NewAccess(client), needs: kube.WritePermissions(p.leaseNamespace)}
 	return client, nil
 }
 
 func (s *session) openOpenStack(ctx context.Context, p place, client *kube.Client, cfg *core.Config) {
-	o := nova.Options{Cloud: p.osCloud, CloudsYAML: p.cloudsYAML, UserAgent: "lockstep/" + programVersion(), Log: s.log}
+	o := nova.Options{Cloud: p.osCloud, CloudsYAML: p.cloudsYAML, UserAgent: "lockstep/" + programVersion(), Log: s.log.Logger}
 	if p.osFromCluster {
 		if client == nil {
 			s.unavailable(openStackSources(), &core.APIError{Kind: core.ErrConfiguration, Server: core.ServerOpenStack, Call: "read clouds.yaml from the cluster", Message: "there is no cluster to read it from"})
@@ -154,7 +153,7 @@ func (s *session) unavailable(sources []core.SourceID, err error) {
 }
 
 func (s *session) watch(p place, client *kube.Client) {
-	watch := kube.WatchOptions{Log: s.log}
+	watch := kube.WatchOptions{Log: s.log.Logger}
 	if p.pace > 1 {
 		watch.PodInterval = max(time.Duration(float64(10*time.Second)/p.pace), 500*time.Millisecond)
 	}
@@ -162,7 +161,7 @@ func (s *session) watch(p place, client *kube.Client) {
 		s.watcher = kube.NewWatcher(client, s.engine.Apply, watch)
 	}
 	if s.client != nil {
-		s.poller = nova.NewPoller(s.client, s.engine.Apply, nova.PollOptions{Pace: p.pace, Log: s.log})
+		s.poller = nova.NewPoller(s.client, s.engine.Apply, nova.PollOptions{Pace: p.pace, Log: s.log.Logger})
 	}
 }
 

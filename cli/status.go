@@ -57,11 +57,11 @@ var statusPrinters = map[string]func(io.Writer, Status) error{
 }
 
 func status(ctx context.Context, o options, wait time.Duration, print func(io.Writer, Status) error, out io.Writer) error {
-	log, closeLog, err := openLog(o.logFile)
+	log, err := openLog(o.logFile)
 	if err != nil {
 		return err
 	}
-	defer closeLog()
+	defer log.close()
 	o.readOnly = true
 	s, err := open(ctx, place{options: o}, log)
 	if err != nil {
