@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
@@ -102,4 +103,27 @@ func TestBoxesAsTheTerminalGetsThem(t *testing.T) {
 			golden(t, "styled-"+box.name+"-"+look.name, styled(t, d.shows(), look.profile))
 		}
 	}
+}
+
+// What the screen says when a server keeps something from it.
+func TestTroubleAsItIsShown(t *testing.T) {
+	s := world()
+	set := func(id core.SourceID, state core.SourceState, err *core.APIError) {
+		s.Sources[id] = core.Source{ID: id, State: state, Since: fixtureWall.Add(-40 * time.Second), Err: err, Next: fixtureWall.Add(25 * time.Second)}
+	}
+	set(core.SourceNodeLocks, core.SourceAbsent, &core.APIError{Kind: core.ErrNotFound, Server: core.ServerKubernetes, Status: 404,
+		Call: "list nodeworkloadlocks", Message: "the server could not find the requested resource",
+		Remedy: "this cluster has no workload locks: is it a MOSK cluster?"})
+	set(core.SourceClusterLocks, core.SourceForbidden, &core.APIError{Kind: core.ErrForbidden, Server: core.ServerKubernetes, Status: 403,
+		Call: "list clusterworkloadlocks", Message: `User "anna" cannot list resource "clusterworkloadlocks"`,
+		Remedy: "apply deploy/rbac-readonly.yaml"})
+	set(core.SourceInstances, core.SourceFailed, &core.APIError{Kind: core.ErrUnauthorized, Server: core.ServerOpenStack, Status: 401,
+		Call: "authenticate at keystone", Message: "The request you have made requires authentication.", Remedy: "check clouds.yaml"})
+	set(core.SourceMigrations, core.SourceConnecting, nil)
+	s.ClusterLocks, s.NodeLocks = nil, map[string][]*core.WorkloadLock{}
+	s.Instances, s.ByHost, s.Migrations = map[string]*core.Instance{}, map[string][]*core.Instance{}, map[string][]*core.Migration{}
+	for _, size := range sizes {
+		golden(t, fmt.Sprintf("trouble-%dx%d", size.w, size.h), stripped(drive(s, size.w, size.h).keys("5").shows()))
+	}
+	golden(t, "connecting-80x24", stripped(drive(nil, 80, 24).shows()))
 }

@@ -89,7 +89,8 @@ func (m *Model) serverLine(w int) line {
 	if m.snap == nil {
 		return line{blank(1), txt(themes.Moves, "connecting"), txt(themes.Dim, " for "+age(m.now().Sub(m.opened)))}
 	}
-	return apart(healthLine(m, w), append(m.whoLine(w), blank(1)), w)
+	who := append(m.whoLine(w), blank(1))
+	return apart(healthLine(m, w-who.width()-1), who, w)
 }
 
 func (m *Model) whoLine(w int) line {

@@ -51,7 +51,7 @@ func (m *Model) wideBody(w, h, top int) []string {
 	middle := room - needs - locks - instances
 	// A pane is drawn before its rule, which says how many rows are below those that are seen.
 	g := m.look.glyph
-	bar := m.look.draw(one(themes.Rule, g.Bar), 1, asItIs)
+	bar := m.look.draw(one(themes.Rule, " "+g.Bar), 2, asItIs)
 	tee := m.look.draw(one(themes.Rule, g.TeeDown), 1, asItIs)
 	var out []string
 	stack := func(id paneID, h int, tees map[int]string) {
@@ -63,7 +63,7 @@ func (m *Model) wideBody(w, h, top int) []string {
 		as, bs := m.paneBody(a, 0, y, left-1, h), m.paneBody(b, left+1, y, right, h)
 		out = append(out, m.paneRule(a, left, nil)+tee+m.paneRule(b, right, nil))
 		for i := range h {
-			out = append(out, as[i]+" "+bar+bs[i])
+			out = append(out, as[i]+bar+bs[i])
 		}
 	}
 	left := phasesWidth(w)
@@ -100,7 +100,7 @@ func (m *Model) bottomPane() paneID {
 // narrowBody is one pane, with the names of the others above it, and the most urgent thing where another is shown.
 func (m *Model) narrowBody(w, h, top int) []string {
 	out := []string{m.tabsLine(w)}
-	if l := m.urgentLine(); l != nil && m.focus != paneNeeds && h >= 14 {
+	if l := m.urgentLine(); l != nil && m.focus != paneNeeds && h >= 7 {
 		out = append(out, m.look.draw(l, w, asItIs))
 	}
 	body := m.paneBody(m.focus, 0, top+len(out)+1, w, h-len(out)-1)

@@ -134,12 +134,19 @@ func width(s string) int {
 // longer. A command keeps its dashes and IDs whole.
 func wrap(s string, w int) []string {
 	w = max(w, 1)
-	if width(s) <= w {
-		return []string{s}
-	}
 	var out []string
-	for width(s) > w {
-		head := ansi.Truncate(s, w, "")
+	for {
+		near := s // no more than can matter for one line: a long text is not measured again for every line of it
+		if enough := 16*w + 64; len(near) > enough {
+			for enough > 0 && !utf8.RuneStart(s[enough]) {
+				enough--
+			}
+			near = s[:enough]
+		}
+		if len(near) == len(s) && width(s) <= w {
+			break
+		}
+		head := ansi.Truncate(near, w, "")
 		if head == "" { // a character wider than the room
 			break
 		}
@@ -150,10 +157,9 @@ func wrap(s string, w int) []string {
 			}
 		}
 		out = append(out, strings.TrimRight(s[:at], " "))
-		s = strings.TrimLeft(s[at:], " ")
+		if s = strings.TrimLeft(s[at:], " "); s == "" {
+			return out
+		}
 	}
-	if s != "" {
-		out = append(out, s)
-	}
-	return out
+	return append(out, s)
 }

@@ -67,64 +67,70 @@ func stateNow(s *core.Snapshot, src core.Source) core.SourceState {
 	return src.State
 }
 
-// healthLine is how the servers do, in the header.
+// healthLine is how the servers do, in at most w columns: with the servers' own words, and without them where there is no
+// room.
 func healthLine(m *Model, w int) line {
-	var parts []line
-	for _, h := range healths(m.snap) {
-		k := sourceMark(m.look.glyph, h.state)
-		part := line{txt(k.tone, k.glyph), txt(themes.Text, " "+h.label)}
-		if h.state != core.SourceLive {
-			part = part.and(k.tone, " "+sourceWords(m.snap, h, w))
+	all := healths(m.snap)
+	var out line
+	for _, words := range []func(*core.Snapshot, health) string{fullWords, shortWords} {
+		var parts []line
+		for _, h := range all {
+			k := sourceMark(m.look.glyph, h.state)
+			part := line{txt(k.tone, k.glyph), txt(themes.Text, " "+h.label)}
+			if h.state != core.SourceLive {
+				part = part.and(k.tone, " "+words(m.snap, h))
+			}
+			parts = append(parts, part)
 		}
-		parts = append(parts, part)
+		if out = append(line{blank(1)}, join(2, parts...)...); out.width() <= w {
+			break
+		}
 	}
-	return append(line{blank(1)}, join(2, parts...)...)
+	return out
 }
 
-func sourceWords(s *core.Snapshot, h health, w int) string {
+// shortWords is the state of a server that is not live.
+func shortWords(s *core.Snapshot, h health) string {
 	if h.worst == nil {
 		return string(h.state)
 	}
-	src := h.worst
-	var b strings.Builder
-	switch src.State {
+	var text string
+	switch src := h.worst; src.State {
 	case core.SourceConnecting:
-		b.WriteString("connecting for " + age(s.Wall.Sub(src.Since)))
+		text = "connecting for " + age(s.Wall.Sub(src.Since))
 	case core.SourceStale:
-		b.WriteString(age(s.Wall.Sub(src.AsOf)) + " old")
+		text = age(s.Wall.Sub(src.AsOf)) + " old"
 	case core.SourceOff:
-		b.WriteString("off")
+		text = "off"
 	default:
-		b.WriteString(string(src.ID) + " " + string(src.State))
-	}
-	if w >= 100 {
-		if src.Err != nil {
-			b.WriteString(": " + string(src.Err.Kind))
-			if src.Err.Message != "" {
-				b.WriteString(": " + clean(src.Err.Message, 80))
-			}
-		}
-		if !src.Next.IsZero() {
-			b.WriteString(", retried " + ago(s.Wall.Sub(src.Next)))
-		}
+		text = string(src.ID) + " " + string(src.State)
 	}
 	if h.more > 0 {
-		b.WriteString(" and " + plural(h.more, "more"))
+		text += ", " + itoa(h.more) + " more"
 	}
-	return b.String()
+	return text
 }
 
-func plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
+// fullWords is shortWords with why, and when it is tried again.
+func fullWords(s *core.Snapshot, h health) string {
+	text := shortWords(s, h)
+	if h.worst == nil {
+		return text
 	}
-	return itoa(n) + " " + word
+	if e := h.worst.Err; e != nil {
+		text += ": " + strings.TrimSuffix(string(e.Kind)+": "+clean(e.Message, 80), ": ")
+	}
+	if next := h.worst.Next; !next.IsZero() {
+		text += ", again " + ago(s.Wall.Sub(next))
+	}
+	return text
 }
 
 // loadState is what a pane shows instead of rows, and what it says of its age: trouble is set when its facts have not
 // arrived at all, old when they are not fresh.
 type loadState struct {
 	trouble *core.Source
+	others  []*core.Source // further ones of which nothing has arrived
 	old     *core.Source
 }
 
@@ -144,6 +150,8 @@ func loadStateOf(s *core.Snapshot, ids []core.SourceID) loadState {
 				st.old = &src
 			} else if st.trouble == nil {
 				st.trouble = &src
+			} else {
+				st.others = append(st.others, &src)
 			}
 		}
 	}

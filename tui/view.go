@@ -81,7 +81,11 @@ func (m *Model) tooSmall(w, h int) []string {
 	words := "lockstep needs " + itoa(leastWidth) + "x" + itoa(leastHeight) + ", this is " + itoa(w) + "x" + itoa(h)
 	if m.snap != nil {
 		if n := len(m.snap.Attention()); n > 0 {
-			words = plural(n, "need you") + ". " + words
+			need := " need you. "
+			if n == 1 {
+				need = " needs you. "
+			}
+			words = itoa(n) + need + words
 		}
 	}
 	var out []string
@@ -219,6 +223,9 @@ func (m *Model) paneBody(id paneID, x, y, w, h int) []string {
 			words = []line{one(themes.Dim, " Nothing here matches /"+p.filterText()+". esc clears the filter.")}
 		case st.trouble != nil:
 			words = troubleLines(m, st.trouble, w)
+			for _, src := range st.others {
+				words = append(words, troubleLines(m, src, w)...)
+			}
 		default:
 			for _, l := range wrap(clean(p.empty(m), rowLimit), max(w-2, 8)) {
 				words = append(words, one(themes.Dim, " "+l))

@@ -1,0 +1,158 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"lockstep/core"
+)
+
+func TestTheModeIsSetOnAllMarkedNodes(t *testing.T) {
+	d := drive(world(), 120, 40).keys("3", "/", "cmp-0", "enter")
+	d.nodes.choose("kaas-node-cmp03")
+	d.keys("space")
+	d.nodes.choose("kaas-node-cmp05")
+	d.keys("space", "e")
+	frame := stripped(d.shows())
+	if !strings.Contains(frame, "Migration mode of cmp-03, cmp-05") || !strings.Contains(frame, "2 marked") {
+		t.Errorf("the form does not say what it is about:\n%s", frame)
+	}
+	var asked core.Intent
+	d.plan = func(s *core.Snapshot, i core.Intent) core.Step { asked = i; return core.Plan(s, i) }
+	d.keys("down", "enter")
+	want := core.Intent{Kind: core.IntentSetMode, Nodes: []string{"kaas-node-cmp03", "kaas-node-cmp05"}, Mode: core.ModeManual}
+	if fmt.Sprint(asked) != fmt.Sprint(want) {
+		t.Errorf("the confirmation is for %+v, want %+v", asked, want)
+	}
+	if len(d.fake.granted) != 0 {
+		t.Error("a form granted something")
+	}
+}
+
+func TestAttemptsAreANumber(t *testing.T) {
+	d := drive(world(), 120, 40).keys("3", "n", "many", "enter")
+	if _, ok := d.top().(*form); !ok || !strings.Contains(stripped(d.shows()), "is not a number from 1 to 100") {
+		t.Fatal("a word was taken for a number")
+	}
+	var asked core.Intent
+	d.plan = func(s *core.Snapshot, i core.Intent) core.Step { asked = i; return core.Plan(s, i) }
+	d.keys("backspace", "backspace", "backspace", "backspace", "7", "enter")
+	if asked.Kind != core.IntentSetAttempts || asked.Attempts != 7 {
+		t.Errorf("asked for %+v", asked)
+	}
+}
+
+func TestASelectedNodeThatGoesIsNamed(t *testing.T) {
+	d := drive(world(), 120, 40)
+	d.keys("3")
+	d.nodes.choose("kaas-node-cmp09")
+	s := world()
+	s.Revision++
+	delete(s.Nodes, "kaas-node-cmp09")
+	delete(s.NodeLocks, "kaas-node-cmp09")
+	delete(s.Services, "kaas-node-cmp09")
+	delete(s.ByHost, "kaas-node-cmp09")
+	d.send(snapshotMsg{s})
+	if frame := stripped(d.shows()); !strings.Contains(frame, "cmp-09 is gone; ") {
+		t.Errorf("the node went without a word:\n%s", frame)
+	}
+	if d.shown != d.nodes.selected() || d.shown == "" {
+		t.Errorf("selected is %q, shown %q", d.nodes.selected(), d.shown)
+	}
+}
+
+func TestTheSelectionStaysWhenWhatMovesComesToTheTop(t *testing.T) {
+	d := drive(world(), 80, 24).keys("3")
+	d.nodes.choose("kaas-node-cmp09")
+	s := world()
+	s.Revision++
+	s.NodeRequests["kaas-node-cmp10"] = []*core.MaintenanceRequest{{Kind: core.KindNodeMaintenanceRequest, Node: "kaas-node-cmp10",
+		Scope: core.ScopeOS, Meta: core.Meta{Name: "kaas-node-cmp10", UID: "n", Created: before(time.Minute)}}}
+	d.send(snapshotMsg{s})
+	if got := d.nodes.selected(); got != "kaas-node-cmp09" {
+		t.Errorf("the selection went to %s by itself", got)
+	}
+}
+
+func TestBeforeTheFirstKeyTheCursorIsOnWhatMovesFirst(t *testing.T) {
+	early := world()
+	early.Revision = 1
+	early.Nodes = map[string]*core.Node{"kaas-node-gtw01": early.Nodes["kaas-node-gtw01"]}
+	d := drive(early, 80, 24)
+	d.send(snapshotMsg{world()})
+	if first := d.nodes.order[0]; d.nodes.selected() != first || d.shown != first {
+		t.Errorf("selected is %s, shown %s, first is %s", d.nodes.selected(), d.shown, first)
+	}
+}
+
+// The most important line is on the screen at every size that is a screen at all.
+func TestWhatNeedsTheOperatorIsSeenAtEverySize(t *testing.T) {
+	for _, size := range []struct{ w, h int }{{40, 12}, {79, 23}, {80, 24}, {120, 40}, {300, 100}, {110, 27}, {60, 15}} {
+		d := drive(world(), size.w, size.h)
+		for _, key := range []string{"1", "2", "3", "4", "5", "6"} {
+			d.keys(key)
+			lines := strings.Split(stripped(d.shows()), "\n")
+			if top := strings.Join(lines[:min(5, len(lines))], "\n"); !strings.Contains(top, "manual mode") {
+				t.Errorf("%dx%d, pane %s: the first five lines do not say what needs the operator:\n%s", size.w, size.h, key, top)
+			}
+		}
+	}
+	if frame := stripped(drive(world(), 20, 5).shows()); !strings.Contains(frame, "2 need you") {
+		t.Errorf("20x5:\n%s", frame)
+	}
+}
+
+func TestAMessageOfMegabytesIsCut(t *testing.T) {
+	s := world()
+	l := s.NodeLock("kaas-node-cmp07", core.ControllerOpenStack)
+	l.Message = strings.Repeat("No end. ", 1<<18)
+	for _, size := range sizes {
+		d := drive(s, size.w, size.h).keys("5", "i")
+		checkFrame(t, d.shows(), size.w, size.h)
+		d.keys("end")
+		checkFrame(t, d.shows(), size.w, size.h)
+		if p := d.top().(*pager); p.total > 3*detailLimit/40 {
+			t.Errorf("%d lines of detail", p.total)
+		}
+		var all strings.Builder
+		for _, line := range d.top().(*pager).lines(d.Model, 100) {
+			all.WriteString(line.text() + "\n")
+		}
+		if !strings.Contains(all.String(), "cut: 2097152 bytes in all") {
+			t.Error("the detail does not say that it was cut")
+		}
+	}
+}
+
+func TestPlainTextHasNoOrnament(t *testing.T) {
+	d := drive(world(), 120, 40).keys("3", "p")
+	lines := strings.Split(stripped(d.shows()), "\n")
+	if !strings.HasPrefix(lines[2], "node") || strings.Contains(strings.Join(lines[2:10], "\n"), "▌") {
+		t.Errorf("the plain view begins with\n%s", strings.Join(lines[:6], "\n"))
+	}
+}
+
+func TestCopyingLeavesNothingHarmfulBehind(t *testing.T) {
+	d := drive(world(), 120, 40)
+	if cmd := d.copy("a\x1b[31m\nrm -rf\r"); cmd == nil || d.toast.text != "copied: a[31m" {
+		t.Errorf("the screen says %q", d.toast.text)
+	}
+	d.opts.Clipboard = ClipboardOff
+	d.copy("x")
+	if !strings.Contains(d.toast.text, "clipboard is off") {
+		t.Errorf("with the clipboard off the screen says %q", d.toast.text)
+	}
+}
+
+func TestThePaletteFindsActionsAndNodes(t *testing.T) {
+	d := drive(world(), 120, 40).keys("ctrl+k", "node cmp-12", "enter")
+	if d.nodes.selected() != "kaas-node-cmp12" || d.focus != paneNodes || d.top() != nil {
+		t.Errorf("the palette went to %s", d.nodes.selected())
+	}
+	d.keys(":", "reverse the", "esc")
+	if d.top() != nil {
+		t.Error("esc does not close the palette")
+	}
+}
