@@ -105,8 +105,8 @@ func (w *world) put(src SourceID, o Object) bool {
 		w.objects[src] = objects
 	}
 	key := o.Key()
-	if old, ok := objects[key]; ok && reflect.DeepEqual(old, o) {
-		return false // a poll that found what was known
+	if old, ok := objects[key]; ok && sameFacts(old, o) {
+		return false // a poll that found what was known, or a node's heartbeat
 	}
 	if in, ok := o.(*Instance); ok {
 		if old, ok := objects[key].(*Instance); ok && old.Host != in.Host {
@@ -121,6 +121,19 @@ func (w *world) put(src SourceID, o Object) bool {
 	objects[key] = o
 	w.dirty[src] = true
 	return true
+}
+
+// sameFacts tells whether two objects of one key say the same. The resourceVersion of a node is no fact: it rises with
+// every heartbeat, thousands of times an hour.
+func sameFacts(a, b Object) bool {
+	x, isNode := a.(*Node)
+	y, both := b.(*Node)
+	if isNode && both && x.ResourceVersion != y.ResourceVersion {
+		same := *y
+		same.ResourceVersion = x.ResourceVersion
+		return reflect.DeepEqual(x, &same)
+	}
+	return reflect.DeepEqual(a, b)
 }
 
 func (w *world) remove(src SourceID, key string) bool {

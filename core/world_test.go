@@ -79,6 +79,21 @@ func TestUnchangedFactsAreShared(t *testing.T) {
 	}
 }
 
+// A node's heartbeat changes nothing but its resourceVersion, and that is nobody's business.
+func TestHeartbeatIsNoChange(t *testing.T) {
+	w := newWorld(nil, worldTime)
+	node := func(rv, ready string) *Node {
+		return &Node{Meta: Meta{Name: "a", UID: "1", ResourceVersion: rv}, Ready: ready, Annotations: map[string]string{"k": "v"}}
+	}
+	w.apply(Delta{Source: SourceNodes, Replace: true, At: worldTime, Upserts: []Object{node("1", "True")}})
+	if w.apply(Delta{Source: SourceNodes, At: worldTime, Upserts: []Object{node("2", "True")}}) {
+		t.Error("a heartbeat counts as a change")
+	}
+	if !w.apply(Delta{Source: SourceNodes, At: worldTime, Upserts: []Object{node("3", "False")}}) {
+		t.Error("a node that is not Ready any more is a change")
+	}
+}
+
 // The last facts stay when a source fails; only their age tells.
 func TestFailedSourceKeepsItsFacts(t *testing.T) {
 	w := newWorld([]SourceID{SourceNodes}, worldTime)
