@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // nodeProcedure takes a node through its maintenance: what has happened, what is the operator's to do now, and what others
@@ -379,8 +381,10 @@ func (b *nodeSteps) compute() {
 
 // sentence is a text as a sentence of its own.
 func sentence(text string) string {
-	if text == "" {
+	text = strings.TrimRight(strings.TrimSpace(text), ".")
+	first, size := utf8.DecodeRuneInString(text)
+	if size == 0 {
 		return ""
 	}
-	return strings.ToUpper(text[:1]) + text[1:] + "."
+	return string(unicode.ToUpper(first)) + text[size:] + "."
 }

@@ -1,9 +1,6 @@
 package core
 
-import (
-	"maps"
-	"time"
-)
+import "maps"
 
 // observe compares a Snapshot with what was recorded before it, journals every transition, and returns the History that
 // the next Snapshot carries. The maps of a History that was handed out are never changed: one that changes is cloned.
@@ -269,11 +266,3 @@ func (c *cloneOnWrite[K, V]) set(k K, v V) {
 }
 
 func ptr[T any](v T) *T { return &v }
-
-// age is how long ago t was at now; 0 for a time that is not known or not yet.
-func age(now, t time.Time) time.Duration {
-	if t.IsZero() {
-		return 0
-	}
-	return max(now.Sub(t), 0)
-}
