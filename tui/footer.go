@@ -8,22 +8,22 @@ import (
 	"lockstep/themes"
 )
 
-// footLines are what runs, the rule with the last word of the screen, and the keys that work here.
+// footLines are what runs, the last word of the screen, and the keys that work here. The word has a line of its own that is
+// empty most of the time: it parts the keys from the panes, and a word costs a slow line nothing but itself.
 func (m *Model) footLines(w int) []string {
 	var out []string
 	if l := m.runningLine(w); l != nil {
 		out = append(out, m.look.draw(l, w, asItIs))
 	}
 	var word line
-	if m.toast.text != "" {
-		word = one(m.toast.tone, m.toast.text)
-		if m.toast.tone == toneBad {
-			word = line{txt(toneBad, m.look.glyph.Failed+" "+m.toast.text)}
-		}
-		word = word.cut(max(w-8, 1))
+	switch {
+	case m.toast.text == "":
+	case m.toast.tone == toneBad:
+		word = one(toneBad, " "+m.look.glyph.Failed+" "+m.toast.text)
+	default:
+		word = one(m.toast.tone, " "+m.toast.text)
 	}
-	out = append(out, m.ruleLine(w, word, nil, false, nil))
-	return append(out, m.look.draw(m.keysLine(w), w, asItIs))
+	return append(out, m.look.draw(word, w, asItIs), m.look.draw(m.keysLine(w), w, asItIs))
 }
 
 // keysLine is the filter while it is being typed, otherwise the keys that work here, the most useful first.
@@ -45,7 +45,7 @@ func (m *Model) keysLine(w int) line {
 		if a.Blocked(m) != "" {
 			tone, key = themes.Off, themes.Off
 		}
-		part := line{txt(key, keyName(a.Keys[0])), txt(tone, " "+a.short(m)), blank(2)}
+		part := line{txt(key, keyName(a.key(m))), txt(tone, " "+a.short(m)), blank(2)}
 		if out.width()+part.width() > room {
 			break
 		}
@@ -79,6 +79,18 @@ func (a *Action) short(m *Model) string {
 		return "disarm"
 	}
 	return a.Short
+}
+
+// key is the action's key that works now: while a name is typed, letters are text.
+func (a *Action) key(m *Model) string {
+	if d, ok := m.top().(*confirmDialog); ok && d.focus == onInput {
+		for _, k := range a.Keys {
+			if len(k) > 1 {
+				return k
+			}
+		}
+	}
+	return a.Keys[0]
 }
 
 // keyName is how a key is written for people.

@@ -99,7 +99,7 @@ func TestWhatNeedsTheOperatorIsSeenAtEverySize(t *testing.T) {
 			}
 		}
 	}
-	if frame := stripped(drive(world(), 20, 5).shows()); !strings.Contains(frame, "2 need you") {
+	if frame := stripped(drive(world(), 20, 5).shows()); !strings.Contains(frame, "need you") {
 		t.Errorf("20x5:\n%s", frame)
 	}
 }

@@ -18,7 +18,7 @@ const (
 // toastFor is how long a result stays; an error stays until esc or the next word, and in the log for good.
 const toastFor = 6 * time.Second
 
-// toast is the last word of the screen, in the rule above the footer.
+// toast is the last word of the screen, above the keys.
 type toast struct {
 	n    int
 	text string
