@@ -138,16 +138,15 @@ func (p *phasesPane) drawRows(m *Model, w, h int, focused, old bool) []string {
 		over = stale
 	}
 	var below []string
-	lead := "because: "
-	for i, e := range r.phase.Evidence {
-		if i > 0 {
-			lead = "         "
-		}
-		for j, s := range wrap(clean(e, rowLimit), max(w-11, 10)) {
-			if j > 0 {
-				lead = "         "
-			}
-			below = append(below, m.look.draw(line{txt(themes.Dim, " "+lead), txt(themes.Dim, s)}, w, over))
+	say := func(lead, text string) {
+		below = append(below, m.look.draw(one(themes.Dim, lead+text), w, over))
+	}
+	say(" ", "because")
+	for _, e := range r.phase.Evidence {
+		lead := " " + m.look.glyph.Dot + " "
+		for _, part := range wrap(clean(named(m.snap, e), rowLimit), max(w-4, 10)) {
+			say(lead, part)
+			lead = "   "
 		}
 	}
 	if room := h - len(out); room > len(below) {
