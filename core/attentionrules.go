@@ -17,7 +17,9 @@ const (
 	stageLong     = 60 * time.Minute // any other stage: the documents' 20 and 40 minutes for a worker
 	outageLong    = 5 * time.Minute  // an API that does not answer the controller
 	migrationLong = 30 * time.Minute // one live migration
-	lockMissing   = 2 * time.Minute  // a controller makes the lock of a node within a look or two
+	// serviceSettles is how old the newest look at the compute services can be, with room.
+	serviceSettles = 5 * time.Minute
+	lockMissing    = 2 * time.Minute // a controller makes the lock of a node within a look or two
 )
 
 // attentionRules is the table of what needs a person: each rule looks at the whole Snapshot and adds what it finds.

@@ -175,6 +175,10 @@ func TestAttention(t *testing.T) {
 		{"nova-compute left disabled by the controller", func(sc scene) {
 			sc.Services["cmp-01"].Enabled, sc.Services["cmp-01"].DisabledReason = false, DisabledReasonMaintenance
 		}, []row{{SeverityWarning, "compute-left", "left disabled by the OpenStack controller"}}},
+		{"nova-compute, a moment after the maintenance", func(sc scene) {
+			sc.Services["cmp-01"].Enabled, sc.Services["cmp-01"].DisabledReason = false, DisabledReasonMaintenance
+			sc.History.Rounds["uid-cmp-01"] = Round{Request: "r", Ended: ago(20 * time.Second)}
+		}, nil},
 		{"nova-compute disabled by somebody, at rest", func(sc scene) {
 			sc.Services["cmp-01"].Enabled, sc.Services["cmp-01"].DisabledReason = false, "broken fan"
 		}, nil},

@@ -224,6 +224,7 @@ func (s *Snapshot) movingText(in *Instance) string {
 type hostCount struct {
 	all, blocking, migrating, movable int
 	byAction                          map[MaintenanceAction]int // of those that block
+	manual                            int                       // of those to be notified of, because the node is manual
 	stranded                          map[string]int            // of those to be live-migrated, by a status in which nothing is
 	since                             time.Time                 // the oldest running migration's beginning
 }
@@ -241,9 +242,12 @@ func (s *Snapshot) countOn(m hostMaintenance) hostCount {
 		if !m.reboot {
 			continue
 		}
-		action, _ := EffectiveAction(in.Tags, m.mode)
+		action, origin := EffectiveAction(in.Tags, m.mode)
 		if blocks(in, action) {
 			c.blocking++
+			if action == ActionNotify && origin != OriginTag {
+				c.manual++
+			}
 			if c.byAction == nil {
 				c.byAction = map[MaintenanceAction]int{}
 			}

@@ -125,7 +125,7 @@ func (f *stageFacts) otherWaits() []string {
 	return slices.DeleteFunc(slices.Clone(f.active), func(c string) bool { return c == ControllerOpenStack })
 }
 
-// blockingText is "2 live, 1 notify, 1 ERROR": what holds the lock, by action, and by status where nothing moves it.
+// blockingText is "2 live, 3 manual, 1 notify, 1 ERROR": what holds the lock, by action, and by status where nothing moves it.
 func (f *stageFacts) blockingText() string {
 	var parts []string
 	say := func(n int, word string) {
@@ -138,7 +138,8 @@ func (f *stageFacts) blockingText() string {
 		stranded += n
 	}
 	say(f.on.byAction[ActionLiveMigrate]-stranded, "live")
-	say(f.on.byAction[ActionNotify], "notify")
+	say(f.on.manual, "manual")
+	say(f.on.byAction[ActionNotify]-f.on.manual, "notify")
 	for _, status := range slices.Sorted(maps.Keys(f.on.stranded)) {
 		say(f.on.stranded[status], status)
 	}

@@ -212,7 +212,7 @@ func (f *stageFacts) inTheWay() string {
 		return "instances are not known"
 	}
 	what := f.blockingText()
-	if f.mode == ModeManual && len(f.on.byAction) <= 1 {
+	if f.on.manual == f.on.blocking {
 		what = count(f.on.blocking, "instance")
 	}
 	if f.on.migrating > 0 {

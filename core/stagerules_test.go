@@ -47,6 +47,11 @@ func TestStages(t *testing.T) {
 		}, StagePreparing, "", ""},
 		{"manual, before the controller says so", func(sc scene) { sc.mode("cmp-01", ModeManual); sc.maintained("cmp-01", "") }, StageWaiting, "1 instance", "manual mode"},
 		{"manual, J", func(sc scene) { sc.mode("cmp-01", ModeManual); sc.maintained("cmp-01", stillPresent) }, StageWaiting, "1 instance", "manual mode"},
+		{"manual, tagged ones among them", func(sc scene) {
+			sc.mode("cmp-01", ModeManual)
+			sc.instance("cmp-01", "batch-17", "notify")
+			sc.maintained("cmp-01", stillPresent)
+		}, StageWaiting, "1 manual, 1 notify", ""},
 		{"manual, the operator's migration runs", func(sc scene) {
 			sc.mode("cmp-01", ModeManual)
 			sc.maintained("cmp-01", stillPresent)
