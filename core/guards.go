@@ -16,8 +16,11 @@ func (p *planner) common(sources []SourceID, busy func(Operation) bool) {
 	p.guard(p.s.guardAlone(busy))
 }
 
+// guardArmedID is the ID of the guard that every step has: writing is armed.
+const guardArmedID = "armed"
+
 func (s *Snapshot) guardArmed() Guard {
-	g := Guard{ID: "armed", Text: "writing is armed", Holds: s.Write.Armed && s.Write.Barred == "", Answer: "armed", Remedy: "w arms it"}
+	g := Guard{ID: guardArmedID, Text: "writing is armed", Holds: s.Write.Armed && s.Write.Barred == "", Answer: "armed", Remedy: "w arms it"}
 	switch {
 	case s.Write.Barred != "":
 		g.Answer, g.Remedy = "read-only: "+s.Write.Barred, ""

@@ -101,17 +101,24 @@ type Step struct {
 // Doable tells whether the step can be confirmed now.
 func (s Step) Doable() bool { return s.Change != nil && s.Blocker() == "" }
 
-// Blocker is the first reason why the step cannot be confirmed now; empty when it can.
+// Blocker is the first reason why the step cannot be confirmed now; empty when it can. That writing is not armed is told
+// only when it is the one reason left: it says nothing of the step.
 func (s Step) Blocker() string {
+	unarmed := ""
 	for _, g := range s.Guards {
-		if !g.Holds {
-			if g.Answer != "" {
-				return g.Text + ": " + g.Answer
-			}
-			return g.Text
+		if g.Holds {
+			continue
 		}
+		reason := g.Text
+		if g.Answer != "" {
+			reason += ": " + g.Answer
+		}
+		if g.ID != guardArmedID {
+			return reason
+		}
+		unarmed = reason
 	}
-	return ""
+	return unarmed
 }
 
 // ProcedureKind names a procedure.
