@@ -18,6 +18,7 @@ var nodeRules = []func(*attentionFacts, nodeAttention){
 	(*attentionFacts).staleInner,
 	(*attentionFacts).nodeConfiguration,
 	(*attentionFacts).nodeWithoutLock,
+	(*attentionFacts).nodeRemoval,
 	(*attentionFacts).lockWithoutNode,
 	(*attentionFacts).requestsTwice,
 	(*attentionFacts).annotationLeft,
@@ -160,7 +161,7 @@ func leftText(left []InstanceView) string {
 // nodeReturns is a node that does not get back into service: with a text of the controller, or silently (mosk-facts 4.1:
 // no text is set while it waits for the node and its pods).
 func (f *attentionFacts) nodeReturns(n nodeAttention) {
-	if n.Stage != StageReturning || n.message.Class == MessageOutage {
+	if n.Stage != StageReturning || n.message.Class == MessageOutage || f.leavesForGood(n) {
 		return
 	}
 	a := n.entry("node-returns")
@@ -310,7 +311,7 @@ func (f *attentionFacts) nodeWithoutLock(n nodeAttention) {
 }
 
 func (f *attentionFacts) lockWithoutNode(n nodeAttention) {
-	if n.Node != nil || !f.s.known(SourceNodes) {
+	if n.Node != nil || !f.s.known(SourceNodes) || f.removedLocked(n) && n.Request == nil {
 		return
 	}
 	a := n.entry("no-node")

@@ -1,0 +1,62 @@
+package core
+
+import "time"
+
+// nodeRemoval is a node that is to be removed, or is gone already, and that the OpenStack controller cannot let go: the
+// texts S, T and U, and L and R, which speak of a host to be deleted (mosk-facts 4.1). LCM asks for a removal by a
+// NodeDeletionRequest; a NodeMaintenanceRequest need not be there (mosk-facts 1.3).
+func (f *attentionFacts) nodeRemoval(n nodeAttention) {
+	if n.Request != nil || n.message.Class != MessageActionable {
+		return // with a request it is a matter of the node's maintenance
+	}
+	asked := f.s.Deletions[n.Name]
+	switch {
+	case f.removedLocked(n):
+	case asked == nil || n.own.State() == LockInactive:
+		return
+	case n.message.ID == "S" && f.s.known(SourceInstances) && len(f.s.InstancesOn(n.Name)) == 0:
+		return // the text is as old as the controller's last look; the host is empty by now
+	}
+	a := n.entry("node-removal")
+	a.Severity, a.Since = SeverityWarning, Since{At: n.message.At}
+	if asked != nil {
+		a.Since = removalSince(asked.Created, n.message.At)
+	}
+	a.Reason, a.Detail = n.message.Meaning, sentence(n.message.Remedy)
+	if names := f.namedInstances(n.message.Instances); len(names) > 0 {
+		a.Reason += ": " + some(names, 4)
+	}
+	f.add(a)
+}
+
+// leavesForGood tells whether the node is to be removed or is gone: its lock, once inactive, is not taken back.
+func (f *attentionFacts) leavesForGood(n nodeAttention) bool {
+	return n.Request == nil && (f.s.Deletions[n.Name] != nil || n.Node == nil && f.s.known(SourceNodes))
+}
+
+// removedLocked tells whether the node is gone and its cleanup does not go on (U).
+func (f *attentionFacts) removedLocked(n nodeAttention) bool {
+	return n.Node == nil && n.message.ID == "U" && f.s.known(SourceNodes)
+}
+
+// removalSince is since when a removal is asked for. The controller's text bears the time of its last look only, which it
+// takes every 60 s.
+func removalSince(asked, look time.Time) Since {
+	if asked.IsZero() {
+		return Since{At: look}
+	}
+	return Since{At: asked, Exact: true}
+}
+
+// namedInstances are the names of instances that a text gives by their IDs.
+func (f *attentionFacts) namedInstances(ids []string) []string {
+	names := make([]string, 0, len(ids))
+	for _, id := range ids {
+		if in := f.s.Instances[id]; in != nil {
+			names = append(names, instanceLabel(in))
+		} else {
+			names = append(names, shortID(id))
+		}
+	}
+	return names
+}

@@ -1,0 +1,82 @@
+package core
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// A node that is to be removed needs no maintenance request to hold its removal up (mosk-facts 1.3, and the texts of 4.1).
+func TestRemovalThatIsHeldUp(t *testing.T) {
+	const (
+		instancesLeft = "Some servers {'" + idA + "': 'ACTIVE'} are still present on host cmp-01. Blocking node removal unless they removed or migrated."
+		volumesLeft   = "Some volumes ['v'] are still present on host cmp-01. Blocking node removal unless they removed or migrated."
+	)
+	says := func(sc scene, text string) {
+		sc.Deletions["cmp-01"] = &NodeNotice{Meta: Meta{Created: ago(30 * time.Minute)}, Kind: KindNodeDeletionRequest, Node: "cmp-01"}
+		sc.NodeLock("cmp-01", ControllerOpenStack).Message = "2026-03-14 11:59:00.0 " + text
+	}
+	tests := []struct {
+		name  string
+		given func(sc scene)
+		want  string // of the reason; empty: nothing needs a person
+		since time.Time
+	}{
+		{"asked for, and nothing said", func(sc scene) { says(sc, "") }, "", time.Time{}},
+		{"S", func(sc scene) { says(sc, instancesLeft) }, "the node is to be removed, and instances are left on it: " + shortID(idA), ago(30 * time.Minute)},
+		{"S, with a name for the instance", func(sc scene) {
+			says(sc, instancesLeft)
+			sc.Instances[idA] = &Instance{ID: idA, Name: "db-2"}
+		}, "instances are left on it: db-2", ago(30 * time.Minute)},
+		{"S, and the host is empty by now", func(sc scene) { says(sc, instancesLeft); sc.emptied("cmp-01") }, "", time.Time{}},
+		{"S, and nobody knows the instances", func(sc scene) {
+			says(sc, instancesLeft)
+			sc.emptied("cmp-01")
+			sc.source(SourceInstances, SourceOff)
+		}, "instances are left on it", ago(30 * time.Minute)},
+		{"T", func(sc scene) { says(sc, volumesLeft) }, "volumes are left on it", ago(30 * time.Minute)},
+		{"T, left behind on a lock that let go", func(sc scene) {
+			says(sc, volumesLeft)
+			sc.NodeLock("cmp-01", ControllerOpenStack).RawState = LockInactive
+		}, "", time.Time{}},
+		{"T, left behind after the removal was taken back", func(sc scene) { says(sc, volumesLeft); delete(sc.Deletions, "cmp-01") }, "", time.Time{}},
+		{"L", func(sc scene) { says(sc, "Can not disable compute service on a host to be deleted") }, "nova-compute could not be disabled", ago(30 * time.Minute)},
+		{"U, when the node is gone", func(sc scene) {
+			sc.lock("ghost", ControllerOpenStack, LockInactive).Message = "2026-03-14 11:59:00.0 The node ghost is hard locked by mariadb."
+		}, "the StatefulSet of mariadb cannot do without the node", ago(time.Minute)},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			sc := healthy()
+			tt.given(sc)
+			var got []Attention
+			for _, a := range sc.Attention() {
+				if a.Subject.Kind != KindSource {
+					got = append(got, a)
+				}
+			}
+			if tt.want == "" {
+				if len(got) > 0 {
+					t.Errorf("%+v", got)
+				}
+				return
+			}
+			if len(got) != 1 || !strings.HasPrefix(got[0].ID, "node-removal/") || got[0].Severity != SeverityWarning || !strings.Contains(got[0].Reason, tt.want) {
+				t.Fatalf("%+v, want %q", got, tt.want)
+			}
+			if !got[0].Since.At.Equal(tt.since) {
+				t.Errorf("since %v, want %v", got[0].Since.At, tt.since)
+			}
+		})
+	}
+}
+
+func TestRemovalInAMaintenanceIsSaidOnce(t *testing.T) {
+	sc := healthy()
+	sc.Deletions["cmp-01"] = &NodeNotice{Kind: KindNodeDeletionRequest, Node: "cmp-01"}
+	sc.maintained("cmp-01", "Some volumes ['v'] are still present on host cmp-01. Blocking node removal unless they removed or migrated.")
+	got := sc.Attention()
+	if len(got) != 1 || !strings.HasPrefix(got[0].ID, "node-waits/") {
+		t.Errorf("%+v", got)
+	}
+}
