@@ -7,8 +7,12 @@ import (
 	"testing"
 	"time"
 
+	"lockstep/e2e/build"
 	"lockstep/e2e/cluster"
 )
+
+// lockstep is the path of the program under test.
+var lockstep string
 
 // shared is the API server that most tests use, each with objects of its own.
 // A test that kills its server, or counts what it received, starts another.
@@ -26,6 +30,10 @@ func run(m *testing.M) int {
 	ctx, cancel := context.WithTimeout(context.Background(), setupTimeout)
 	defer cancel()
 	var err error
+	if lockstep, err = build.Lockstep(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	shared, err = equipped(ctx)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "start a cluster:", err)
@@ -57,7 +65,7 @@ func equipped(ctx context.Context) (*cluster.Cluster, error) {
 }
 
 // ownCluster starts an API server for one test.
-func ownCluster(t *testing.T) *cluster.Cluster {
+func ownCluster(t testing.TB) *cluster.Cluster {
 	t.Helper()
 	c, err := equipped(t.Context())
 	if err != nil {
@@ -65,7 +73,7 @@ func ownCluster(t *testing.T) *cluster.Cluster {
 	}
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("the end of the kube-apiserver's log:\n%s", c.Log(4000))
+			t.Logf("the end of the kube-apiserver's log:\n%s", c.Log(1000))
 		}
 		if err := c.Close(); err != nil {
 			t.Errorf("stop the cluster: %v", err)

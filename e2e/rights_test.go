@@ -20,7 +20,7 @@ import (
 )
 
 // manifest reads a file of deploy/.
-func manifest(t *testing.T, name string) []byte {
+func manifest(t testing.TB, name string) []byte {
 	t.Helper()
 	root, err := build.Root()
 	if err != nil {
@@ -35,7 +35,7 @@ func manifest(t *testing.T, name string) []byte {
 
 // grantRights applies the manifests of deploy/ and, taken out of their
 // comments, the bindings that they give as an example.
-func grantRights(t *testing.T, c *cluster.Cluster) {
+func grantRights(t testing.TB, c *cluster.Cluster) {
 	t.Helper()
 	for _, name := range []string{"rbac-readonly.yaml", "rbac-operator.yaml"} {
 		raw := manifest(t, name)
@@ -49,7 +49,7 @@ func grantRights(t *testing.T, c *cluster.Cluster) {
 }
 
 // exampleBindings takes the comment signs off the last part of a manifest.
-func exampleBindings(t *testing.T, manifest string) string {
+func exampleBindings(t testing.TB, manifest string) string {
 	t.Helper()
 	_, example, found := strings.Cut(manifest, "# ---\n")
 	if !found {

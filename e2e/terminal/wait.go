@@ -11,7 +11,7 @@ import (
 
 // Patience is how long Want waits for the screen. It is generous, because it
 // is spent only by a test that fails.
-const Patience = 60 * time.Second
+const Patience = 30 * time.Second
 
 // Condition is something that a screen fulfils or not.
 type Condition struct {
@@ -21,6 +21,9 @@ type Condition struct {
 
 // String says what is waited for.
 func (c Condition) String() string { return c.text }
+
+// Met reports whether the screen fulfils the condition.
+func (c Condition) Met(s Screen) bool { return c.met(s) }
 
 // Shows holds when a row contains the text.
 func Shows(text string) Condition {

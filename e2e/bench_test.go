@@ -1,0 +1,88 @@
+package e2e
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"lockstep/e2e/terminal"
+)
+
+// whole is the dashboard of the demo with everything on it: what needs the operator, the nodes, and both servers live.
+var whole = terminal.All(terminal.Shows("● kubernetes  ● openstack"), row("cmp-03"), row("cmp-08"), terminal.Shows("Nodes"))
+
+// demo starts the demo and waits until the whole dashboard is there.
+func demo(b *testing.B, columns, rows int, speed string) (*program, terminal.Screen) {
+	p := launch(b, start{columns: columns, rows: rows, state: b.TempDir()}, "demo", "--speed", speed)
+	return p, p.Want(b, whole)
+}
+
+// From the start of the process to the whole dashboard, with the simulated cloud being started in the same process.
+func BenchmarkDemoStart(b *testing.B) {
+	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
+		b.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(b *testing.B) {
+			var written int64
+			for b.Loop() {
+				p, screen := demo(b, size[0], size[1], "60")
+				written += screen.Written
+				b.StopTimer()
+				if err := p.Close(); err != nil {
+					b.Fatal(err)
+				}
+				b.StartTimer()
+			}
+			b.ReportMetric(float64(written)/float64(b.N), "bytes")
+		})
+	}
+}
+
+// What the program writes to the terminal in ten seconds: while the cloud stands still, and while an update goes on in real
+// time, where ages tick.
+func BenchmarkDemoTenSeconds(b *testing.B) {
+	for _, speed := range []struct{ name, value string }{{"nothing-moves", "0.0001"}, {"real-time", "1"}} {
+		b.Run(speed.name, func(b *testing.B) {
+			p, _ := demo(b, 120, 40, speed.value)
+			time.Sleep(5 * time.Second) // the last words of the start go away
+			before := p.Screen().Written
+			for b.Loop() {
+				time.Sleep(10 * time.Second)
+			}
+			b.ReportMetric(float64(p.Screen().Written-before)/float64(b.N), "bytes/10s")
+		})
+	}
+}
+
+// The resident memory of the demo, simulated cloud and controllers included, after some time of the update.
+func BenchmarkDemoMemory(b *testing.B) {
+	p, _ := demo(b, 120, 40, "60")
+	most := 0.0
+	for b.Loop() {
+		time.Sleep(4 * time.Second)
+		most = max(most, resident(b, p.PID()))
+	}
+	b.ReportMetric(most, "MiB")
+}
+
+// resident is the resident memory of a process in MiB.
+func resident(b *testing.B, pid int) float64 {
+	file, err := os.Open(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer file.Close()
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		if fields := strings.Fields(lines.Text()); len(fields) > 1 && fields[0] == "VmRSS:" {
+			kib, err := strconv.ParseFloat(fields[1], 64)
+			if err != nil {
+				b.Fatal(err)
+			}
+			return kib / 1024
+		}
+	}
+	b.Fatalf("/proc/%d/status has no VmRSS", pid)
+	return 0
+}

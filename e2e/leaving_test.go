@@ -1,0 +1,204 @@
+package e2e
+
+import (
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"lockstep/core"
+	"lockstep/e2e/cluster"
+	"lockstep/e2e/terminal"
+)
+
+// leaseHolder is who holds the operator lease; empty when nobody does.
+func (w *world) leaseHolder(t *testing.T) string {
+	t.Helper()
+	lease, err := as(t, w.Cluster, cluster.Admin).Resource(leases).Namespace("default").Get(t.Context(), "lockstep-operator", metav1.GetOptions{})
+	if err != nil {
+		t.Fatalf("read the operator lease: %v", err)
+	}
+	holder, _, err := unstructured.NestedString(lease.Object, "spec", "holderIdentity")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return holder
+}
+
+// leftInGoodOrder fails the test unless the journal ends with writing being switched off and the program leaving.
+func (p *program) leftInGoodOrder() {
+	p.t.Helper()
+	var kinds []core.RecordKind
+	for _, r := range p.records() {
+		kinds = append(kinds, r.Kind)
+	}
+	if end := kinds[max(0, len(kinds)-2):]; !slices.Equal(end, []core.RecordKind{core.RecordDisarm, core.RecordStop}) {
+		t := p.t
+		t.Errorf("the journal ends with %q", end)
+	}
+}
+
+// However the program is made to leave, it gives the lease back and writes the journal's last line; and where there still
+// is a terminal, it leaves it as it was.
+func TestLeavingInGoodOrder(t *testing.T) {
+	w := newWorld(t, nil)
+	signal := func(s syscall.Signal) func(*program) error {
+		return func(p *program) error { return p.Signal(s) }
+	}
+	tests := []struct {
+		name     string
+		leave    func(*program) error
+		terminal bool // there still is one
+	}{
+		{"q", func(p *program) error { return p.Press("q") }, true},
+		{"ctrl+c", func(p *program) error { return p.Press("ctrl+c") }, true},
+		{"SIGTERM", signal(syscall.SIGTERM), true},
+		{"SIGHUP", signal(syscall.SIGHUP), true},
+		{"the session is lost", (*program).HangUp, false},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			p := w.launch(t, start{})
+			p.wantsRow("cmp-01", "waiting for you")
+			p.arm()
+			if w.leaseHolder(t) == "" {
+				t.Fatal("it is armed without the lease")
+			}
+			if err := test.leave(p); err != nil {
+				t.Fatal(err)
+			}
+			code := p.ExitCode()
+			if holder := w.leaseHolder(t); holder != "" {
+				t.Errorf("the lease is still held by %s", holder)
+			}
+			p.leftInGoodOrder()
+			if !test.terminal {
+				return
+			}
+			if code != 0 {
+				t.Errorf("the exit code is %d", code)
+			}
+			if s := p.Screen(); s.AltScreen || s.CursorHidden || s.Keyboards != 0 || slices.Contains(s.Modes, 2004) || slices.Contains(s.Modes, 1004) {
+				t.Errorf("the terminal is left with alternate screen %v, cursor hidden %v, keyboards %d, modes %v", s.AltScreen, s.CursorHidden, s.Keyboards, s.Modes)
+			}
+		})
+	}
+}
+
+// Of two operators one can write. The other is told who, and can take over, which is typed; the first then cannot any more.
+func TestTwoOperators(t *testing.T) {
+	w := newWorld(t, nil)
+	anna := w.launch(t, start{})
+	anna.wantsRow("cmp-01", "waiting for you")
+	anna.arm()
+	holder, _, _ := strings.Cut(w.leaseHolder(t), "/") // user@host
+
+	bert := w.launch(t, start{})
+	bert.wantsRow("cmp-01", "waiting for you")
+	bert.wants(holder+" holds the lease", "READ-ONLY")
+	bert.press("w")
+	bert.wants("Switch writing on?", holder+" holds the lease.", "[ Cancel ]")
+	bert.press("tab", "tab", "enter") // without the words nothing is taken over
+	bert.wants("Switch writing on?")
+	bert.press("shift+tab")
+	bert.Type("take over")
+	bert.wants("take over")
+	bert.press("tab")
+	bert.wants("[ Take over ]")
+	bert.press("enter")
+	bert.wants("ARMED")
+
+	anna.wants("Writing was switched off", "READ-ONLY")
+	anna.press("enter")
+	anna.wantsGone("Writing was switched off")
+	taken := false
+	for _, r := range bert.records() {
+		taken = taken || r.Kind == core.RecordArm && r.State == "armed" && r.Exact
+	}
+	if !taken {
+		t.Error("the journal does not say that the lease was taken over")
+	}
+	anna.press("q")
+	anna.ExitCode()
+	if w.leaseHolder(t) == "" {
+		t.Error("the first operator has given back what the second holds")
+	}
+}
+
+// Killed in the middle of a migration and started again, the program shows how the migration goes and proposes what comes
+// next: all of it is in the cluster and in Nova.
+func TestKilledInTheMiddleOfAMigration(t *testing.T) {
+	w := newWorld(t, nil)
+	p := w.launch(t, start{})
+	p.wantsRow("cmp-01", "waiting for you")
+	p.arm()
+	p.find("3", "cmp-01")
+	p.press("enter")
+	p.openStep("live-migrate web-1")
+	p.confirm()
+	p.wantsRow("running", "live-migrate web-1")
+	await(t, "web-1 is on its way", func() bool { return w.instance(t, "web-1").Status == "MIGRATING" })
+	if err := p.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if code := p.ExitCode(); code != -1 {
+		t.Fatalf("the exit code is %d", code)
+	}
+
+	again := w.launch(t, start{state: p.state})
+	again.wantsRow("cmp-01", "waiting for you")
+	again.wants("READ-ONLY") // writing has to be armed anew
+	again.wantsRow("live-migrate web-1", "ended before the result was seen")
+	again.find("3", "cmp-01")
+	again.press("enter")
+	again.wants("Take cmp-01 through its maintenance")
+	// The migration went on without it.
+	again.Want(t, terminal.Hides("live-migrate web-1"))
+	if host := w.instance(t, "web-1").Host; host == w.node(t, "cmp-01") {
+		t.Error("web-1 has gone from the steps, and is still on cmp-01")
+	}
+	again.arm() // its own lease, which the killed one never gave back
+	again.wantsRow("ready", "live-migrate db-2")
+	again.openStep("live-migrate batch-17", "cold-migrate batch-17", "stop batch-17")
+	again.confirmTyped("batch-17")
+	await(t, "batch-17 is stopped", func() bool { return w.instance(t, "batch-17").Status == "SHUTOFF" })
+	w.sawTheseActions(t, "web-1 os-migrateLive", "batch-17 os-stop")
+}
+
+// When the API server is away, what was seen last stays on the screen with its age, and nothing can be written until it
+// has been seen again.
+func TestAnOutageKeepsTheLastStateAndBlocksWrites(t *testing.T) {
+	w := newWorld(t, nil)
+	p := w.launch(t, start{})
+	p.wantsRow("cmp-01", "waiting for you")
+	p.arm()
+	if err := w.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	p.Want(t, terminal.All(row("─ 3 Nodes", " old"), row("cmp-01", "waiting for you"), terminal.Hides("● kubernetes")))
+	p.find("3", "cmp-03")
+	p.press("e")
+	p.wants("Migration mode of cmp-03")
+	p.press("up", "up")
+	p.wantsRow("▌ manual")
+	p.press("enter")
+	p.wants("Not yet: ", "○ what is known is fresh")
+	p.press("tab", "enter")
+	p.wants("Not yet: ")
+	p.press("esc")
+
+	if err := w.Restart(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	p.Want(t, terminal.All(terminal.Shows("● kubernetes"), row("cmp-03", "idle")))
+	if got := w.written(t); len(got) > 0 {
+		t.Errorf("Kubernetes received %v", got)
+	}
+	p.press("q")
+	if code := p.ExitCode(); code != 0 {
+		t.Errorf("the exit code is %d", code)
+	}
+}

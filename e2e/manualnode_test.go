@@ -1,0 +1,310 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"lockstep/core"
+	"lockstep/e2e/cluster"
+	"lockstep/e2e/terminal"
+	"lockstep/sim/controller"
+	"lockstep/sim/scenario"
+)
+
+// choose moves the cursor of the page of steps to the step with the title.
+func (p *program) choose(title string) {
+	p.t.Helper()
+	p.wants(title)
+	p.press("g")
+	p.Want(p.t, terminal.That("the cursor on the first step", func(s terminal.Screen) bool {
+		at := cursor(s)
+		return at > 0 && strings.TrimSpace(s.Line(at-1)) == ""
+	}))
+	for range 40 {
+		screen := p.Want(p.t, terminal.That("a cursor among the steps", func(s terminal.Screen) bool { return cursor(s) >= 0 }))
+		at := cursor(screen)
+		if strings.Contains(screen.Line(at), title) {
+			return
+		}
+		p.press("down")
+		p.Want(p.t, terminal.That("the cursor to move", func(s terminal.Screen) bool { return cursor(s) != at }))
+	}
+	p.t.Fatalf("no step is called %q:\n%s", title, p.Screen())
+}
+
+// cursor is the row of the page of steps that has the cursor; -1 when none has.
+func cursor(s terminal.Screen) int {
+	return slices.IndexFunc(s.Lines(), func(line string) bool { return strings.HasPrefix(line, "▌") })
+}
+
+// openStep opens the dialog of a step, or of another way to the same end.
+func (p *program) openStep(title string, otherWays ...string) {
+	p.t.Helper()
+	p.choose(title)
+	for i, way := range otherWays {
+		p.press("right")
+		p.wants(fmt.Sprintf("way %d of", i+2), way)
+	}
+	p.press("enter")
+	p.wants("Before this may happen", " Cancel ")
+}
+
+// confirmTyped confirms the open dialog by typing the object's name.
+func (p *program) confirmTyped(name string) {
+	p.t.Helper()
+	p.wants("Type " + name + ": ")
+	p.Type(name[:2])
+	p.press("enter") // half a name confirms nothing
+	p.wants("Type " + name + ": " + name[:2])
+	p.Type(name[2:])
+	p.wants("enter confirms")
+	p.press("enter")
+	p.wantsGone("Before this may happen")
+}
+
+// The whole of the main job: a node goes through by itself, the next one waits for the operator, who moves its instances by
+// hand, declares it safe, sees it come back, and gives it its migration mode back.
+func TestManualNode(t *testing.T) {
+	w := newWorld(t, func(s *scenario.Scenario, timing *controller.Timing) {
+		// Once the host is empty the OpenStack controller releases its lock at its next look, whatever the mode: the
+		// operator who declares the node safe has to come before that.
+		timing.Retry = 20 * time.Second
+		for i := range s.Nodes {
+			if s.Nodes[i].Machine == "cmp-02" {
+				s.Nodes[i].Done = 0
+			}
+		}
+	})
+	p := w.launch(t, start{})
+	node := w.node(t, "cmp-01")
+
+	// The first node needs nobody.
+	p.wantsRow("cmp-02", "rebooting")
+	p.wantsRow("cmp-02", "done")
+
+	// The second one waits, and the screen says for whom and what to do.
+	p.wantsRow("cmp-01", "manual mode: 3 instances", "enter: steps")
+	p.wantsRow("cmp-01", "waiting for you", "manual")
+	p.press("1", "g") // the most urgent thing
+	p.wantsRow("▌", "cmp-01", "manual mode: 3 instances")
+	p.press("enter")
+	p.wants("Take cmp-01 through its maintenance")
+	p.wantsRow("blocked", "declare cmp-01 safe", "no running instance")
+	p.arm()
+
+	// It cannot be declared safe before it is.
+	p.openStep("declare cmp-01 safe")
+	p.wants("no running instance is left on the host", "3 run: ", "Not yet: 1 condition does not hold.", "kubectl annotate node "+node)
+	p.press("tab", "enter")
+	p.wants("Not yet: 1 condition does not hold.")
+	p.press("esc")
+
+	// One instance moves at the first try.
+	p.openStep("live-migrate web-1")
+	p.wants("openstack --os-compute-api-version 2.30 server migrate --live-migration", "web-1, uid ")
+	p.confirm()
+	p.wantsRow("running", "live-migrate web-1", " %, to cmp-0")
+	p.wantsRow("blocked", "declare cmp-01 safe", "nothing else is being done there")
+	p.wantsGone("live-migrate web-1")
+
+	// Another fails: that stays, in Nova's own words, until it is moved in another way.
+	p.openStep("live-migrate db-2")
+	p.confirm()
+	p.wantsRow("failed", "live-migrate db-2", "the migration failed")
+	p.wants("migration of disk vda failed: Input/output")
+	p.press("esc")
+	p.wantsRow("db-2", "the migration failed: Live Migration failure: ", "x: acknowledge")
+	p.press("3", "enter")
+	p.openStep("live-migrate db-2", "cold-migrate db-2")
+	p.confirm()
+	p.wantsRow("ready", "confirm the migration of db-2")
+	p.openStep("confirm the migration of db-2")
+	p.confirm()
+	p.wantsGone("confirm the migration of db-2")
+
+	// The third one's owner has to be told, and agrees that it is stopped. From one look of the controller on there is
+	// time until the next.
+	said := w.lockText(t, node)
+	await(t, "the controller has looked again", func() bool { return w.lockText(t, node) != said })
+	p.openStep("live-migrate batch-17", "cold-migrate batch-17", "stop batch-17")
+	p.wants("Its owner asked to be told first")
+	p.confirmTyped("batch-17")
+	p.wantsRow("done", "no running instance is left", "safe: ")
+
+	// Now it is safe. The lock goes, and LCM carries on.
+	p.wantsRow("ready", "declare cmp-01 safe")
+	p.openStep("declare cmp-01 safe")
+	p.confirmTyped("cmp-01")
+	p.wantsRow("done", "the OpenStack controller releases its lock")
+	p.press("esc")
+	p.wantsRow("cmp-01", "rebooting")
+	p.wantsRow("cmp-01", "done", "skip")
+
+	// What Lockstep changed is offered back.
+	p.find("3", "cmp-01")
+	p.press("enter")
+	p.openStep("give cmp-01 its migration mode back")
+	p.confirm()
+	p.press("esc")
+	p.wantsRow("cmp-01", "done", "manual")
+	await(t, "LCM goes on with the next node", func() bool {
+		request, err := as(t, w.Cluster, cluster.Admin).Resource(lcm("nodemaintenancerequests")).Get(t.Context(), w.node(t, "cmp-03"), metav1.GetOptions{})
+		return err == nil && request.GetName() != ""
+	})
+	p.press("q")
+	if code := p.ExitCode(); code != 0 {
+		t.Errorf("the exit code is %d", code)
+	}
+	w.sawOnlyTheModeChange(t, node)
+	w.sawTheseActions(t, "web-1 os-migrateLive", "db-2 os-migrateLive", "db-2 migrate", "db-2 confirmResize", "batch-17 os-stop")
+	p.wroteItAllDown(t)
+	p.keepsNoSecret(append(w.secrets, w.Config(cluster.Operator).BearerToken))
+}
+
+// lockText is what the OpenStack controller says of the node, with the time at which it said so.
+func (w *world) lockText(t *testing.T, node string) string {
+	t.Helper()
+	text, _, err := unstructured.NestedString(w.get(t, nodeLocks, "openstack-"+node).Object, "status", "errorMessage")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// jsonPatch is the body of a JSON patch.
+type jsonPatch []struct {
+	Op, Path string
+	Value    any
+}
+
+// sawOnlyTheModeChange fails the test unless the API server received exactly this of the operator: the node's mode from
+// manual to skip and back, each tried before it was done and each bound to the node and the value that were shown; and the
+// lease.
+func (w *world) sawOnlyTheModeChange(t *testing.T, node string) {
+	t.Helper()
+	uid := string(w.get(t, nodes, node).GetUID())
+	const path = "/metadata/annotations/openstack.lcm.mirantis.com~1instance_migration_mode"
+	change := func(old, new string) jsonPatch {
+		return jsonPatch{{"test", "/metadata/uid", uid}, {"test", path, old}, {"replace", path, new}}
+	}
+	var done []jsonPatch
+	var tried jsonPatch
+	for _, r := range w.written(t) {
+		if r.Verb != "patch" || r.Resource != "nodes" || r.Subresource != "" || r.Name != node || r.Code != http.StatusOK {
+			t.Errorf("Kubernetes received %v", r)
+			continue
+		}
+		if !strings.Contains(r.URI, "fieldManager=lockstep") {
+			t.Errorf("a write names no field manager: %s", r.URI)
+		}
+		patch := decoded[jsonPatch](t, r.Body)
+		if r.DryRun {
+			tried = patch
+			continue
+		}
+		if !slices.Equal(patch, tried) {
+			t.Errorf("it was not tried first: %v", r)
+		}
+		done, tried = append(done, patch), nil
+	}
+	if want := []jsonPatch{change("manual", "skip"), change("skip", "manual")}; !reflect.DeepEqual(done, want) {
+		t.Errorf("Kubernetes received %v, want %v", done, want)
+	}
+
+	all, err := w.Writes(cluster.Operator)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range all {
+		if r.Resource == "leases" && (r.Namespace != "default" || r.Verb != "create" && r.Name != "lockstep-operator" || r.Code >= http.StatusBadRequest) {
+			t.Errorf("Kubernetes received %v", r)
+		}
+	}
+}
+
+// sawTheseActions fails the test unless Nova received exactly these actions of the operator, "instance action", in this
+// order.
+func (w *world) sawTheseActions(t *testing.T, want ...string) {
+	t.Helper()
+	names := map[string]string{}
+	for _, n := range w.sim.Scenario.Nodes {
+		for _, s := range w.sim.OpenStack.ServersOn(n.Name) {
+			names[s.ID] = s.Name
+		}
+	}
+	var got []string
+	for _, r := range w.done() {
+		id, found := strings.CutSuffix(strings.TrimPrefix(r.Path, "/compute/v2.1/servers/"), "/action")
+		if !found || r.Method != http.MethodPost || r.Status >= http.StatusBadRequest {
+			t.Errorf("Nova received %s %s %s and answered %d", r.Method, r.Path, r.Body, r.Status)
+			continue
+		}
+		for action, argument := range decoded[map[string]any](t, []byte(r.Body)) {
+			got = append(got, names[id]+" "+action)
+			if action == "os-migrateLive" && !reflect.DeepEqual(argument, map[string]any{"host": nil, "block_migration": "auto"}) {
+				t.Errorf("a live migration was asked for with %v", argument)
+			}
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("Nova received %q, want %q", got, want)
+	}
+}
+
+// wroteItAllDown fails the test unless the journal tells the story of TestManualNode.
+func (p *program) wroteItAllDown(t *testing.T) {
+	t.Helper()
+	records := p.records()
+	if len(records) == 0 {
+		t.Fatal("there is no journal")
+	}
+	if first, last := records[0], records[len(records)-1]; first.Kind != core.RecordStart || last.Kind != core.RecordStop {
+		t.Errorf("the journal begins with %s and ends with %s", first.Kind, last.Kind)
+	}
+	kinds := map[string][]core.RecordKind{} // by operation
+	results := map[string]core.Record{}     // by title and try
+	for _, r := range records {
+		if r.Operation == "" {
+			continue
+		}
+		kinds[r.Operation] = append(kinds[r.Operation], r.Kind)
+		if r.By == "" || r.Wall.IsZero() {
+			t.Errorf("a record does not say who and when: %+v", r)
+		}
+		if r.Kind == core.RecordVerified {
+			results[r.Title] = r
+		}
+	}
+	for id, got := range kinds {
+		if want := []core.RecordKind{core.RecordGrant, core.RecordBefore, core.RecordAfter, core.RecordVerified}; !slices.Equal(got, want) {
+			t.Errorf("operation %s has the records %q, want %q", id, got, want)
+		}
+	}
+	for title, state := range map[string]core.OperationState{
+		"live-migrate web-1":                  core.OperationDone,
+		"live-migrate db-2":                   core.OperationFailed,
+		"cold-migrate db-2":                   core.OperationDone,
+		"confirm the migration of db-2":       core.OperationDone,
+		"stop batch-17":                       core.OperationDone,
+		"declare cmp-01 safe":                 core.OperationDone,
+		"give cmp-01 its migration mode back": core.OperationDone,
+	} {
+		if got := results[title]; got.State != string(state) {
+			t.Errorf("%s was verified as %q (%s), want %q", title, got.State, got.Error, state)
+		}
+	}
+	if text := results["live-migrate db-2"].Error; !strings.Contains(text, "migration of disk vda failed: Input/output error") {
+		t.Errorf("the journal does not have Nova's words: %q", text)
+	}
+	if change := results["declare cmp-01 safe"].Change; change == nil || change.Old == nil || *change.Old != "manual" {
+		t.Errorf("the journal does not know what the mode was: %+v", change)
+	}
+}

@@ -1,0 +1,111 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+
+	"lockstep/core"
+	"lockstep/e2e/cluster"
+	"lockstep/e2e/terminal"
+	"lockstep/tui"
+)
+
+// paneOf is the key of the pane in which a scope's actions work.
+var paneOf = map[tui.Scope]string{tui.ScopeNodes: "3", tui.ScopeInstances: "4"}
+
+// Every action of the catalogue that would change something is refused with a reason, and no server hears of it.
+func TestReadOnlyRefusesEveryWriteWithAReason(t *testing.T) {
+	w := newWorld(t, nil)
+	p := w.launch(t, start{args: []string{"--read-only"}})
+	p.wantsRow("cmp-01", "waiting for you")
+	p.wants("web-1")
+
+	p.press("w")
+	p.wants("writing cannot be switched on: Lockstep was started with --read-only")
+	p.press("esc")
+
+	tried := 0
+	for _, action := range tui.Actions() {
+		if !action.Writes() {
+			continue
+		}
+		tried++
+		pane, known := paneOf[action.Scope]
+		if !known {
+			t.Errorf("%s: in which pane do actions of the scope %q work?", action.ID, action.Scope)
+			continue
+		}
+		p.press(pane, ":")
+		p.wants(" Find ")
+		p.Type(action.Title)
+		p.wantsRow("▌", cut(action.Title, 40))
+		p.press("enter")
+		p.refuses(action)
+		p.press("esc", "esc", "esc")
+		p.wantsGone(" Find ", "[ Cancel ]")
+	}
+	if tried < 10 {
+		t.Errorf("the catalogue has %d actions that write", tried)
+	}
+
+	p.press("q")
+	if code := p.ExitCode(); code != 0 {
+		t.Errorf("the exit code is %d", code)
+	}
+	writes, err := w.Writes(cluster.Operator)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range writes {
+		t.Errorf("Kubernetes received %v", r)
+	}
+	for _, r := range w.done() {
+		t.Errorf("Nova received %s %s %s", r.Method, r.Path, r.Body)
+	}
+	for _, r := range p.records() {
+		switch r.Kind {
+		case core.RecordArm, core.RecordGrant, core.RecordBefore, core.RecordAfter:
+			t.Errorf("the journal has a record of the kind %s", r.Kind)
+		}
+	}
+}
+
+// refuses goes on with an action that was chosen in the palette until it is refused, by the palette or by the gate.
+func (p *program) refuses(action tui.Action) {
+	p.t.Helper()
+	blocked := terminal.Shows("─ " + cut(action.Title, 60)) // with its reason, in the rule above the footer
+	asked := terminal.Shows("enter goes on to the confirmation")
+	refused := terminal.All(terminal.Shows("read-only: Lockstep was started with --read-only"), terminal.Shows("Not yet: "))
+	any := func(conditions ...terminal.Condition) terminal.Condition {
+		return terminal.That(action.ID+" is refused", func(s terminal.Screen) bool {
+			for _, c := range conditions {
+				if c.Met(s) {
+					return true
+				}
+			}
+			return false
+		})
+	}
+	screen := p.Want(p.t, any(blocked, asked, refused))
+	if asked.Met(screen) {
+		if screen.Contains("attempts:") || screen.Contains("reason:") {
+			p.Type("7")
+		} else {
+			p.press("down") // a choice other than what it is now
+		}
+		p.press("enter")
+		screen = p.Want(p.t, refused)
+	}
+	if refused.Met(screen) {
+		p.press("tab", "enter") // the button does nothing
+		p.Want(p.t, refused)
+	}
+}
+
+// cut is at most the first n characters of a text, without blanks at the end.
+func cut(text string, n int) string {
+	if r := []rune(text); len(r) > n {
+		text = string(r[:n])
+	}
+	return strings.TrimRight(text, " ")
+}

@@ -1,0 +1,82 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"lockstep/e2e/cluster"
+)
+
+// kubeconfigFor is a kubeconfig for a server, written to a file.
+func kubeconfigFor(t *testing.T, server string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	text := `{apiVersion: v1, kind: Config, current-context: far, contexts: [{name: far, context: {cluster: far, user: me}}],` +
+		`clusters: [{name: far, cluster: {server: "` + server + `"}}], users: [{name: me, user: {token: none}}]}`
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Whatever is wrong at the start, the screen opens, and the pane concerned says which call failed, why, and what to do.
+func TestTroubleAtTheStartIsShownWhereItMatters(t *testing.T) {
+	w := newWorld(t, nil)
+	nowhere := filepath.Join(t.TempDir(), "nowhere")
+	tests := []struct {
+		name  string
+		start start
+		pane  string   // its key
+		says  []string // on one screen
+		still string   // what is seen all the same, in the pane of the nodes; empty for nothing
+	}{
+		{"no kubeconfig", start{kubeconfig: nowhere}, "3",
+			[]string{"Failed: nodes.", "call: read kubeconfig", "why: configuration: the file does not exist", "do: Check --kubeconfig."}, ""},
+		{"a server that does not answer", start{kubeconfig: kubeconfigFor(t, "https://127.0.0.1:1")}, "3",
+			[]string{"Failed: nodes.", "call: list nodes", "why: unreachable: ", "do: Nothing listens there"}, ""},
+		{"an expired token", start{user: cluster.Expired}, "3",
+			[]string{"Failed: nodes.", "call: list nodes, answer 401", "why: unauthorized: ", "do: The login was refused or has expired"}, ""},
+		{"a user without rights", start{user: cluster.Nobody}, "3",
+			[]string{"Not allowed: nodes.", "call: list nodes, answer 403", `cannot list resource "nodes"`, "do: You may not list nodes"}, ""},
+		{"no clouds.yaml", start{cloudsYAML: nowhere}, "4",
+			[]string{"Failed: instances.", "call: load the OpenStack credentials", "why: configuration: ", "do: "}, "waiting for you"},
+		{"a wrong password", start{cloud: cloudWrongPassword}, "4",
+			[]string{"Failed: instances.", "call: log in to wrong-password", "answer", "why: unauthorized: ", "do: check user, password and domains"}, "waiting for you"},
+		{"a login without the rights of an administrator", start{cloud: cloudMember}, "4",
+			[]string{"Not allowed: instances.", "answer 403", "why: forbidden: ", "do: it needs the role admin"}, "waiting for you"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			s := test.start
+			s.columns, s.rows = 80, 24
+			p := w.launch(t, s)
+			p.wants("READ-ONLY")
+			p.press(test.pane)
+			p.wants(test.says...)
+			if test.still != "" {
+				p.press("3")
+				p.wantsRow("cmp-01", test.still)
+			}
+			p.press("q")
+			if code := p.ExitCode(); code != 0 {
+				t.Errorf("the exit code is %d", code)
+			}
+		})
+	}
+
+	t.Run("a missing definition", func(t *testing.T) {
+		definitions := as(t, w.Cluster, cluster.Admin).Resource(definitionsResource)
+		if err := definitions.Delete(t.Context(), "nodeworkloadlocks.lcm.mirantis.com", metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		p := w.launch(t, start{columns: 80, rows: 24})
+		p.wants("READ-ONLY")
+		p.press("5")
+		p.wants("The server does not know nodeworkloadlocks.", "call: list nodeworkloadlocks.lcm.mirantis.com, answer 404", "why: not found: ", "its CRD is missing")
+		p.press("3")
+		p.wantsRow("cmp-01")
+	})
+}

@@ -1,0 +1,206 @@
+package e2e
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+
+	"lockstep/e2e/cluster"
+	"lockstep/sim"
+	"lockstep/sim/controller"
+	"lockstep/sim/openstack"
+	"lockstep/sim/scenario"
+)
+
+// The clouds of a world's clouds.yaml.
+const (
+	cloudOperator      = "sim"            // the operator's login, an administrator
+	cloudMember        = "member"         // a login without an administrator's rights
+	cloudWrongPassword = "wrong-password" // the operator's login with another password
+)
+
+// operatorInNova is the user of cloudOperator. The controllers log in as another one, so that what the cloud received says
+// who sent it.
+const operatorInNova = "anna"
+
+// fast is the controllers' pace in the tests, where a minute has a minute: what a real cluster takes minutes for is over in
+// a second.
+var fast = controller.Timing{
+	Backoff: 500 * time.Millisecond, StartDelay: time.Second, RockoonRollout: time.Second,
+	Drain: 300 * time.Millisecond, PodGrace: 200 * time.Millisecond, Update: 2 * time.Second, Reboot: 3 * time.Second,
+	Finalize: time.Hour, Heartbeat: time.Minute, NodeGrace: 500 * time.Millisecond, PodStart: time.Second,
+	Retry: 2 * time.Second, MigrateStart: 500 * time.Millisecond, MigrateWait: time.Second, MigrateLoop: 500 * time.Millisecond,
+	ReturnPoll: 300 * time.Millisecond, ServicesUp: time.Minute, ServiceUpdate: time.Second, CephUpdate: time.Second,
+	CephNode: time.Second, FabricReact: time.Second,
+}
+
+// world is a cluster in which an update runs: a real kube-apiserver, a simulated OpenStack, and the controllers that move
+// both.
+type world struct {
+	*cluster.Cluster
+	sim        *sim.Cloud
+	cloudsYAML string // path of the operators' clouds.yaml
+	secrets    []string
+}
+
+// newWorld starts the scenario testdata/manual-node.yaml on an API server of its own. Change may alter the story and the
+// controllers' pace first.
+func newWorld(t testing.TB, change func(*scenario.Scenario, *controller.Timing)) *world {
+	t.Helper()
+	story, err := scenario.Load(filepath.Join("testdata", "manual-node.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	timing := fast
+	if change != nil {
+		change(story, &timing)
+	}
+	w := &world{Cluster: ownCluster(t)}
+	grantRights(t, w.Cluster)
+	log, err := os.Create(filepath.Join(t.TempDir(), "controllers.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.sim, err = sim.Start(context.WithoutCancel(t.Context()), sim.Options{Scenario: story, Dir: t.TempDir(), Timing: timing,
+		Kube: w.Config(cluster.Controllers), Log: slog.New(slog.NewTextHandler(log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := w.sim.Close(); err != nil {
+			t.Errorf("stop the controllers: %v", err)
+		}
+		if err := log.Close(); err != nil {
+			t.Error(err)
+		}
+		if t.Failed() {
+			t.Logf("the end of the controllers' log:\n%s", tail(t, log.Name(), 1000))
+		}
+	})
+	w.writeCloudsYAML(t)
+	return w
+}
+
+// tail is at most the last n bytes of a file.
+func tail(t testing.TB, path string, n int) string {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return err.Error()
+	}
+	return string(raw[max(0, len(raw)-n):])
+}
+
+// writeCloudsYAML makes the operator's user and writes the clouds that an operator has.
+func (w *world) writeCloudsYAML(t testing.TB) {
+	t.Helper()
+	password, memberPassword := rand.Text(), rand.Text()
+	for _, user := range []openstack.UserSpec{
+		{Name: operatorInNova, Password: password, Project: "admin", Roles: []string{"admin"}},
+		{Name: "bert", Password: memberPassword, Project: "demo", Roles: []string{"member"}},
+	} {
+		if _, err := w.sim.OpenStack.AddUser(user); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.secrets = []string{password, memberPassword}
+	login := func(user, password, project string) map[string]any {
+		return map[string]any{"region_name": "RegionOne", "auth": map[string]any{"auth_url": w.sim.OpenStack.AuthURL(), "username": user,
+			"password": password, "project_name": project, "user_domain_name": "Default", "project_domain_name": "Default"}}
+	}
+	raw, err := yaml.Marshal(map[string]any{"clouds": map[string]any{
+		cloudOperator:      login(operatorInNova, password, "admin"),
+		cloudMember:        login("bert", memberPassword, "demo"),
+		cloudWrongPassword: login(operatorInNova, "not-"+password, "admin"),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.cloudsYAML = filepath.Join(t.TempDir(), "clouds.yaml")
+	if err := os.WriteFile(w.cloudsYAML, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// node is the Kubernetes name of a machine.
+func (w *world) node(t testing.TB, machine string) string {
+	t.Helper()
+	n, ok := w.sim.Scenario.Node(machine)
+	if !ok {
+		t.Fatalf("the scenario has no machine %s", machine)
+	}
+	return n.Name
+}
+
+// instance is how the instance with the name stands in Nova.
+func (w *world) instance(t testing.TB, name string) openstack.ServerState {
+	t.Helper()
+	for _, n := range w.sim.Scenario.Nodes {
+		for _, s := range w.sim.OpenStack.ServersOn(n.Name) {
+			if s.Name == name {
+				return s
+			}
+		}
+	}
+	t.Fatalf("no host has an instance %s", name)
+	return openstack.ServerState{}
+}
+
+// get reads an object as Admin.
+func (w *world) get(t *testing.T, resource schema.GroupVersionResource, name string) *unstructured.Unstructured {
+	t.Helper()
+	object, err := as(t, w.Cluster, cluster.Admin).Resource(resource).Get(t.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatalf("read %s %s: %v", resource.Resource, name, err)
+	}
+	return object
+}
+
+// annotate sets an annotation of a node as Admin, as somebody beside the operator would.
+func (w *world) annotate(t *testing.T, node, key, value string) {
+	t.Helper()
+	manifest := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, key, value)
+	_, err := as(t, w.Cluster, cluster.Admin).Resource(nodes).Patch(t.Context(), node, "application/merge-patch+json", []byte(manifest), metav1.PatchOptions{})
+	if err != nil {
+		t.Fatalf("annotate node %s: %v", node, err)
+	}
+}
+
+// await waits until what holds is so, asking again every moment.
+func await(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	deadline := time.After(patience)
+	for !holds() {
+		select {
+		case <-deadline:
+			t.Fatalf("it did not come to be that %s", what)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// written are the changes that the operator asked Kubernetes for, without those of the lease.
+func (w *world) written(t *testing.T) []cluster.Request {
+	t.Helper()
+	all, err := w.Writes(cluster.Operator)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.DeleteFunc(all, func(r cluster.Request) bool { return r.Resource == "leases" })
+}
+
+// done are the changes that the operator asked Nova for, in their order.
+func (w *world) done() []openstack.Request {
+	return slices.DeleteFunc(w.sim.OpenStack.Writes(), func(r openstack.Request) bool { return r.User != operatorInNova })
+}
