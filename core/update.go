@@ -27,6 +27,11 @@ func (s *Snapshot) Update() Update {
 		u.From = s.otherRelease(u.To)
 	}
 	for _, p := range s.Phases() {
+		if p.ID == PhaseMasters || p.ID == PhaseWorkers {
+			u.Done += p.Done // not by the nodes' stages: those tell nothing any more once the request is gone
+		}
+	}
+	for _, p := range s.Phases() {
 		if u.Phase.ID == 0 || p.State != PhasePending {
 			u.Phase = p
 		}
@@ -39,10 +44,7 @@ func (s *Snapshot) Update() Update {
 			continue
 		}
 		u.Nodes++
-		switch {
-		case v.Stage == StageDone:
-			u.Done++
-		case v.Active() && v.Stage != StageQueued:
+		if v.Active() && v.Stage != StageQueued {
 			u.Moving++
 		}
 	}
