@@ -122,7 +122,7 @@ func nodeLock(name, node string) string {
 // quick are a Watcher's times for tests. What must not happen has its time long, what must happen short.
 func quick() WatchOptions {
 	return WatchOptions{
-		SyncDeadline: 5 * time.Second, AbsentRetry: 50 * time.Millisecond,
+		SyncDeadline: 5 * time.Second, AbsentRetry: 50 * time.Millisecond, RefusalGrace: 50 * time.Millisecond,
 		BackoffMin: 10 * time.Millisecond, BackoffMax: 100 * time.Millisecond,
 		ProbeInterval: 50 * time.Millisecond, TouchInterval: time.Millisecond, PodInterval: 20 * time.Millisecond,
 	}

@@ -83,7 +83,10 @@ func (p *podPoller) poll(ctx context.Context) time.Duration {
 			state := core.SourceFailed
 			switch err.Kind {
 			case core.ErrForbidden:
-				state, wait = core.SourceForbidden, p.opts.AbsentRetry
+				state = core.SourceForbidden
+				if !p.listed { // else a server that has just started may not know its roles yet
+					wait = p.opts.AbsentRetry
+				}
 			case core.ErrUnauthorized:
 				p.client.renew()
 			case core.ErrTimeout, core.ErrUnreachable, core.ErrServer, core.ErrTooManyRequests:

@@ -40,6 +40,7 @@ type stream struct {
 	heard     time.Time       // the server's last word
 	touched   time.Time       // the last Delta that said so
 	recycled  time.Time       // when a silent watch was closed last
+	refused   time.Time       // since when a resource that was seen has been missing or forbidden; zero while it is not
 }
 
 func newStream(r resource, client *Client, out *outbox, opts WatchOptions) *stream {
@@ -123,6 +124,10 @@ func (s *stream) ended(err error, failures int) time.Duration {
 		}
 	}
 	state := s.downState()
+	if !s.believed(cause.Kind) {
+		s.setState(state, cause, time.Now().Add(pause))
+		return pause
+	}
 	switch cause.Kind {
 	case core.ErrNotFound:
 		// The resource itself is unknown: with it went all its objects.
@@ -142,6 +147,20 @@ func (s *stream) ended(err error, failures int) time.Duration {
 	}
 	s.setState(state, cause, time.Now().Add(pause))
 	return pause
+}
+
+// believed tells whether a refusal counts. An API server that has just started does not know its custom resources and its
+// roles yet, and answers 404 and 403 for some seconds: what was seen before is not taken for gone at once. The caller holds
+// mu.
+func (s *stream) believed(kind core.ErrorKind) bool {
+	if kind != core.ErrNotFound && kind != core.ErrForbidden || !s.populated {
+		s.refused = time.Time{}
+		return true
+	}
+	if s.refused.IsZero() {
+		s.refused = time.Now()
+	}
+	return time.Since(s.refused) >= s.opts.RefusalGrace
 }
 
 // backoff doubles from BackoffMin to BackoffMax, with up to a fifth more so that sources do not march in step.
@@ -261,7 +280,7 @@ func (s *stream) WatchWithContext(ctx context.Context, options metav1.ListOption
 		s.unwatched = true
 		return nil, &openError{Describe(err, s.res.call("watch"))}
 	}
-	s.watch, s.unwatched = w, false
+	s.watch, s.unwatched, s.refused = w, false, time.Time{}
 	s.confirm()
 	if s.state != core.SourceLive {
 		s.setState(core.SourceLive, nil, time.Time{})

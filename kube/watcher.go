@@ -16,6 +16,7 @@ type WatchOptions struct {
 	SyncDeadline   time.Duration // after so long without a complete list a source says why (15 s)
 	ListTimeout    time.Duration // one page of a list (30 s)
 	AbsentRetry    time.Duration // how often a missing or forbidden resource is looked at again (60 s)
+	RefusalGrace   time.Duration // for so long a resource that was seen may be missing or forbidden before that is believed (30 s)
 	BackoffMin     time.Duration // the first pause after a failure; it doubles (1 s)
 	BackoffMax     time.Duration // the longest pause after failures (30 s)
 	ProbeInterval  time.Duration // how often the server is asked whether it is there (15 s)
@@ -36,6 +37,7 @@ func (o WatchOptions) withDefaults() WatchOptions {
 		{&o.SyncDeadline, 15 * time.Second},
 		{&o.ListTimeout, 30 * time.Second},
 		{&o.AbsentRetry, 60 * time.Second},
+		{&o.RefusalGrace, 30 * time.Second},
 		{&o.BackoffMin, time.Second},
 		{&o.BackoffMax, 30 * time.Second},
 		{&o.ProbeInterval, 15 * time.Second},

@@ -119,6 +119,30 @@ func TestMissingCRDIsAbsentUntilItAppears(t *testing.T) {
 	})
 }
 
+// An API server that has just started answers 404 and 403 for some seconds; what was seen stays.
+func TestARefusalIsNotBelievedAtOnce(t *testing.T) {
+	c := newCluster(t, kubeapi.Options{CRDs: crds.All()})
+	c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeDisableNotification, metadata: {name: dis}, spec: {nodeName: n2}}`)
+	patient := quick()
+	patient.RefusalGrace = time.Hour
+	_, o := watchCluster(t, c.client(kubeapi.Readonly), patient)
+	o.wait("an object", func(v *view) bool { return v.is(core.SourceDisableNotices, "dis") })
+	c.delete(schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}, "", notices+".lcm.mirantis.com")
+	o.wait("stale, with why", func(v *view) bool {
+		err := v.err[core.SourceDisableNotices]
+		return v.state[core.SourceDisableNotices] == core.SourceStale && err != nil && err.Kind == core.ErrNotFound
+	})
+	if err := c.LoadYAML(definition(t, notices)); err != nil {
+		t.Fatal(err)
+	}
+	o.wait("live", func(v *view) bool { return v.is(core.SourceDisableNotices) })
+	o.look(func(v *view) {
+		if slices.Contains(v.history[core.SourceDisableNotices], core.SourceAbsent) {
+			t.Errorf("the resource was taken for gone: %v", v.history[core.SourceDisableNotices])
+		}
+	})
+}
+
 func rule(group, resource string, verbs ...string) kubeapi.Rule {
 	return kubeapi.Rule{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{group}, Resources: []string{resource}, Verbs: verbs}}
 }
