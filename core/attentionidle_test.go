@@ -1,0 +1,43 @@
+package core
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// Empty means that nothing needs a person: a cluster at rest stays so, of whatever shape, and whatever its instances do.
+func TestClusterAtRestNeedsNobody(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		sc := newScene()
+		sc.lock("", ControllerOpenStack, LockActive)
+		roles := []Role{RoleMaster, RoleController, RoleCompute, RoleGateway, RoleStorage}
+		for i := range rapid.IntRange(0, 12).Draw(t, "nodes") {
+			name := fmt.Sprintf("node-%02d", i)
+			role := rapid.SampledFrom(roles).Draw(t, "role")
+			n := sc.node(name, role)
+			n.KubeletVersion = rapid.SampledFrom([]string{"v1.30.14", "v1.31.9"}).Draw(t, "kubelet")
+			n.ReadySince = ago(time.Duration(rapid.IntRange(0, 100_000).Draw(t, "ready since")) * time.Minute)
+			n.Cordoned = rapid.Bool().Draw(t, "cordoned")
+			sc.lock(name, ControllerCeph, rapid.SampledFrom([]LockState{LockActive, ""}).Draw(t, "lock"))
+			if mode := rapid.SampledFrom([]MigrationMode{"", ModeLive, ModeManual, ModeSkip}).Draw(t, "mode"); mode != "" {
+				sc.mode(name, mode)
+			}
+			if role != RoleCompute {
+				continue
+			}
+			for k := range rapid.IntRange(0, 4).Draw(t, "instances") {
+				in := sc.instance(name, fmt.Sprintf("vm-%d-%d", i, k))
+				in.Status = rapid.SampledFrom([]string{"ACTIVE", "ERROR", "VERIFY_RESIZE", "SHUTOFF", "PAUSED"}).Draw(t, "status")
+				for _, action := range rapid.SliceOfN(rapid.SampledFrom([]string{"notify", "poweroff", "live_migrate"}), 0, 2).Draw(t, "tags") {
+					in.Tags = append(in.Tags, TagMaintenanceAction+action)
+				}
+			}
+		}
+		for _, a := range sc.Attention() {
+			t.Errorf("%s %s: %s", a.Severity, a.ID, a.Reason)
+		}
+	})
+}
