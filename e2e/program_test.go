@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"lockstep/core"
 	"lockstep/e2e/cluster"
@@ -141,10 +143,25 @@ func (p *program) arm() {
 func (p *program) confirm() {
 	p.t.Helper()
 	p.wants("Ready.", "[ Cancel ]")
-	p.press("tab")
-	p.wants("[ Confirm ]")
+	p.pressUntil("tab", terminal.Shows("[ Confirm ]"))
 	p.press("enter")
 	p.wantsGone("Before this may happen")
+}
+
+// pressUntil presses a key again and again until the screen is as wanted: for a moment after a box has changed by itself it
+// takes no keys.
+func (p *program) pressUntil(key string, wanted terminal.Condition) {
+	p.t.Helper()
+	for range 20 {
+		p.press(key)
+		ctx, cancel := context.WithTimeout(p.t.Context(), time.Second)
+		_, err := p.WaitFor(ctx, wanted)
+		cancel()
+		if err == nil {
+			return
+		}
+	}
+	p.t.Fatalf("the key %s does not lead to %s:\n%s", key, wanted, p.Screen())
 }
 
 // records are the lines of the program's journal.
