@@ -45,7 +45,7 @@ func (p Phase) Elapsed(now time.Time) time.Duration {
 		return 0
 	}
 	if !p.Ended.At.IsZero() {
-		return p.Ended.At.Sub(p.Started.At)
+		return max(p.Ended.At.Sub(p.Started.At), 0)
 	}
 	return max(now.Sub(p.Started.At), 0)
 }
@@ -67,9 +67,10 @@ type Update struct {
 	Started Since
 	Phase   Phase // the phase that runs; the last one when all are done
 	Nodes   int   // nodes that the update goes through
-	Done    int   // of them, those that are done
+	Done    int   // of them, those that are done; all of them once the update is over
 	Moving  int   // nodes in maintenance now
-	// Finish is when the update will be done by this cluster's own pace so far; zero when that cannot be told yet.
+	// Finish is when the update will be through its nodes by this cluster's own pace so far; zero when that cannot be told
+	// yet.
 	Finish time.Time
 	Spread time.Duration // ± of Finish
 }

@@ -6,9 +6,38 @@ import (
 	"time"
 )
 
-// begun tells whether the update has reached one of the nodes.
+// begun tells whether the update has reached one of the nodes. That a kubelet is newer than others does not say so alone:
+// nodes can differ from before.
 func (f *phaseFacts) begun(nodes []NodeView) bool {
-	return slices.ContainsFunc(nodes, func(v NodeView) bool { return v.Stage != StageIdle })
+	return slices.ContainsFunc(nodes, func(v NodeView) bool {
+		return v.Stage != StageIdle && (v.Stage != StageDone || !f.reached(v).IsZero())
+	})
+}
+
+// reached is by when the update had come to the node: a request, a maintenance that was seen, or a node that became Ready
+// anew; zero when nothing says.
+func (f *phaseFacts) reached(v NodeView) time.Time {
+	r := f.s.History.Rounds[v.Node.UID]
+	switch {
+	case r.Update == f.request.UID && !r.Started.IsZero():
+		return r.Started
+	case v.Request != nil:
+		return v.Request.Created
+	case v.Stage == StageDone && v.Node.ReadySince.After(f.request.Created):
+		return v.Node.ReadySince
+	}
+	return time.Time{}
+}
+
+// firstNode is by when the update had come to its first node; zero when nothing says.
+func (f *phaseFacts) firstNode() time.Time {
+	var first time.Time
+	for _, v := range slices.Concat(f.masters, f.workers) {
+		if at := f.reached(v); !at.Before(f.request.Created) {
+			first = earlier(first, at)
+		}
+	}
+	return first
 }
 
 func (f *phaseFacts) masterNodes() Phase {
@@ -22,6 +51,13 @@ func (f *phaseFacts) masterNodes() Phase {
 		// Masters without collocated roles leave no other trace.
 		p.State = PhaseDone
 		p.Evidence = append(p.Evidence, "workers are in maintenance, which comes after the masters'")
+		var first time.Time
+		for _, v := range f.workers {
+			first = earlier(first, f.reached(v))
+		}
+		if f.end(&p, first); p.Started.At.IsZero() {
+			p.Started = p.Ended
+		}
 	}
 	f.overdue(&p, f.estimate.masters())
 	return p
@@ -66,7 +102,10 @@ func (f *phaseFacts) nodes(p *Phase, nodes []NodeView) {
 	if !s.known(SourceNodeRequests) {
 		p.Evidence = append(p.Evidence, "the NodeMaintenanceRequests are not known: "+s.whyUnknown(SourceNodeRequests))
 	}
-	p.State = t.state()
+	if p.State = t.state(); (p.State == PhaseRunning || p.State == PhaseDone) && !f.servicesDone && !f.begun(nodes) {
+		// A kubelet can be newer since an earlier update; LCM has not come to the nodes yet.
+		p.State, p.Done = PhasePending, 0
+	}
 	if len(nodes) == 0 && s.known(SourceNodes) {
 		p.State = PhaseDone
 		p.Evidence = append(p.Evidence, "the cluster has no such nodes")
@@ -80,8 +119,11 @@ func (f *phaseFacts) nodes(p *Phase, nodes []NodeView) {
 		return
 	}
 	text := fmt.Sprintf("%d of %s through", t.done, count(len(nodes), "node"))
-	if p.State != PhaseDone {
-		text += fmt.Sprintf(", %d in maintenance, %d queued", t.moving, t.queued)
+	if t.moving > 0 {
+		text += fmt.Sprintf(", %d in maintenance", t.moving)
+	}
+	if t.queued > 0 {
+		text += fmt.Sprintf(", %d queued", t.queued)
 	}
 	p.Evidence = append(p.Evidence, text)
 	var begin, end time.Time

@@ -19,6 +19,8 @@ type phaseFacts struct {
 	workers  []NodeView
 	estimate estimates
 	newest   string // the newest kubelet version, when nodes differ
+
+	servicesDone bool // the second phase is through; nodes come after it
 }
 
 func phasesOf(s *Snapshot) []Phase {
@@ -37,7 +39,10 @@ func phasesOf(s *Snapshot) []Phase {
 			f.workers = append(f.workers, v)
 		}
 	}
-	return []Phase{f.trigger(), f.services(), f.masterNodes(), f.workerNodes(), f.finish()}
+	services := f.services()
+	f.servicesDone = services.State == PhaseDone
+	masters, workers := f.masterNodes(), f.workerNodes()
+	return []Phase{f.trigger(), services, masters, workers, f.finish(masters, workers)}
 }
 
 // begin makes a phase with the times that were seen; false when nothing but the update's absence or end can be said of it.
@@ -170,7 +175,7 @@ func (f *phaseFacts) services() Phase {
 	f.overdue(&p, f.estimate.services())
 	if p.State == PhaseDone {
 		if !lastSeen {
-			last = time.Time{}
+			last = f.firstNode() // nobody saw its end; the first node came after it
 		}
 		f.end(&p, last)
 	}
@@ -253,13 +258,12 @@ func (f *phaseFacts) lockLine(l *WorkloadLock, waitsForOpenStack bool) PhaseLine
 	return line
 }
 
-func (f *phaseFacts) finish() Phase {
+func (f *phaseFacts) finish(masters, workers Phase) Phase {
 	p, ok := f.begin(PhaseFinish, "finish")
 	if !ok {
 		f.locksBack(&p)
 		return p
 	}
-	all := slices.Concat(f.masters, f.workers)
 	switch {
 	case !f.request.Deleting.IsZero():
 		p.State, p.Started = PhaseRunning, Since{At: f.request.Deleting, Exact: true}
@@ -278,13 +282,15 @@ func (f *phaseFacts) finish() Phase {
 				p.Lines = append(p.Lines, line)
 			}
 		}
-	case len(all) > 0 && tallyOf(all).done == len(all):
+	case masters.State == PhaseDone && workers.State == PhaseDone && masters.Total+workers.Total > 0:
 		p.State = PhaseRunning
 		p.Evidence = []string{"all nodes are through; LCM updates the rest, and then removes CMR " + oneLine(f.request.Name, 60)}
 		if p.Started.At.IsZero() {
 			var end time.Time
-			for _, v := range all {
-				end = later(end, v.Since.At)
+			for _, v := range slices.Concat(f.masters, f.workers) {
+				if v.Stage == StageDone {
+					end = later(end, v.Since.At)
+				}
 			}
 			p.Started = Since{At: end}
 		}
