@@ -44,6 +44,7 @@ func (p *program) leftInGoodOrder() {
 // However the program is made to leave, it gives the lease back and writes the journal's last line; and where there still
 // is a terminal, it leaves it as it was.
 func TestLeavingInGoodOrder(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	signal := func(s syscall.Signal) func(*program) error {
 		return func(p *program) error { return p.Signal(s) }
@@ -103,6 +104,7 @@ func (p *program) takeOver() {
 
 // Of two operators one can write. The other is told who, and can take over, which is typed; the first then cannot any more.
 func TestTwoOperators(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	anna := w.launch(t, start{})
 	anna.wantsRow("cmp-01", "waiting for you")
@@ -138,6 +140,7 @@ func TestTwoOperators(t *testing.T) {
 // Killed in the middle of a migration and started again, the program shows how the migration goes and proposes what comes
 // next: all of it is in the cluster and in Nova.
 func TestKilledInTheMiddleOfAMigration(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	p := w.launch(t, start{})
 	p.wantsRow("cmp-01", "waiting for you")
@@ -179,6 +182,7 @@ func TestKilledInTheMiddleOfAMigration(t *testing.T) {
 // When the API server is away, what was seen last stays on the screen with its age, and nothing can be written until it
 // has been seen again.
 func TestAnOutageKeepsTheLastStateAndBlocksWrites(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	p := w.launch(t, start{})
 	p.wantsRow("cmp-01", "waiting for you")

@@ -73,6 +73,7 @@ func (p *program) confirmTyped(name string) {
 // The whole of the main job: a node goes through by itself, the next one waits for the operator, who moves its instances by
 // hand, declares it safe, sees it come back, and gives it its migration mode back.
 func TestManualNode(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, func(s *scenario.Scenario, timing *controller.Timing) {
 		// Once the host is empty the OpenStack controller releases its lock at its next look, whatever the mode: the
 		// operator who declares the node safe has to come before that.

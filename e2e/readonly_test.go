@@ -15,6 +15,7 @@ var paneOf = map[tui.Scope]string{tui.ScopeNodes: "3", tui.ScopeInstances: "4"}
 
 // Every action of the catalogue that would change something is refused with a reason, and no server hears of it.
 func TestReadOnlyRefusesEveryWriteWithAReason(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	p := w.launch(t, start{args: []string{"--read-only"}})
 	p.wantsRow("cmp-01", "waiting for you")
@@ -73,7 +74,9 @@ func TestReadOnlyRefusesEveryWriteWithAReason(t *testing.T) {
 // refuses goes on with an action that was chosen in the palette until it is refused, by the palette or by the gate.
 func (p *program) refuses(action tui.Action) {
 	p.t.Helper()
-	blocked := terminal.Shows("─ " + cut(action.Title, 60)) // with its reason, in the rule above the footer
+	blocked := terminal.That("the last word of the screen", func(s terminal.Screen) bool { // with the reason, above the footer
+		return strings.Contains(s.Line(s.Rows-2), cut(action.Title, 60))
+	})
 	asked := terminal.Shows("enter goes on to the confirmation")
 	refused := terminal.All(terminal.Shows("read-only: Lockstep was started with --read-only"), terminal.Shows("Not yet: "))
 	any := func(conditions ...terminal.Condition) terminal.Condition {

@@ -52,6 +52,7 @@ func (p *program) openOn(pane, name, title string) {
 
 // What changes while its dialog is open cannot be confirmed unread: the dialog says what has changed.
 func TestWhatChangesUnderAnOpenDialogIsSaid(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	p := w.launch(t, start{})
 	p.wantsRow("cmp-01", "waiting for you")
@@ -105,6 +106,7 @@ func TestWhatChangesUnderAnOpenDialogIsSaid(t *testing.T) {
 
 // What the screen cannot know yet, the executor asks for itself, right before it writes.
 func TestAGrantOnWhatIsNoLongerSoIsRefused(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	p := w.launch(t, start{})
 	p.wantsRow("cmp-01", "waiting for you")

@@ -33,6 +33,7 @@ func status(t *testing.T, s start, args ...string) (stdout, stderr string, code 
 }
 
 func TestStatusTellsScriptsWhetherSomebodyIsNeeded(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	kubeconfig, err := w.WriteKubeconfig(cluster.Operator)
 	if err != nil {
@@ -71,6 +72,7 @@ func TestStatusTellsScriptsWhetherSomebodyIsNeeded(t *testing.T) {
 }
 
 func TestStatusOfAClusterAtRestNeedsNobody(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, func(s *scenario.Scenario, timing *controller.Timing) {
 		s.History = scenario.History{StartAt: scenario.StartOperator, Age: s.History.Age}
 		for i := range s.Nodes {

@@ -24,6 +24,7 @@ func kubeconfigFor(t *testing.T, server string) string {
 
 // Whatever is wrong at the start, the screen opens, and the pane concerned says which call failed, why, and what to do.
 func TestTroubleAtTheStartIsShownWhereItMatters(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	nowhere := filepath.Join(t.TempDir(), "nowhere")
 	tests := []struct {

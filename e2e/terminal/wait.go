@@ -11,7 +11,7 @@ import (
 
 // Patience is how long Want waits for the screen. It is generous, because it
 // is spent only by a test that fails.
-const Patience = 30 * time.Second
+const Patience = 60 * time.Second
 
 // Condition is something that a screen fulfils or not.
 type Condition struct {
