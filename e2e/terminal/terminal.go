@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"sync"
 	"syscall"
 	"time"
@@ -80,6 +81,11 @@ func Start(options Options, program string, args ...string) (*Terminal, error) {
 		return nil, errors.Join(fmt.Errorf("set the terminal's size: %w", err), master.Close())
 	}
 
+	if signal.Ignored(syscall.SIGHUP) {
+		// Run under nohup, the program would inherit that, and no lost session would reach it. What is caught here is reset to
+		// its default in a child.
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	}
 	cmd := exec.Command(program, args...)
 	cmd.Dir = options.Dir
 	cmd.Env = options.Env
