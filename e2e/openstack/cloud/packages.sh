@@ -1,0 +1,51 @@
+# Debian's packages of OpenStack. Sourced by up.sh.
+
+installed="mariadb-server-core mariadb-client-core rabbitmq-server
+ python3-nova python3-keystone python3-glance python3-placement python3-neutron
+ uwsgi-plugin-python3 python3-openstackclient curl procps"
+# Of these only scripts and paste files are wanted. They are unpacked, not installed: nova-compute would bring libvirt and QEMU
+# along, and the others ask questions.
+wanted="nova-common nova-api nova-conductor nova-scheduler nova-compute glance-common glance-api neutron-common neutron-server"
+
+# update_lists brings the lists of packages up to date, once.
+update_lists() {
+  [ -z "${updated:-}" ] || return 0
+  apt-get update -q >"$logs/apt-update.log" 2>&1 || die "apt-get update fails, see $logs/apt-update.log"
+  updated=yes
+}
+
+# install_packages installs what is missing. No service of theirs is started: policy-rc.d forbids it meanwhile.
+install_packages() {
+  local package missing=() policy=/usr/sbin/policy-rc.d
+  for package in $installed; do
+    [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing+=("$package")
+  done
+  [ ${#missing[@]} -gt 0 ] || return 0
+  echo "installing ${missing[*]}"
+  if [ ! -e $policy ]; then
+    printf '#!/bin/sh\nexit 101\n' >$policy
+    chmod 755 $policy
+    trap 'rm -f /usr/sbin/policy-rc.d' EXIT
+  fi
+  update_lists
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends -o DPkg::Lock::Timeout=300 \
+    -o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold "${missing[@]}" >"$logs/apt.log" 2>&1 ||
+    die "apt-get install fails, see $logs/apt.log"
+}
+
+# unpack_packages unpacks the others, once.
+unpack_packages() {
+  [ ! -e "$unpacked/.complete" ] || return 0
+  local downloads=$LOCKSTEP_OPENSTACK/downloads file
+  echo "unpacking $wanted"
+  update_lists
+  rm -rf "$unpacked" "$downloads"
+  mkdir -p "$unpacked" "$downloads"
+  # shellcheck disable=SC2086
+  (cd "$downloads" && apt-get download -q $wanted >"$logs/apt-download.log" 2>&1) || die "apt-get download fails, see $logs/apt-download.log"
+  for file in "$downloads"/*.deb; do
+    dpkg -x "$file" "$unpacked"
+  done
+  rm -rf "$downloads"
+  touch "$unpacked/.complete"
+}

@@ -1,0 +1,65 @@
+# Background processes that are known by name. Sourced. A process is known by its number and the time at which it started, so
+# that a number that was given away again is never taken for it.
+
+# start_time PID: the 22nd field of /proc/PID/stat; fails for a process that is gone or a zombie.
+start_time() {
+  local stat
+  stat=$(cat "/proc/$1/stat" 2>/dev/null) || return 1
+  stat=${stat##*) } # the name before it may hold blanks
+  # shellcheck disable=SC2086
+  set -- $stat
+  [ "$1" != Z ] && echo "${20}"
+}
+
+# alive NAME
+alive() {
+  local pid started
+  [ -f "$pids/$1" ] || return 1
+  read -r pid started <"$pids/$1" || return 1
+  [ -n "$pid" ] && [ -n "$started" ] && [ "$(start_time "$pid")" = "$started" ]
+}
+
+# start NAME COMMAND...: in a session of its own, so that stop finds what it has started in its turn.
+start() {
+  local name=$1 pid
+  shift
+  setsid nohup "$@" >>"$logs/$name.log" 2>&1 </dev/null &
+  pid=$!
+  echo "$pid $(start_time "$pid")" >"$pids/$name"
+}
+
+# stop NAME: politely; after 15 seconds it is killed.
+stop() {
+  local name=$1 pid started child
+  if alive "$name"; then
+    read -r pid started <"$pids/$name"
+    kill -TERM "$pid" 2>/dev/null
+    for _ in $(seq 150); do
+      alive "$name" || break
+      sleep 0.1
+    done
+    if alive "$name"; then
+      echo "$name ($pid) does not end; it is killed" >&2
+      kill -KILL "$pid"
+    fi
+    for child in $(ps -o pid= -s "$pid" 2>/dev/null); do
+      kill -KILL "$child" 2>/dev/null
+    done
+  fi
+  rm -f "$pids/$name"
+}
+
+# wait_for SECONDS WHAT COMMAND...: until the command succeeds. When one of the processes ends meanwhile that is said at once.
+wait_for() {
+  local seconds=$1 what=$2 file name
+  shift 2
+  for _ in $(seq $((seconds * 5))); do
+    "$@" >/dev/null 2>&1 && return 0
+    for file in "$pids"/*; do
+      name=${file##*/}
+      alive "$name" || die "$name has ended: $(tail -n 3 "$logs/$name.log")"
+    done
+    sleep 0.2
+  done
+  die "$what is not there after $seconds s; the logs are in $logs"
+}

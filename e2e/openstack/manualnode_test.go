@@ -1,0 +1,156 @@
+//go:build openstack
+
+package openstack
+
+import (
+	"slices"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// otherCPU is why the target of a live migration cannot take it, in the words of its driver.
+const otherCPU = "Unacceptable CPU info: CPU doesn't have compatibility"
+
+// A node in manual mode waits for the operator, who does everything that there is to do about its instances, with the answers
+// of a real Nova: one moves at once; one is refused by its target, and moves cold; one breaks off half-way, and moves at the
+// second try; one finds no valid host, and is stopped. Then the node is declared safe, and LCM carries on.
+func TestManualNode(t *testing.T) {
+	c := newCloud(t)
+	node, target, other := hosts[0], hosts[1], hosts[2]
+	for _, name := range []string{"web-1", "db-2", "cache-3"} {
+		c.boot(t, name, node, "m1.tiny")
+	}
+	c.boot(t, "huge-4", node, "m1.huge", "notify")
+	c.boot(t, "huge-5", target, "m1.huge") // with which neither of the other hosts has room for huge-4
+	c.boot(t, "huge-6", other, "m1.huge")
+	c.awaitRunning(t)
+	w := newWorld(t, c)
+	o := w.sitDown(t)
+	o.wantsRow("cmp-01", "manual mode: 4 instances", "enter: steps")
+	o.wantsRow("cmp-01", "waiting for you", "manual")
+	o.arm()
+
+	// A host on which nothing shall be scheduled is taken out, with a reason, before anything is moved.
+	o.find("3", "cmp-03")
+	o.act("Take the node's nova-compute out")
+	o.wants("Disable nova-compute of cmp-03", "reason:")
+	o.Type("disk 3 is failing")
+	o.press("enter")
+	o.wants("openstack compute service set --disable --disable-reason", "disk 3 is failing", other)
+	o.confirm()
+	await(t, "Nova has disabled "+other, func() bool {
+		s := c.service(t, other)
+		return s.Status == "disabled" && s.DisabledReason == "disk 3 is failing"
+	})
+
+	o.find("3", "cmp-01")
+	o.press("enter")
+	o.wants("Take cmp-01 through its maintenance")
+
+	// One moves at the first try, to the only host that is left.
+	c.order(t, node, map[string]any{"live_seconds": 12})
+	o.openStep("live-migrate web-1")
+	o.confirm()
+	o.wantsProgress("live-migrate web-1", "cmp-02", 1)
+	o.wantsProgress("live-migrate web-1", "cmp-02", 40)
+	o.wantsGone("live-migrate web-1")
+	c.order(t, node, nil)
+
+	// One is refused by its target. That stays on the screen, in Nova's words, until it is moved in another way.
+	c.order(t, target, map[string]any{"fail_prelive": otherCPU, "only": []string{"db-2"}})
+	o.openStep("live-migrate db-2")
+	o.confirm()
+	o.wantsRow("failed", "live-migrate db-2")
+	o.wantsText(otherCPU)
+	o.press("esc")
+	o.wantsRow("db-2", "Unacceptable CPU info", "x: acknowledge")
+	o.find("3", "cmp-01")
+	o.press("enter")
+	o.openStep("live-migrate db-2", "cold-migrate db-2")
+	o.confirm()
+	o.wantsRow("ready", "confirm the migration of db-2")
+	o.openStep("confirm the migration of db-2")
+	o.confirm()
+	o.wantsGone("confirm the migration of db-2")
+	c.order(t, target, nil)
+
+	// One breaks off half-way.
+	c.order(t, node, map[string]any{"live_seconds": 6, "fail_live": "operation failed: migration job: unexpectedly failed"})
+	o.openStep("live-migrate cache-3")
+	o.confirm()
+	o.wantsRow("running", "live-migrate cache-3", " %, to cmp-02")
+	o.wantsRow("failed", "live-migrate cache-3")
+	c.order(t, node, nil)
+	o.openStep("live-migrate cache-3")
+	o.confirm()
+	o.wantsGone("live-migrate cache-3")
+
+	// One finds no valid host.
+	o.openStep("live-migrate huge-4")
+	o.confirm()
+	o.wantsRow("failed", "live-migrate huge-4")
+	o.wantsText("No valid host was found")
+
+	// The broken host is mended.
+	o.press("esc")
+	o.find("3", "cmp-03")
+	o.act("Put the node's nova-compute back")
+	o.wants("openstack compute service set --enable " + other)
+	o.confirm()
+	await(t, "Nova has enabled "+other, func() bool { return c.service(t, other).Status == "enabled" })
+	o.find("3", "cmp-01")
+	o.press("enter")
+
+	// Its owner agrees that it is stopped. From one look of the controller on there is time until the next.
+	said := w.lockText(t, node)
+	await(t, "the controller has looked again", func() bool { return w.lockText(t, node) != said })
+	o.openStep("live-migrate huge-4", "cold-migrate huge-4", "stop huge-4")
+	o.confirmTyped("huge-4")
+	o.wantsRow("done", "no running instance is left", "safe: huge-4")
+	o.wantsRow("ready", "declare cmp-01 safe")
+	o.openStep("declare cmp-01 safe")
+	o.confirmTyped("cmp-01")
+	o.wantsRow("done", "the OpenStack controller releases its lock")
+	o.press("esc")
+	o.wantsRow("cmp-01", "done", "skip")
+
+	// What Lockstep changed is offered back, and LCM goes on with the next node.
+	o.find("3", "cmp-01")
+	o.press("enter")
+	o.openStep("give cmp-01 its migration mode back")
+	o.confirm()
+	o.press("esc")
+	o.wantsRow("cmp-01", "done", "manual")
+	await(t, "LCM goes on with the next node", func() bool {
+		_, err := w.admin.Resource(lcm("nodemaintenancerequests")).Get(t.Context(), other, metav1.GetOptions{})
+		return err == nil
+	})
+	o.press("q")
+	if code := o.ExitCode(); code != 0 {
+		t.Errorf("the exit code is %d", code)
+	}
+
+	c.says(t, "web-1", target, "ACTIVE", []string{"live-migration"}, "live-migration "+node+" "+target+" completed")
+	c.says(t, "db-2", target, "ACTIVE", []string{"live-migration failed", "migrate", "confirmResize"},
+		"live-migration "+node+" "+target+" failed", "migration "+node+" "+target+" confirmed")
+	c.says(t, "cache-3", target, "ACTIVE", []string{"live-migration", "live-migration"}, // Nova's action does not tell of the failure
+		"live-migration "+node+" "+target+" failed", "live-migration "+node+" "+target+" completed")
+	c.says(t, "huge-4", node, "SHUTOFF", []string{"live-migration failed", "stop"}, "live-migration "+node+" nowhere error")
+	await(t, "the controller has enabled nova-compute of "+node, func() bool { return c.service(t, node).Status == "enabled" })
+}
+
+// says fails the test unless Nova says this of the server: where it is and how, what the operator asked for (the oldest first),
+// and its migrations.
+func (c *cloud) says(t *testing.T, name, host, status string, actions []string, migrations ...string) {
+	t.Helper()
+	if s := c.server(t, name); s.Host != host || s.Status != status {
+		t.Errorf("%s is %s on %s, want %s on %s", name, s.Status, s.Host, status, host)
+	}
+	if got := c.done(t, name); !slices.Equal(got, actions) {
+		t.Errorf("%s: Nova was asked for %q, want %q", name, got, actions)
+	}
+	if got := c.migrations(t, name); !slices.Equal(got, migrations) {
+		t.Errorf("%s: Nova's migrations are %q, want %q", name, got, migrations)
+	}
+}

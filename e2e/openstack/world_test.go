@@ -1,0 +1,150 @@
+//go:build openstack
+
+package openstack
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+
+	"lockstep/e2e/build"
+	"lockstep/e2e/cluster"
+	"lockstep/sim"
+	"lockstep/sim/controller"
+	"lockstep/sim/scenario"
+)
+
+// hosts are the computes of testdata/manual-node.yaml, by the names that Kubernetes and Nova have for them.
+var hosts = []string{"kaas-node-001", "kaas-node-002", "kaas-node-003"}
+
+func lcm(plural string) schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: "lcm.mirantis.com", Version: "v1alpha1", Resource: plural}
+}
+
+// timing is the controllers' pace, where a minute has a minute: what a real cluster takes minutes for is over in a second.
+// Only Retry is half of the real one, as the operator has to declare a node safe between two looks of the controller: once
+// the host is empty, it releases its lock whatever the mode.
+var timing = controller.Timing{
+	Backoff: 500 * time.Millisecond, StartDelay: time.Second, RockoonRollout: time.Second,
+	Drain: 300 * time.Millisecond, PodGrace: 200 * time.Millisecond, Update: 2 * time.Second, Reboot: 3 * time.Second,
+	Finalize: time.Hour, Heartbeat: time.Minute, NodeGrace: 500 * time.Millisecond, PodStart: time.Second,
+	Retry: 30 * time.Second, MigrateStart: 500 * time.Millisecond, MigrateWait: time.Second, MigrateLoop: 500 * time.Millisecond,
+	ReturnPoll: 300 * time.Millisecond, ServicesUp: time.Minute, ServiceUpdate: time.Second, CephUpdate: time.Second,
+	CephNode: time.Second, FabricReact: time.Second,
+}
+
+// world is a cluster in which an update runs: a real kube-apiserver, a real OpenStack, and the controllers that move both.
+type world struct {
+	*cluster.Cluster
+	admin dynamic.Interface
+	cloud *cloud
+}
+
+// newWorld starts the scenario of testdata on the cloud.
+func newWorld(t *testing.T, c *cloud) *world {
+	t.Helper()
+	story, err := scenario.Load(filepath.Join("testdata", "manual-node.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kubernetes, err := cluster.Start(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := kubernetes.Close(); err != nil {
+			t.Errorf("stop the cluster: %v", err)
+		}
+	})
+	if err := kubernetes.Equip(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	grantRights(t, kubernetes)
+	w := &world{Cluster: kubernetes, cloud: c}
+	if w.admin, err = dynamic.NewForConfig(kubernetes.Config(cluster.Admin)); err != nil {
+		t.Fatal(err)
+	}
+
+	log, err := os.Create(filepath.Join(t.TempDir(), "controllers.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	controllers, err := sim.Start(context.WithoutCancel(t.Context()), sim.Options{
+		Scenario: story, Dir: t.TempDir(), Timing: timing, Log: slog.New(slog.NewTextHandler(log, nil)),
+		Kube: kubernetes.Config(cluster.Controllers), CloudsYAML: c.cloudsYAML(), ExternalCloud: cloudControllers,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(controllers.Close(), log.Close()); err != nil {
+			t.Errorf("stop the controllers: %v", err)
+		}
+		if t.Failed() {
+			t.Logf("the end of the controllers' log:\n%s", tail(log.Name(), 2000))
+		}
+	})
+	return w
+}
+
+// grantRights applies the operator's manifest of deploy/ with the bindings that it gives as an example in its comments, and
+// the read-only one's, on which it rests.
+func grantRights(t *testing.T, c *cluster.Cluster) {
+	t.Helper()
+	root, err := build.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"rbac-readonly.yaml", "rbac-operator.yaml"} {
+		manifest, err := os.ReadFile(filepath.Join(filepath.Dir(root), "deploy", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, example, found := strings.Cut(string(manifest), "# ---\n")
+		if !found {
+			t.Fatalf("%s has no example bindings", name)
+		}
+		var bindings strings.Builder
+		for line := range strings.Lines(example) {
+			bindings.WriteString(strings.TrimPrefix(line, "# "))
+		}
+		for _, objects := range []string{string(manifest), bindings.String()} {
+			if err := c.Apply(t.Context(), []byte(objects)); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
+// lockText is what the OpenStack controller says of the node, with the time at which it said so.
+func (w *world) lockText(t *testing.T, node string) string {
+	t.Helper()
+	lock, err := w.admin.Resource(lcm("nodeworkloadlocks")).Get(t.Context(), "openstack-"+node, metav1.GetOptions{})
+	if err != nil {
+		t.Fatalf("read the lock of node %s: %v", node, err)
+	}
+	text, _, err := unstructured.NestedString(lock.Object, "status", "errorMessage")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// tail is at most the last n bytes of a file.
+func tail(path string, n int) string {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return err.Error()
+	}
+	return string(raw[max(0, len(raw)-n):])
+}
