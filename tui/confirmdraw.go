@@ -102,7 +102,7 @@ func (d *confirmDialog) body(m *Model, w int, all bool) []line {
 				out = append(out, indented(themes.Key, e.Remedy, 4, w)...)
 			}
 		} else {
-			out = append(out, indented(themes.Dim, "dry-run: "+d.preview.DryRun, 2, w)...)
+			out = append(out, indented(themes.Dim, d.preview.DryRun, 2, w)...)
 		}
 	}
 	if len(s.Commands) > 0 {
