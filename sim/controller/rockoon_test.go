@@ -30,12 +30,13 @@ func (w *world) computeService(machine string) services.Service {
 const finalizer = "lcm.mirantis.com/rockoon.nodemaintenancerequest-finalizer"
 
 func TestLiveNodeIsEvacuatedUpdatedAndBroughtBack(t *testing.T) {
+	// The instances are large, so that the controller looks at each on its way even on a busy machine.
 	w := begin(t, story(atWorkers+"\nupdate: {order: [cmp-01, cmp-02]}", `
 - {machine: ctl-01, roles: [master, controller], done: 10m}
 - {machine: cmp-01, roles: [compute]}
 - {machine: cmp-02, roles: [compute], done: 5m}`, `
-- {name: a, project: p, flavor: small, host: cmp-01}
-- {name: b, project: p, flavor: small, host: cmp-01}
+- {name: a, project: p, flavor: large, host: cmp-01}
+- {name: b, project: p, flavor: large, host: cmp-01}
 - {name: halted, project: p, flavor: small, host: cmp-01, status: SHUTOFF}`), sim.Options{})
 	before := w.get("cmp-01")
 	a, b := w.on("cmp-01")["a"].ID, w.on("cmp-01")["b"].ID

@@ -298,7 +298,7 @@ release: {from: 17.4.0+25.1, to: 21.0.0+25.2}
 kubelet: {from: v1.30.14, to: v1.31.9}
 rockoon: {from: 1.0.7, to: 1.1.5}
 projects: [p]
-flavors: [{name: small, vcpus: 1, memoryGiB: 1}]`, update, "nodes:", nodes, "instances:", instances}, "\n") + "\n"
+flavors: [{name: small, vcpus: 1, memoryGiB: 1}, {name: large, vcpus: 1, memoryGiB: 64}]`, update, "nodes:", nodes, "instances:", instances}, "\n") + "\n"
 }
 
 // atWorkers is a past in which the masters are done.
