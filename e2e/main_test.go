@@ -14,6 +14,9 @@ import (
 // lockstep is the path of the program under test.
 var lockstep string
 
+// raceVariable, when it is set in the environment, has the program built with the race detector, which needs a C compiler.
+const raceVariable = "LOCKSTEP_RACE"
+
 // shared is the API server that most tests use, each with objects of its own.
 // A test that kills its server, or counts what it received, starts another.
 var shared *cluster.Cluster
@@ -30,7 +33,11 @@ func run(m *testing.M) int {
 	ctx, cancel := context.WithTimeout(context.Background(), setupTimeout)
 	defer cancel()
 	var err error
-	if lockstep, err = build.Lockstep(ctx); err != nil {
+	var flags []string
+	if os.Getenv(raceVariable) != "" {
+		flags = append(flags, "-race")
+	}
+	if lockstep, err = build.Lockstep(ctx, flags...); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

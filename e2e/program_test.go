@@ -54,7 +54,7 @@ func (w *world) launch(t testing.TB, s start) *program {
 // environment is all that the program sees of its surroundings.
 func environment(t testing.TB, s start) []string {
 	return []string{"TERM=xterm-256color", "COLORTERM=truecolor", "LANG=C.UTF-8", "TZ=UTC", "PATH=/usr/bin:/bin", "HOME=" + t.TempDir(),
-		"XDG_STATE_HOME=" + s.state, "OS_CLIENT_CONFIG_FILE=" + s.cloudsYAML}
+		"XDG_STATE_HOME=" + s.state, "OS_CLIENT_CONFIG_FILE=" + s.cloudsYAML, "GORACE=exitcode=0 log_path=" + filepath.Join(s.state, "race")}
 }
 
 // launch starts the program with the arguments.
@@ -74,8 +74,30 @@ func launch(t testing.TB, s start, args ...string) *program {
 		if err := term.Close(); err != nil {
 			t.Errorf("close the terminal: %v", err)
 		}
+		for _, report := range races(t, s.state) {
+			t.Errorf("the race detector:\n%s", report)
+		}
 	})
 	return p
+}
+
+// races are the race detector's reports, where the program was built with it (raceVariable). Left out is one of Bubble Tea's
+// own: on its way out its reader of the terminal closes the file on which it still waits.
+func races(t testing.TB, state string) []string {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(state, "race.*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var reports []string
+	for _, path := range paths {
+		for report := range strings.SplitSeq(tail(t, path, 1<<20), "==================") {
+			if strings.Contains(report, "DATA RACE") && !strings.Contains(report, "github.com/muesli/cancelreader") {
+				reports = append(reports, report)
+			}
+		}
+	}
+	return reports
 }
 
 // press presses keys.
