@@ -17,10 +17,11 @@ func (f *attentionFacts) instances() {
 		m := f.s.maintenanceOf(v.Name)
 		switch {
 		case v.Request != nil && v.Request.Deleting.IsZero() && f.held(v):
+			waits := f.waits(v)
 			for _, in := range f.s.ByHost[m.host] {
-				f.instance(f.s.viewInstance(in, m), v)
+				f.instance(f.s.viewInstance(in, m), v, waits)
 			}
-		case v.Request == nil && f.request != nil:
+		case v.Stage == StageIdle && v.Request == nil && f.request != nil && f.request.Deleting.IsZero():
 			f.willHold(v, m)
 		}
 	}
@@ -37,14 +38,18 @@ func (f *attentionFacts) entryOf(rule string, v InstanceView, node NodeView) Att
 		Label: node.Label, Since: node.Since, Resolve: &ProcedureKey{Kind: ProcedureInstance, Subject: v.Instance.ID}}
 }
 
-// instance is what one instance on a node in maintenance needs. One entry at most: the most telling.
-func (f *attentionFacts) instance(v InstanceView, node NodeView) {
+// failuresTold is how often an instance's migration fails until it is told by itself.
+const failuresTold = 2
+
+// instance is what one instance on a node in maintenance needs. One entry at most: the most telling. The node's own entry,
+// where it waits, names them all with what is special about each; only what it does not say is told again.
+func (f *attentionFacts) instance(v InstanceView, node NodeView, waits bool) {
 	in, name := v.Instance, instanceLabel(v.Instance)
 	if !v.Blocks {
 		return
 	}
 	switch {
-	case f.s.moving(in) && v.Failures < 2:
+	case f.s.moving(in) && v.Failures < failuresTold:
 		m := v.Migration
 		if m == nil || !m.Running() || !f.long(m.Created, migrationLong) {
 			return
@@ -54,17 +59,18 @@ func (f *attentionFacts) instance(v InstanceView, node NodeView) {
 		a.Reason = fmt.Sprintf("the migration of %s does not come to an end: %s", name, f.s.movingText(in))
 		a.Detail = "A guest that writes its memory faster than it can be copied has to be aborted or forced."
 		f.add(a)
-	case v.Failures >= 2:
+	case v.Failures >= failuresTold:
 		a := f.entryOf("migration-failed", v, node)
 		a.Reason = fmt.Sprintf("%s failed to migrate %s%s", name, times(v.Failures), because(oneLine(v.Failure, 400)))
-		a.Since = Since{At: v.Migration.Created}
-		switch {
-		case f.s.moving(in):
-			a.Reason += "; the next try is under way"
-		case node.Stage == StageWaiting:
+		a.Since = f.lastFailure(v)
+		if waits {
 			a.Severity = SeverityUrgent
 		}
+		if f.s.moving(in) {
+			a.Reason += "; the next try is under way"
+		}
 		f.add(a)
+	case waits:
 	case v.Action == ActionNotify && v.Origin == OriginTag:
 		a := f.entryOf("instance-notify", v, node)
 		a.Reason = fmt.Sprintf("%s holds the node: its owner asked to be told first (project %s)", name, oneLine(f.s.Project(in.ProjectID), 60))
@@ -80,6 +86,16 @@ func (f *attentionFacts) instance(v InstanceView, node NodeView) {
 		a.Reason = fmt.Sprintf("%s has several maintenance_action tags, which cancel each other: the node's mode counts (%s)", name, v.Action)
 		f.add(a)
 	}
+}
+
+// lastFailure is when the newest of the instance's migrations that failed did so.
+func (f *attentionFacts) lastFailure(v InstanceView) Since {
+	for _, r := range f.s.Migrations[v.Instance.ID] { // newest first
+		if r.SourceHost == v.Instance.Host && r.Failed() {
+			return Since{At: later(r.Created, r.Updated), Exact: true}
+		}
+	}
+	return Since{}
 }
 
 // stranded tells whether the instance runs in a status in which nothing moves it.

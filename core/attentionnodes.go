@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // nodeRules is the table of what can need a person at one node.
@@ -83,12 +84,16 @@ func (f *attentionFacts) nodeLocks(n nodeAttention) {
 
 // nodeWaits is a node that goes no further without the operator.
 func (f *attentionFacts) nodeWaits(n nodeAttention) {
-	if n.Stage != StageWaiting {
+	if !f.waits(n.NodeView) {
 		return
+	}
+	left := f.leftFor(n)
+	says := n.message.Class == MessageActionable && n.message.ID != "J"
+	if n.Mode.Known() && n.Mode != ModeManual && !says && len(left) > 0 && !slices.ContainsFunc(left, func(v InstanceView) bool { return v.Failures < failuresTold }) {
+		return // each of them is told with what Nova says
 	}
 	a := n.entry("node-waits")
 	a.Severity = SeverityUrgent
-	left := f.leftFor(n)
 	a.Detail = leftText(left)
 	switch {
 	case !n.Mode.Known():
@@ -96,12 +101,12 @@ func (f *attentionFacts) nodeWaits(n nodeAttention) {
 	case n.Blocking < 0:
 		a.Reason = n.Reason
 		a.Detail = "The instances are not known: " + f.s.whyUnknown(SourceInstances) + "."
-	case len(left) == 0 || n.message.Class == MessageActionable && n.message.ID != "J":
+	case len(left) == 0 || says:
 		a.Reason, a.Detail = n.message.Meaning, sentence(n.message.Remedy)
 	case n.Mode == ModeManual:
-		a.Reason = fmt.Sprintf("manual mode: %s must leave before the update can go on: %s", count(len(left), "instance"), namesOf(left))
+		a.Reason = fmt.Sprintf("manual mode: %s must leave first: %s", count(len(left), "instance"), namesOf(left))
 	default:
-		a.Reason = fmt.Sprintf("%s must leave or stop before the update can go on: %s", count(len(left), "instance"), namesOf(left))
+		a.Reason = fmt.Sprintf("%s must leave or stop first: %s", count(len(left), "instance"), namesOf(left))
 	}
 	for _, op := range f.s.Operations {
 		if op.Node == n.Name && len(op.Items) > 0 && (op.State == OperationRunning || op.State == OperationVerifying) {
@@ -111,6 +116,30 @@ func (f *attentionFacts) nodeWaits(n nodeAttention) {
 		}
 	}
 	f.add(a)
+}
+
+// waits tells whether the node waits for the operator. After its last try the OpenStack controller begins anew every 60 s
+// (mosk-facts 4.1), and the node is evacuating again for the time of a migration that will fail like those before: that is
+// no help, and what needs a person does not come and go with it.
+func (f *attentionFacts) waits(v NodeView) bool {
+	if v.Stage != StageEvacuating {
+		return v.Stage == StageWaiting
+	}
+	blocking := 0
+	for _, in := range f.s.InstanceViews(v.Name) {
+		if !in.Blocks {
+			continue
+		}
+		blocking++
+		given := in.Action == ActionLiveMigrate && !stranded(in)
+		switch {
+		case given && in.Failures < max(v.Attempts, 1):
+			return false // the controller moves it, or will
+		case !given && f.s.moving(in.Instance):
+			return false // the operator moves it
+		}
+	}
+	return blocking > 0
 }
 
 // leftFor are the instances that wait for the operator. What is tagged to be live-migrated on a manual node the controller
@@ -136,6 +165,8 @@ func namesOf(left []InstanceView) string {
 			names[i] += " (notify)"
 		case stranded(v):
 			names[i] += " (" + oneLine(v.Instance.Status, 30) + ")"
+		case v.Origin == OriginConflicting:
+			names[i] += " (two tags)"
 		}
 	}
 	return some(names, 4)
@@ -166,7 +197,7 @@ func (f *attentionFacts) nodeReturns(n nodeAttention) {
 	}
 	a := n.entry("node-returns")
 	switch {
-	case n.message.Class == MessageActionable:
+	case n.message.Class == MessageActionable && !f.fromBefore(n):
 		a.Severity, a.Reason, a.Detail = SeverityUrgent, n.message.Meaning, sentence(n.message.Remedy)
 		if !n.message.At.IsZero() && !a.Since.Exact {
 			a.Since = Since{At: n.message.At}
@@ -189,6 +220,12 @@ func (f *attentionFacts) nodeReturns(n nodeAttention) {
 	f.add(a)
 }
 
+// fromBefore tells whether the controller's text is about the node's leaving, and not about its return: J stays where
+// somebody else released the lock.
+func (f *attentionFacts) fromBefore(n nodeAttention) bool {
+	return n.message.ID == "J" || n.Request != nil && !n.message.At.IsZero() && n.message.At.Before(n.Request.Deleting)
+}
+
 func (f *attentionFacts) nodeReboots(n nodeAttention) {
 	if n.Stage != StageRebooting || !f.long(n.Since.At, rebootLong) {
 		return
@@ -200,19 +237,48 @@ func (f *attentionFacts) nodeReboots(n nodeAttention) {
 	f.add(a)
 }
 
-// nodeSlow is a node that stays in a stage in which somebody else works for longer than the documents allow for all of it.
+// nodeSlow is a node that stays in a stage in which somebody else works for longer than the documents allow for all of it,
+// or whose maintenance as a whole takes much longer than that.
 func (f *attentionFacts) nodeSlow(n nodeAttention) {
+	var own time.Duration // a rule of its own speaks from then on
 	switch n.Stage {
-	case StagePreparing, StageEvacuating, StageReleased, StageDraining, StageUpdating:
+	case StageEvacuating:
+		if f.waits(n.NodeView) {
+			return
+		}
+		own = stageLong
+	case StagePreparing:
+		if n.message.Class == MessageWaiting {
+			return
+		}
+		own = stageLong
+	case StageReleased, StageDraining, StageUpdating:
+		own = stageLong
+	case StageRebooting:
+		own = rebootLong
+	case StageReturning:
+		own = returnLong
+		if n.message.Class == MessageActionable || n.message.Class == MessageOutage {
+			return
+		}
 	default:
 		return
 	}
-	if !f.long(n.Since.At, stageLong) {
+	long := f.long(n.Since.At, own)
+	if long && own != stageLong {
 		return
 	}
 	a := n.entry("node-slow")
 	a.Severity = SeverityWarning
-	a.Reason = string(n.Stage) + " for long: " + n.Reason
+	switch whole := time.Duration(float64(f.estimate.worker()) * f.s.Settings.Overdue); {
+	case long:
+		a.Reason = string(n.Stage) + " for long: " + n.Reason
+	case n.Request != nil && whole > 0 && f.long(n.Request.Created, whole):
+		a.Since = Since{At: n.Request.Created, Exact: true}
+		a.Reason = fmt.Sprintf("in maintenance for long, now %s: %s", n.Stage, n.Reason)
+	default:
+		return
+	}
 	f.add(a)
 }
 
@@ -233,23 +299,20 @@ func (f *attentionFacts) nodeDeferred(n nodeAttention) {
 		return
 	}
 	a := n.entry("node-deferred")
-	a.Since = Since{At: n.Request.Created, Exact: true}
-	long := f.long(n.Request.Created, f.waitingLimit(n.message.ID))
-	switch n.message.ID {
-	case "F":
-		return // the others are under way; or a stale inner state holds it, which is an entry of its own
-	case "G":
-		a.Severity, a.Hint = SeverityNotice, "wait: retried within 60 s"
-		if long {
-			a.Severity, a.Hint = SeverityWarning, ""
-		}
-		a.Reason = "deferred: " + n.message.Meaning
-	default:
-		if !long {
-			return
-		}
-		a.Severity, a.Reason = SeverityWarning, "waits for long: "+n.message.Meaning
+	if a.Since = n.Since; a.Since.At.Before(n.Request.Created) {
+		a.Since = Since{At: n.Request.Created, Exact: true}
 	}
+	switch {
+	case n.message.ID == "F": // the others are under way; or a stale inner state holds it, which is an entry of its own
+		return
+	case !f.long(a.Since.At, f.waitingLimit(n.message.ID)):
+		return // F, G and A come by themselves to what they wait for
+	case n.message.ID == "G":
+		a.Reason = "deferred for long: " + n.message.Meaning
+	default:
+		a.Reason = "waits for long: " + n.message.Meaning
+	}
+	a.Severity = SeverityWarning
 	a.Detail = sentence(n.message.Remedy)
 	f.add(a)
 }
@@ -259,6 +322,11 @@ func (f *attentionFacts) nodeDeferred(n nodeAttention) {
 func (f *attentionFacts) staleInner(n nodeAttention) {
 	if n.Request != nil || n.own == nil || n.own.InnerState != InnerActive || n.own.State() == LockInactive || !f.s.known(SourceNodeRequests) {
 		return
+	}
+	if n.Node != nil {
+		if r := f.s.History.Rounds[n.Node.UID]; !r.Ended.IsZero() && !f.long(r.Ended, innerSettles) {
+			return // the request's end was seen before the lock's
+		}
 	}
 	a := n.entry("stale-inner")
 	a.Severity, a.Since = SeverityNotice, Since{}

@@ -20,6 +20,7 @@ const (
 	// serviceSettles is how old the newest look at the compute services can be, with room.
 	serviceSettles = 5 * time.Minute
 	lockMissing    = 2 * time.Minute // a controller makes the lock of a node within a look or two
+	innerSettles   = time.Minute     // a request and its lock are two streams: what one tells, the other tells later
 )
 
 // attentionRules is the table of what needs a person: each rule looks at the whole Snapshot and adds what it finds.
@@ -37,13 +38,14 @@ var attentionRules = []func(*attentionFacts){
 
 // attentionFacts is what the rules share, and what they found.
 type attentionFacts struct {
-	s       *Snapshot
-	request *MaintenanceRequest // the cluster's
-	found   []Attention
+	s        *Snapshot
+	request  *MaintenanceRequest // the cluster's
+	estimate estimates
+	found    []Attention
 }
 
 func attentionOf(s *Snapshot) []Attention {
-	f := &attentionFacts{s: s, request: s.ClusterRequest()}
+	f := &attentionFacts{s: s, request: s.ClusterRequest(), estimate: estimatesOf(s)}
 	for _, rule := range attentionRules {
 		rule(f)
 	}
@@ -54,7 +56,7 @@ func attentionOf(s *Snapshot) []Attention {
 		if c := compareAge(a.Since.At, b.Since.At); c != 0 {
 			return c
 		}
-		return cmp.Compare(a.ID, b.ID)
+		return cmp.Or(cmp.Compare(a.Label, b.Label), cmp.Compare(a.ID, b.ID))
 	})
 	return f.found
 }
@@ -109,13 +111,27 @@ func clusterProcedure() *ProcedureKey { return &ProcedureKey{Kind: ProcedureClus
 func (f *attentionFacts) waitingLimit(id string) time.Duration {
 	switch id {
 	case "D":
-		return time.Duration(float64(estimatesOf(f.s).openStack()) * max(f.s.Settings.Overdue, 1))
+		return time.Duration(float64(f.estimate.openStack()) * max(f.s.Settings.Overdue, 1))
 	case "E":
 		return healthLong
 	case "A", "B", "C":
-		return estimatesOf(f.s).modules()
+		return f.estimate.modules()
 	}
 	return deferredLong
+}
+
+// waitsSince is since when a cluster lock waits for what its text says. The wait for health (E) comes after the deployment
+// was APPLIED (mosk-facts 4.1), which takes longer by far; its own timestamp is written anew at every look.
+func (f *attentionFacts) waitsSince(m LockMessage, held Since) Since {
+	if m.ID != "E" {
+		return held
+	}
+	for _, o := range f.s.OpenStack {
+		if o.State == "APPLIED" && o.Timestamp.After(held.At) {
+			held = Since{At: o.Timestamp}
+		}
+	}
+	return held
 }
 
 // clusterLocks are the cluster's locks that say failed, say what nobody knows, ask for a person, or wait for too long.
@@ -129,7 +145,8 @@ func (f *attentionFacts) clusterLocks() {
 		case m.Class == MessageActionable:
 			a.ID, a.Severity, a.Reason, a.Detail = "cluster-lock/"+l.UID, SeverityUrgent, "the cluster lock needs you: "+m.Meaning, m.Remedy
 			f.add(a)
-		case m.Class == MessageWaiting && f.long(a.Since.At, f.waitingLimit(m.ID)):
+		case m.Class == MessageWaiting && f.long(f.waitsSince(m, a.Since).At, f.waitingLimit(m.ID)):
+			a.Since = f.waitsSince(m, a.Since)
 			a.ID, a.Severity, a.Detail = "cluster-lock-waits/"+l.UID, SeverityWarning, m.Remedy
 			a.Reason = "the cluster lock is held for long: " + m.Meaning
 			f.add(a)
@@ -214,11 +231,17 @@ func (f *attentionFacts) outages() {
 	f.add(a)
 }
 
-// phasesOverdue are phases that take much longer than the documents allow.
+// phasesOverdue are phases that take much longer than the documents allow, where no lock says why. A node that does is told
+// by the node's own rules.
 func (f *attentionFacts) phasesOverdue() {
 	for _, p := range f.s.Phases() {
+		if p.State != PhaseStuck || p.ID == PhaseServices && slices.ContainsFunc(f.found, func(a Attention) bool {
+			return a.Severity >= SeverityWarning && a.Subject.Kind == KindClusterWorkloadLock
+		}) {
+			continue
+		}
 		for _, e := range p.Evidence {
-			if p.State == PhaseStuck && strings.HasPrefix(e, "overdue") {
+			if strings.HasPrefix(e, overdueRuns) {
 				f.add(Attention{ID: "phase/" + itoa(int(p.ID)), Severity: SeverityWarning, Subject: Ref{Kind: KindCluster, Name: f.s.Cluster}, Label: "phase " + itoa(int(p.ID)),
 					Reason: p.Title + ": " + e, Since: p.Started, Resolve: clusterProcedure()})
 			}

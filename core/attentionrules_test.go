@@ -50,8 +50,17 @@ func TestAttention(t *testing.T) {
 			sc.instance("cmp-01", "batch-17", "notify")
 			sc.instance("cmp-01", "old", "poweroff")
 			sc.maintained("cmp-01", stillPresent)
-		}, []row{{SeverityUrgent, "node-waits", "manual mode: 2 instances must leave before the update can go on: batch-17 (notify), web-1"},
-			{SeverityWarning, "instance-notify", "batch-17 holds the node: its owner asked to be told first (project shop)"}}},
+		}, []row{{SeverityUrgent, "node-waits", "manual mode: 2 instances must leave first: batch-17 (notify), web-1"}}},
+		{"live node, one of an owner who is to be told, and others that move", func(sc scene) {
+			sc.instance("cmp-01", "batch-17", "notify")
+			sc.maintained("cmp-01", "Starting migration for "+idA)
+		}, []row{{SeverityWarning, "instance-notify", "batch-17 holds the node: its owner asked to be told first (project shop)"}}},
+		{"live node, only what nothing moves is left", func(sc scene) {
+			sc.emptied("cmp-01")
+			sc.instance("cmp-01", "batch-17", "notify")
+			sc.instance("cmp-01", "broken").Status = "ERROR"
+			sc.maintained("cmp-01", stillPresent)
+		}, []row{{SeverityUrgent, "node-waits", "2 instances must leave or stop first: batch-17 (notify), broken (ERROR)"}}},
 		{"manual node, Lockstep moves them", func(sc scene) {
 			sc.mode("cmp-01", ModeManual)
 			sc.maintained("cmp-01", stillPresent)
@@ -63,7 +72,11 @@ func TestAttention(t *testing.T) {
 			for i := range 3 {
 				sc.migration(in, "error", "cmp-02", time.Duration(15-i)*time.Minute).Failure = "No valid host was found."
 			}
-		}, []row{{SeverityUrgent, "migration-failed", "web-1 failed to migrate 3 times: No valid host was found"}, {SeverityUrgent, "node-waits", "1 instance must leave or stop"}}},
+		}, []row{{SeverityUrgent, "migration-failed", "web-1 failed to migrate 3 times: No valid host was found"}}},
+		{"live node, J while the named instance still moves", func(sc scene) {
+			sc.maintained("cmp-01", stillPresent)
+			sc.ByHost["cmp-01"][0].Status = "MIGRATING"
+		}, nil},
 		{"failed twice, and tried again", func(sc scene) {
 			sc.maintained("cmp-01", "Starting migration for "+idA)
 			in := sc.ByHost["cmp-01"][0]

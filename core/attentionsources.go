@@ -17,7 +17,6 @@ func (f *attentionFacts) sources() {
 	type fault struct {
 		server Server
 		state  SourceState
-		kind   ErrorKind
 	}
 	groups := map[fault][]Source{}
 	for _, src := range f.s.Sources {
@@ -42,9 +41,6 @@ func (f *attentionFacts) sources() {
 			}
 		}
 		k := fault{server: src.ID.Server(), state: src.State}
-		if src.Err != nil {
-			k.kind = src.Err.Kind
-		}
 		groups[k] = append(groups[k], src)
 	}
 	for k, list := range groups {
@@ -69,7 +65,7 @@ func (f *attentionFacts) sources() {
 		for i, src := range list {
 			names[i] = string(src.ID)
 		}
-		f.source(oldest, some(names, 3), fmt.Sprintf("sources/%s/%s/%s", k.server, k.state, k.kind), string(k.server))
+		f.source(oldest, some(names, 3), fmt.Sprintf("sources/%s/%s", k.server, k.state), string(k.server))
 	}
 }
 

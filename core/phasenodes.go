@@ -49,7 +49,7 @@ func (f *phaseFacts) masterNodes() Phase {
 	behind := slices.ContainsFunc(f.masters, func(v NodeView) bool { return f.newest != "" && v.Node.KubeletVersion != f.newest })
 	if p.State == PhasePending && f.begun(f.workers) && !behind {
 		// Masters without collocated roles leave no other trace.
-		p.State = PhaseDone
+		p.State, p.Done = PhaseDone, p.Total
 		p.Evidence = append(p.Evidence, "workers are in maintenance, which comes after the masters'")
 		var first time.Time
 		for _, v := range f.workers {
@@ -92,6 +92,9 @@ func (f *phaseFacts) overdueNode(p *Phase) {
 	}
 }
 
+// mostRequests is how many nodes' requests a phase's evidence lists; the computes' concurrency is 30.
+const mostRequests = 8
+
 // nodes judges a phase by its nodes' stages.
 func (f *phaseFacts) nodes(p *Phase, nodes []NodeView) {
 	s, t := f.s, tallyOf(nodes)
@@ -127,9 +130,12 @@ func (f *phaseFacts) nodes(p *Phase, nodes []NodeView) {
 	}
 	p.Evidence = append(p.Evidence, text)
 	var begin, end time.Time
+	requests := 0
 	for _, v := range nodes {
 		if v.Request != nil {
-			p.Evidence = append(p.Evidence, f.requestText(v))
+			if requests++; requests <= mostRequests {
+				p.Evidence = append(p.Evidence, f.requestText(v))
+			}
 			begin = earlier(begin, v.Request.Created)
 		}
 		r := s.History.Rounds[v.Node.UID]
@@ -141,6 +147,9 @@ func (f *phaseFacts) nodes(p *Phase, nodes []NodeView) {
 			begin = earlier(begin, v.Node.ReadySince)
 			end = later(end, v.Node.ReadySince)
 		}
+	}
+	if requests > mostRequests {
+		p.Evidence = append(p.Evidence, fmt.Sprintf("and %d NMRs more", requests-mostRequests))
 	}
 	if p.Started.At.IsZero() {
 		p.Started = Since{At: begin}

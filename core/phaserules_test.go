@@ -248,25 +248,3 @@ func TestPhasesAreTotal(t *testing.T) {
 		}
 	})
 }
-
-func TestFinishByTheClustersOwnPace(t *testing.T) {
-	sc := healthy()
-	sc.update(5 * time.Hour)
-	round := func(node string, took time.Duration) {
-		sc.History.Rounds["uid-"+node] = Round{Update: "cmr", Started: ago(3 * time.Hour), Ended: ago(3 * time.Hour).Add(took)}
-	}
-	round("ctl-01", 20*time.Minute)
-	if u := sc.Update(); !u.Finish.IsZero() {
-		t.Errorf("one round is no pace: %v", u.Finish)
-	}
-	sc = sc.again()
-	round("ctl-02", 30*time.Minute)
-	round("ctl-03", 40*time.Minute)
-	u := sc.Update()
-	if u.Done != 3 || u.Nodes != 7 || !u.Finish.Equal(noon.Add(4*30*time.Minute)) || u.Spread <= 0 {
-		t.Errorf("%d of %d, finish %v ± %v, want four times half an hour", u.Done, u.Nodes, u.Finish, u.Spread)
-	}
-	if u.To != "21.0.0+25.2" || u.From != "17.4.0+25.1" || !u.Running {
-		t.Errorf("%q → %q", u.From, u.To)
-	}
-}

@@ -52,6 +52,14 @@ func BenchmarkAttention(b *testing.B) {
 	}
 }
 
+func BenchmarkUpdate(b *testing.B) {
+	sc := large()
+	b.ReportAllocs()
+	for b.Loop() {
+		sc.again().Update()
+	}
+}
+
 func BenchmarkPhases(b *testing.B) {
 	sc := large()
 	b.ReportAllocs()

@@ -229,6 +229,8 @@ func instancesMove(f *stageFacts) (verdict, bool) {
 	switch {
 	case byHand:
 		return verdict{}, false // the operator moves them, and is waited for
+	case f.gaveUpBefore():
+		return verdict{}, false
 	case f.on.migrating > 0:
 		return verdict{reason: fmt.Sprintf("%s under way from it", count(f.on.migrating, "migration")), what: f.movedText(), at: f.on.since}, true
 	case f.message.Class == MessageProgress && (!f.computeKnown || f.on.blocking > 0):
@@ -241,6 +243,12 @@ func instancesMove(f *stageFacts) (verdict, bool) {
 	return verdict{}, false
 }
 
+// gaveUpBefore tells whether the controller, after it gave up, begins anew with what it could not move before, as it does
+// every 60 s (mosk-facts 4.1), and nothing moves yet. The node waits for the operator until something does.
+func (f *stageFacts) gaveUpBefore() bool {
+	return f.computeKnown && f.on.migrating == 0 && f.on.blocking > 0 && f.message.Class == MessageProgress && f.hadStage && f.before.Stage == StageWaiting
+}
+
 // instancesInTheWay sees what the controller will say at its next look: nothing that it would move is left, and something
 // else holds the lock.
 func instancesInTheWay(f *stageFacts) (verdict, bool) {
@@ -248,8 +256,11 @@ func instancesInTheWay(f *stageFacts) (verdict, bool) {
 		return verdict{}, false
 	}
 	reason := "instances are left that nothing but the operator moves"
-	if f.mode == ModeManual {
+	switch {
+	case f.mode == ModeManual:
 		reason = "manual mode: the operator moves the instances"
+	case f.gaveUpBefore():
+		reason = "the OpenStack controller gave up, and begins anew: " + oneLine(f.message.Text, 200)
 	}
 	return verdict{reason: reason, what: f.inTheWay(), at: f.requestAt()}, true
 }

@@ -3,6 +3,7 @@ package core
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -20,7 +21,7 @@ func (s *Snapshot) Update() Update {
 			u.From = h.From
 		}
 	case h.UID != "":
-		u.Started = Since{At: h.Started}
+		u.Started = Since{At: h.Started, Exact: true} // its request's creation
 		u.From, u.To = h.From, h.Release
 	}
 	if u.From == "" && u.To != "" {
@@ -49,7 +50,7 @@ func (s *Snapshot) Update() Update {
 		}
 	}
 	if cmr != nil {
-		u.Finish, u.Spread = s.estimate(cmr.UID, u)
+		u.Finish, u.Spread = s.estimate(cmr.UID)
 	}
 	return u
 }
@@ -64,16 +65,20 @@ func (s *Snapshot) requestedRelease() string {
 	return ""
 }
 
-// otherRelease is a release that locks still carry although another one is the target: where the update comes from.
+// otherRelease is the release that a lock of the OpenStack controller still carries although another one is the target:
+// where the update comes from. What other controllers write there is not documented (mosk-facts 1.1).
 func (s *Snapshot) otherRelease(target string) string {
+	other := func(l *WorkloadLock) bool {
+		return l.Controller == ControllerOpenStack && l.Release != "" && !sameRelease(l.Release, target)
+	}
 	for _, l := range s.ClusterLocks {
-		if l.Release != "" && l.Release != target {
+		if other(l) {
 			return l.Release
 		}
 	}
 	for _, name := range s.NodeNames() {
 		for _, l := range s.NodeLocks[name] {
-			if l.Release != "" && l.Release != target {
+			if other(l) {
 				return l.Release
 			}
 		}
@@ -81,24 +86,100 @@ func (s *Snapshot) otherRelease(target string) string {
 	return ""
 }
 
-// estimate is when the update will be through its nodes by this cluster's own pace: the middle duration of the rounds that
-// ended, times what is left, over how many nodes move at once. Fewer than two rounds are no pace.
-func (s *Snapshot) estimate(update string, u Update) (time.Time, time.Duration) {
-	var took []time.Duration
-	for _, r := range s.History.Rounds {
-		if r.Update == update && !r.Ended.IsZero() && r.Ended.After(r.Started) {
-			took = append(took, r.Ended.Sub(r.Started))
+// sameRelease tells whether two texts name one release: requests can leave away what comes after the plus (mosk-facts 1.2).
+func sameRelease(a, b string) bool {
+	return a == b || strings.HasPrefix(a, b+"+") || strings.HasPrefix(b, a+"+")
+}
+
+// pace is how fast nodes go through their maintenance.
+type pace struct {
+	middle time.Duration // of one node
+	spread time.Duration // how far apart the nodes are
+	atOnce float64       // how many went at the same time, from 1
+}
+
+// paceOf is the pace of rounds that ended; false when they are fewer than two, which is no pace.
+func paceOf(rounds []Round) (pace, bool) {
+	if len(rounds) < 2 {
+		return pace{}, false
+	}
+	slices.SortFunc(rounds, func(a, b Round) int { return a.Started.Compare(b.Started) })
+	took := make([]time.Duration, len(rounds))
+	var all, covered time.Duration
+	var until time.Time
+	for i, r := range rounds {
+		took[i] = r.Ended.Sub(r.Started)
+		all += took[i]
+		if r.Ended.After(until) {
+			covered += r.Ended.Sub(later(r.Started, until))
+			until = r.Ended
 		}
 	}
-	left := u.Nodes - u.Done
-	if len(took) < 2 || left <= 0 {
-		return time.Time{}, 0
-	}
 	slices.Sort(took)
-	middle := took[len(took)/2]
-	rounds := (left + max(u.Moving, 1) - 1) / max(u.Moving, 1)
-	rest := time.Duration(rounds) * middle
+	n := len(took)
+	p := pace{middle: took[n/2], atOnce: max(float64(all)/float64(covered), 1)}
 	// The quartiles say how far apart the rounds are; with few of them that is the whole range.
-	spread := (took[len(took)*3/4] - took[len(took)/4]) / 2
-	return s.Now.Add(rest), time.Duration(rounds) * max(spread, middle/10)
+	p.spread = max((took[n*3/4]-took[n/4])/2, p.middle/10)
+	return p, true
+}
+
+// estimate is when the update will be through its nodes by this cluster's own pace: for masters and for workers, the middle
+// duration of the rounds that ended, times the nodes that are left, less what those in maintenance have behind them, over
+// how many went at the same time. Masters are no measure for workers while workers are measured themselves.
+func (s *Snapshot) estimate(update string) (time.Time, time.Duration) {
+	type part struct {
+		ended []Round
+		left  int
+		under []time.Duration // for how long those that are in maintenance are in it
+		now   int             // how many of them go at the same time now; one that returns has made room for the next
+	}
+	var masters, workers part
+	for _, v := range s.NodeViews() {
+		if v.Node == nil {
+			continue
+		}
+		p := &workers
+		if v.Node.Is(RoleMaster) {
+			p = &masters
+		}
+		if r := s.History.Rounds[v.Node.UID]; r.Update == update && r.Ended.After(r.Started) {
+			p.ended = append(p.ended, r)
+		}
+		if v.Stage == StageDone {
+			continue
+		}
+		p.left++
+		if v.Request != nil && v.Stage != StageQueued {
+			p.under = append(p.under, s.Now.Sub(v.Request.Created))
+			if v.Stage != StageReturning {
+				p.now++
+			}
+		}
+	}
+	if s.Phases()[PhaseMasters-1].State == PhaseDone {
+		masters.left = 0 // they can leave no trace of their own
+	}
+	var rest, spread time.Duration
+	for _, part := range []part{masters, workers} {
+		if part.left == 0 {
+			continue
+		}
+		p, ok := paceOf(part.ended)
+		if !ok {
+			if p, ok = paceOf(slices.Concat(masters.ended, workers.ended)); !ok {
+				return time.Time{}, 0
+			}
+		}
+		p.atOnce = max(p.atOnce, float64(part.now)) // more at once from now on
+		todo := time.Duration(part.left) * p.middle
+		for _, d := range part.under {
+			todo -= min(max(d, 0), p.middle)
+		}
+		rest += time.Duration(float64(todo) / p.atOnce)
+		spread += time.Duration(float64(part.left) * float64(p.spread) / p.atOnce)
+	}
+	if spread == 0 {
+		return time.Time{}, 0 // no node is left
+	}
+	return s.Now.Add(rest), spread
 }
