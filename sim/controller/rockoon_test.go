@@ -9,6 +9,7 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/servers"
 	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/services"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"lockstep/sim"
 )
@@ -295,16 +296,16 @@ func TestLocksFollowTheRolesOfTheNodes(t *testing.T) {
 	if got := len(w.list("nodeworkloadlocks")); got != 1 {
 		t.Errorf("%d locks; the master has no role and needs none", got)
 	}
-	node := w.get("cmp-01")
-	delete(node.Labels, "openstack-compute-node")
-	if _, err := w.kube.CoreV1().Nodes().Update(t.Context(), node, metav1.UpdateOptions{}); err != nil {
-		t.Fatal(err)
+	// A patch, as kubectl label sends it: the kubelet writes the same node all the time.
+	label := func(value string) {
+		t.Helper()
+		patch := `{"metadata":{"labels":{"openstack-compute-node":` + value + `}}}`
+		if _, err := w.kube.CoreV1().Nodes().Patch(t.Context(), w.get("cmp-01").Name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+			t.Fatal(err)
+		}
 	}
+	label("null")
 	w.until("the lock is gone with the role", func() bool { return len(w.list("nodeworkloadlocks")) == 0 })
-	node.Labels["openstack-compute-node"] = "enabled"
-	node.ResourceVersion = ""
-	if _, err := w.kube.CoreV1().Nodes().Update(t.Context(), node, metav1.UpdateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	label(`"enabled"`)
 	w.until("the lock is back with the role", func() bool { return len(w.list("nodeworkloadlocks")) == 1 })
 }
