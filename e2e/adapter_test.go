@@ -67,7 +67,7 @@ func sources(t *testing.T, client *kube.Client, wanted map[core.SourceID]core.So
 
 func TestAWatcherSeesEverythingWithTheReadOnlyManifest(t *testing.T) {
 	c := ownCluster(t)
-	grantRights(t, c)
+	rights(t, c)
 	create(t, c, nodes, `{apiVersion: v1, kind: Node, metadata: {name: watched}}`)
 	client := adapter(t, c, cluster.ReadOnly)
 	if version, err := client.Login(t.Context()); err != nil || version != "v1.36.3" {
@@ -143,7 +143,7 @@ func kindOf(t *testing.T, err error) core.ErrorKind {
 }
 
 func TestTheModeOfANodeIsSetOnlyOverTheValueThatWasSeen(t *testing.T) {
-	grantRights(t, shared)
+	rights(t, shared)
 	writer := kube.NewWriter(adapter(t, shared, cluster.Operator))
 	text := func(s string) *string { return &s }
 
@@ -191,7 +191,7 @@ func TestTheModeOfANodeIsSetOnlyOverTheValueThatWasSeen(t *testing.T) {
 }
 
 func TestAWriteWithoutTheRightIsRefused(t *testing.T) {
-	grantRights(t, shared)
+	rights(t, shared)
 	node := create(t, shared, nodes, `{apiVersion: v1, kind: Node, metadata: {name: forbidden, annotations: {`+modeAnnotation+`: manual}}}`)
 	ref := core.Ref{Kind: core.KindNode, Name: node.GetName(), UID: string(node.GetUID())}
 	manual, skip := "manual", "skip"
@@ -203,7 +203,7 @@ func TestAWriteWithoutTheRightIsRefused(t *testing.T) {
 
 func TestTheOperatorLeaseHasOneHolder(t *testing.T) {
 	c := ownCluster(t)
-	grantRights(t, c)
+	rights(t, c)
 	client := adapter(t, c, cluster.Operator)
 	anna := kube.NewLease(client, kube.LeaseOptions{Identity: "anna@jump01/1/a"})
 	bert := kube.NewLease(client, kube.LeaseOptions{Identity: "bert@jump02/2/b"})

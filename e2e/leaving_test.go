@@ -11,6 +11,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/e2e/cluster"
+	"lockstep/e2e/operator"
 	"lockstep/e2e/terminal"
 )
 
@@ -32,7 +33,7 @@ func (w *world) leaseHolder(t *testing.T) string {
 func (p *program) leftInGoodOrder() {
 	p.t.Helper()
 	var kinds []core.RecordKind
-	for _, r := range p.records() {
+	for _, r := range p.Records() {
 		kinds = append(kinds, r.Kind)
 	}
 	if end := kinds[max(0, len(kinds)-2):]; !slices.Equal(end, []core.RecordKind{core.RecordDisarm, core.RecordStop}) {
@@ -54,8 +55,8 @@ func TestLeavingInGoodOrder(t *testing.T) {
 		leave    func(*program) error
 		terminal bool // there still is one
 	}{
-		{"q", func(p *program) error { return p.Press("q") }, true},
-		{"ctrl+c", func(p *program) error { return p.Press("ctrl+c") }, true},
+		{"q", func(p *program) error { p.Press("q"); return nil }, true},
+		{"ctrl+c", func(p *program) error { p.Press("ctrl+c"); return nil }, true},
 		{"SIGTERM", signal(syscall.SIGTERM), true},
 		{"SIGHUP", signal(syscall.SIGHUP), true},
 		{"the session is lost", (*program).HangUp, false},
@@ -63,8 +64,8 @@ func TestLeavingInGoodOrder(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			p := w.launch(t, start{})
-			p.wantsRow("cmp-01", "waiting for you")
-			p.arm()
+			p.WantsRow("cmp-01", "waiting for you")
+			p.Arm()
 			if w.leaseHolder(t) == "" {
 				t.Fatal("it is armed without the lease")
 			}
@@ -92,14 +93,14 @@ func TestLeavingInGoodOrder(t *testing.T) {
 // takeOver switches writing on although somebody else holds the lease.
 func (p *program) takeOver() {
 	p.t.Helper()
-	p.press("w")
-	p.wants("Switch writing on?", "holds the lease.", "[ Cancel ]")
-	p.press("tab")
+	p.Press("w")
+	p.Wants("Switch writing on?", "holds the lease.", "[ Cancel ]")
+	p.Press("tab")
 	p.Type("take over")
-	p.press("tab")
-	p.wants("[ Take over ]")
-	p.press("enter")
-	p.wants("ARMED")
+	p.Press("tab")
+	p.Wants("[ Take over ]")
+	p.Press("enter")
+	p.Wants("ARMED")
 }
 
 // Of two operators one can write. The other is told who, and can take over, which is typed; the first then cannot any more.
@@ -107,30 +108,30 @@ func TestTwoOperators(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	anna := w.launch(t, start{})
-	anna.wantsRow("cmp-01", "waiting for you")
-	anna.arm()
+	anna.WantsRow("cmp-01", "waiting for you")
+	anna.Arm()
 	holder, _, _ := strings.Cut(w.leaseHolder(t), "/") // user@host
 
 	bert := w.launch(t, start{})
-	bert.wantsRow("cmp-01", "waiting for you")
-	bert.wants(holder+" holds the lease", "READ-ONLY")
-	bert.press("w")
-	bert.wants("Switch writing on?", holder+" holds the lease.", "[ Cancel ]")
-	bert.press("tab", "tab", "enter") // without the words nothing is taken over
-	bert.wants("Switch writing on?")
-	bert.press("esc")
+	bert.WantsRow("cmp-01", "waiting for you")
+	bert.Wants(holder+" holds the lease", "READ-ONLY")
+	bert.Press("w")
+	bert.Wants("Switch writing on?", holder+" holds the lease.", "[ Cancel ]")
+	bert.Press("tab", "tab", "enter") // without the words nothing is taken over
+	bert.Wants("Switch writing on?")
+	bert.Press("esc")
 	bert.takeOver()
 
-	anna.wants("Writing was switched off", "READ-ONLY")
-	anna.pressUntil("esc", terminal.Hides("Writing was switched off"))
+	anna.Wants("Writing was switched off", "READ-ONLY")
+	anna.PressUntil("esc", terminal.Hides("Writing was switched off"))
 	taken := false
-	for _, r := range bert.records() {
+	for _, r := range bert.Records() {
 		taken = taken || r.Kind == core.RecordArm && r.State == "armed" && r.Exact
 	}
 	if !taken {
 		t.Error("the journal does not say that the lease was taken over")
 	}
-	anna.press("q")
+	anna.Press("q")
 	anna.ExitCode()
 	if w.leaseHolder(t) == "" {
 		t.Error("the first operator has given back what the second holds")
@@ -143,13 +144,13 @@ func TestKilledInTheMiddleOfAMigration(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	p := w.launch(t, start{})
-	p.wantsRow("cmp-01", "waiting for you")
-	p.arm()
-	p.find("3", "cmp-01")
-	p.press("enter")
-	p.openStep("live-migrate web-1")
-	p.confirm()
-	p.wantsRow("running", "live-migrate web-1")
+	p.WantsRow("cmp-01", "waiting for you")
+	p.Arm()
+	p.Find("3", "cmp-01")
+	p.Press("enter")
+	p.OpenStep("live-migrate web-1")
+	p.Confirm()
+	p.WantsRow("running", "live-migrate web-1")
 	await(t, "web-1 is on its way", func() bool { return w.instance(t, "web-1").Status == "MIGRATING" })
 	if err := p.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)
@@ -158,23 +159,23 @@ func TestKilledInTheMiddleOfAMigration(t *testing.T) {
 		t.Fatalf("the exit code is %d", code)
 	}
 
-	again := w.launch(t, start{state: p.state})
-	again.wantsRow("cmp-01", "waiting for you")
-	again.wants("READ-ONLY") // writing has to be armed anew
-	again.wantsRow("web-1", "live-migrate web-1: how it ended is not known", "x: acknowledge")
-	again.find("3", "cmp-01")
-	again.press("enter")
-	again.wants("Take cmp-01 through its maintenance")
+	again := w.launch(t, start{state: p.State})
+	again.WantsRow("cmp-01", "waiting for you")
+	again.Wants("READ-ONLY") // writing has to be armed anew
+	again.WantsRow("web-1", "live-migrate web-1: how it ended is not known", "x: acknowledge")
+	again.Find("3", "cmp-01")
+	again.Press("enter")
+	again.Wants("Take cmp-01 through its maintenance")
 	// The migration goes on without it, and the next step is seen to be to wait for it.
-	again.wantsRow("wait for the migration of web-1", " %, to cmp-0")
+	again.WantsRow("wait for the migration of web-1", " %, to cmp-0")
 	again.Want(t, terminal.Hides("migration of web-1"))
 	if host := w.instance(t, "web-1").Host; host == w.node(t, "cmp-01") {
 		t.Error("web-1 has gone from the steps, and is still on cmp-01")
 	}
 	again.takeOver() // the killed one never gave its lease back
-	again.wantsRow("ready", "live-migrate db-2")
-	again.openStep("live-migrate batch-17", "cold-migrate batch-17", "stop batch-17")
-	again.confirmTyped("batch-17")
+	again.WantsRow("ready", "live-migrate db-2")
+	again.OpenStep("live-migrate batch-17", "cold-migrate batch-17", "stop batch-17")
+	again.ConfirmTyped("batch-17")
 	await(t, "batch-17 is stopped", func() bool { return w.instance(t, "batch-17").Status == "SHUTOFF" })
 	w.sawTheseActions(t, "web-1 os-migrateLive", "batch-17 os-stop")
 }
@@ -185,31 +186,31 @@ func TestAnOutageKeepsTheLastStateAndBlocksWrites(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	p := w.launch(t, start{})
-	p.wantsRow("cmp-01", "waiting for you")
-	p.arm()
+	p.WantsRow("cmp-01", "waiting for you")
+	p.Arm()
 	if err := w.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	p.Want(t, terminal.All(row("─ 3 Nodes", " old"), row("cmp-01", "waiting for you"), terminal.Hides("● kubernetes")))
-	p.find("3", "cmp-03")
-	p.press("e")
-	p.wants("Migration mode of cmp-03")
-	p.press("up", "up")
-	p.wantsRow("▌ manual")
-	p.press("enter")
-	p.wants("Not yet: ", "○ what is known is fresh")
-	p.press("tab", "enter")
-	p.wants("Not yet: ")
-	p.press("esc")
+	p.Want(t, terminal.All(operator.Row("─ 3 Nodes", " old"), operator.Row("cmp-01", "waiting for you"), terminal.Hides("● kubernetes")))
+	p.Find("3", "cmp-03")
+	p.Press("e")
+	p.Wants("Migration mode of cmp-03")
+	p.Press("up", "up")
+	p.WantsRow("▌ manual")
+	p.Press("enter")
+	p.Wants("Not yet: ", "○ what is known is fresh")
+	p.Press("tab", "enter")
+	p.Wants("Not yet: ")
+	p.Press("esc")
 
 	if err := w.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	p.Want(t, terminal.All(terminal.Shows("● kubernetes"), row("cmp-03", "idle")))
+	p.Want(t, terminal.All(terminal.Shows("● kubernetes"), operator.Row("cmp-03", "idle")))
 	if got := w.written(t); len(got) > 0 {
 		t.Errorf("Kubernetes received %v", got)
 	}
-	p.press("q")
+	p.Press("q")
 	if code := p.ExitCode(); code != 0 {
 		t.Errorf("the exit code is %d", code)
 	}

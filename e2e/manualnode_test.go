@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"fmt"
 	"net/http"
 	"reflect"
 	"slices"
@@ -14,61 +13,9 @@ import (
 
 	"lockstep/core"
 	"lockstep/e2e/cluster"
-	"lockstep/e2e/terminal"
 	"lockstep/sim/controller"
 	"lockstep/sim/scenario"
 )
-
-// choose moves the cursor of the page of steps to the step with the title.
-func (p *program) choose(title string) {
-	p.t.Helper()
-	p.wants(title)
-	p.press("g")
-	p.Want(p.t, terminal.That("the cursor on the first step", func(s terminal.Screen) bool {
-		at := cursor(s)
-		return at > 0 && strings.TrimSpace(s.Line(at-1)) == ""
-	}))
-	for range 40 {
-		screen := p.Want(p.t, terminal.That("a cursor among the steps", func(s terminal.Screen) bool { return cursor(s) >= 0 }))
-		at := cursor(screen)
-		if strings.Contains(screen.Line(at), title) {
-			return
-		}
-		p.press("down")
-		p.Want(p.t, terminal.That("the cursor to move", func(s terminal.Screen) bool { return cursor(s) != at }))
-	}
-	p.t.Fatalf("no step is called %q:\n%s", title, p.Screen())
-}
-
-// cursor is the row of the page of steps that has the cursor; -1 when none has.
-func cursor(s terminal.Screen) int {
-	return slices.IndexFunc(s.Lines(), func(line string) bool { return strings.HasPrefix(line, "▌") })
-}
-
-// openStep opens the dialog of a step, or of another way to the same end.
-func (p *program) openStep(title string, otherWays ...string) {
-	p.t.Helper()
-	p.choose(title)
-	for i, way := range otherWays {
-		p.press("right")
-		p.wants(fmt.Sprintf("way %d of", i+2), way)
-	}
-	p.press("enter")
-	p.wants("Before this may happen", " Cancel ")
-}
-
-// confirmTyped confirms the open dialog by typing the object's name.
-func (p *program) confirmTyped(name string) {
-	p.t.Helper()
-	p.wants("Type " + name + ": ")
-	p.Type(name[:2])
-	p.press("enter") // half a name confirms nothing
-	p.wants("Type " + name + ": " + name[:2])
-	p.Type(name[2:])
-	p.wants("enter confirms")
-	p.press("enter")
-	p.wantsGone("Before this may happen")
-}
 
 // The whole of the main job: a node goes through by itself, the next one waits for the operator, who moves its instances by
 // hand, declares it safe, sees it come back, and gives it its migration mode back.
@@ -88,86 +35,86 @@ func TestManualNode(t *testing.T) {
 	node := w.node(t, "cmp-01")
 
 	// The first node needs nobody.
-	p.wantsRow("cmp-02", "rebooting")
-	p.wantsRow("cmp-02", "done")
+	p.WantsRow("cmp-02", "rebooting")
+	p.WantsRow("cmp-02", "done")
 
 	// The second one waits, and the screen says for whom and what to do.
-	p.wantsRow("cmp-01", "manual mode: 3 instances", "enter: steps")
-	p.wantsRow("cmp-01", "waiting for you", "manual")
-	p.press("1", "g") // the most urgent thing
-	p.wantsRow("▌", "cmp-01", "manual mode: 3 instances")
-	p.press("enter")
-	p.wants("Take cmp-01 through its maintenance")
-	p.wantsRow("blocked", "declare cmp-01 safe", "no running instance")
-	p.arm()
+	p.WantsRow("cmp-01", "manual mode: 3 instances", "enter: steps")
+	p.WantsRow("cmp-01", "waiting for you", "manual")
+	p.Press("1", "g") // the most urgent thing
+	p.WantsRow("▌", "cmp-01", "manual mode: 3 instances")
+	p.Press("enter")
+	p.Wants("Take cmp-01 through its maintenance")
+	p.WantsRow("blocked", "declare cmp-01 safe", "no running instance")
+	p.Arm()
 
 	// It cannot be declared safe before it is.
-	p.openStep("declare cmp-01 safe")
-	p.wants("no running instance is left on the host", "3 run: ", "Not yet: 1 condition does not hold.", "kubectl annotate node "+node)
-	p.press("tab", "enter")
-	p.wants("Not yet: 1 condition does not hold.")
-	p.press("esc")
+	p.OpenStep("declare cmp-01 safe")
+	p.Wants("no running instance is left on the host", "3 run: ", "Not yet: 1 condition does not hold.", "kubectl annotate node "+node)
+	p.Press("tab", "enter")
+	p.Wants("Not yet: 1 condition does not hold.")
+	p.Press("esc")
 
 	// One instance moves at the first try.
-	p.openStep("live-migrate web-1")
-	p.wants("openstack --os-compute-api-version 2.30 server migrate --live-migration", "web-1, uid ")
-	p.confirm()
-	p.wantsRow("running", "live-migrate web-1", " %, to cmp-0")
-	p.wantsRow("blocked", "declare cmp-01 safe", "nothing else is being done there")
-	p.wantsGone("live-migrate web-1")
+	p.OpenStep("live-migrate web-1")
+	p.Wants("openstack --os-compute-api-version 2.30 server migrate --live-migration", "web-1, uid ")
+	p.Confirm()
+	p.WantsRow("running", "live-migrate web-1", " %, to cmp-0")
+	p.WantsRow("blocked", "declare cmp-01 safe", "nothing else is being done there")
+	p.WantsGone("live-migrate web-1")
 
 	// Another fails: that stays, in Nova's own words, until it is moved in another way.
-	p.openStep("live-migrate db-2")
-	p.confirm()
-	p.wantsRow("failed", "live-migrate db-2", "the migration failed")
-	p.wants("migration of disk vda failed: Input/output")
-	p.press("esc")
-	p.wantsRow("db-2", "the migration failed: Live Migration failure: ", "x: acknowledge")
-	p.press("3", "enter")
-	p.openStep("live-migrate db-2", "cold-migrate db-2")
-	p.confirm()
-	p.wantsRow("ready", "confirm the migration of db-2")
-	p.openStep("confirm the migration of db-2")
-	p.confirm()
-	p.wantsGone("confirm the migration of db-2")
+	p.OpenStep("live-migrate db-2")
+	p.Confirm()
+	p.WantsRow("failed", "live-migrate db-2", "the migration failed")
+	p.Wants("migration of disk vda failed: Input/output")
+	p.Press("esc")
+	p.WantsRow("db-2", "the migration failed: Live Migration failure: ", "x: acknowledge")
+	p.Press("3", "enter")
+	p.OpenStep("live-migrate db-2", "cold-migrate db-2")
+	p.Confirm()
+	p.WantsRow("ready", "confirm the migration of db-2")
+	p.OpenStep("confirm the migration of db-2")
+	p.Confirm()
+	p.WantsGone("confirm the migration of db-2")
 
 	// The third one's owner has to be told, and agrees that it is stopped. From one look of the controller on there is
 	// time until the next.
 	said := w.lockText(t, node)
 	await(t, "the controller has looked again", func() bool { return w.lockText(t, node) != said })
-	p.openStep("live-migrate batch-17", "cold-migrate batch-17", "stop batch-17")
-	p.wants("Its owner asked to be told first")
-	p.confirmTyped("batch-17")
-	p.wantsRow("done", "no running instance is left", "safe: ")
+	p.OpenStep("live-migrate batch-17", "cold-migrate batch-17", "stop batch-17")
+	p.Wants("Its owner asked to be told first")
+	p.ConfirmTyped("batch-17")
+	p.WantsRow("done", "no running instance is left", "safe: ")
 
 	// Now it is safe. The lock goes, and LCM carries on.
-	p.wantsRow("ready", "declare cmp-01 safe")
-	p.openStep("declare cmp-01 safe")
-	p.confirmTyped("cmp-01")
-	p.wantsRow("done", "the OpenStack controller releases its lock")
-	p.press("esc")
-	p.wantsRow("cmp-01", "rebooting")
-	p.wantsRow("cmp-01", "done", "skip")
+	p.WantsRow("ready", "declare cmp-01 safe")
+	p.OpenStep("declare cmp-01 safe")
+	p.ConfirmTyped("cmp-01")
+	p.WantsRow("done", "the OpenStack controller releases its lock")
+	p.Press("esc")
+	p.WantsRow("cmp-01", "rebooting")
+	p.WantsRow("cmp-01", "done", "skip")
 
 	// What Lockstep changed is offered back.
-	p.find("3", "cmp-01")
-	p.press("enter")
-	p.openStep("give cmp-01 its migration mode back")
-	p.confirm()
-	p.press("esc")
-	p.wantsRow("cmp-01", "done", "manual")
+	p.Find("3", "cmp-01")
+	p.Press("enter")
+	p.OpenStep("give cmp-01 its migration mode back")
+	p.Confirm()
+	p.Press("esc")
+	p.WantsRow("cmp-01", "done", "manual")
 	await(t, "LCM goes on with the next node", func() bool {
 		request, err := as(t, w.Cluster, cluster.Admin).Resource(lcm("nodemaintenancerequests")).Get(t.Context(), w.node(t, "cmp-03"), metav1.GetOptions{})
 		return err == nil && request.GetName() != ""
 	})
-	p.press("q")
+	p.Press("q")
 	if code := p.ExitCode(); code != 0 {
 		t.Errorf("the exit code is %d", code)
 	}
 	w.sawOnlyTheModeChange(t, node)
 	w.sawTheseActions(t, "web-1 os-migrateLive", "db-2 os-migrateLive", "db-2 migrate", "db-2 confirmResize", "batch-17 os-stop")
 	p.wroteItAllDown(t)
-	p.keepsNoSecret(append(w.secrets, w.Config(cluster.Operator).BearerToken))
+	p.KeepsNoSecret(append(w.secrets, w.Config(cluster.Operator).BearerToken))
 }
 
 // lockText is what the OpenStack controller says of the node, with the time at which it said so.
@@ -263,7 +210,7 @@ func (w *world) sawTheseActions(t *testing.T, want ...string) {
 // wroteItAllDown fails the test unless the journal tells the story of TestManualNode.
 func (p *program) wroteItAllDown(t *testing.T) {
 	t.Helper()
-	records := p.records()
+	records := p.Records()
 	if len(records) == 0 {
 		t.Fatal("there is no journal")
 	}

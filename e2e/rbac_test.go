@@ -52,7 +52,7 @@ func mayI(t *testing.T, client dynamic.Interface, r right) bool {
 }
 
 func TestTheManifestsGiveWhatIsNeededAndNoMore(t *testing.T) {
-	grantRights(t, shared)
+	rights(t, shared)
 	const lcmGroup = "lcm.mirantis.com"
 
 	var reads, writes, never []right
@@ -145,7 +145,7 @@ func TestTheManifestsGiveWhatIsNeededAndNoMore(t *testing.T) {
 // The rules by name are not seen whole by an access review: these are the calls
 // as the program makes them.
 func TestTheCallsOfTheProgramPass(t *testing.T) {
-	grantRights(t, shared)
+	rights(t, shared)
 	create(t, shared, nodes, `{apiVersion: v1, kind: Node, metadata: {name: rbac-1}}`)
 	create(t, shared, pods, `
 apiVersion: v1

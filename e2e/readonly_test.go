@@ -18,12 +18,12 @@ func TestReadOnlyRefusesEveryWriteWithAReason(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	p := w.launch(t, start{args: []string{"--read-only"}})
-	p.wantsRow("cmp-01", "waiting for you")
-	p.wants("web-1")
+	p.WantsRow("cmp-01", "waiting for you")
+	p.Wants("web-1")
 
-	p.press("w")
-	p.wants("writing cannot be switched on: Lockstep was started with --read-only")
-	p.press("esc")
+	p.Press("w")
+	p.Wants("writing cannot be switched on: Lockstep was started with --read-only")
+	p.Press("esc")
 
 	tried := 0
 	for _, action := range tui.Actions() {
@@ -36,20 +36,20 @@ func TestReadOnlyRefusesEveryWriteWithAReason(t *testing.T) {
 			t.Errorf("%s: in which pane do actions of the scope %q work?", action.ID, action.Scope)
 			continue
 		}
-		p.press(pane, ":")
-		p.wants(" Find ")
+		p.Press(pane, ":")
+		p.Wants(" Find ")
 		p.Type(action.Title)
-		p.wantsRow("▌", cut(action.Title, 40))
-		p.press("enter")
+		p.WantsRow("▌", cut(action.Title, 40))
+		p.Press("enter")
 		p.refuses(action)
-		p.press("esc", "esc", "esc")
-		p.wantsGone(" Find ", "[ Cancel ]")
+		p.Press("esc", "esc", "esc")
+		p.WantsGone(" Find ", "[ Cancel ]")
 	}
 	if tried < 10 {
 		t.Errorf("the catalogue has %d actions that write", tried)
 	}
 
-	p.press("q")
+	p.Press("q")
 	if code := p.ExitCode(); code != 0 {
 		t.Errorf("the exit code is %d", code)
 	}
@@ -63,7 +63,7 @@ func TestReadOnlyRefusesEveryWriteWithAReason(t *testing.T) {
 	for _, r := range w.done() {
 		t.Errorf("Nova received %s %s %s", r.Method, r.Path, r.Body)
 	}
-	for _, r := range p.records() {
+	for _, r := range p.Records() {
 		switch r.Kind {
 		case core.RecordArm, core.RecordGrant, core.RecordBefore, core.RecordAfter:
 			t.Errorf("the journal has a record of the kind %s", r.Kind)
@@ -94,13 +94,13 @@ func (p *program) refuses(action tui.Action) {
 		if screen.Contains("attempts:") || screen.Contains("reason:") {
 			p.Type("7")
 		} else {
-			p.press("down") // a choice other than what it is now
+			p.Press("down") // a choice other than what it is now
 		}
-		p.press("enter")
+		p.Press("enter")
 		screen = p.Want(p.t, refused)
 	}
 	if refused.Met(screen) {
-		p.press("tab", "enter") // the button does nothing
+		p.Press("tab", "enter") // the button does nothing
 		p.Want(p.t, refused)
 	}
 }

@@ -5,61 +5,22 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 
-	"lockstep/e2e/build"
 	"lockstep/e2e/cluster"
 	"lockstep/kube"
 )
 
-// manifest reads a file of deploy/.
-func manifest(t testing.TB, name string) []byte {
+// rights gives the users the rights that deploy/ has for them.
+func rights(t testing.TB, c *cluster.Cluster) {
 	t.Helper()
-	root, err := build.Root()
-	if err != nil {
+	if err := c.GrantRights(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	raw, err := os.ReadFile(filepath.Join(filepath.Dir(root), "deploy", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return raw
-}
-
-// grantRights applies the manifests of deploy/ and, taken out of their
-// comments, the bindings that they give as an example.
-func grantRights(t testing.TB, c *cluster.Cluster) {
-	t.Helper()
-	for _, name := range []string{"rbac-readonly.yaml", "rbac-operator.yaml"} {
-		raw := manifest(t, name)
-		if err := c.Apply(t.Context(), raw); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		if err := c.Apply(t.Context(), []byte(exampleBindings(t, string(raw)))); err != nil {
-			t.Fatalf("the example bindings of %s: %v", name, err)
-		}
-	}
-}
-
-// exampleBindings takes the comment signs off the last part of a manifest.
-func exampleBindings(t testing.TB, manifest string) string {
-	t.Helper()
-	_, example, found := strings.Cut(manifest, "# ---\n")
-	if !found {
-		t.Fatal("the manifest has no example bindings")
-	}
-	var bindings strings.Builder
-	for line := range strings.Lines(example) {
-		bindings.WriteString(strings.TrimPrefix(line, "# "))
-	}
-	return bindings.String()
 }
 
 // granted are the rights that the roles of a manifest give, one for each verb
@@ -123,7 +84,11 @@ func TestTheManifestsGiveExactlyWhatTheProgramUses(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.manifest, func(t *testing.T) {
-			gives := granted(t, manifest(t, test.manifest))
+			manifest, err := cluster.Manifest(test.manifest)
+			if err != nil {
+				t.Fatal(err)
+			}
+			gives := granted(t, manifest)
 			for _, p := range gives {
 				if !slices.Contains(test.uses, p) {
 					t.Errorf("it gives the right to %s, which the program does not use", p)

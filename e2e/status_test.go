@@ -20,7 +20,7 @@ func status(t *testing.T, s start, args ...string) (stdout, stderr string, code 
 	t.Helper()
 	s.state = t.TempDir()
 	cmd := exec.CommandContext(t.Context(), lockstep, append([]string{"status"}, args...)...)
-	cmd.Env = environment(t, s)
+	cmd.Env = s.desk().Environment(t)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); err != nil {

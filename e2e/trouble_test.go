@@ -54,14 +54,14 @@ func TestTroubleAtTheStartIsShownWhereItMatters(t *testing.T) {
 			s := test.start
 			s.columns, s.rows = 80, 24
 			p := w.launch(t, s)
-			p.wants("READ-ONLY")
-			p.press(test.pane)
-			p.wants(test.says...)
+			p.Wants("READ-ONLY")
+			p.Press(test.pane)
+			p.Wants(test.says...)
 			if test.still != "" {
-				p.press("3")
-				p.wantsRow("cmp-01", test.still)
+				p.Press("3")
+				p.WantsRow("cmp-01", test.still)
 			}
-			p.press("q")
+			p.Press("q")
 			if code := p.ExitCode(); code != 0 {
 				t.Errorf("the exit code is %d", code)
 			}
@@ -74,10 +74,10 @@ func TestTroubleAtTheStartIsShownWhereItMatters(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := w.launch(t, start{columns: 80, rows: 24})
-		p.wants("READ-ONLY")
-		p.press("5")
-		p.wants("The server does not know nodeworkloadlocks.", "call: list nodeworkloadlocks.lcm.mirantis.com, answer 404", "why: not found: ", "its CRD is missing")
-		p.press("3")
-		p.wantsRow("cmp-01")
+		p.Wants("READ-ONLY")
+		p.Press("5")
+		p.Wants("The server does not know nodeworkloadlocks.", "call: list nodeworkloadlocks.lcm.mirantis.com, answer 404", "why: not found: ", "its CRD is missing")
+		p.Press("3")
+		p.WantsRow("cmp-01")
 	})
 }

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"lockstep/e2e/cluster"
+	"lockstep/e2e/operator"
 	"lockstep/sim"
 	"lockstep/sim/controller"
 	"lockstep/sim/openstack"
@@ -67,7 +68,7 @@ func newWorld(t testing.TB, change func(*scenario.Scenario, *controller.Timing))
 		change(story, &timing)
 	}
 	w := &world{Cluster: ownCluster(t)}
-	grantRights(t, w.Cluster)
+	rights(t, w.Cluster)
 	log, err := os.Create(filepath.Join(t.TempDir(), "controllers.log"))
 	if err != nil {
 		t.Fatal(err)
@@ -85,21 +86,11 @@ func newWorld(t testing.TB, change func(*scenario.Scenario, *controller.Timing))
 			t.Error(err)
 		}
 		if t.Failed() {
-			t.Logf("the end of the controllers' log:\n%s", tail(t, log.Name(), 1000))
+			t.Logf("the end of the controllers' log:\n%s", operator.Tail(log.Name(), 1000))
 		}
 	})
 	w.writeCloudsYAML(t)
 	return w
-}
-
-// tail is at most the last n bytes of a file.
-func tail(t testing.TB, path string, n int) string {
-	t.Helper()
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		return err.Error()
-	}
-	return string(raw[max(0, len(raw)-n):])
 }
 
 // writeCloudsYAML makes the operator's user and writes the clouds that an operator has.

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -17,8 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 
-	"lockstep/e2e/build"
 	"lockstep/e2e/cluster"
+	"lockstep/e2e/operator"
 	"lockstep/sim"
 	"lockstep/sim/controller"
 	"lockstep/sim/scenario"
@@ -69,7 +68,9 @@ func newWorld(t *testing.T, c *cloud) *world {
 	if err := kubernetes.Equip(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	grantRights(t, kubernetes)
+	if err := kubernetes.GrantRights(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	w := &world{Cluster: kubernetes, cloud: c}
 	if w.admin, err = dynamic.NewForConfig(kubernetes.Config(cluster.Admin)); err != nil {
 		t.Fatal(err)
@@ -91,39 +92,20 @@ func newWorld(t *testing.T, c *cloud) *world {
 			t.Errorf("stop the controllers: %v", err)
 		}
 		if t.Failed() {
-			t.Logf("the end of the controllers' log:\n%s", tail(log.Name(), 2000))
+			t.Logf("the end of the controllers' log:\n%s", operator.Tail(log.Name(), 2000))
 		}
 	})
 	return w
 }
 
-// grantRights applies the operator's manifest of deploy/ with the bindings that it gives as an example in its comments, and
-// the read-only one's, on which it rests.
-func grantRights(t *testing.T, c *cluster.Cluster) {
+// sitDown starts the program against the world.
+func (w *world) sitDown(t *testing.T) *operator.Operator {
 	t.Helper()
-	root, err := build.Root()
+	kubeconfig, err := w.WriteKubeconfig(cluster.Operator)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"rbac-readonly.yaml", "rbac-operator.yaml"} {
-		manifest, err := os.ReadFile(filepath.Join(filepath.Dir(root), "deploy", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, example, found := strings.Cut(string(manifest), "# ---\n")
-		if !found {
-			t.Fatalf("%s has no example bindings", name)
-		}
-		var bindings strings.Builder
-		for line := range strings.Lines(example) {
-			bindings.WriteString(strings.TrimPrefix(line, "# "))
-		}
-		for _, objects := range []string{string(manifest), bindings.String()} {
-			if err := c.Apply(t.Context(), []byte(objects)); err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
-		}
-	}
+	return operator.SitDown(t, operator.Desk{Program: lockstep, CloudsYAML: w.cloud.cloudsYAML()}, "--kubeconfig", kubeconfig, "--os-cloud", cloudOperator)
 }
 
 // lockText is what the OpenStack controller says of the node, with the time at which it said so.
@@ -138,13 +120,4 @@ func (w *world) lockText(t *testing.T, node string) string {
 		t.Fatal(err)
 	}
 	return text
-}
-
-// tail is at most the last n bytes of a file.
-func tail(path string, n int) string {
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		return err.Error()
-	}
-	return string(raw[max(0, len(raw)-n):])
 }

@@ -1,0 +1,167 @@
+// Package operator is the one who sits before the program in the end-to-end tests: the real binary in a terminal, the keys an
+// operator presses, and what they wait to see. Every method that waits fails the test when it waits in vain.
+package operator
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"lockstep/e2e/terminal"
+)
+
+// Operator is somebody with the program before them.
+type Operator struct {
+	*terminal.Terminal
+	State string // the folder in which the program keeps its state
+
+	t testing.TB
+}
+
+// Desk is what the program finds at its start.
+type Desk struct {
+	Program       string // path of the binary
+	Columns, Rows int    // default 120 and 40
+	CloudsYAML    string // path of the clouds.yaml
+	State         string // a state folder of an earlier run; default a new one
+}
+
+// Environment is all that the program sees of its surroundings.
+func (d Desk) Environment(t testing.TB) []string {
+	return []string{"TERM=xterm-256color", "COLORTERM=truecolor", "LANG=C.UTF-8", "TZ=UTC", "PATH=/usr/bin:/bin", "HOME=" + t.TempDir(),
+		"XDG_STATE_HOME=" + d.State, "OS_CLIENT_CONFIG_FILE=" + d.CloudsYAML, "GORACE=exitcode=0 log_path=" + filepath.Join(d.State, "race")}
+}
+
+// SitDown starts the program with the arguments. It ends with the test, which then tells the end of its journal and log if it
+// has failed.
+func SitDown(t testing.TB, d Desk, args ...string) *Operator {
+	t.Helper()
+	d.State = cmp.Or(d.State, t.TempDir())
+	term, err := terminal.Start(terminal.Options{Columns: cmp.Or(d.Columns, 120), Rows: cmp.Or(d.Rows, 40), Env: d.Environment(t)}, d.Program, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &Operator{Terminal: term, State: d.State, t: t}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the end of the journal:\n%s", o.Story(20))
+			t.Logf("the end of the program's log:\n%s", Tail(filepath.Join(d.State, "lockstep", "lockstep.log"), 3000))
+		}
+		if err := term.Close(); err != nil {
+			t.Errorf("close the terminal: %v", err)
+		}
+		for _, report := range o.races() {
+			t.Errorf("the race detector:\n%s", report)
+		}
+	})
+	return o
+}
+
+// races are the race detector's reports, where the program was built with it. Left out is one of Bubble Tea's own: on its way
+// out its reader of the terminal closes the file on which it still waits.
+func (o *Operator) races() []string {
+	o.t.Helper()
+	paths, err := filepath.Glob(filepath.Join(o.State, "race.*"))
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	var reports []string
+	for _, path := range paths {
+		for report := range strings.SplitSeq(Tail(path, 1<<20), "==================") {
+			if strings.Contains(report, "DATA RACE") && !strings.Contains(report, "github.com/muesli/cancelreader") {
+				reports = append(reports, report)
+			}
+		}
+	}
+	return reports
+}
+
+// Tail is at most the last n bytes of a file; the reason, where it cannot be read.
+func Tail(path string, n int) string {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return err.Error()
+	}
+	return string(raw[max(0, len(raw)-n):])
+}
+
+// Press presses keys.
+func (o *Operator) Press(keys ...string) {
+	o.t.Helper()
+	if err := o.Terminal.Press(keys...); err != nil {
+		o.t.Fatal(err)
+	}
+}
+
+// PressUntil presses a key again and again until the screen is as wanted: for a moment after a box has changed by itself it
+// takes no keys.
+func (o *Operator) PressUntil(key string, wanted terminal.Condition) {
+	o.t.Helper()
+	for range 20 {
+		o.Press(key)
+		ctx, cancel := context.WithTimeout(o.t.Context(), time.Second)
+		_, err := o.WaitFor(ctx, wanted)
+		cancel()
+		if err == nil {
+			return
+		}
+	}
+	o.t.Fatalf("the key %s does not lead to %s:\n%s", key, wanted, o.Screen())
+}
+
+// Wants waits until all of the texts stand on one screen.
+func (o *Operator) Wants(texts ...string) terminal.Screen {
+	o.t.Helper()
+	return o.Want(o.t, each(terminal.Shows, texts))
+}
+
+// WantsGone waits until none of the texts stands on the screen.
+func (o *Operator) WantsGone(texts ...string) terminal.Screen {
+	o.t.Helper()
+	return o.Want(o.t, each(terminal.Hides, texts))
+}
+
+func each(condition func(string) terminal.Condition, texts []string) terminal.Condition {
+	all := make([]terminal.Condition, len(texts))
+	for i, text := range texts {
+		all[i] = condition(text)
+	}
+	return terminal.All(all...)
+}
+
+// WantsRow waits until one row has all of the texts.
+func (o *Operator) WantsRow(texts ...string) terminal.Screen {
+	o.t.Helper()
+	return o.Want(o.t, Row(texts...))
+}
+
+// Row holds when one row of the screen has all of the texts.
+func Row(texts ...string) terminal.Condition {
+	return terminal.That(fmt.Sprintf("a row with all of %q", texts), func(s terminal.Screen) bool {
+		return rowWith(s, func(line string) bool {
+			for _, text := range texts {
+				if !strings.Contains(line, text) {
+					return false
+				}
+			}
+			return true
+		}) >= 0
+	})
+}
+
+// WantsText waits until the text stands on the screen, broken into lines anywhere.
+func (o *Operator) WantsText(text string) {
+	o.t.Helper()
+	o.Want(o.t, terminal.That(fmt.Sprintf("the text %q", text), func(s terminal.Screen) bool {
+		var all strings.Builder
+		for _, line := range s.Lines() {
+			all.WriteString(strings.Trim(line, " │") + " ")
+		}
+		return strings.Contains(all.String(), text)
+	}))
+}

@@ -1,0 +1,128 @@
+package operator
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"lockstep/e2e/terminal"
+)
+
+// Arm switches writing on.
+func (o *Operator) Arm() {
+	o.t.Helper()
+	o.Press("w")
+	o.Wants("Switch writing on?", "[ Cancel ]")
+	o.Press("tab")
+	o.Wants("[ Switch on ]")
+	o.Press("enter")
+	o.Wants("ARMED", "holds the lease")
+}
+
+// Find selects the row with the text in a pane: the cursor stays on it when the filter that finds it is taken away again.
+func (o *Operator) Find(pane, text string) {
+	o.t.Helper()
+	o.Press(pane, "/")
+	o.Type(text)
+	o.Press("enter")
+	o.WantsRow("▌", text)
+	o.Press("/", "esc")
+	o.WantsGone("/" + text)
+}
+
+// Act chooses one of the actions that there are for what is selected.
+func (o *Operator) Act(title string) {
+	o.t.Helper()
+	o.Press("a")
+	o.Wants("What can be done with")
+	o.Type(title)
+	o.WantsRow("▌ " + title)
+	o.Press("enter")
+	o.WantsGone("What can be done with")
+}
+
+// Choose moves the cursor of the page of steps to the step with the title. When the step that had the cursor has gone, none
+// has it: the cursor never moves by itself.
+func (o *Operator) Choose(title string) {
+	o.t.Helper()
+	for range 40 {
+		screen := o.Want(o.t, terminal.That(fmt.Sprintf("the step %q", title), func(s terminal.Screen) bool { return stepRow(s, title) >= 0 }))
+		at, wanted := Cursor(screen), stepRow(screen, title)
+		switch {
+		case at == wanted:
+			return
+		case at < wanted:
+			o.Press("down")
+		default:
+			o.Press("up")
+		}
+		o.Want(o.t, terminal.That("the cursor to move", func(s terminal.Screen) bool { return Cursor(s) != at }))
+	}
+	o.t.Fatalf("the cursor does not come to %q:\n%s", title, o.Screen())
+}
+
+func rowWith(s terminal.Screen, holds func(string) bool) int {
+	return slices.IndexFunc(s.Lines(), holds)
+}
+
+// Cursor is the row that has the cursor; -1 when none has.
+func Cursor(s terminal.Screen) int {
+	return rowWith(s, func(line string) bool { return strings.HasPrefix(line, "▌") })
+}
+
+// stepRow is the row of the step with the title; -1 when there is none.
+func stepRow(s terminal.Screen, title string) int {
+	return rowWith(s, func(line string) bool {
+		return strings.Contains(line+" ", " "+title+" ") && !strings.HasPrefix(line, "─")
+	})
+}
+
+// OpenStep opens the dialog of a step, or of another way to the same end.
+func (o *Operator) OpenStep(title string, otherWays ...string) {
+	o.t.Helper()
+	o.Choose(title)
+	for i, way := range otherWays {
+		o.Press("right")
+		o.Wants(fmt.Sprintf("way %d of", i+2), way)
+	}
+	o.Press("enter")
+	o.Wants("Before this may happen", " Cancel ")
+}
+
+// Confirm presses Confirm in the open dialog, which must be ready for it.
+func (o *Operator) Confirm() {
+	o.t.Helper()
+	o.Wants("Ready.", "[ Cancel ]")
+	o.PressUntil("tab", terminal.Shows("[ Confirm ]"))
+	o.Press("enter")
+	o.WantsGone("Before this may happen")
+}
+
+// ConfirmTyped confirms the open dialog by typing the object's name.
+func (o *Operator) ConfirmTyped(name string) {
+	o.t.Helper()
+	o.Wants("Type " + name + ": ")
+	o.Type(name[:2])
+	o.Press("enter") // half a name confirms nothing
+	o.Wants("Type " + name + ": " + name[:2])
+	o.Type(name[2:])
+	o.Wants("enter confirms")
+	o.Press("enter")
+	o.WantsGone("Before this may happen")
+}
+
+// WantsProgress waits until the step runs and has come so many per cent of its way to the node.
+func (o *Operator) WantsProgress(title, to string, percent int) {
+	o.t.Helper()
+	row := regexp.MustCompile(`running +` + regexp.QuoteMeta(title) + ` .* (\d+) %, to ` + to)
+	o.Want(o.t, terminal.That(fmt.Sprintf("%s at %d %%", title, percent), func(s terminal.Screen) bool {
+		found := row.FindStringSubmatch(s.String())
+		if found == nil {
+			return false
+		}
+		n, err := strconv.Atoi(found[1])
+		return err == nil && n >= percent
+	}))
+}
