@@ -19,21 +19,25 @@ type microversion int
 // The microversions that Lockstep asks for: always the lowest one that gives what is needed, so that everything else in
 // the answer stays as old clouds have it.
 const (
-	vBase            microversion = 1
-	vLocked          microversion = 9  // servers: locked
-	vForcedDown      microversion = 11 // services: forced_down
-	vDeletedActions  microversion = 21 // actions of deleted servers
-	vForceComplete   microversion = 22 // force a running live migration to complete
-	vProgress        microversion = 23 // os-migrations: migration_type; servers/{id}/migrations
-	vAbort           microversion = 24 // abort a running live migration
-	vLiveMigrate     microversion = 25 // live migration with block_migration "auto"
-	vTags            microversion = 26 // servers: tags
-	vEmbeddedFlavor  microversion = 47 // servers: flavor embedded
-	vActionEvents    microversion = 51 // events of an action for everybody
-	vServiceUUID     microversion = 53 // services by UUID
-	vMigrationPaging microversion = 59 // os-migrations: uuid, paging, changes-since
-	vAbortQueued     microversion = 65 // abort a queued live migration
-	vEventDetails    microversion = 84 // events of an action: the text of the failure
+	vBase             microversion = 1
+	vLocked           microversion = 9  // servers: locked
+	vForcedDown       microversion = 11 // services: forced_down
+	vGroupProject     microversion = 13 // server groups: project_id
+	vDeletedActions   microversion = 21 // actions of deleted servers
+	vForceComplete    microversion = 22 // force a running live migration to complete
+	vProgress         microversion = 23 // os-migrations: migration_type; servers/{id}/migrations
+	vAbort            microversion = 24 // abort a running live migration
+	vLiveMigrate      microversion = 25 // live migration with block_migration "auto"
+	vTags             microversion = 26 // servers: tags
+	vHypervisorPaging microversion = 33 // hypervisors: limit and marker
+	vEmbeddedFlavor   microversion = 47 // servers: flavor embedded
+	vActionEvents     microversion = 51 // events of an action for everybody
+	vServiceUUID      microversion = 53 // services by UUID
+	vMigrationPaging  microversion = 59 // os-migrations: uuid, paging, changes-since
+	vFlavorSpecs      microversion = 61 // flavors: extra_specs
+	vGroupPolicy      microversion = 64 // server groups: policy
+	vAbortQueued      microversion = 65 // abort a queued live migration
+	vEventDetails     microversion = 84 // events of an action: the text of the failure
 )
 
 func (v microversion) String() string { return "2." + strconv.Itoa(int(v)) }
