@@ -24,6 +24,7 @@ const Default = "manual-nodes"
 
 // Scenario is one story.
 type Scenario struct {
+	Format  int    `json:"format"`  // of the file; 0 means 1
 	Name    string `json:"name"`    // as Load knows it
 	Title   string `json:"title"`   // one line
 	Teaches string `json:"teaches"` // what one learns from it, some sentences
@@ -41,6 +42,8 @@ type Scenario struct {
 	Flavors   []Flavor   `json:"flavors"`
 	Projects  []string   `json:"projects"`
 	Instances []Instance `json:"instances"`
+
+	Found *Found `json:"found"` // how a live cloud was found; nil in a story that somebody wrote
 }
 
 // Change is what something is before the update and after it.
@@ -97,6 +100,8 @@ type Node struct {
 
 	Done  Duration `json:"done"`  // updated, and back so long before the start
 	Began Duration `json:"began"` // its NodeMaintenanceRequest was made so long before the start, and it is not done
+
+	FoundNode
 }
 
 // Roles of a node.
@@ -115,6 +120,8 @@ type Flavor struct {
 	VCPUs     int    `json:"vcpus"`
 	MemoryGiB int    `json:"memoryGiB"`
 	DiskGiB   int    `json:"diskGiB"`
+
+	FoundFlavor
 }
 
 // Instance is one server of a project.
@@ -138,6 +145,8 @@ type Instance struct {
 	NeverConverges bool    `json:"neverConverges"`
 	NoValidHost    bool    `json:"noValidHost"`
 	LocalDisk      bool    `json:"localDisk"`
+
+	FoundInstance
 }
 
 // Failure is something that does not work at first, or never.
@@ -217,6 +226,9 @@ func Load(name string) (*Scenario, error) {
 
 // Parse reads a scenario, fills in the defaults and says everything that is wrong with it.
 func Parse(raw []byte) (*Scenario, error) {
+	if err := recognise(raw); err != nil {
+		return nil, err
+	}
 	s := &Scenario{}
 	if err := yaml.UnmarshalStrict(raw, s); err != nil {
 		return nil, errors.New(strings.TrimPrefix(err.Error(), "error unmarshaling JSON: while decoding JSON: "))

@@ -27,6 +27,7 @@ func (s *Scenario) setDefaults() {
 	s.Update.Concurrency = max(s.Update.Concurrency, 1)
 	s.Cloud.Deployment = cmp.Or(s.Cloud.Deployment, "osh-dev")
 	s.Cloud.Version = cmp.Or(s.Cloud.Version, "antelope")
+	s.setFoundDefaults()
 	s.History.StartAt = cmp.Or(s.History.StartAt, StartOperator)
 	s.History.Age = cmp.Or(s.History.Age, Duration(90*24*time.Hour))
 	for i := range s.Nodes {
@@ -35,7 +36,9 @@ func (s *Scenario) setDefaults() {
 		if slices.Contains(n.Roles, RoleCompute) {
 			n.Zone = cmp.Or(n.Zone, "nova")
 			n.VCPUs = cmp.Or(n.VCPUs, 64)
-			n.MemoryGiB = cmp.Or(n.MemoryGiB, 256)
+			if n.MemoryMiB == 0 {
+				n.MemoryGiB = cmp.Or(n.MemoryGiB, 256)
+			}
 			n.DiskGiB = cmp.Or(n.DiskGiB, 4000)
 		}
 	}
@@ -76,7 +79,7 @@ func (s *Scenario) validate() error {
 		_, twice := machines[n.Machine]
 		check(!twice && !names[n.Name], "node %s is there twice", n.Machine)
 		machines[n.Machine], names[n.Name] = n, true
-		check(len(n.Roles) > 0, "node %s has no roles", n.Machine)
+		check(len(n.Roles) > 0 || s.Found != nil, "node %s has no roles", n.Machine)
 		for _, role := range n.Roles {
 			check(slices.Contains(roles, role), "node %s: role %q: want one of %v", n.Machine, role, roles)
 		}
@@ -96,6 +99,7 @@ func (s *Scenario) validate() error {
 		check(slices.Contains(n.Roles, RoleMaster) || slices.Contains(s.Update.Order, n.Machine), "update.order leaves out the worker %s", n.Machine)
 	}
 	s.checkInstances(machines, check)
+	s.checkFound(machines, check)
 	return errors.Join(wrong...)
 }
 
@@ -112,18 +116,18 @@ func (s *Scenario) checkHistory(check func(bool, string, ...any)) {
 func (s *Scenario) checkInstances(machines map[string]Node, check func(bool, string, ...any)) {
 	flavors, seen := map[string]bool{}, map[string]bool{}
 	for _, f := range s.Flavors {
-		check(f.Name != "" && f.VCPUs > 0 && f.MemoryGiB > 0 && f.DiskGiB >= 0, "flavor %q needs a name, vcpus and memoryGiB", f.Name)
+		check(f.Name != "" && f.VCPUs > 0 && f.RAM() > 0 && f.DiskGiB >= 0, "flavor %q needs a name, vcpus and memoryGiB", f.Name)
 		check(!flavors[f.Name], "flavor %s is there twice", f.Name)
 		flavors[f.Name] = true
 	}
 	for _, in := range s.Instances {
-		check(in.Name != "" && !seen[in.Name], "instance %q has no name or is there twice", in.Name)
-		seen[in.Name] = true
-		check(slices.Contains(s.Projects, in.Project), "instance %s: there is no project %q", in.Name, in.Project)
+		check(in.Name != "" && !seen[cmp.Or(in.ID, in.Name)], "instance %q has no name or is there twice", in.Name)
+		seen[cmp.Or(in.ID, in.Name)] = true
+		check(s.hasProject(in.Project), "instance %s: there is no project %q", in.Name, in.Project)
 		check(flavors[in.Flavor], "instance %s: there is no flavor %q", in.Name, in.Flavor)
-		check(slices.Contains(statuses, in.Status), "instance %s: status %q: want one of %v", in.Name, in.Status, statuses)
+		check(slices.Contains(statuses, in.Status) || s.Found != nil && in.Status == "MIGRATING", "instance %s: status %q: want one of %v", in.Name, in.Status, statuses)
 		host, ok := machines[in.Host]
-		check(ok && slices.Contains(host.Roles, RoleCompute) || in.Host == "" && in.Status == "SHELVED_OFFLOADED",
+		check(ok && slices.Contains(host.Roles, RoleCompute) || in.Host == "" && (in.Status == "SHELVED_OFFLOADED" || s.Found != nil && in.Status == "ERROR"),
 			"instance %s: host %q is no compute", in.Name, in.Host)
 		_, known := powerStates[in.Power]
 		check(in.Power == "" || known, "instance %s: power %q: want nostate, running, paused, shutdown, crashed or suspended", in.Name, in.Power)

@@ -1,0 +1,351 @@
+package scenario
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Format is the version of the file format that this program writes, and the newest that it reads. A file without a format
+// is of the first.
+const Format = 1
+
+// Found is how a live cloud was found by `lockstep snapshot`: everything that update, history and the roles of nodes alone
+// do not say. A scenario with it starts exactly there, instead of where its history leads; all durations in it are back
+// from the moment of the look. Node names in it are machine names, as everywhere in a scenario.
+type Found struct {
+	At           string    `json:"at"`           // the moment of the look, RFC 3339, UTC
+	From         string    `json:"from"`         // the API server that was asked; empty in a pseudonymous file
+	By           string    `json:"by"`           // the version of the program that looked
+	Pseudonymous bool      `json:"pseudonymous"` // names and IDs are not the real ones
+	Missing      []Missing `json:"missing"`      // what could not be read
+	Assumed      []Assumed `json:"assumed"`      // what the cloud did not tell and was filled in
+
+	Controller FoundController  `json:"controller"`
+	Deployment *FoundDeployment `json:"deployment"` // the OpenStackDeploymentStatus; nil where there was none
+	Overcommit Overcommit       `json:"overcommit"`
+
+	ClusterRequests []FoundRequest `json:"clusterRequests"` // ClusterMaintenanceRequests
+	NodeRequests    []FoundRequest `json:"nodeRequests"`    // NodeMaintenanceRequests
+	Deletions       []FoundNotice  `json:"deletions"`       // NodeDeletionRequests
+	Disablings      []FoundNotice  `json:"disablings"`      // NodeDisableNotifications
+	ClusterLocks    []FoundLock    `json:"clusterLocks"`
+	NodeLocks       []FoundLock    `json:"nodeLocks"`
+
+	UpdateGroups []FoundUpdateGroup `json:"updateGroups"`
+	Plans        []FoundPlan        `json:"plans"`
+
+	Aggregates   []FoundAggregate `json:"aggregates"`
+	ServerGroups []FoundGroup     `json:"serverGroups"`
+	Projects     []FoundProject   `json:"projects"`
+}
+
+// Missing is what could not be read, and why.
+type Missing struct {
+	What string `json:"what"`
+	Why  string `json:"why"`
+}
+
+// Assumed is a field of the scenario that was filled in, and why.
+type Assumed struct {
+	Field string `json:"field"` // for example release.to
+	Why   string `json:"why"`
+}
+
+// FoundController is the OpenStack controller's Deployment.
+type FoundController struct {
+	Release  string `json:"release"`  // OSCTL_CLUSTER_RELEASE; empty: there was no controller
+	Version  string `json:"version"`  // tag of its image
+	Replicas int    `json:"replicas"` // wanted
+	Ready    int    `json:"ready"`
+}
+
+// FoundDeployment is an OpenStackDeploymentStatus; its name and version are the scenario's.
+type FoundDeployment struct {
+	State     string         `json:"state"` // APPLYING, APPLIED, …
+	Release   string         `json:"release"`
+	Version   string         `json:"version"` // of the controller that wrote it
+	Health    string         `json:"health"`  // ready/total
+	Progress  string         `json:"progress"`
+	Cause     string         `json:"cause"`
+	Since     Duration       `json:"since"` // of the timestamp
+	Services  []FoundService `json:"services"`
+	Unhealthy []string       `json:"unhealthy"` // application/component
+}
+
+// FoundService is one OpenStack service of the deployment.
+type FoundService struct {
+	Name    string   `json:"name"`
+	State   string   `json:"state"`
+	Release string   `json:"release"`
+	Since   Duration `json:"since"`
+}
+
+// Overcommit is how much more than it has a host may give to instances; 0: the simulation's own.
+type Overcommit struct {
+	VCPUs  float64 `json:"vcpus"`
+	Memory float64 `json:"memory"`
+	Disk   float64 `json:"disk"`
+}
+
+// FoundRequest is a maintenance request.
+type FoundRequest struct {
+	Name       string   `json:"name"`
+	Node       string   `json:"node"`
+	Release    string   `json:"release"`
+	Scope      string   `json:"scope"`
+	Age        Duration `json:"age"`
+	Deleted    Duration `json:"deleted"`    // so long ago its deletion was asked for; 0: it was not
+	Finalizers []string `json:"finalizers"` // who holds a deleted one
+}
+
+// FoundNotice is an object that says one thing about one node.
+type FoundNotice struct {
+	Name string   `json:"name"`
+	Node string   `json:"node"`
+	Age  Duration `json:"age"`
+}
+
+// FoundLock is a workload lock, whoever owns it.
+type FoundLock struct {
+	Name       string   `json:"name"`
+	Controller string   `json:"controller"`
+	Node       string   `json:"node"`  // of a NodeWorkloadLock
+	State      string   `json:"state"` // active, inactive, failed; empty: it has no status
+	Release    string   `json:"release"`
+	Inner      string   `json:"inner"`    // the annotation inner_state
+	Message    string   `json:"message"`  // its errorMessage without the time that it begins with
+	Said       Duration `json:"said"`     // how long ago that was; 0: the message begins with no time
+	Progress   string   `json:"progress"` // inactivationProgress
+	Percentage int      `json:"percentage"`
+	Deletion   bool     `json:"deletion"` // nodeDeletionRequestSupported
+	Age        Duration `json:"age"`
+}
+
+// FoundUpdateGroup is an UpdateGroup of the management cluster.
+type FoundUpdateGroup struct {
+	Name        string `json:"name"`
+	Index       int    `json:"index"`
+	Concurrency int    `json:"concurrency"`
+	Reboot      bool   `json:"reboot"`
+}
+
+// FoundPlan is a ClusterUpdatePlan of the management cluster.
+type FoundPlan struct {
+	Name      string      `json:"name"`
+	Source    string      `json:"source"`
+	Target    string      `json:"target"`
+	Status    string      `json:"status"`
+	Started   Duration    `json:"started"`
+	Completed Duration    `json:"completed"`
+	Steps     []FoundStep `json:"steps"`
+}
+
+// FoundStep is one step of a plan.
+type FoundStep struct {
+	ID       string   `json:"id"`
+	Name     string   `json:"name"`
+	Commence bool     `json:"commence"`
+	Estimate string   `json:"estimate"`
+	Status   string   `json:"status"`
+	Message  string   `json:"message"`
+	Started  Duration `json:"started"`
+	Took     string   `json:"took"`
+}
+
+// FoundAggregate is a host aggregate.
+type FoundAggregate struct {
+	Name  string   `json:"name"`
+	ID    int      `json:"id"`
+	Zone  string   `json:"zone"` // empty: it makes none
+	Nodes []string `json:"nodes"`
+}
+
+// FoundGroup is a server group.
+type FoundGroup struct {
+	Name    string `json:"name"`
+	ID      string `json:"id"`
+	Project string `json:"project"` // name or ID
+	Policy  string `json:"policy"`
+}
+
+// FoundProject is a project with its ID.
+type FoundProject struct {
+	Name string `json:"name"`
+	ID   string `json:"id"`
+}
+
+// FoundNode is what Found adds to a node.
+type FoundNode struct {
+	Kubelet     string   `json:"kubelet"`     // version; empty: kubelet.from
+	Ready       string   `json:"ready"`       // status of the Ready condition; empty: True
+	ReadyReason string   `json:"readyReason"` // of a node that is not Ready
+	ReadyFor    Duration `json:"readyFor"`    // since the condition last changed
+	Cordoned    bool     `json:"cordoned"`
+	Age         Duration `json:"age"`
+	MemoryMiB   int      `json:"memoryMiB"` // instead of memoryGiB, where that is not whole
+
+	Group string `json:"group"` // its update group
+	Index int    `json:"index"` // its upgrade index
+
+	NoService      bool   `json:"noService"` // a compute by its label of which Nova knows nothing
+	Disabled       bool   `json:"disabled"`  // nova-compute is out of scheduling
+	DisabledReason string `json:"disabledReason"`
+	Down           bool   `json:"down"` // nova-compute does not report
+	ForcedDown     bool   `json:"forcedDown"`
+}
+
+// FoundFlavor is what Found adds to a flavor.
+type FoundFlavor struct {
+	ID         string            `json:"id"`
+	MemoryMiB  int               `json:"memoryMiB"` // instead of memoryGiB, where that is not whole
+	ExtraSpecs map[string]string `json:"extraSpecs"`
+}
+
+// FoundInstance is what Found adds to an instance.
+type FoundInstance struct {
+	ID          string `json:"id"`
+	ServerGroup string `json:"serverGroup"` // name or ID
+	CameFrom    string `json:"cameFrom"`    // machine that a VERIFY_RESIZE would be reverted to
+	MigratingTo string `json:"migratingTo"` // machine that a MIGRATING is on its way to
+}
+
+// setFoundDefaults lets the clock begin before the oldest thing that was found.
+func (s *Scenario) setFoundDefaults() {
+	if s.Found == nil {
+		return
+	}
+	oldest := Duration(time.Hour)
+	older := func(ages ...Duration) { oldest = max(oldest, slices.Max(append(ages, 0))) }
+	f := s.Found
+	for _, list := range [][]FoundLock{f.ClusterLocks, f.NodeLocks} {
+		for _, l := range list {
+			older(l.Age, l.Said)
+		}
+	}
+	for _, list := range [][]FoundRequest{f.ClusterRequests, f.NodeRequests} {
+		for _, r := range list {
+			older(r.Age, r.Deleted)
+		}
+	}
+	for _, list := range [][]FoundNotice{f.Deletions, f.Disablings} {
+		for _, n := range list {
+			older(n.Age)
+		}
+	}
+	for _, n := range s.Nodes {
+		older(n.Age, n.ReadyFor)
+	}
+	s.History.Age = cmp.Or(s.History.Age, oldest+Duration(time.Minute))
+}
+
+// checkFound says what is wrong with the part that `lockstep snapshot` writes.
+func (s *Scenario) checkFound(machines map[string]Node, check func(bool, string, ...any)) {
+	f := s.Found
+	if f == nil {
+		return
+	}
+	if _, err := time.Parse(time.RFC3339, f.At); err != nil {
+		check(false, "found.at is %q: want a time such as 2026-11-21T19:30:00Z", f.At)
+	}
+	known := func(where, node string) {
+		_, ok := machines[node]
+		check(ok, "%s is of the node %q, which is not there", where, node)
+	}
+	unique := uniqueNames(check)
+	for _, r := range f.ClusterRequests {
+		unique("found.clusterRequests", r.Name)
+	}
+	for _, r := range f.NodeRequests {
+		unique("found.nodeRequests", r.Name)
+		known("found.nodeRequests: "+r.Name, r.Node)
+	}
+	for _, n := range f.Deletions {
+		unique("found.deletions", n.Name)
+	}
+	for _, n := range f.Disablings {
+		unique("found.disablings", n.Name)
+	}
+	for _, l := range f.ClusterLocks {
+		unique("found.clusterLocks", l.Name)
+		l.check("found.clusterLocks", check)
+	}
+	for _, l := range f.NodeLocks {
+		unique("found.nodeLocks", l.Name)
+		l.check("found.nodeLocks", check)
+		check(l.Node != "", "found.nodeLocks: %s names no node", l.Name)
+	}
+	for _, a := range f.Aggregates {
+		check(a.Name != "", "found.aggregates: one has no name")
+		for _, node := range a.Nodes {
+			known("found.aggregates: "+a.Name, node)
+		}
+	}
+	ids := map[string]bool{}
+	for _, p := range f.Projects {
+		check(slices.Contains(s.Projects, p.Name), "found.projects: %s is not among the projects", p.Name)
+		check(p.ID != "" && !ids[p.ID], "found.projects: %s has no ID, or that of another", p.Name)
+		ids[p.ID] = true
+	}
+	for _, g := range f.ServerGroups {
+		unique("found.serverGroups", cmp.Or(g.ID, g.Name))
+		check(s.hasProject(g.Project), "found.serverGroups: %s: there is no project %q", g.Name, g.Project)
+	}
+	for _, in := range s.Instances {
+		for _, host := range []string{in.CameFrom, in.MigratingTo} {
+			n, ok := machines[host]
+			check(host == "" || ok && n.Has(RoleCompute), "instance %s: %q is no compute", in.Name, host)
+		}
+		check(in.ServerGroup == "" || slices.ContainsFunc(f.ServerGroups, func(g FoundGroup) bool { return g.Name == in.ServerGroup || g.ID == in.ServerGroup }),
+			"instance %s: there is no server group %q", in.Name, in.ServerGroup)
+	}
+}
+
+func (l FoundLock) check(where string, check func(bool, string, ...any)) {
+	check(l.Controller != "", "%s: %s names no controller", where, l.Name)
+	check(slices.Contains([]string{"", "active", "inactive", "failed"}, l.State), "%s: %s: state %q: want active, inactive or failed", where, l.Name, l.State)
+	check(l.Percentage >= 0 && l.Percentage <= 100, "%s: %s: percentage %d: want 0 to 100", where, l.Name, l.Percentage)
+}
+
+// uniqueNames refuses names that are missing or there twice in one list.
+func uniqueNames(check func(bool, string, ...any)) func(list, name string) {
+	seen := map[string]bool{}
+	return func(list, name string) {
+		check(name != "", "%s: one has no name", list)
+		check(!seen[list+"/"+name], "%s: %s is there twice", list, name)
+		seen[list+"/"+name] = true
+	}
+}
+
+// hasProject tells whether there is a project of that name or ID.
+func (s *Scenario) hasProject(nameOrID string) bool {
+	return slices.Contains(s.Projects, nameOrID) ||
+		s.Found != nil && slices.ContainsFunc(s.Found.Projects, func(p FoundProject) bool { return p.ID == nameOrID })
+}
+
+// memoryMiB is a size that is given in MiB or in GiB.
+func memoryMiB(mib, gib int) int {
+	if mib > 0 {
+		return mib
+	}
+	return gib << 10
+}
+
+// RAM is the node's memory in MiB.
+func (n Node) RAM() int { return memoryMiB(n.MemoryMiB, n.MemoryGiB) }
+
+// RAM is the flavor's memory in MiB.
+func (f Flavor) RAM() int { return memoryMiB(f.MemoryMiB, f.MemoryGiB) }
+
+// Rehearsal says in a few words whose inventory the scenario is; empty when it is none.
+func (s *Scenario) Rehearsal() string {
+	if s.Found == nil {
+		return ""
+	}
+	at := s.Found.At
+	if t, err := time.Parse(time.RFC3339, at); err == nil {
+		at = t.UTC().Format("2006-01-02 15:04 UTC")
+	}
+	return strings.TrimSpace(s.Name + " as of " + at)
+}
