@@ -57,7 +57,8 @@ func SeedKubernetes(ctx context.Context, config *rest.Config, clk *clock.Clock, 
 		{"create its namespaces and nodes", seed.cluster},
 		{"store the OpenStack credentials", func(ctx context.Context) error { return seed.credentials(ctx, cloudsYAML) }},
 		{"deploy OpenStack", seed.openstack},
-		{"bring it to rest", func(ctx context.Context) error { return controller.Populate(ctx, seed.run) }},
+		{"make it as it was found", seed.asFound},
+		{"bring it to rest", func(ctx context.Context) error { return controller.Populate(ctx, seed.populateOptions()) }},
 		{"play its past", seed.past},
 	} {
 		if err := step.do(ctx); err != nil {
@@ -81,6 +82,9 @@ func (s *seeder) cluster(ctx context.Context) error {
 		if err != nil && !apierrors.IsAlreadyExists(err) {
 			return fmt.Errorf("namespace %s: %w", name, err)
 		}
+	}
+	if s.story.Found != nil {
+		return nil // its nodes come with the rest of its past
 	}
 	for i, n := range s.story.Nodes {
 		if _, err := s.kube.CoreV1().Nodes().Create(ctx, newNode(s.story, n, i, s.clock.Now()), metav1.CreateOptions{}); err != nil {
@@ -119,7 +123,8 @@ func newObject(kind, name string, spec map[string]any) *unstructured.Unstructure
 }
 
 func (s *seeder) openstack(ctx context.Context) error {
-	if _, err := s.kube.AppsV1().Deployments("osh-system").Create(ctx, rockoon(s.story.Release.From, s.story.Rockoon.From), metav1.CreateOptions{}); err != nil {
+	release, version := s.foundReleases()
+	if _, err := s.kube.AppsV1().Deployments("osh-system").Create(ctx, rockoon(release, version), metav1.CreateOptions{}); err != nil {
 		return fmt.Errorf("deployment rockoon: %w", err)
 	}
 	if err := s.rockoonIsUp(ctx); err != nil {
@@ -132,7 +137,7 @@ func (s *seeder) openstack(ctx context.Context) error {
 	if _, err := s.dyn.Resource(maintenance("openstackdeployments")).Namespace("openstack").Create(ctx, deployment, metav1.CreateOptions{}); err != nil {
 		return fmt.Errorf("OpenStackDeployment %s: %w", deployment.GetName(), err)
 	}
-	status := controller.NewDeploymentStatus(*s.run.OpenStack, s.story.Release.From, s.story.Rockoon.From, pythonTime(s.clock.Now()))
+	status := s.foundStatus()
 	if _, err := s.statuses().Create(ctx, status, metav1.CreateOptions{}); err != nil {
 		return fmt.Errorf("OpenStackDeploymentStatus %s: %w", status.GetName(), err)
 	}
@@ -149,7 +154,7 @@ func pythonTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05
 // past plays what the update did before the start.
 func (s *seeder) past(ctx context.Context) error {
 	h := s.story.History
-	if h.StartAt == scenario.StartOperator {
+	if h.StartAt == scenario.StartOperator || s.story.Found != nil {
 		return nil
 	}
 	s.moveTo(h.Begun.Of())

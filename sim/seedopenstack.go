@@ -16,8 +16,9 @@ func seedOpenStack(cloud *openstack.Cloud, s *scenario.Scenario, start time.Time
 		hosts[n.Machine] = n.Name
 		var err error
 		switch {
+		case n.NoService:
 		case n.Has(scenario.RoleCompute):
-			err = cloud.AddHost(openstack.HostSpec{Name: n.Name, Zone: n.Zone, VCPUs: n.VCPUs, RAM: n.MemoryGiB << 10, Disk: n.DiskGiB})
+			err = cloud.AddHost(openstack.HostSpec{Name: n.Name, Zone: n.Zone, VCPUs: n.VCPUs, RAM: n.RAM(), Disk: n.DiskGiB})
 		case n.Has(scenario.RoleGateway):
 			err = cloud.AddGateway(n.Name)
 		case n.Has(scenario.RoleController):
@@ -27,19 +28,22 @@ func seedOpenStack(cloud *openstack.Cloud, s *scenario.Scenario, start time.Time
 			return fmt.Errorf("seed host %s: %w", n.Machine, err)
 		}
 	}
-	for _, project := range s.Projects {
-		if _, err := cloud.AddProject(project); err != nil {
-			return fmt.Errorf("seed project %s: %w", project, err)
-		}
+	if err := foundProjects(cloud, s); err != nil {
+		return err
 	}
 	for _, f := range s.Flavors {
-		if _, err := cloud.AddFlavor(openstack.FlavorSpec{Name: f.Name, VCPUs: f.VCPUs, RAM: f.MemoryGiB << 10, Disk: f.DiskGiB}); err != nil {
+		spec := openstack.FlavorSpec{ID: f.ID, Name: f.Name, VCPUs: f.VCPUs, RAM: f.RAM(), Disk: f.DiskGiB, ExtraSpecs: f.ExtraSpecs}
+		if _, err := cloud.AddFlavor(spec); err != nil {
 			return fmt.Errorf("seed flavor %s: %w", f.Name, err)
 		}
 	}
+	if err := foundCloud(cloud, s, hosts, start); err != nil {
+		return err
+	}
 	for i, in := range s.Instances {
 		spec := openstack.ServerSpec{
-			Name: in.Name, Project: in.Project, Host: hosts[in.Host], Flavor: in.Flavor, Status: in.Status, Fault: in.Fault,
+			ID: in.ID, Name: in.Name, Project: in.Project, Host: hosts[in.Host], Flavor: in.Flavor, Status: foundStatus(in.Status), Fault: in.Fault,
+			Group: in.ServerGroup, PreviousHost: hosts[in.CameFrom],
 			Tags: in.AllTags(), Locked: in.Locked != "", LockedReason: in.Locked,
 			// Nova lists by creation time: no two are the same.
 			Created: start.Add(-in.Age.Of() - time.Duration(i)*time.Minute),
@@ -47,6 +51,9 @@ func seedOpenStack(cloud *openstack.Cloud, s *scenario.Scenario, start time.Time
 				FailLive: failure(in.FailLive), FailCold: failure(in.FailCold), FailFinish: failure(in.FailFinish), FailStop: failure(in.FailStop),
 				NeverConverges: in.NeverConverges, NoValidHost: in.NoValidHost, LocalDisk: in.LocalDisk,
 			},
+		}
+		if s.Found != nil { // their ages are true
+			spec.Created = start.Add(-in.Age.Of())
 		}
 		if power, ok := in.PowerState(); ok {
 			spec.PowerState = &power

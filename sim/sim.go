@@ -112,6 +112,7 @@ func (c *Cloud) start(ctx context.Context, opts Options) error {
 	if err := SeedKubernetes(ctx, c.admin, c.Clock, c.Scenario, start, cloudsYAML); err != nil {
 		return err
 	}
+	foundMigrations(c.OpenStack, c.Scenario)
 	if c.session, err = controller.Connect(ctx, c.CloudsYAMLPath, c.CloudName); err != nil {
 		return err
 	}
@@ -155,7 +156,7 @@ func (c *Cloud) startServers(ctx context.Context, opts Options, seed uint64, sta
 		c.CloudsYAMLPath, c.CloudName = opts.CloudsYAML, opts.ExternalCloud
 		return nil
 	}
-	cloud, err := openstack.New(openstack.Options{Clock: c.Clock, Seed: seed})
+	cloud, err := openstack.New(openstackOptions(c.Clock, seed, c.Scenario))
 	if err != nil {
 		return err
 	}

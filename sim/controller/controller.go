@@ -46,6 +46,7 @@ type Options struct {
 	OpenStack  *OpenStack // the OpenStack controller's settings; nil: it does not run
 	Ceph       bool       // whether the Ceph controller runs
 	Fabric     string     // name of the TFOperator, for example openstack-tf; empty: the TF controller does not run
+	LocksKept  bool       // Populate arms no locks: they are there as they should be
 	KubeletOff bool       // leave nodes' conditions and pods alone, for a cluster that has kubelets
 }
 

@@ -42,16 +42,18 @@ func Populate(ctx context.Context, opts Options) error {
 		if err := r.rollOutAgents(ctx, release); err != nil {
 			return fmt.Errorf("populate the cluster: %w", err)
 		}
-		if err := errors.Join(r.keepLocks(ctx), r.presentCluster(ctx, release)); err != nil {
-			return fmt.Errorf("populate the cluster: arm OpenStack's locks: %w", err)
+		if !opts.LocksKept {
+			if err := errors.Join(r.keepLocks(ctx), r.presentCluster(ctx, release)); err != nil {
+				return fmt.Errorf("populate the cluster: arm OpenStack's locks: %w", err)
+			}
 		}
 	}
-	if opts.Ceph {
+	if opts.Ceph && !opts.LocksKept {
 		if err := (&ceph{env: e}).keepLocks(ctx); err != nil {
 			return fmt.Errorf("populate the cluster: arm Ceph's locks: %w", err)
 		}
 	}
-	if opts.Fabric != "" {
+	if opts.Fabric != "" && !opts.LocksKept {
 		if _, err := (&fabric{env: e, operator: opts.Fabric}).keepLocks(ctx); err != nil {
 			return fmt.Errorf("populate the cluster: arm Tungsten Fabric's locks: %w", err)
 		}

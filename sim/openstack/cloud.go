@@ -94,6 +94,8 @@ type Cloud struct {
 	agents      []*agent
 	groups      []*group
 
+	ownAggregates []AggregateSpec // of AddAggregate; without any, the zones make them
+
 	servers   map[string]*server // by ID, deleted ones included
 	order     []*server          // as Nova lists them: newest first
 	unsorted  bool               // order must be sorted before it is used

@@ -37,6 +37,7 @@ type HostSpec struct {
 
 // GroupSpec describes a server group for AddServerGroup.
 type GroupSpec struct {
+	ID            string // "" for one made from the name
 	Name, Project string
 	Policy        string // affinity, anti-affinity, soft-affinity, soft-anti-affinity
 }
@@ -65,7 +66,7 @@ type ServerSpec struct {
 	LockedReason string
 	Metadata     map[string]string
 	Description  string
-	Group        string    // name of its server group
+	Group        string    // name or ID of its server group
 	Network      string    // name; "" for private
 	ImageID      string    // "" for one that was booted from a volume
 	Created      time.Time // virtual; zero for now
@@ -153,7 +154,10 @@ func (c *Cloud) AddServerGroup(spec GroupSpec) (string, error) {
 	if p == nil {
 		return "", fmt.Errorf("openstack: add server group %q: no project %q", spec.Name, spec.Project)
 	}
-	g := &group{id: c.uuid("group", spec.Name), name: spec.Name, policy: cmp.Or(spec.Policy, "anti-affinity"), project: p, userID: c.ownerOf(p)}
+	if spec.ID == "" {
+		spec.ID = c.uuid("group", spec.Name)
+	}
+	g := &group{id: spec.ID, name: spec.Name, policy: cmp.Or(spec.Policy, "anti-affinity"), project: p, userID: c.ownerOf(p)}
 	c.groups = append(c.groups, g)
 	return g.id, nil
 }
@@ -186,7 +190,7 @@ func (c *Cloud) AddServer(spec ServerSpec) (string, error) {
 		return fail("no host %q", spec.Host)
 	}
 	var inGroup *group
-	if i := slices.IndexFunc(c.groups, func(g *group) bool { return g.name == spec.Group }); i >= 0 && spec.Group != "" {
+	if i := slices.IndexFunc(c.groups, func(g *group) bool { return g.name == spec.Group || g.id == spec.Group }); i >= 0 && spec.Group != "" {
 		inGroup = c.groups[i]
 	} else if spec.Group != "" {
 		return fail("no server group %q", spec.Group)

@@ -90,6 +90,9 @@ func (k *call) aggregateView(number int, z *zone) object {
 }
 
 func (k *call) aggregates() []object {
+	if len(k.c.ownAggregates) > 0 {
+		return k.seededAggregates()
+	}
 	items := []object{}
 	for i, z := range k.c.zones() {
 		if z.name != "nova" {

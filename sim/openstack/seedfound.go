@@ -1,0 +1,124 @@
+package openstack
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// This file seeds what only a cloud has that was found elsewhere: IDs that are given, aggregates of their own, services in
+// trouble, migrations under way.
+
+// AddProjectWithID adds a project under an ID that is given. A project of that name that came with the cloud takes the ID
+// over; names need not be unique, as they are not among domains. The ID must be new.
+func (c *Cloud) AddProjectWithID(name, id string) error {
+	c.lock()
+	defer c.mu.Unlock()
+	if id == "" || c.projects[id] != nil {
+		return fmt.Errorf("openstack: add project %q: ID %q is empty or exists", name, id)
+	}
+	if p := c.projectByName(name); p != nil && slices.Contains(firstProjects, name) && p.id != id {
+		for _, u := range c.users {
+			if roles, ok := u.roles[p.id]; ok {
+				delete(u.roles, p.id)
+				u.roles[id] = roles
+			}
+		}
+		delete(c.projects, p.id)
+		p.id = id
+		c.projects[id] = p
+		return nil
+	}
+	c.projects[id] = &project{id: id, name: name}
+	return nil
+}
+
+// firstProjects are those that each Cloud has from the start.
+var firstProjects = []string{"admin", "demo"}
+
+// AggregateSpec describes a host aggregate for AddAggregate.
+type AggregateSpec struct {
+	ID    int    // 0 for the next one
+	Name  string // need not be unique
+	Zone  string // the availability zone that it makes; "" for none
+	Hosts []string
+}
+
+// AddAggregate adds a host aggregate. Once there is one, zones make none by themselves. The ID must be new.
+func (c *Cloud) AddAggregate(spec AggregateSpec) error {
+	c.lock()
+	defer c.mu.Unlock()
+	for _, a := range c.ownAggregates {
+		if a.ID == spec.ID && spec.ID != 0 {
+			return fmt.Errorf("openstack: add aggregate %q: ID %d exists", spec.Name, spec.ID)
+		}
+	}
+	if spec.ID == 0 {
+		spec.ID = len(c.ownAggregates) + 1
+	}
+	spec.Hosts = slices.Clone(spec.Hosts)
+	c.ownAggregates = append(c.ownAggregates, spec)
+	return nil
+}
+
+// seededAggregates are the aggregates as AddAggregate made them.
+func (k *call) seededAggregates() []object {
+	items := []object{}
+	for _, a := range k.c.ownAggregates {
+		metadata := object{}
+		if a.Zone != "" {
+			metadata["availability_zone"] = a.Zone
+		}
+		v := object{"id": a.ID, "name": a.Name, "availability_zone": orNull(a.Zone), "metadata": metadata,
+			"hosts": append([]string{}, a.Hosts...), "created_at": stamp(k.now), "updated_at": nil, "deleted": false, "deleted_at": nil}
+		if k.mv.atLeast(41) {
+			v["uuid"] = uuidOf(k.c.digest("aggregate", fmt.Sprint(a.ID), a.Name))
+		}
+		items = append(items, v)
+	}
+	return items
+}
+
+// ServiceState is how the nova-compute of a host is found.
+type ServiceState struct {
+	Disabled   bool
+	Reason     string    // why it is disabled
+	ForcedDown bool      // somebody told Nova so
+	Silent     time.Time // since when it does not report; zero: it does
+}
+
+// SetService puts the nova-compute of a host into a state. A silent one reports again after its host's next start. A host
+// that is unknown or no compute is an error.
+func (c *Cloud) SetService(host string, state ServiceState) error {
+	c.lock()
+	defer c.mu.Unlock()
+	h := c.hosts[host]
+	if h == nil || h.compute == nil {
+		return fmt.Errorf("openstack: set service: %q is no compute host", host)
+	}
+	h.compute.disabled, h.compute.reason, h.compute.forcedDown = state.Disabled, state.Reason, state.ForcedDown
+	if !state.Silent.IsZero() {
+		h.compute.running, h.compute.stopped = false, state.Silent
+	}
+	return nil
+}
+
+// BeginLiveMigration starts a live migration of an instance as an administrator would, past the scheduler when target is
+// not empty. What Nova would refuse at once is an error.
+func (c *Cloud) BeginLiveMigration(id, target string) error {
+	now := c.lock()
+	defer c.mu.Unlock()
+	s := c.servers[id]
+	if s == nil || s.deleted || s.host == nil {
+		return fmt.Errorf("openstack: live-migrate: no server %q on a host", id)
+	}
+	if t := c.hosts[target]; target != "" && (t == nil || t.compute == nil) {
+		return fmt.Errorf("openstack: live-migrate %s: %q is no compute host", id, target)
+	}
+	a := s.begin(action{name: "live-migration", requestID: "req-" + c.uuid("request", s.id), userID: s.userID, projectID: s.project.id, start: now})
+	if no := c.liveMigrate(now, s, a, target, target != "", true); no != nil {
+		return fmt.Errorf("openstack: live-migrate %s: %s", cmp.Or(s.name, id), no.text)
+	}
+	return nil
+}
