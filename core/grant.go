@@ -1,6 +1,14 @@
 package core
 
-import "time"
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+)
 
 // Grant is the operator's confirmation of exactly one step on exactly one object. It is used once, and goes stale when
 // anything that it was given for has changed.
@@ -24,4 +32,118 @@ type Preview struct {
 	Step   Step
 	DryRun string    // what was tried: "kubectl annotate … --dry-run=server: accepted"; empty when the API has no dry-run
 	Err    *APIError // the refusal; nil when there was none
+}
+
+// Preview says what the servers make of a step before it is confirmed: a dry-run where the API has one. It changes
+// nothing, and needs no grant. Where writing can never be armed, nothing is asked: a dry-run takes the rights of the write.
+func (e *Engine) Preview(ctx context.Context, i Intent) Preview {
+	p := Preview{Step: Plan(e.Snapshot(), i)}
+	if e.cfg.Barred != "" {
+		return p
+	}
+	changes := []Change{p.Step.Change}
+	if b, ok := p.Step.Change.(Batch); ok {
+		changes = nil
+		for _, item := range b.Items {
+			changes = append(changes, item.Change)
+		}
+	}
+	for _, c := range changes {
+		a, ok := c.(SetNodeAnnotation)
+		if !ok || e.cfg.Kubernetes == nil {
+			continue
+		}
+		p.DryRun = "dry-run on the server: accepted"
+		if err := e.cfg.Kubernetes.SetNodeAnnotation(ctx, a.Node, a.Key, a.Old, a.New, true); err != nil {
+			p.Err = asAPIError(err, "dry-run of "+p.Step.Title)
+			p.DryRun = "dry-run on the server: refused"
+			return p
+		}
+	}
+	return p
+}
+
+func asAPIError(err error, call string) *APIError {
+	var api *APIError
+	if errors.As(err, &api) {
+		return api
+	}
+	return &APIError{Kind: ErrOther, Call: call, Message: err.Error(), Err: err}
+}
+
+// Grant confirms exactly this step as it was shown. It fails when the step has changed since, when a guard does not hold,
+// or when what has to be typed was not.
+func (e *Engine) Grant(step Step, typed string) (Grant, error) {
+	if step.Change == nil {
+		return Grant{}, refuse("%s is not the operator's to do", step.Title)
+	}
+	if step.Type != "" && typed != step.Type {
+		return Grant{}, refuse("type %s to confirm", step.Type)
+	}
+	now := Plan(e.Snapshot(), step.Intent)
+	if err := stillAs(now, step.Target, step.Basis); err != nil {
+		return Grant{}, err
+	}
+	if b := now.Blocker(); b != "" {
+		return Grant{}, refuse("%s", b)
+	}
+	g := Grant{
+		ID: newID(), StepID: step.ID, Intent: step.Intent, Target: step.Target, Basis: slices.Clone(step.Basis), Typed: typed,
+		By: e.cfg.Operator, At: e.cfg.Wall(), Expires: e.cfg.Wall().Add(GrantLifetime),
+	}
+	if err := e.journal(Record{Kind: RecordGrant, Operation: g.ID, Step: step.ID, Intent: &g.Intent, Object: &g.Target, Node: step.Node,
+		Title: step.Title, Commands: step.Commands, Basis: g.Basis, Typed: typed}, true); err != nil {
+		return Grant{}, refuse("%v", err)
+	}
+	return g, nil
+}
+
+// stillAs tells whether a step that was planned again is the one that was confirmed.
+func stillAs(now Step, target Ref, basis []Fact) error {
+	if now.Change == nil {
+		return refuse("%s: there is nothing to do any more", now.Title)
+	}
+	if now.Target != target {
+		return refuse("it was confirmed for %s (%s), and is about %s (%s) now", target, target.UID, now.Target, now.Target.UID)
+	}
+	if changed := ChangedFacts(basis, now.Basis); len(changed) > 0 {
+		return refuse("it has changed since it was confirmed: %s", strings.Join(changed, "; "))
+	}
+	return nil
+}
+
+// ChangedFacts are the differences between the facts that a step was shown with and those of now, in words; none when
+// they are the same.
+func ChangedFacts(shown, now []Fact) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, n := range now {
+		seen[n.Name] = true
+		i := slices.IndexFunc(shown, func(f Fact) bool { return f.Name == n.Name })
+		switch {
+		case i < 0:
+			out = append(out, n.Name+" is now "+quoteFact(n.Value))
+		case shown[i].Value != n.Value:
+			out = append(out, n.Name+": "+quoteFact(shown[i].Value)+" → "+quoteFact(n.Value))
+		}
+	}
+	for _, f := range shown {
+		if !seen[f.Name] {
+			out = append(out, f.Name+" was "+quoteFact(f.Value)+", and is not known now")
+		}
+	}
+	return out
+}
+
+func quoteFact(v string) string {
+	if v == "" {
+		return "none"
+	}
+	return clip(v, 200)
+}
+
+func newID() string {
+	b := make([]byte, 8)
+	rand.Read(b) // never fails
+	return hex.EncodeToString(b)
 }

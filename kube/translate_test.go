@@ -216,7 +216,7 @@ func FuzzTranslation(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		u := &unstructured.Unstructured{}
 		if err := json.Unmarshal(raw, &u.Object); err != nil {
-			t.Skip()
+			return // no answer of a server
 		}
 		want := fields(u.Object).at("metadata").text("name")
 		if namespace := fields(u.Object).at("metadata").text("namespace"); namespace != "" {

@@ -69,7 +69,7 @@ type ServerSpec struct {
 	Group        string    // name or ID of its server group
 	Network      string    // name; "" for private
 	ImageID      string    // "" for one that was booted from a volume
-	Created      time.Time // virtual; zero for now
+	Created      time.Time // virtual; zero: when it is seeded
 	Behaviour    Behaviour
 }
 

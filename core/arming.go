@@ -1,0 +1,77 @@
+package core
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Arm lets steps be done from now on. It takes the operator lease; with takeOver from whoever holds it. The error says
+// who holds it, or what is missing.
+func (e *Engine) Arm(ctx context.Context, takeOver bool) error {
+	if e.cfg.Barred != "" {
+		return refuse("writing cannot be armed: %s", e.cfg.Barred)
+	}
+	if err := e.journal(Record{Kind: RecordArm, State: "asked", Exact: takeOver}, true); err != nil {
+		return refuse("writing cannot be armed: %v", err)
+	}
+	if e.cfg.Lease != nil {
+		if err := e.cfg.Lease.Acquire(ctx, takeOver); err != nil {
+			e.record(Record{Kind: RecordArm, State: "refused", Error: err.Error()}, false)
+			return err
+		}
+	}
+	armed := e.call(func() {
+		e.armed.Store(true)
+		e.write.Armed, e.write.Lost, e.write.Since = true, "", e.cfg.Wall()
+		e.leaseSeen()
+		e.record(Record{Kind: RecordArm, State: "armed", Exact: takeOver}, true)
+	})
+	if !armed {
+		return refuse("Lockstep is leaving")
+	}
+	return nil
+}
+
+// Disarm ends writing; what runs is watched to its end, nothing new begins.
+func (e *Engine) Disarm() {
+	e.call(func() { e.disarm("") })
+}
+
+// disarm runs in the Engine's goroutine. A reason means that it was not the operator who asked.
+func (e *Engine) disarm(reason string) {
+	if !e.write.Armed {
+		return
+	}
+	e.armed.Store(false)
+	e.write.Armed, e.write.Lost, e.write.Since = false, reason, e.cfg.Wall()
+	e.record(Record{Kind: RecordDisarm, Text: reason}, true)
+	if e.cfg.Lease != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+		defer cancel()
+		if err := e.cfg.Lease.Release(ctx); err != nil {
+			e.cfg.Log.Warn("give the operator lease back", "error", err)
+		}
+	}
+	e.leaseSeen()
+}
+
+func (e *Engine) leaseSeen() {
+	if e.cfg.Lease == nil {
+		return
+	}
+	e.write.Mine = e.cfg.Lease.Held()
+	e.write.Lease = e.cfg.Lease.Holder()
+}
+
+// watchLease disarms when the lease is gone: a lost lease means read-only, never the end of the program.
+func (e *Engine) watchLease() {
+	e.leaseSeen()
+	if e.write.Armed && e.cfg.Lease != nil && !e.write.Mine {
+		holder := e.write.Lease
+		if holder == "" {
+			holder = "nobody"
+		}
+		e.disarm(fmt.Sprintf("the operator lease was lost; %s holds it now", holder))
+	}
+}

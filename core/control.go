@@ -1,0 +1,48 @@
+package core
+
+// Control pauses, resumes, skips in or stops a running operation.
+func (e *Engine) Control(id string, c Control) error {
+	op := e.ops.find(id)
+	if op == nil {
+		return refuse("there is no operation %s", id)
+	}
+	op.mu.Lock()
+	if op.state.State.Ended() {
+		op.mu.Unlock()
+		return refuse("%s has ended", op.state.Title)
+	}
+	if len(op.state.Items) == 0 {
+		op.mu.Unlock()
+		return refuse("%s is a single step: what was sent cannot be called back here", op.state.Title)
+	}
+	switch c {
+	case ControlPause:
+		op.paused = true
+	case ControlResume:
+		op.paused = false
+	case ControlSkip:
+		op.skip++
+	case ControlStop:
+		op.stopped = true
+	default:
+		op.mu.Unlock()
+		return refuse("unknown control %q", c)
+	}
+	title := op.state.Title
+	op.mu.Unlock()
+	e.record(Record{Kind: RecordControl, Operation: id, State: string(c), Title: title}, true)
+	select {
+	case op.control <- struct{}{}:
+	default:
+	}
+	e.changed()
+	return nil
+}
+
+// Acknowledge takes an ended operation out of what needs the operator.
+func (e *Engine) Acknowledge(id string) {
+	if e.ops.acknowledge(id) {
+		e.record(Record{Kind: RecordControl, Operation: id, State: "acknowledged"}, false)
+		e.changed()
+	}
+}

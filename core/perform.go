@@ -1,0 +1,161 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// callTimeout is how long one write may take before its answer counts as lost.
+const callTimeout = 30 * time.Second
+
+// perform does one change and watches until the cluster shows its result. Item is the batch item's index, or -1.
+func (e *Engine) perform(op *operation, item int, step Step, c Change) (OperationState, string) {
+	report := func(state OperationState, text string) {
+		if item >= 0 {
+			op.setItem(item, state, text, e.cfg.Clock())
+		} else {
+			op.set(state, text, e.cfg.Clock())
+		}
+		e.changed()
+	}
+	id := op.state.ID // never changed
+	if item >= 0 {
+		id += "/" + itoa(item)
+	}
+	base := Record{Operation: id, Step: step.ID, Intent: &step.Intent, Object: ptr(step.Target), Node: step.Node, Title: step.Title}
+	end := func(state OperationState, text string, change *AnnotationChange) (OperationState, string) {
+		r := base
+		r.Kind, r.State, r.Change = RecordVerified, string(state), change
+		if state == OperationDone {
+			r.Text = text
+		} else {
+			r.Error = text
+		}
+		e.record(r, true)
+		if change != nil && state == OperationDone {
+			e.call(func() {
+				changes := map[string]AnnotationChange{}
+				for k, v := range e.history.Changes {
+					changes[k] = v
+				}
+				noteChange(changes, step.Target.UID, *change)
+				e.history.Changes = changes
+			})
+		}
+		return state, text
+	}
+
+	ctx, cancel := context.WithTimeout(e.ctx, callTimeout)
+	defer cancel()
+	w, err := e.writerFor(step, c)
+	if err == nil {
+		err = w.check(ctx)
+	}
+	if err == nil {
+		// The last look before the write: the lease can have gone while the servers were asked.
+		err = e.mayWrite()
+	}
+	if err != nil {
+		r := base
+		r.Kind, r.Error = RecordRefused, err.Error()
+		e.record(r, true)
+		return OperationFailed, errorText(err)
+	}
+
+	before := base
+	before.Kind, before.Commands = RecordBefore, step.Commands
+	before.From, before.To = w.values()
+	if err := e.journal(before, true); err != nil {
+		return OperationFailed, "not done: " + err.Error()
+	}
+	began := e.cfg.Clock()
+	err = w.write(ctx)
+	after := base
+	after.Kind, after.State = RecordAfter, "accepted"
+	if err != nil {
+		after.State, after.Error = "refused", err.Error()
+		if uncertain(err) {
+			after.State = "answer lost"
+		}
+	}
+	e.record(after, true)
+	if e.cfg.OnWrite != nil {
+		e.cfg.OnWrite()
+	}
+	if err != nil && !uncertain(err) {
+		return end(OperationFailed, errorText(err), nil)
+	}
+	lost := err
+	if lost != nil {
+		report(OperationVerifying, "the answer was lost ("+errorText(lost)+"); looking whether it was done all the same")
+	} else {
+		report(OperationVerifying, "accepted")
+	}
+	state, text := e.verify(w, began, lost, func(text string) { report(OperationVerifying, text) })
+	var change *AnnotationChange
+	if a, ok := c.(SetNodeAnnotation); ok {
+		change = &AnnotationChange{Node: a.Node.Name, Key: a.Key, Old: a.Old, New: a.New, At: e.cfg.Clock(), By: e.cfg.Operator}
+	}
+	if e.cfg.OnWrite != nil {
+		e.cfg.OnWrite()
+	}
+	return end(state, text, change)
+}
+
+// verify looks until the cluster shows how it ended, or it is clear that nothing will come.
+func (e *Engine) verify(w writer, began time.Time, lost error, report func(string)) (OperationState, string) {
+	var (
+		last  string
+		quiet = e.cfg.Wall() // since when nothing has happened
+	)
+	for {
+		ctx, cancel := context.WithTimeout(e.ctx, callTimeout)
+		o := w.outcome(ctx, began)
+		cancel()
+		if e.ctx.Err() != nil {
+			return OperationUnknown, "Lockstep left before the result was seen"
+		}
+		switch {
+		case o.err != nil:
+			o.text = "cannot see the result: " + errorText(o.err)
+			quiet = e.cfg.Wall() // an outage is not a sign that nothing happens
+		case o.state.Ended():
+			return o.state, o.text
+		case o.moving:
+			quiet = e.cfg.Wall()
+		case e.cfg.Wall().Sub(quiet) > e.cfg.Settle:
+			if lost != nil {
+				return OperationFailed, "it was not done: " + errorText(lost)
+			}
+			if o.text == "" {
+				o.text = "accepted, but nothing came of it"
+			}
+			return OperationFailed, o.text
+		}
+		if o.text != "" && o.text != last {
+			last = o.text
+			report(o.text)
+		}
+		select {
+		case <-e.ctx.Done():
+			return OperationUnknown, "Lockstep left before the result was seen"
+		case <-time.After(e.cfg.PollEvery):
+		}
+	}
+}
+
+func uncertain(err error) bool {
+	var api *APIError
+	return errors.As(err, &api) && api.Uncertain()
+}
+
+// errorText is an error for an operation's line: the server's own words where there are some.
+func errorText(err error) string {
+	var api *APIError
+	if errors.As(err, &api) && api.Message != "" {
+		return fmt.Sprintf("%s: %s", api.Kind, api.Message)
+	}
+	return err.Error()
+}
