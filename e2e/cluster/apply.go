@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
 	"sigs.k8s.io/yaml"
 
@@ -32,20 +33,12 @@ var definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Ver
 // resource definitions, waits until their objects can be listed and watched,
 // and makes the namespaces.
 func (c *Cluster) Equip(ctx context.Context) error {
-	all := crds.All()
-	for _, crd := range all {
+	for _, crd := range crds.All() {
 		if err := c.Apply(ctx, crd.YAML); err != nil {
 			return err
 		}
 	}
-	// All at once: for each the server takes a second or two.
-	var waiting sync.WaitGroup
-	errs := make([]error, len(all))
-	for i, crd := range all {
-		waiting.Go(func() { errs[i] = c.awaitServed(ctx, crd.Name) })
-	}
-	waiting.Wait()
-	if err := errors.Join(errs...); err != nil {
+	if err := c.awaitAllServed(ctx); err != nil {
 		return err
 	}
 	for _, name := range Namespaces {
@@ -60,7 +53,11 @@ func (c *Cluster) Equip(ctx context.Context) error {
 // Apply applies each object of the manifest (YAML documents) as Admin, by
 // server-side apply, as `kubectl apply --server-side` does.
 func (c *Cluster) Apply(ctx context.Context, manifest []byte) error {
-	config := c.Config(Admin)
+	return Apply(ctx, c.Config(Admin), manifest)
+}
+
+// Apply does so on any API server.
+func Apply(ctx context.Context, config *rest.Config, manifest []byte) error {
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return fmt.Errorf("make a client: %w", err)
@@ -98,6 +95,19 @@ func (c *Cluster) Apply(ctx context.Context, manifest []byte) error {
 			return fmt.Errorf("apply %s %s: %w", kind.Kind, object.GetName(), err)
 		}
 	}
+}
+
+// awaitAllServed waits until objects of every definition of a MOSK cluster can be watched.
+func (c *Cluster) awaitAllServed(ctx context.Context) error {
+	// All at once: for each the server takes a second or two.
+	var waiting sync.WaitGroup
+	all := crds.All()
+	errs := make([]error, len(all))
+	for i, crd := range all {
+		waiting.Go(func() { errs[i] = c.awaitServed(ctx, crd.Name) })
+	}
+	waiting.Wait()
+	return errors.Join(errs...)
 }
 
 // awaitServed waits until objects of the definition can be watched.

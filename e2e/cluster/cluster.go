@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -99,7 +100,20 @@ func freePort() (int, error) {
 
 // Restart runs the server on the same port and the same state and waits until
 // it is ready. A server that runs is killed first.
-func (c *Cluster) Restart(ctx context.Context) error {
+func (c *Cluster) Restart(ctx context.Context) error { return c.restart(ctx) }
+
+// Compact restarts the server without its history: it has the objects as they
+// are and knows nothing of how they came to be so, neither in etcd nor in its
+// cache. The cluster is one that Equip was called for.
+func (c *Cluster) Compact(ctx context.Context) error {
+	if err := c.restart(ctx, "--etcd-compact"); err != nil {
+		return err
+	}
+	return c.awaitAllServed(ctx)
+}
+
+// restart is Restart, with flags for the etcd inside.
+func (c *Cluster) restart(ctx context.Context, etcd ...string) error {
 	if err := c.Kill(); err != nil {
 		return err
 	}
@@ -109,7 +123,8 @@ func (c *Cluster) Restart(ctx context.Context) error {
 	}
 	defer log.Close() // the child has its own copy
 
-	cmd := exec.Command(c.binary, c.flags()...)
+	flags := c.flags()
+	cmd := exec.Command(c.binary, slices.Insert(flags, 1, etcd...)...)
 	cmd.Stdout, cmd.Stderr = log, log
 	server, err := child.Start(cmd)
 	if err != nil {

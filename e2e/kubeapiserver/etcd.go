@@ -1,12 +1,14 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/server/v3/embed"
 	"go.etcd.io/etcd/server/v3/storage/wal"
 )
@@ -82,4 +84,12 @@ func startEtcd(dir string) (*embed.Etcd, string, error) {
 		server.Close()
 		return nil, "", fmt.Errorf("not ready after %s", etcdStartTimeout)
 	}
+}
+
+// compact makes etcd forget every revision but the present one.
+func compact(server *embed.Etcd) error {
+	ctx, cancel := context.WithTimeout(context.Background(), etcdStartTimeout)
+	defer cancel()
+	_, err := server.Server.Compact(ctx, &etcdserverpb.CompactionRequest{Revision: server.Server.KV().Rev(), Physical: true})
+	return err
 }

@@ -2,9 +2,11 @@
 // one process, for the end-to-end tests: no container engine, no downloads
 // beyond Go modules, ready in about two seconds.
 //
-// It takes every flag of kube-apiserver, and the flag --etcd-dir (which must
-// come first): the folder of etcd's data and of its socket. The API server is
-// told to use that etcd. State in the folder survives a SIGKILL of the process.
+// It takes every flag of kube-apiserver, and two that must come first:
+// --etcd-dir, the folder of etcd's data and of its socket, and after it, if at
+// all, --etcd-compact, which has etcd forget its history before the API server
+// starts. The API server is told to use that etcd. State in the folder survives
+// a SIGKILL of the process.
 //
 // It is a module of its own so that k8s.io/kubernetes stays out of the
 // program's go.mod and out of the tests' compile time.
@@ -27,6 +29,10 @@ import (
 // kube-apiserver, which would refuse it, reads the rest.
 const etcdDirFlag = "--etcd-dir="
 
+// etcdCompactFlag makes etcd forget every revision but the last one, as the API
+// server has it do every five minutes for what is older than that.
+const etcdCompactFlag = "--etcd-compact"
+
 func main() {
 	os.Exit(run(os.Args))
 }
@@ -43,8 +49,16 @@ func run(args []string) int {
 		return 1
 	}
 	defer etcd.Close()
+	flags := args[2:]
+	if len(flags) > 0 && flags[0] == etcdCompactFlag {
+		flags = flags[1:]
+		if err := compact(etcd); err != nil {
+			fmt.Fprintf(os.Stderr, "compact etcd in %s: %v\n", dir, err)
+			return 1
+		}
+	}
 
 	command := app.NewAPIServerCommand()
-	command.SetArgs(append(append([]string{}, args[2:]...), "--etcd-servers="+endpoint))
+	command.SetArgs(append(append([]string{}, flags...), "--etcd-servers="+endpoint))
 	return cli.Run(command)
 }
