@@ -66,19 +66,10 @@ func NewLease(client *Client, opts LeaseOptions) *Lease {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
-	for _, d := range []struct {
-		field *time.Duration
-		value time.Duration
-	}{
-		{&opts.Renew, 10 * time.Second},
-		{&opts.Look, 15 * time.Second},
-		{&opts.Expiry, 30 * time.Second},
-		{&opts.Distrust, 20 * time.Second},
-	} {
-		if *d.field <= 0 {
-			*d.field = d.value
-		}
-	}
+	orDuration(&opts.Renew, 10*time.Second)
+	orDuration(&opts.Look, 15*time.Second)
+	orDuration(&opts.Expiry, 30*time.Second)
+	orDuration(&opts.Distrust, 20*time.Second)
 	return &Lease{client: client, opts: opts, kick: make(chan struct{}, 1)}
 }
 
@@ -99,17 +90,7 @@ func identity() string {
 
 // Run renews the lease while it is held, and looks who holds it while it is not, until ctx is done. It does not release it.
 func (l *Lease) Run(ctx context.Context) {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-timer.C:
-		case <-l.kick:
-		}
-		timer.Reset(l.tend(ctx))
-	}
+	byTurns(ctx, l.kick, l.tend)
 }
 
 // tend does what is due, and answers when it is due again.

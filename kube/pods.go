@@ -54,17 +54,7 @@ func (p *podPoller) again() {
 }
 
 func (p *podPoller) run(ctx context.Context) {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-timer.C:
-		case <-p.kick:
-		}
-		timer.Reset(p.poll(ctx))
-	}
+	byTurns(ctx, p.kick, p.poll)
 }
 
 // poll looks at every node once, and answers when to look again.

@@ -30,26 +30,17 @@ func (o WatchOptions) withDefaults() WatchOptions {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	for _, d := range []struct {
-		field *time.Duration
-		value time.Duration
-	}{
-		{&o.SyncDeadline, 15 * time.Second},
-		{&o.ListTimeout, 30 * time.Second},
-		{&o.AbsentRetry, 60 * time.Second},
-		{&o.RefusalGrace, 30 * time.Second},
-		{&o.BackoffMin, time.Second},
-		{&o.BackoffMax, 30 * time.Second},
-		{&o.ProbeInterval, 15 * time.Second},
-		{&o.WatchDuration, 35 * time.Second},
-		{&o.SilenceAllowed, 15 * time.Second},
-		{&o.TouchInterval, 5 * time.Second},
-		{&o.PodInterval, 10 * time.Second},
-	} {
-		if *d.field <= 0 {
-			*d.field = d.value
-		}
-	}
+	orDuration(&o.SyncDeadline, 15*time.Second)
+	orDuration(&o.ListTimeout, 30*time.Second)
+	orDuration(&o.AbsentRetry, 60*time.Second)
+	orDuration(&o.RefusalGrace, 30*time.Second)
+	orDuration(&o.BackoffMin, time.Second)
+	orDuration(&o.BackoffMax, 30*time.Second)
+	orDuration(&o.ProbeInterval, 15*time.Second)
+	orDuration(&o.WatchDuration, 35*time.Second)
+	orDuration(&o.SilenceAllowed, 15*time.Second)
+	orDuration(&o.TouchInterval, 5*time.Second)
+	orDuration(&o.PodInterval, 10*time.Second)
 	return o
 }
 
