@@ -206,6 +206,9 @@ func (f *attentionFacts) outages() {
 		if m := ReadLockMessage(l.Message); m.Class == MessageOutage {
 			names = add(names, label)
 			since, meaning = earlier(since, m.At), m.Meaning
+			if r, seen := f.s.History.Outages[l.UID]; seen && f.s.Now.Sub(r.Last) <= outageBetween {
+				since = earlier(since, r.First)
+			}
 		}
 	}
 	for _, l := range f.s.ClusterLocks {

@@ -7,6 +7,7 @@ import "time"
 type History struct {
 	Stages  map[string]StageRecord      // by node UID: the stage it is in
 	Locks   map[string]LockRecord       // by lock UID: the state it is in
+	Outages map[string]OutageRecord     // by lock UID: its last outage; only as this run of Lockstep saw it
 	Rounds  map[string]Round            // by node UID: its last maintenance
 	Phases  map[PhaseID]PhaseRecord     // of the update that runs or ran last
 	Update  UpdateRecord                // the update that runs or ran last
@@ -23,6 +24,13 @@ type StageRecord struct {
 type LockRecord struct {
 	State LockState
 	Since Since
+}
+
+// OutageRecord is a time in which a lock's text said, time and again, that an API does not answer the controller. The text
+// itself is written anew at every try, so that its own timestamp never grows old.
+type OutageRecord struct {
+	First time.Time
+	Last  time.Time
 }
 
 // Round is one maintenance of a node: from its NodeMaintenanceRequest to that request's removal.

@@ -1,6 +1,9 @@
 package core
 
-import "maps"
+import (
+	"maps"
+	"time"
+)
 
 // observe compares a Snapshot with what was recorded before it, journals every transition, and returns the History that
 // the next Snapshot carries. The maps of a History that was handed out are never changed: one that changes is cloned.
@@ -113,7 +116,9 @@ func (e *Engine) observeStages(s *Snapshot, h History) History {
 
 func (e *Engine) observeLocks(s *Snapshot, h History) History {
 	locks := cloneOnWrite[string, LockRecord]{m: h.Locks}
+	outages := cloneOnWrite[string, OutageRecord]{m: h.Outages}
 	see := func(l *WorkloadLock) {
+		s.observeOutage(l, &outages)
 		old, had := h.Locks[l.UID]
 		if had && old.State == l.State() {
 			return
@@ -135,8 +140,31 @@ func (e *Engine) observeLocks(s *Snapshot, h History) History {
 			see(l)
 		}
 	}
-	h.Locks = locks.m
+	h.Locks, h.Outages = locks.m, outages.m
 	return h
+}
+
+// outageBetween is how long other texts may stand between two that say that an API is away: the controller tries again every
+// 60 s, and each try begins with what it is about to do (mosk-facts 4.1).
+const outageBetween = 2 * time.Minute
+
+// observeOutage notes since when a lock's text has said that an API is away.
+func (s *Snapshot) observeOutage(l *WorkloadLock, outages *cloneOnWrite[string, OutageRecord]) {
+	if l.Message == "" {
+		return
+	}
+	m := ReadLockMessage(l.Message)
+	if m.Class != MessageOutage {
+		return
+	}
+	r, had := outages.m[l.UID]
+	if !had || s.Now.Sub(r.Last) > outageBetween {
+		if r.First = m.At; m.At.IsZero() || m.At.After(s.Now) {
+			r.First = s.Now
+		}
+	}
+	r.Last = s.Now
+	outages.set(l.UID, r)
 }
 
 // lockSince is what the objects say of since when a lock is in its state: an inactive one not for longer than it was asked
