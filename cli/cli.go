@@ -65,7 +65,7 @@ It is read-only until you arm it (--write, or the key w).`,
 		},
 	}
 	o.addTo(root)
-	root.AddCommand(newStatus(&o), newDemo(&o, stdin), newVersion())
+	root.AddCommand(newStatus(&o), newSnapshot(&o), newDemo(&o, stdin), newVersion())
 	return root
 }
 

@@ -14,39 +14,33 @@ import (
 
 func newDemo(o *options, stdin *os.File) *cobra.Command {
 	var (
-		speed float64
-		story string
-		seed  uint64
+		flags simFlags
 		list  bool
 	)
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Open the dashboard on a simulated cloud",
 		Long: `Starts a simulated MOSK cluster and OpenStack cloud on loopback, with an update under way, and opens the dashboard on
-it. Everything is as on a real cluster, but for the clock, which runs faster. Nothing outside this process is touched.`,
+it. Everything is as on a real cluster, but for the clock, which runs faster. Nothing outside this process is touched.
+
+With --from the simulated cloud is your own, as "lockstep snapshot" has found it.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if list {
 				return listScenarios(cmd)
 			}
-			if speed <= 0 || speed > 3600 {
-				return fmt.Errorf("--speed is %g; it takes a number above 0, up to 3600", speed)
-			}
-			told, err := scenario.Load(story)
+			so, err := flags.options()
 			if err != nil {
 				return err
 			}
 			if err := canShow(stdin, cmd.OutOrStdout()); err != nil {
 				return err
 			}
-			return demo(cmd.Context(), *o, sim.Options{Scenario: told, Speed: speed, Seed: seed})
+			return demo(cmd.Context(), *o, so)
 		},
 	}
-	f := cmd.Flags()
-	f.Float64Var(&speed, "speed", 60, "how many seconds pass in the simulated cloud in one real second")
-	f.StringVar(&story, "scenario", scenario.Default, "`name` of a scenario (see --list), or a scenario file")
-	f.Uint64Var(&seed, "seed", 0, "`number` that decides what is left to chance (default: the scenario's own)")
-	f.BoolVar(&list, "list", false, "list the scenarios and what each teaches")
+	flags.addTo(cmd)
+	cmd.Flags().BoolVar(&list, "list", false, "list the scenarios and what each teaches")
 	o.addScreen(cmd)
 	return cmd
 }
@@ -91,5 +85,6 @@ func demo(ctx context.Context, o options, so sim.Options) (err error) {
 	if err != nil {
 		return err
 	}
-	return s.show(ctx, o, "Lockstep demo", fmt.Sprintf("simulated cloud, %g times as fast: nothing here is real", so.Speed))
+	title, notice := simTitle(cloud.Scenario, so.Speed)
+	return s.show(ctx, o, title, notice)
 }

@@ -14,7 +14,15 @@ import (
 func printError(w io.Writer, err error) {
 	var api *core.APIError
 	if !errors.As(err, &api) {
-		fmt.Fprintf(w, "lockstep: %s\n", oneLine(err.Error()))
+		lines := strings.Split(strings.TrimSpace(err.Error()), "\n")
+		fmt.Fprintf(w, "lockstep: %s\n", oneLine(lines[0]))
+		for i, line := range lines[1:] {
+			if i == maxLines {
+				fmt.Fprintf(w, "  and %d more\n", len(lines)-1-i)
+				break
+			}
+			fmt.Fprintf(w, "  %s\n", oneLine(line))
+		}
 		return
 	}
 	fmt.Fprintf(w, "lockstep: %s: %s\n", oneLine(api.Call), api.Kind)
@@ -25,6 +33,9 @@ func printError(w io.Writer, err error) {
 		fmt.Fprintf(w, "  %s\n", oneLine(api.Remedy))
 	}
 }
+
+// maxLines is how many further lines of an error are printed: a broken file may have thousands of mistakes.
+const maxLines = 20
 
 // maxLine is how much of one text is printed on a line, in runes.
 const maxLine = 2000

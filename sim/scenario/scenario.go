@@ -200,15 +200,7 @@ func Load(name string) (*Scenario, error) {
 		name = Default
 	}
 	if strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml") {
-		raw, err := os.ReadFile(name)
-		if err != nil {
-			return nil, fmt.Errorf("read the scenario: %w", err)
-		}
-		s, err := Parse(raw)
-		if err != nil {
-			return nil, fmt.Errorf("scenario %s: %w", name, err)
-		}
-		return s, nil
+		return LoadFile(name)
 	}
 	if !slices.Contains(List(), name) {
 		return nil, fmt.Errorf("there is no scenario %q; there are %s", name, strings.Join(List(), ", "))
@@ -220,6 +212,19 @@ func Load(name string) (*Scenario, error) {
 	s, err := Parse(raw)
 	if err != nil {
 		return nil, fmt.Errorf("scenario %s: %w", name, err)
+	}
+	return s, nil
+}
+
+// LoadFile returns the scenario in a file, whatever the file is called.
+func LoadFile(path string) (*Scenario, error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read the scenario: %w", err)
+	}
+	s, err := Parse(raw)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return s, nil
 }

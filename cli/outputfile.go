@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// toStdout is the name of an output file that is standard output.
+const toStdout = "-"
+
+// canWrite says before any work is done why a file could not be written in the end.
+func canWrite(path string, force bool) error {
+	switch info, err := os.Stat(path); {
+	case path == "":
+		return errors.New("-o names no file")
+	case path == toStdout:
+		return nil
+	case err == nil && info.IsDir():
+		return fmt.Errorf("%s is a folder; -o takes a file", path)
+	case err == nil && !force:
+		return fmt.Errorf("%s exists; --force replaces it", path)
+	}
+	if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
+		return fmt.Errorf("%s: there is no such folder", filepath.Dir(path))
+	}
+	return nil
+}
+
+// writeFile writes a file that only its owner may read, whole or not at all. Without force a file that has appeared
+// meanwhile is left alone.
+func writeFile(path string, content []byte, force bool) (err error) {
+	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // 0600
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	defer os.Remove(tmp.Name())
+	_, err = tmp.Write(content)
+	if err := errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	if !force {
+		err := os.Link(tmp.Name(), path) // fails when there is one, as a rename would not
+		if err == nil || errors.Is(err, fs.ErrExist) {
+			return exists(path, err)
+		}
+		if _, err := os.Lstat(path); err == nil { // a file system without links
+			return exists(path, fs.ErrExist)
+		}
+	}
+	if err := os.Rename(tmp.Name(), path); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}
+
+func exists(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s exists; --force replaces it", path)
+}

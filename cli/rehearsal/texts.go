@@ -1,0 +1,136 @@
+package rehearsal
+
+import (
+	"cmp"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"lockstep/core"
+	"lockstep/sim/scenario"
+)
+
+// maintenance renames locks, requests and notices, and what their texts say.
+func (p *pseudonyms) maintenance(s *scenario.Scenario, machines map[string]string) {
+	f := s.Found
+	node := func(name string) string {
+		if machine, ok := machines[name]; ok || name == "" {
+			return machine
+		}
+		return p.name("node", name) // one that is gone
+	}
+	for _, list := range [][]scenario.FoundLock{f.ClusterLocks, f.NodeLocks} {
+		for i := range list {
+			l := &list[i]
+			l.Controller, l.Node = p.controller(l.Controller), node(l.Node)
+			l.Name = p.composed("lock", l.Name)
+		}
+	}
+	for _, list := range [][]scenario.FoundRequest{f.ClusterRequests, f.NodeRequests} {
+		for i := range list {
+			r := &list[i]
+			r.Node, r.Name = node(r.Node), p.composed("request", r.Name)
+			r.Finalizers = slices.DeleteFunc(r.Finalizers, func(name string) bool { return !strings.HasPrefix(name, "lcm.mirantis.com/rockoon.") })
+		}
+	}
+	for _, list := range [][]scenario.FoundNotice{f.Deletions, f.Disablings} {
+		for i := range list {
+			list[i].Node, list[i].Name = node(list[i].Node), p.composed("notice", list[i].Name)
+		}
+	}
+	for _, list := range [][]scenario.FoundLock{f.ClusterLocks, f.NodeLocks} {
+		for i := range list {
+			list[i].Message = p.message(list[i].Message)
+			if !progressForm.MatchString(list[i].Progress) && list[i].Progress != "" {
+				list[i].Progress = leftOut
+			}
+		}
+	}
+	for i := range f.Missing {
+		f.Missing[i].Why = kindOf(f.Missing[i].Why)
+	}
+	f.Assumed = slices.DeleteFunc(f.Assumed, func(a scenario.Assumed) bool { return strings.Contains(a.Why, "Nova only") })
+}
+
+// progressForm is the one description of progress that is documented (mosk-facts 4.3).
+var progressForm = regexp.MustCompile(`^\d+ out of \d+ nodes updated$`)
+
+// composed is the pseudonym of an object's name: the name of what it is about, after a beginning that MOSK gives, or a
+// pseudonym of its own.
+func (p *pseudonyms) composed(kind, name string) string {
+	if made, ok := p.objects[name]; ok {
+		return made
+	}
+	for _, prefix := range []string{"openstack-", "ceph-", "tf-"} {
+		if rest, ok := strings.CutPrefix(name, prefix); ok {
+			if made, ok := p.objects[rest]; ok {
+				return prefix + made
+			}
+		}
+	}
+	if name == "ceph-clusterworkloadlock" {
+		return name
+	}
+	return p.name(kind, name)
+}
+
+// message is a lock's text without names. Of the texts that the OpenStack controller is known to write, names and IDs are
+// replaced and what another server said is left out; any other text may say anything.
+func (p *pseudonyms) message(text string) string {
+	if text == "" {
+		return ""
+	}
+	m := core.ReadLockMessage(text)
+	if m.Class == core.MessageUnknown || m.ID == "" {
+		return leftOut
+	}
+	for _, foreign := range []string{"error: ", "migrate server "} {
+		head, tail, found := strings.Cut(text, foreign)
+		if !found {
+			continue
+		}
+		if foreign == "migrate server " {
+			id, _, said := strings.Cut(tail, ": ")
+			if said {
+				text = head + foreign + id + ": " + leftOut
+			}
+			continue
+		}
+		text = head + foreign + leftOut
+	}
+	return p.inText(text)
+}
+
+// uuids are IDs within texts; those of nodes called kaas-node-<uuid> among them.
+var uuids = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+
+// inText replaces the IDs within a text, and the names of nodes, the only names that the OpenStack controller writes.
+func (p *pseudonyms) inText(text string) string {
+	words := uuids.Split(text, -1)
+	ids := uuids.FindAllString(text, -1)
+	var out strings.Builder
+	for i, word := range words {
+		for _, name := range slices.SortedFunc(maps.Keys(p.objects), longestFirst) {
+			if len(name) > 3 {
+				word = strings.ReplaceAll(word, name, p.objects[name])
+			}
+		}
+		out.WriteString(word)
+		if i < len(ids) {
+			out.WriteString(p.id(ids[i]))
+		}
+	}
+	return out.String()
+}
+
+func longestFirst(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }
+
+// kindOf is what of an error's text tells no names: its kind. The texts are "call: kind: the server's words".
+func kindOf(why string) string {
+	parts := strings.SplitN(why, ": ", 3)
+	if len(parts) < 2 {
+		return leftOut
+	}
+	return parts[1]
+}

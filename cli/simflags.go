@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"lockstep/sim"
+	"lockstep/sim/scenario"
+)
+
+// simFlags say which simulated cloud to start; `lockstep demo` and `lockstep sim` share them.
+type simFlags struct {
+	speed    float64
+	scenario string
+	from     string
+	seed     uint64
+}
+
+func (f *simFlags) addTo(cmd *cobra.Command) {
+	p := cmd.Flags()
+	p.Float64Var(&f.speed, "speed", 60, "how many seconds pass in the simulated cloud in one real second")
+	p.StringVar(&f.scenario, "scenario", scenario.Default, "`name` of a scenario (see lockstep demo --list), or a scenario file")
+	p.StringVar(&f.from, "from", "", "`file` that lockstep snapshot has written: rehearse the update of that cloud")
+	p.Uint64Var(&f.seed, "seed", 0, "`number` that decides what is left to chance (default: the scenario's own)")
+	cmd.MarkFlagsMutuallyExclusive("scenario", "from")
+}
+
+// options are those of the simulated cloud that the flags name. What is wrong with a file is said line by line.
+func (f *simFlags) options() (sim.Options, error) {
+	if f.speed <= 0 || f.speed > 3600 {
+		return sim.Options{}, fmt.Errorf("--speed is %g; it takes a number above 0, up to 3600", f.speed)
+	}
+	told, err := f.load()
+	if err != nil {
+		return sim.Options{}, err
+	}
+	return sim.Options{Scenario: told, Speed: f.speed, Seed: f.seed}, nil
+}
+
+func (f *simFlags) load() (*scenario.Scenario, error) {
+	if f.from == "" {
+		return scenario.Load(f.scenario)
+	}
+	told, err := scenario.LoadFile(f.from)
+	if err != nil {
+		return nil, err
+	}
+	if told.Found == nil {
+		return nil, fmt.Errorf("%s is a scenario that somebody wrote, no inventory of a live cloud: use --scenario %s", f.from, f.from)
+	}
+	return told, nil
+}
+
+// simTitle is what the dashboard's header calls a simulated cloud, and notice what it says of it: that nothing is real, and
+// whose cloud is being rehearsed.
+func simTitle(s *scenario.Scenario, speed float64) (title, notice string) {
+	title, notice = "Lockstep demo", fmt.Sprintf("simulated cloud, %g times as fast: nothing here is real", speed)
+	if whose := s.Rehearsal(); whose != "" {
+		title, notice = "Lockstep rehearsal", fmt.Sprintf("rehearsal of %s, %g times as fast: nothing here is real", oneLine(whose), speed)
+		if len(s.Found.Missing) > 0 {
+			notice += "; the inventory is not complete"
+		}
+	}
+	return title, notice
+}

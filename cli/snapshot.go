@@ -1,0 +1,254 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"lockstep/cli/rehearsal"
+	"lockstep/core"
+	"lockstep/kube"
+	"lockstep/nova"
+	"lockstep/sim/scenario"
+)
+
+// snapshotFlags are the flags of `lockstep snapshot`.
+type snapshotFlags struct {
+	output       string
+	force        bool
+	pseudonymise bool
+
+	managementKubeconfig, managementContext, managementNamespace string
+}
+
+func newSnapshot(o *options) *cobra.Command {
+	var f snapshotFlags
+	cmd := &cobra.Command{
+		Use:   "snapshot -o FILE",
+		Short: "Write an inventory of the live cloud, to rehearse its update on",
+		Long: `Reads the cluster and OpenStack once, changes nothing, and writes what a rehearsal of the update needs: nodes, locks,
+requests, the update plan and groups, instances with flavors, tags and zones, aggregates and server groups. Then
+"lockstep demo --from FILE" rebuilds the cloud in the simulation, as it stands.
+
+Names and IDs are kept, or all replaced with --pseudonymise. User data, metadata, addresses and key pairs of
+instances, Secrets and ConfigMaps are never taken over.
+
+The exit code is 0 when everything was read, 2 when something could not be (the file says what, and why), and 1 when
+no file was written.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return snapshot(cmd.Context(), *o, f, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	p := cmd.Flags()
+	p.StringVarP(&f.output, "output", "o", "", "`file` to write; - is standard output")
+	p.BoolVar(&f.force, "force", false, "replace the file when it exists")
+	p.BoolVar(&f.pseudonymise, "pseudonymise", false, "replace every name and ID by one that leads nowhere")
+	p.StringVar(&f.managementKubeconfig, "management-kubeconfig", "", "kubeconfig `file` of the management cluster (default: the same as --kubeconfig)")
+	p.StringVar(&f.managementContext, "management-context", "", "kubeconfig `context` of the management cluster, for update plan and groups")
+	p.StringVar(&f.managementNamespace, "management-namespace", "", "the cluster's project on the management cluster (default: looked for in all)")
+	_ = cmd.MarkFlagRequired("output") // the flag is there
+	return cmd
+}
+
+func snapshot(ctx context.Context, o options, f snapshotFlags, stdout, stderr io.Writer) error {
+	if err := canWrite(f.output, f.force); err != nil {
+		return err
+	}
+	log, err := openLog(o.logFile)
+	if err != nil {
+		return err
+	}
+	defer log.close()
+	kube.RedirectLogs(log.Logger)
+	t := inventoryTaker{options: o, flags: f, log: log, stderr: stderr}
+	inv, err := t.take(ctx)
+	if err != nil {
+		return err
+	}
+	s := rehearsal.FromInventory(inv, programVersion())
+	if f.pseudonymise {
+		rehearsal.Pseudonymise(s)
+	}
+	var file bytes.Buffer
+	name := f.output
+	if name == toStdout {
+		name = "FILE"
+	}
+	if err := s.Write(&file, rehearsal.Header(s, name)...); err != nil {
+		return err
+	}
+	if _, err := scenario.Parse(file.Bytes()); err != nil { // a file that could not be read again is worth nothing tonight
+		return fmt.Errorf("the inventory does not fit the file's format: %w", err)
+	}
+	report := stdout
+	if f.output == toStdout {
+		report = stderr
+		if _, err := stdout.Write(file.Bytes()); err != nil {
+			return fmt.Errorf("write the inventory: %w", err)
+		}
+	} else if err := writeFile(f.output, file.Bytes(), f.force); err != nil {
+		return err
+	}
+	return reportSnapshot(report, s, f.output, file.Len())
+}
+
+// reportSnapshot says what was written and what is missing in it.
+func reportSnapshot(w io.Writer, s *scenario.Scenario, output string, size int) error {
+	where := "Wrote " + output
+	if output == toStdout {
+		where = "Wrote the inventory"
+	}
+	fmt.Fprintf(w, "%s: %s, %s.\n", where, rehearsal.Contents(s), bytesText(size))
+	for _, a := range s.Found.Assumed {
+		fmt.Fprintf(w, "  assumed: %s: %s\n", oneLine(a.Field), oneLine(a.Why))
+	}
+	for _, m := range s.Found.Missing {
+		fmt.Fprintf(w, "  COULD NOT BE READ: %s: %s\n", oneLine(m.What), oneLine(m.Why))
+	}
+	if output != toStdout {
+		fmt.Fprintf(w, "Rehearse it: lockstep demo --from %s\n", output)
+	}
+	if len(s.Found.Missing) > 0 {
+		return exitWith(exitAttention)
+	}
+	return nil
+}
+
+func bytesText(n int) string {
+	if n < 1<<20 {
+		return fmt.Sprintf("%d KiB", (n+1023)/1024)
+	}
+	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+}
+
+// inventoryTaker reads the clouds that the flags name.
+type inventoryTaker struct {
+	options
+	flags  snapshotFlags
+	log    *log
+	stderr io.Writer
+
+	printing sync.Mutex
+}
+
+// take reads everything that can be read. It is an error when neither a node nor a compute host is known after that.
+func (t *inventoryTaker) take(ctx context.Context) (*core.Inventory, error) {
+	client, err := kube.Load(kube.Options{Kubeconfig: t.kubeconfig, Context: t.context, UserAgent: "lockstep/" + programVersion()})
+	if err != nil {
+		return nil, err
+	}
+	inv := &core.Inventory{Taken: time.Now(), Cluster: client.ClusterName, Server: client.Server}
+	login := t.login(ctx, client, inv)
+	var cluster, cloud []core.MissingFacts
+	var reading sync.WaitGroup
+	if login {
+		reading.Go(func() { inv.ClusterInventory, cluster = client.Inventory(ctx, t.progress) })
+	}
+	reading.Go(func() { inv.CloudInventory, cloud = t.cloud(ctx, client) })
+	reading.Wait()
+	inv.Missing = append(append(inv.Missing, cluster...), cloud...)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if len(inv.Nodes) == 0 && len(inv.Services) == 0 {
+		if len(inv.Missing) > 0 {
+			return nil, inv.Missing[0].Err
+		}
+		return nil, errors.New("there is nothing to write: the cluster has no nodes and OpenStack no compute services")
+	}
+	t.management(ctx, inv)
+	return inv, ctx.Err()
+}
+
+// login lets a credential plugin ask on the terminal, and notes all of Kubernetes as missing when there is no way in.
+func (t *inventoryTaker) login(ctx context.Context, client *kube.Client, inv *core.Inventory) bool {
+	_, err := client.Login(ctx)
+	var api *core.APIError
+	if !errors.As(err, &api) {
+		return true
+	}
+	t.log.Warn("log in to Kubernetes", "error", err)
+	for _, id := range kube.Sources() {
+		if id != core.SourceNodePods {
+			inv.Missing = append(inv.Missing, core.MissingFacts{What: string(id), Err: api})
+		}
+	}
+	return false
+}
+
+func (t *inventoryTaker) cloud(ctx context.Context, client *kube.Client) (core.CloudInventory, []core.MissingFacts) {
+	none := func(err error) (core.CloudInventory, []core.MissingFacts) {
+		var api *core.APIError
+		if !errors.As(err, &api) {
+			api = &core.APIError{Kind: core.ErrConfiguration, Server: core.ServerOpenStack, Call: "log in to OpenStack", Message: err.Error(), Err: err}
+		}
+		return core.CloudInventory{}, []core.MissingFacts{{What: "all of OpenStack", Err: api}}
+	}
+	o := nova.Options{Cloud: t.osCloud, UserAgent: "lockstep/" + programVersion(), Log: t.log.Logger}
+	if t.osFromCluster {
+		secret, err := client.OpenStackCredentials(ctx)
+		if err != nil {
+			return none(err)
+		}
+		o.CloudsYAML = secret
+	}
+	config, err := nova.Load(o)
+	if err != nil {
+		return none(err)
+	}
+	cloud := nova.Connect(config)
+	defer cloud.Close()
+	return cloud.Inventory(ctx, t.progress)
+}
+
+// management reads update plan and groups, where the flags say how.
+func (t *inventoryTaker) management(ctx context.Context, inv *core.Inventory) {
+	f := t.flags
+	if f.managementKubeconfig == "" && f.managementContext == "" {
+		return
+	}
+	miss := func(err error) {
+		var api *core.APIError
+		if errors.As(err, &api) {
+			inv.Missing = append(inv.Missing, core.MissingFacts{What: "update plan and groups", Err: api})
+		}
+	}
+	o := kube.Options{Kubeconfig: f.managementKubeconfig, Context: f.managementContext, UserAgent: "lockstep/" + programVersion()}
+	if o.Kubeconfig == "" {
+		o.Kubeconfig = t.kubeconfig
+	}
+	client, err := kube.Load(o)
+	if err != nil {
+		miss(err)
+		return
+	}
+	if _, err := client.Login(ctx); err != nil {
+		miss(err)
+		return
+	}
+	var nodes []string
+	for _, n := range inv.Nodes {
+		nodes = append(nodes, n.Name)
+	}
+	var missing []core.MissingFacts
+	inv.Management, missing = client.ManagementInventory(ctx, f.managementNamespace, nodes, t.progress)
+	inv.Missing = append(inv.Missing, missing...)
+}
+
+// progress tells a person who waits what has been read.
+func (t *inventoryTaker) progress(what string, n int) {
+	t.printing.Lock()
+	defer t.printing.Unlock()
+	if f, ok := t.stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		fmt.Fprintf(f, "  read %d %s\n", n, what)
+	}
+}
