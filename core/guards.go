@@ -152,15 +152,28 @@ func (s *Snapshot) guardHostKnown(n *Node) Guard {
 }
 
 // inTheWay are the instances on the node that go down with it against somebody's will: those that Rockoon's blocking check
-// finds, whatever the request's scope says.
+// finds, whatever the request's scope says, and those that will run in a moment.
 func (s *Snapshot) inTheWay(node string) []InstanceView {
 	var out []InstanceView
 	for _, v := range s.InstanceViews(node) {
-		if blocks(v.Instance, v.Action) {
+		if blocks(v.Instance, v.Action) || comingUp(v) {
 			out = append(out, v)
 		}
 	}
 	return out
+}
+
+// comingUp tells whether an instance that does not run is being brought up by Nova (nova.compute.task_states). The blocking
+// check of the OpenStack controller does not see it.
+func comingUp(v InstanceView) bool {
+	if v.Action == ActionPowerOff {
+		return false
+	}
+	switch v.Instance.TaskState {
+	case "powering-on", "resuming", "unshelving", "restoring", "spawning":
+		return true
+	}
+	return false
 }
 
 // guardHostEmpty holds when nothing is left on the host that its reboot would hurt.
@@ -181,7 +194,11 @@ func (s *Snapshot) guardHostEmpty(node string) Guard {
 	names, remedies := make([]string, len(left)), make([]string, len(left))
 	for i, v := range left {
 		name := instanceLabel(v.Instance)
-		names[i] = fmt.Sprintf("%s (%s)", name, v.Action)
+		state := string(v.Action)
+		if comingUp(v) {
+			state = v.Instance.TaskState
+		}
+		names[i] = fmt.Sprintf("%s (%s)", name, state)
 		remedies[i] = name + ": " + s.remedyFor(v)
 	}
 	g.Answer = fmt.Sprintf("%d %s: %s", len(left), verb(len(left), "runs", "run"), some(names, 8))
@@ -199,6 +216,8 @@ func (s *Snapshot) remedyFor(v InstanceView) string {
 	switch {
 	case s.moving(in):
 		return "wait for its migration"
+	case comingUp(v):
+		return "wait until Nova has brought it up, then move or stop it"
 	case len(ways) == 0:
 		return "it is " + in.Status + dashed(textOf(nothingMoves[in.Status], "wait until Nova is done with it"))
 	case in.Status == "VERIFY_RESIZE":

@@ -186,6 +186,7 @@ func TestGuards(t *testing.T) {
 		{"safe: one is tagged notify", emptied, func(sc scene) { sc.instance("cmp-01", "batch-17", "notify") }, declare, []string{"host-empty"}},
 		{"safe: one is tagged poweroff", emptied, func(sc scene) { sc.instance("cmp-01", "ci", "poweroff") }, declare, nil},
 		{"safe: one in error, power unknown", emptied, func(sc scene) { sc.instance("cmp-01", "bad"); sc.status("bad", "ERROR", "error").Power = PowerNoState }, declare, []string{"host-empty"}},
+		{"safe: one is being started", emptied, func(sc scene) { sc.named("web-1").TaskState = "powering-on" }, declare, []string{"host-empty"}},
 		{"safe: one is on its way here", emptied, func(sc scene) { sc.migration(sc.named("web-2"), "running", "cmp-01", time.Minute) }, declare, []string{"no-migration"}},
 		{"safe: one leaves", emptied, func(sc scene) { sc.migrates("web-1") }, declare, []string{"no-migration"}},
 		{"safe: LCM does not ask", emptied, func(sc scene) { delete(sc.NodeRequests, "cmp-01") }, declare, []string{"request"}},
