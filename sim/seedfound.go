@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,7 +36,7 @@ func (s *seeder) asFound(ctx context.Context) error {
 	}
 	var past []moment
 	for i, n := range s.story.Nodes {
-		past = append(past, moment{n.Age, "node " + n.Machine, func(ctx context.Context) error {
+		past = append(past, moment{s.story.Ago(n.Created), "node " + n.Machine, func(ctx context.Context) error {
 			_, err := s.kube.CoreV1().Nodes().Create(ctx, s.foundNode(n, i), metav1.CreateOptions{})
 			return err
 		}})
@@ -57,6 +58,9 @@ func (s *seeder) asFound(ctx context.Context) error {
 	return nil
 }
 
+// when is the time in the simulated cluster that a moment before the look is.
+func (s *seeder) when(m scenario.Moment) time.Time { return s.start.Add(-s.story.Ago(m).Of()) }
+
 // foundNode is a node with what was found of it.
 func (s *seeder) foundNode(n scenario.Node, i int) *corev1.Node {
 	node := newNode(s.story, n, i, s.start)
@@ -71,7 +75,7 @@ func (s *seeder) foundNode(n scenario.Node, i int) *corev1.Node {
 		if c.Type != corev1.NodeReady {
 			continue
 		}
-		c.LastTransitionTime = metav1.NewTime(s.start.Add(-n.ReadyFor.Of()))
+		c.LastTransitionTime = metav1.NewTime(s.when(n.ReadySince))
 		if n.Ready != "" {
 			c.Status, c.Reason, c.Message = corev1.ConditionStatus(n.Ready), cmp.Or(n.ReadyReason, "KubeletNotReady"), ""
 		}
@@ -82,7 +86,7 @@ func (s *seeder) foundNode(n scenario.Node, i int) *corev1.Node {
 func (s *seeder) foundLocks(resource schema.GroupVersionResource, kind string, locks []scenario.FoundLock) []moment {
 	var past []moment
 	for _, l := range locks {
-		past = append(past, moment{l.Age, kind + " " + l.Name, func(ctx context.Context) error {
+		past = append(past, moment{s.story.Ago(l.Created), kind + " " + l.Name, func(ctx context.Context) error {
 			spec := map[string]any{"controllerName": l.Controller}
 			if l.Node != "" {
 				spec["nodeName"] = s.nodeName(l.Node)
@@ -113,8 +117,8 @@ func (s *seeder) lockStatus(l scenario.FoundLock) map[string]any {
 	}
 	if l.Message != "" {
 		status["errorMessage"] = l.Message
-		if l.Said > 0 {
-			status["errorMessage"] = pythonTime(s.start.Add(-l.Said.Of())) + " " + l.Message
+		if !l.Said.IsZero() {
+			status["errorMessage"] = pythonTime(s.when(l.Said)) + " " + l.Message
 		}
 	}
 	if l.Progress != "" || l.Percentage > 0 {
@@ -134,7 +138,7 @@ func (s *seeder) nodeName(machine string) string {
 func (s *seeder) foundRequests(resource schema.GroupVersionResource, kind string, requests []scenario.FoundRequest) []moment {
 	var past []moment
 	for _, r := range requests {
-		past = append(past, moment{r.Age, kind + " " + r.Name, func(ctx context.Context) error {
+		past = append(past, moment{s.story.Ago(r.Created), kind + " " + r.Name, func(ctx context.Context) error {
 			spec := map[string]any{}
 			for key, value := range map[string]string{"release": r.Release, "scope": r.Scope} {
 				if value != "" {
@@ -146,14 +150,14 @@ func (s *seeder) foundRequests(resource schema.GroupVersionResource, kind string
 			}
 			object := newObject(kind, r.Name, spec)
 			object.SetFinalizers(r.Finalizers)
-			if r.Deleted > 0 && len(r.Finalizers) == 0 {
+			if !r.Deleted.IsZero() && len(r.Finalizers) == 0 {
 				object.SetFinalizers([]string{rockoonFinalizer})
 			}
 			_, err := s.dyn.Resource(resource).Create(ctx, object, metav1.CreateOptions{})
 			return err
 		}})
-		if r.Deleted > 0 {
-			past = append(past, moment{min(r.Deleted, r.Age), "deletion of " + kind + " " + r.Name, func(ctx context.Context) error {
+		if !r.Deleted.IsZero() {
+			past = append(past, moment{s.story.Ago(r.Deleted), "deletion of " + kind + " " + r.Name, func(ctx context.Context) error {
 				return s.dyn.Resource(resource).Delete(ctx, r.Name, metav1.DeleteOptions{})
 			}})
 		}
@@ -164,7 +168,7 @@ func (s *seeder) foundRequests(resource schema.GroupVersionResource, kind string
 func (s *seeder) foundNotices(resource schema.GroupVersionResource, kind string, notices []scenario.FoundNotice) []moment {
 	var past []moment
 	for _, n := range notices {
-		past = append(past, moment{n.Age, kind + " " + n.Name, func(ctx context.Context) error {
+		past = append(past, moment{s.story.Ago(n.Created), kind + " " + n.Name, func(ctx context.Context) error {
 			_, err := s.dyn.Resource(resource).Create(ctx, newObject(kind, n.Name, map[string]any{"nodeName": s.nodeName(n.Node)}), metav1.CreateOptions{})
 			return err
 		}})
@@ -192,7 +196,7 @@ func (s *seeder) foundStatus() *unstructured.Unstructured {
 	osdpl, _, _ := unstructured.NestedMap(status.Object, "status", "osdpl")
 	maps.Copy(osdpl, known(map[string]string{
 		"state": d.State, "release": d.Release, "controller_version": d.Version, "health": d.Health, "lcm_progress": d.Progress, "cause": d.Cause,
-		"timestamp": pythonTime(s.start.Add(-d.Since.Of())),
+		"timestamp": pythonTime(s.when(d.Since)),
 	}))
 	setNested(status, osdpl, "status", "osdpl")
 	for _, one := range d.Services {
@@ -200,7 +204,7 @@ func (s *seeder) foundStatus() *unstructured.Unstructured {
 		if service == nil {
 			service = map[string]any{}
 		}
-		maps.Copy(service, known(map[string]string{"state": one.State, "release": one.Release, "timestamp": pythonTime(s.start.Add(-one.Since.Of()))}))
+		maps.Copy(service, known(map[string]string{"state": one.State, "release": one.Release, "timestamp": pythonTime(s.when(one.Since))}))
 		setNested(status, service, "status", "services", one.Name)
 	}
 	for _, place := range d.Unhealthy {

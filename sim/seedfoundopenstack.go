@@ -44,7 +44,7 @@ func foundCloud(cloud *openstack.Cloud, s *scenario.Scenario, hosts map[string]s
 		}
 		state := openstack.ServiceState{Disabled: n.Disabled, Reason: n.DisabledReason, ForcedDown: n.ForcedDown}
 		if n.Down {
-			state.Silent = start.Add(-cmp.Or(n.ReadyFor.Of(), 10*time.Minute))
+			state.Silent = start.Add(-cmp.Or(s.Ago(n.ReadySince).Of(), 10*time.Minute))
 		}
 		if err := cloud.SetService(n.Name, state); err != nil {
 			return fmt.Errorf("seed host %s: %w", n.Machine, err)

@@ -19,9 +19,8 @@ func Header(s *scenario.Scenario, file string) []string {
 		"Whose: " + whose + ". It holds " + Contents(s) + ".",
 		"Rehearse its update: lockstep demo --from " + file,
 		"",
-		"All durations are back from that moment. Nodes are named by their machines. The UIDs of Kubernetes are not kept: a",
-		"rehearsal's objects get their own. User data, metadata, addresses and key pairs of instances, Secrets and ConfigMaps",
-		"are never taken over.",
+		"Nodes are named by their machines. Times are the cluster's. The UIDs of Kubernetes are not kept: a rehearsal's objects",
+		"get their own. User data, metadata, addresses and key pairs of instances, Secrets and ConfigMaps are never taken over.",
 	}
 	if f.Pseudonymous {
 		lines = append(lines, "Pseudonymous: names and IDs are made up and lead nowhere; foreign tags, annotations and texts are left out.")

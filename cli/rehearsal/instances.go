@@ -85,8 +85,8 @@ func (b *builder) instances() {
 func (b *builder) instance(in *core.Instance, status string) scenario.Instance {
 	found := scenario.Instance{
 		Name: cmp.Or(oneLine(in.Name, 255), in.ID), Project: b.projectNames[in.ProjectID], Flavor: b.flavorNames[flavorKey(flavorOf(in))],
-		Host: b.machineOf(in.Host), Status: unless(status, "ACTIVE", ""), Fault: oneLine(in.Fault, 500), Age: b.ago(in.Created),
-		FoundInstance: scenario.FoundInstance{ID: in.ID, ServerGroup: b.groupOf[in.ID]},
+		Host: b.machineOf(in.Host), Status: unless(status, "ACTIVE", ""), Fault: oneLine(in.Fault, 500),
+		FoundInstance: scenario.FoundInstance{ID: in.ID, Created: moment(in.Created), ServerGroup: b.groupOf[in.ID]},
 	}
 	if in.Power != powerOf[status] {
 		found.Power = powerWords[in.Power]

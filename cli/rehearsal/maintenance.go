@@ -19,11 +19,11 @@ func (b *builder) deployment() {
 	b.s.Cloud.Deployment, b.s.Cloud.Version = o.Name, o.OpenStackVersion
 	d := &scenario.FoundDeployment{
 		State: o.State, Release: o.Release, Version: o.ControllerVersion, Health: o.Health, Progress: o.LCMProgress,
-		Cause: o.Cause, Since: b.ago(o.Timestamp), Unhealthy: o.Unhealthy,
+		Cause: o.Cause, Since: moment(o.Timestamp), Unhealthy: o.Unhealthy,
 	}
 	for _, s := range o.Services {
 		b.s.Cloud.Services = append(b.s.Cloud.Services, s.Name)
-		d.Services = append(d.Services, scenario.FoundService{Name: s.Name, State: s.State, Release: s.Release, Since: b.ago(s.Since)})
+		d.Services = append(d.Services, scenario.FoundService{Name: s.Name, State: s.State, Release: s.Release, Since: moment(s.Since)})
 	}
 	b.s.Found.Deployment = d
 }
@@ -48,7 +48,7 @@ func (b *builder) lock(l *core.WorkloadLock) scenario.FoundLock {
 	m := core.ReadLockMessage(l.Message)
 	found := scenario.FoundLock{
 		Name: l.Name, Controller: l.Controller, Node: b.machineName(l.Node), State: string(l.RawState), Release: l.Release, Inner: l.InnerState,
-		Message: oneLine(m.Text, 4000), Said: b.ago(m.At), Deletion: l.NodeDeletionRequestSupported, Age: b.ago(l.Created),
+		Message: oneLine(m.Text, 4000), Said: moment(m.At), Deletion: l.NodeDeletionRequestSupported, Created: moment(l.Created),
 	}
 	if l.Progress != nil {
 		found.Progress, found.Percentage = oneLine(l.Progress.Description, 300), l.Progress.Percentage
@@ -63,7 +63,7 @@ func (b *builder) requests() {
 	f := b.s.Found
 	request := func(r *core.MaintenanceRequest) scenario.FoundRequest {
 		return scenario.FoundRequest{Name: r.Name, Node: b.machineName(r.Node), Release: r.Release, Scope: string(r.Scope),
-			Age: b.ago(r.Created), Deleted: b.ago(r.Deleting), Finalizers: r.Finalizers}
+			Created: moment(r.Created), Deleted: moment(r.Deleting), Finalizers: r.Finalizers}
 	}
 	for _, r := range b.inv.ClusterRequests {
 		f.ClusterRequests = append(f.ClusterRequests, request(r))
@@ -74,7 +74,7 @@ func (b *builder) requests() {
 		}
 	}
 	notice := func(n *core.NodeNotice) scenario.FoundNotice {
-		return scenario.FoundNotice{Name: n.Name, Node: b.machineName(n.Node), Age: b.ago(n.Created)}
+		return scenario.FoundNotice{Name: n.Name, Node: b.machineName(n.Node), Created: moment(n.Created)}
 	}
 	for _, n := range b.inv.Deletions {
 		f.Deletions = append(f.Deletions, notice(n))
@@ -154,11 +154,11 @@ func workersInOrder(s *scenario.Scenario) []string {
 
 func (b *builder) plans(m *core.ManagementInventory) {
 	for _, p := range m.Plans {
-		found := scenario.FoundPlan{Name: p.Name, Source: p.Source, Target: p.Target, Status: p.Status, Started: b.ago(p.Started), Completed: b.ago(p.Completed)}
+		found := scenario.FoundPlan{Name: p.Name, Source: p.Source, Target: p.Target, Status: p.Status, Started: moment(p.Started), Completed: moment(p.Completed)}
 		for _, st := range p.Steps {
 			found.Steps = append(found.Steps, scenario.FoundStep{
 				ID: st.ID, Name: oneLine(st.Name, 200), Commence: st.Commence, Estimate: st.Estimate, Status: st.Status,
-				Message: oneLine(st.Message, 1000), Started: b.ago(st.Started), Took: st.Duration,
+				Message: oneLine(st.Message, 1000), Started: moment(st.Started), Took: st.Duration,
 			})
 		}
 		b.s.Found.Plans = append(b.s.Found.Plans, found)

@@ -27,7 +27,7 @@ func (b *builder) nodes() {
 		}
 		b.machines[n.Name], b.hosts[n.Name] = machine, machine
 		b.add(scenario.Node{Machine: machine, Name: n.Name, Roles: rolesOf(n), Annotations: maps.Clone(n.Annotations), FoundNode: scenario.FoundNode{
-			Kubelet: n.KubeletVersion, Cordoned: n.Cordoned, Age: b.ago(n.Created), ReadyFor: b.ago(n.ReadySince),
+			Kubelet: n.KubeletVersion, Cordoned: n.Cordoned, Created: moment(n.Created), ReadySince: moment(n.ReadySince),
 			Ready: unless(n.Ready, "True", "Unknown"), ReadyReason: oneLine(unless(n.ReadyReason, "KubeletReady", ""), 100),
 		}})
 	}

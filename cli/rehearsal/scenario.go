@@ -18,9 +18,9 @@ import (
 // What the cloud did not tell is filled in, and said so under found.assumed. The result is what scenario.Parse accepts,
 // provided that the inventory has at least one node or compute host.
 func FromInventory(inv *core.Inventory, version string) *scenario.Scenario {
-	b := &builder{inv: inv, now: clusterTime(inv), s: &scenario.Scenario{
+	b := &builder{inv: inv, s: &scenario.Scenario{
 		Format: scenario.Format, Name: fallback(oneLine(inv.Cluster, 80), "cluster"), Seed: 1,
-		Found: &scenario.Found{At: inv.Taken.UTC().Format(time.RFC3339), From: oneLine(inv.Server, 200), By: version},
+		Found: &scenario.Found{At: moment(clusterTime(inv)), From: oneLine(inv.Server, 200), By: version},
 	}}
 	b.s.Title = titleOf(b.s.Name)
 	b.s.Teaches = "Your own fleet: what tonight's update will ask of you. Nothing here touches the real cloud."
@@ -45,7 +45,6 @@ func FromInventory(inv *core.Inventory, version string) *scenario.Scenario {
 // builder makes one scenario.
 type builder struct {
 	inv *core.Inventory
-	now time.Time // the cluster's
 	s   *scenario.Scenario
 
 	machines map[string]string // machine names by the names of nodes
@@ -92,12 +91,12 @@ func clusterTime(inv *core.Inventory) time.Time {
 	return now
 }
 
-// ago is how long before the look something was, at least a second; 0 for the zero time.
-func (b *builder) ago(t time.Time) scenario.Duration {
+// moment is a time to the second, as the file has it.
+func moment(t time.Time) scenario.Moment {
 	if t.IsZero() {
-		return 0
+		return scenario.Moment{}
 	}
-	return scenario.Duration(max(b.now.Sub(t).Round(time.Second), time.Second))
+	return scenario.Moment(t.UTC().Truncate(time.Second))
 }
 
 // releases finds out from where to where the update goes.

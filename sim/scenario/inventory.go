@@ -3,7 +3,6 @@ package scenario
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -12,10 +11,10 @@ import (
 const Format = 1
 
 // Found is how a live cloud was found by `lockstep snapshot`: everything that update, history and the roles of nodes alone
-// do not say. A scenario with it starts exactly there, instead of where its history leads; all durations in it are back
-// from the moment of the look. Node names in it are machine names, as everywhere in a scenario.
+// do not say. A scenario with it starts exactly there, instead of where its history leads: what happened so long before the
+// look has happened so long before the start. Node names in it are machine names, as everywhere in a scenario.
 type Found struct {
-	At           string    `json:"at"`           // the moment of the look, RFC 3339, UTC
+	At           Moment    `json:"at"`           // of the look
 	From         string    `json:"from"`         // the API server that was asked; empty in a pseudonymous file
 	By           string    `json:"by"`           // the version of the program that looked
 	Pseudonymous bool      `json:"pseudonymous"` // names and IDs are not the real ones
@@ -69,17 +68,17 @@ type FoundDeployment struct {
 	Health    string         `json:"health"`  // ready/total
 	Progress  string         `json:"progress"`
 	Cause     string         `json:"cause"`
-	Since     Duration       `json:"since"` // of the timestamp
+	Since     Moment         `json:"since"` // its timestamp
 	Services  []FoundService `json:"services"`
 	Unhealthy []string       `json:"unhealthy"` // application/component
 }
 
 // FoundService is one OpenStack service of the deployment.
 type FoundService struct {
-	Name    string   `json:"name"`
-	State   string   `json:"state"`
-	Release string   `json:"release"`
-	Since   Duration `json:"since"`
+	Name    string `json:"name"`
+	State   string `json:"state"`
+	Release string `json:"release"`
+	Since   Moment `json:"since"`
 }
 
 // Overcommit is how much more than it has a host may give to instances; 0: the simulation's own.
@@ -95,32 +94,32 @@ type FoundRequest struct {
 	Node       string   `json:"node"`
 	Release    string   `json:"release"`
 	Scope      string   `json:"scope"`
-	Age        Duration `json:"age"`
-	Deleted    Duration `json:"deleted"`    // so long ago its deletion was asked for; 0: it was not
+	Created    Moment   `json:"created"`
+	Deleted    Moment   `json:"deleted"`    // when its deletion was asked for
 	Finalizers []string `json:"finalizers"` // who holds a deleted one
 }
 
 // FoundNotice is an object that says one thing about one node.
 type FoundNotice struct {
-	Name string   `json:"name"`
-	Node string   `json:"node"`
-	Age  Duration `json:"age"`
+	Name    string `json:"name"`
+	Node    string `json:"node"`
+	Created Moment `json:"created"`
 }
 
 // FoundLock is a workload lock, whoever owns it.
 type FoundLock struct {
-	Name       string   `json:"name"`
-	Controller string   `json:"controller"`
-	Node       string   `json:"node"`  // of a NodeWorkloadLock
-	State      string   `json:"state"` // active, inactive, failed; empty: it has no status
-	Release    string   `json:"release"`
-	Inner      string   `json:"inner"`    // the annotation inner_state
-	Message    string   `json:"message"`  // its errorMessage without the time that it begins with
-	Said       Duration `json:"said"`     // how long ago that was; 0: the message begins with no time
-	Progress   string   `json:"progress"` // inactivationProgress
-	Percentage int      `json:"percentage"`
-	Deletion   bool     `json:"deletion"` // nodeDeletionRequestSupported
-	Age        Duration `json:"age"`
+	Name       string `json:"name"`
+	Controller string `json:"controller"`
+	Node       string `json:"node"`  // of a NodeWorkloadLock
+	State      string `json:"state"` // active, inactive, failed; empty: it has no status
+	Release    string `json:"release"`
+	Inner      string `json:"inner"`    // the annotation inner_state
+	Message    string `json:"message"`  // its errorMessage without the time that it begins with
+	Said       Moment `json:"said"`     // that time
+	Progress   string `json:"progress"` // inactivationProgress
+	Percentage int    `json:"percentage"`
+	Deletion   bool   `json:"deletion"` // nodeDeletionRequestSupported
+	Created    Moment `json:"created"`
 }
 
 // FoundUpdateGroup is an UpdateGroup of the management cluster.
@@ -137,21 +136,21 @@ type FoundPlan struct {
 	Source    string      `json:"source"`
 	Target    string      `json:"target"`
 	Status    string      `json:"status"`
-	Started   Duration    `json:"started"`
-	Completed Duration    `json:"completed"`
+	Started   Moment      `json:"started"`
+	Completed Moment      `json:"completed"`
 	Steps     []FoundStep `json:"steps"`
 }
 
 // FoundStep is one step of a plan.
 type FoundStep struct {
-	ID       string   `json:"id"`
-	Name     string   `json:"name"`
-	Commence bool     `json:"commence"`
-	Estimate string   `json:"estimate"`
-	Status   string   `json:"status"`
-	Message  string   `json:"message"`
-	Started  Duration `json:"started"`
-	Took     string   `json:"took"`
+	ID       string `json:"id"`
+	Name     string `json:"name"`
+	Commence bool   `json:"commence"`
+	Estimate string `json:"estimate"`
+	Status   string `json:"status"`
+	Message  string `json:"message"`
+	Started  Moment `json:"started"`
+	Took     string `json:"took"`
 }
 
 // FoundAggregate is a host aggregate.
@@ -178,13 +177,13 @@ type FoundProject struct {
 
 // FoundNode is what Found adds to a node.
 type FoundNode struct {
-	Kubelet     string   `json:"kubelet"`     // version; empty: kubelet.from
-	Ready       string   `json:"ready"`       // status of the Ready condition; empty: True
-	ReadyReason string   `json:"readyReason"` // of a node that is not Ready
-	ReadyFor    Duration `json:"readyFor"`    // since the condition last changed
-	Cordoned    bool     `json:"cordoned"`
-	Age         Duration `json:"age"`
-	MemoryMiB   int      `json:"memoryMiB"` // instead of memoryGiB, where that is not whole
+	Kubelet     string `json:"kubelet"`     // version; empty: kubelet.from
+	Ready       string `json:"ready"`       // status of the Ready condition; empty: True
+	ReadyReason string `json:"readyReason"` // of a node that is not Ready
+	ReadySince  Moment `json:"readySince"`  // when the condition last changed
+	Cordoned    bool   `json:"cordoned"`
+	Created     Moment `json:"created"`
+	MemoryMiB   int    `json:"memoryMiB"` // instead of memoryGiB, where that is not whole
 
 	Group string `json:"group"` // its update group
 	Index int    `json:"index"` // its upgrade index
@@ -206,6 +205,7 @@ type FoundFlavor struct {
 // FoundInstance is what Found adds to an instance.
 type FoundInstance struct {
 	ID          string `json:"id"`
+	Created     Moment `json:"created"`     // instead of age
 	ServerGroup string `json:"serverGroup"` // name or ID
 	CameFrom    string `json:"cameFrom"`    // machine that a VERIFY_RESIZE would be reverted to
 	MigratingTo string `json:"migratingTo"` // machine that a MIGRATING is on its way to
@@ -217,27 +217,37 @@ func (s *Scenario) setFoundDefaults() {
 		return
 	}
 	oldest := Duration(time.Hour)
-	older := func(ages ...Duration) { oldest = max(oldest, slices.Max(append(ages, 0))) }
+	older := func(moments ...Moment) {
+		for _, m := range moments {
+			oldest = max(oldest, s.Ago(m))
+		}
+	}
 	f := s.Found
 	for _, list := range [][]FoundLock{f.ClusterLocks, f.NodeLocks} {
 		for _, l := range list {
-			older(l.Age, l.Said)
+			older(l.Created, l.Said)
 		}
 	}
 	for _, list := range [][]FoundRequest{f.ClusterRequests, f.NodeRequests} {
 		for _, r := range list {
-			older(r.Age, r.Deleted)
+			older(r.Created, r.Deleted)
 		}
 	}
 	for _, list := range [][]FoundNotice{f.Deletions, f.Disablings} {
 		for _, n := range list {
-			older(n.Age)
+			older(n.Created)
 		}
 	}
 	for _, n := range s.Nodes {
-		older(n.Age, n.ReadyFor)
+		older(n.Created, n.ReadySince)
 	}
 	s.History.Age = cmp.Or(s.History.Age, oldest+Duration(time.Minute))
+	for i := range s.Instances {
+		in := &s.Instances[i]
+		if !in.Created.IsZero() {
+			in.Age = max(s.Ago(in.Created), Duration(time.Second))
+		}
+	}
 }
 
 // checkFound says what is wrong with the part that `lockstep snapshot` writes.
@@ -246,9 +256,7 @@ func (s *Scenario) checkFound(machines map[string]Node, check func(bool, string,
 	if f == nil {
 		return
 	}
-	if _, err := time.Parse(time.RFC3339, f.At); err != nil {
-		check(false, "found.at is %q: want a time such as 2026-11-21T19:30:00Z", f.At)
-	}
+	check(!f.At.IsZero(), "found.at is missing: want the time of the look, such as 2026-11-21T19:30:00Z")
 	known := func(where, node string) {
 		_, ok := machines[node]
 		check(ok, "%s is of the node %q, which is not there", where, node)
@@ -343,9 +351,5 @@ func (s *Scenario) Rehearsal() string {
 	if s.Found == nil {
 		return ""
 	}
-	at := s.Found.At
-	if t, err := time.Parse(time.RFC3339, at); err == nil {
-		at = t.UTC().Format("2006-01-02 15:04 UTC")
-	}
-	return strings.TrimSpace(s.Name + " as of " + at)
+	return s.Name + " as of " + s.Found.At.Of().Format("2006-01-02 15:04 UTC")
 }

@@ -119,6 +119,9 @@ func flow(v reflect.Value) string {
 	var parts []string
 	switch v.Kind() {
 	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[Moment]() {
+			return scalar(v)
+		}
 		for name, field := range fieldsOf(v) {
 			parts = append(parts, name+": "+flow(field))
 		}
@@ -147,8 +150,11 @@ func flow(v reflect.Value) string {
 }
 
 func scalar(v reflect.Value) string {
-	if d, ok := v.Interface().(Duration); ok {
-		return short(d)
+	switch v := v.Interface().(type) {
+	case Duration:
+		return short(v)
+	case Moment:
+		return quote(v.String())
 	}
 	switch v.Kind() {
 	case reflect.String:

@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"lockstep/sim"
+	"lockstep/sim/scenario"
+)
+
+// takeSnapshot is `lockstep snapshot` of a simulated cloud, as a file.
+func takeSnapshot(t *testing.T, c *sim.Cloud, flags ...string) (file string, code int, out string) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "mos.yaml")
+	t.Setenv("OS_CLIENT_CONFIG_FILE", c.CloudsYAMLPath)
+	code, out, errs := run(t, append([]string{"snapshot", "--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName, "-o", file}, flags...)...)
+	if errs != "" {
+		t.Fatalf("exit %d: %s", code, errs)
+	}
+	return file, code, out
+}
+
+// rebuilt is the simulated cloud of a snapshot, standing still where that was taken.
+func rebuilt(t *testing.T, file string) *sim.Cloud {
+	t.Helper()
+	s, err := scenario.LoadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return started(t, sim.Options{Scenario: s, Paused: true})
+}
+
+func started(t *testing.T, o sim.Options) *sim.Cloud {
+	t.Helper()
+	o.Dir = t.TempDir()
+	c, err := sim.Start(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+// times are what two looks at the same cloud may differ in.
+var times = regexp.MustCompile(`(?m)"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z"|^#.*
+|^  from: .*
+`)
+
+func content(t *testing.T, file string) string {
+	t.Helper()
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return times.ReplaceAllString(string(raw), "")
+}
+
+// until waits for something to happen in a simulated cloud.
+func until(t *testing.T, what string, happened func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for !happened() {
+		select {
+		case <-ctx.Done():
+			t.Fatalf("%s did not happen", what)
+		case <-tick.C:
+		}
+	}
+}
+
+// What snapshot writes of a cloud, it writes again of the cloud that the simulation makes of it.
+func TestASnapshotIsRebuilt(t *testing.T) {
+	alone(t)
+	first := started(t, sim.Options{Paused: true})
+	a, code, out := takeSnapshot(t, first)
+	if code != exitFine {
+		t.Errorf("exit %d: %s", code, out)
+	}
+	b, _, _ := takeSnapshot(t, rebuilt(t, a))
+	if diff := cmp.Diff(content(t, a), content(t, b)); diff != "" {
+		t.Errorf("the rebuilt cloud differs:\n%s", diff)
+	}
+	if info, err := os.Stat(a); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file's mode is %v, %v", info.Mode(), err)
+	}
+	if !strings.Contains(content(t, a), "db-replica") {
+		t.Errorf("an instance is not in the file:\n%s", content(t, a))
+	}
+}
