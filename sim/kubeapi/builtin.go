@@ -3,6 +3,7 @@ package kubeapi
 import (
 	"encoding/base64"
 	"hash/fnv"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -37,7 +38,7 @@ func builtins() []*resource {
 	all := []string{"all"}
 	kinds := []*resource{
 		{GroupVersionResource: core("namespaces"), kind: "Namespace", shortNames: []string{"ns"}, status: true, unconditional: true,
-			fields: []string{"status.phase"}, defaults: defaultNamespace, columns: namespaceColumns},
+			oneByOne: true, fields: []string{"status.phase"}, defaults: defaultNamespace, columns: namespaceColumns},
 		{GroupVersionResource: core("nodes"), kind: "Node", shortNames: []string{"no"}, status: true, unconditional: true,
 			statusOnCreate: true, metadataOnStatus: true, fields: []string{"spec.unschedulable"}, columns: nodeColumns},
 		{GroupVersionResource: core("pods"), kind: "Pod", shortNames: []string{"po"}, categories: all, namespaced: true, status: true,
@@ -54,16 +55,17 @@ func builtins() []*resource {
 				"involvedObject.apiVersion", "involvedObject.resourceVersion", "involvedObject.fieldPath", "reason",
 				"reportingComponent", "source", "type"}},
 		{GroupVersionResource: apps("deployments"), kind: "Deployment", shortNames: []string{"deploy"}, categories: all,
-			namespaced: true, status: true, unconditional: true, generation: true, defaults: defaultReplicas, columns: deploymentColumns},
+			namespaced: true, status: true, scale: true, unconditional: true, generation: true, defaults: defaultReplicas, columns: deploymentColumns},
 		{GroupVersionResource: apps("daemonsets"), kind: "DaemonSet", shortNames: []string{"ds"}, categories: all,
 			namespaced: true, status: true, unconditional: true, generation: true, columns: daemonSetColumns},
 		{GroupVersionResource: apps("statefulsets"), kind: "StatefulSet", shortNames: []string{"sts"}, categories: all,
-			namespaced: true, status: true, unconditional: true, generation: true, defaults: defaultReplicas, columns: statefulSetColumns},
+			namespaced: true, status: true, scale: true, unconditional: true, generation: true, defaults: defaultReplicas, columns: statefulSetColumns},
 		{GroupVersionResource: schema.GroupVersionResource{Group: "policy", Version: "v1", Resource: "poddisruptionbudgets"},
 			kind: "PodDisruptionBudget", shortNames: []string{"pdb"}, namespaced: true, status: true, generation: true, columns: budgetColumns},
 		{GroupVersionResource: schema.GroupVersionResource{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"},
 			kind: "Lease", namespaced: true, createOnUpdate: true, columns: leaseColumns},
 	}
+	kinds = slices.Concat(kinds, workloadKinds(), infrastructureKinds(), rbacKinds())
 	for _, r := range kinds {
 		r.typed = true
 	}

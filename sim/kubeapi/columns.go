@@ -35,6 +35,9 @@ var ageColumn = text("Age", func(s *Server, content map[string]any) any {
 	return s.age(timestamp)
 })
 
+// createdColumn is the only column of a custom resource whose definition names none.
+var createdColumn = column{TableColumnDefinition: metav1.TableColumnDefinition{Name: "Age", Type: "date"}, cell: ageColumn.cell}
+
 var namespaceColumns = []column{at("Status", "", "status", "phase"), ageColumn}
 
 var nodeColumns = []column{
@@ -150,13 +153,13 @@ func podStatus(content map[string]any) string {
 
 var secretColumns = []column{
 	at("Type", "", "type"),
-	text("Data", func(_ *Server, content map[string]any) any { return fmt.Sprint(size(content, "data")) }),
+	text("Data", func(_ *Server, content map[string]any) any { return size(content, "data") }),
 	ageColumn,
 }
 
 var configMapColumns = []column{
 	text("Data", func(_ *Server, content map[string]any) any {
-		return fmt.Sprint(size(content, "data") + size(content, "binaryData"))
+		return size(content, "data") + size(content, "binaryData")
 	}),
 	ageColumn,
 }
@@ -199,20 +202,26 @@ func count(name string, path ...string) column {
 	return c
 }
 
+// texted is a column of numbers that is declared one of texts, as the real server does here and there.
+func texted(c column) column {
+	c.Type = "string"
+	return c
+}
+
 func number(content map[string]any, path ...string) int64 {
 	value, _, _ := nested(content, path...)
 	found, _ := value.(int64)
 	return found
 }
 
-var deploymentColumns = []column{
+var deploymentColumns = append([]column{
 	outOf("Ready", []string{"status", "readyReplicas"}, []string{"spec", "replicas"}),
-	count("Up-to-date", "status", "updatedReplicas"),
-	count("Available", "status", "availableReplicas"),
+	texted(count("Up-to-date", "status", "updatedReplicas")),
+	texted(count("Available", "status", "availableReplicas")),
 	ageColumn,
-}
+}, templateColumns...)
 
-var daemonSetColumns = []column{
+var daemonSetColumns = append([]column{
 	count("Desired", "status", "desiredNumberScheduled"),
 	count("Current", "status", "currentNumberScheduled"),
 	count("Ready", "status", "numberReady"),
@@ -221,22 +230,15 @@ var daemonSetColumns = []column{
 	text("Node Selector", func(_ *Server, content map[string]any) any {
 		value, _, _ := nested(content, "spec", "template", "spec", "nodeSelector")
 		selector, _ := value.(map[string]any)
-		if len(selector) == 0 {
-			return "<none>"
-		}
-		var pairs []string
-		for label, value := range selector {
-			pairs = append(pairs, fmt.Sprintf("%s=%v", label, value))
-		}
-		sort.Strings(pairs)
-		return strings.Join(pairs, ",")
+		return pairs(selector)
 	}),
 	ageColumn,
-}
+}, templateColumns...)
 
 var statefulSetColumns = []column{
 	outOf("Ready", []string{"status", "readyReplicas"}, []string{"spec", "replicas"}),
 	ageColumn,
+	templateColumns[0], templateColumns[1],
 }
 
 var budgetColumns = []column{

@@ -25,7 +25,7 @@ const (
 var strictCodecs = serializer.NewCodecFactory(scheme.Scheme, serializer.EnableStrict)
 
 // unsupportedMedia is the answer to a body in a format that is not taken.
-func unsupportedMedia(accepted ...string) error {
+func unsupportedMedia(accepted ...string) *apierrors.StatusError {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: 415, Reason: metav1.StatusReasonUnsupportedMediaType,
 		Message: "the body of the request was in an unknown format - accepted media types include: " + strings.Join(accepted, ", "),
@@ -49,7 +49,7 @@ func (s *Server) body(c *call, r *resource, policy string) (map[string]any, erro
 		}
 		fallthrough
 	default:
-		return nil, unsupportedMedia(mediaJSON, mediaYAML)
+		return nil, unsupportedMedia(mediaJSON, mediaYAML, mediaProtobuf)
 	}
 	content, unknown, err := decodeContent(r, raw)
 	if err != nil {
@@ -158,8 +158,11 @@ func decodeTyped(r *resource, raw []byte) (map[string]any, []error, error) {
 	if strict, ok := runtime.AsStrictDecodingError(err); ok && decoded != nil {
 		unknown, err = strict.Errors(), nil
 	}
+	if err != nil && found != nil && found.Kind != "" {
+		return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", found.Kind, found.Version, r.kind, err))
+	}
 	if err != nil {
-		return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", r.kind, r.Version, r.kind, err))
+		return nil, nil, unrecognized(r, err.Error(), raw)
 	}
 	if found != nil && found.GroupVersion() != r.GroupVersion() {
 		return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)",

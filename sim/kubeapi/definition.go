@@ -107,12 +107,17 @@ func readDefinition(content map[string]any) ([]*resource, error) {
 		if !version.Served {
 			continue
 		}
-		resources = append(resources, &resource{
+		r := &resource{
 			GroupVersionResource: schema.GroupVersionResource{Group: d.Spec.Group, Version: version.Name, Resource: names.Plural},
 			kind:                 names.Kind, listKind: names.ListKind, singular: names.Singular,
 			shortNames: names.ShortNames, categories: names.Categories,
 			namespaced: d.Spec.Scope == "Namespaced", status: status, schema: structure, columns: columns,
-		})
+		}
+		if r.managers, err = newManagers(r); err != nil {
+			problems = append(problems, field.Invalid(path.Child("schema", "openAPIV3Schema"), "", err.Error()))
+			continue
+		}
+		resources = append(resources, r)
 	}
 	if stored != 1 {
 		problems = append(problems, field.Invalid(at.Child("versions"), "", "must have exactly one version marked as storage version"))

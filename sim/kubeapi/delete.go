@@ -3,6 +3,7 @@ package kubeapi
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -67,7 +68,7 @@ func (s *Server) deleteObject(r *resource, at, name string, options *metav1.Dele
 		if err := checkPreconditions(r, old, options.Preconditions); err != nil {
 			return nil, false, err
 		}
-		content, pending := s.terminate(r, old, options.GracePeriodSeconds)
+		content, pending := s.terminate(r, old, options)
 		switch {
 		case pending && content == nil:
 			return old, false, nil // it is being deleted already
@@ -105,15 +106,20 @@ func checkPreconditions(r *resource, old *object, want *metav1.Preconditions) er
 
 // terminate is what a deletion makes of an object: pending with the content that marks it as being deleted, pending
 // without content when it is so marked already, or its last content.
-func (s *Server) terminate(r *resource, old *object, asked *int64) (content map[string]any, pending bool) {
+func (s *Server) terminate(r *resource, old *object, options *metav1.DeleteOptions) (content map[string]any, pending bool) {
 	content = old.copy()
-	object := accessor(content)
+	object, asked := accessor(content), options.GracePeriodSeconds
 	grace := s.gracePeriod(r, old, asked)
+	collected := collectorFinalizers(object, options)
+	object.SetFinalizers(collected)
 	if marked := object.GetDeletionTimestamp(); marked != nil {
 		left := object.GetDeletionGracePeriodSeconds()
 		switch {
-		case (left == nil || *left == 0) && len(object.GetFinalizers()) > 0:
-			return nil, true
+		case (left == nil || *left == 0) && len(collected) > 0:
+			if slices.Equal(collected, old.meta().GetFinalizers()) {
+				return nil, true
+			}
+			return content, true
 		case left == nil || *left == 0:
 			return content, false // nothing is left to wait for
 		case asked == nil || grace >= *left:
@@ -131,13 +137,34 @@ func (s *Server) terminate(r *resource, old *object, asked *int64) (content map[
 		}
 	}
 	object.SetDeletionGracePeriodSeconds(&grace)
-	if grace > 0 || len(object.GetFinalizers()) > 0 {
+	if grace > 0 || len(collected) > 0 {
 		return content, true
 	}
 	if graceful(r) {
 		return content, false
 	}
 	return old.copy(), false
+}
+
+// collectorFinalizers are the finalizers of an object whose deletion is asked for: with the one by which the garbage
+// collector first deletes what the object owns, or lets it go free, where that is wished.
+func collectorFinalizers(object metav1.Object, options *metav1.DeleteOptions) []string {
+	wanted := ""
+	switch policy := options.PropagationPolicy; {
+	case policy != nil && *policy == metav1.DeletePropagationForeground:
+		wanted = metav1.FinalizerDeleteDependents
+	case policy != nil && *policy == metav1.DeletePropagationOrphan:
+		wanted = metav1.FinalizerOrphanDependents
+	case policy == nil:
+		return object.GetFinalizers()
+	}
+	kept := slices.DeleteFunc(slices.Clone(object.GetFinalizers()), func(name string) bool {
+		return name == metav1.FinalizerDeleteDependents || name == metav1.FinalizerOrphanDependents
+	})
+	if wanted != "" {
+		kept = append(kept, wanted)
+	}
+	return kept
 }
 
 // graceful says that someone else stops what the object stands for before the object goes.

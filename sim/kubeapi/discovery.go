@@ -24,6 +24,8 @@ func (s *Server) servePath(c *call) {
 		fmt.Fprint(c.w, "ok")
 	case len(parts) == 1 && parts[0] == "version":
 		writeJSON(c.w, http.StatusOK, s.version())
+	case len(parts) == 1 && (parts[0] == "api" || parts[0] == "apis") && wantsAggregated(c.Request):
+		s.serveAggregated(c, parts[0])
 	case len(parts) == 1 && parts[0] == "api":
 		writeJSON(c.w, http.StatusOK, metav1.APIVersions{
 			TypeMeta: metav1.TypeMeta{Kind: "APIVersions"}, Versions: []string{"v1"},
@@ -116,32 +118,48 @@ func (s *Server) serveGroup(c *call, name string) {
 
 // serveResources lists the resources of a group and version, with their subresources.
 func (s *Server) serveResources(c *call, gv schema.GroupVersion) {
-	list := metav1.APIResourceList{TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: gv.String(), APIResources: []metav1.APIResource{}}
+	resources := s.resources(gv)
+	if len(resources) == 0 {
+		http.NotFound(c.w, c.Request)
+		return
+	}
+	writeJSON(c.w, http.StatusOK, metav1.APIResourceList{
+		TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: gv.String(), APIResources: resources})
+}
+
+// resources are those of a group and version and their subresources, by name.
+func (s *Server) resources(gv schema.GroupVersion) []metav1.APIResource {
+	var list []metav1.APIResource
 	for _, r := range s.catalogue.all() {
-		if r.GroupVersion() != gv {
-			continue
-		}
-		list.APIResources = append(list.APIResources, r.apiResource())
-		if r.status {
-			list.APIResources = append(list.APIResources, metav1.APIResource{
-				Name: r.Resource + "/status", Namespaced: r.namespaced, Kind: r.kind, Verbs: metav1.Verbs{"get", "patch", "update"}})
-		}
-		if r.Resource == "pods" && r.Group == "" {
-			list.APIResources = append(list.APIResources, metav1.APIResource{
-				Name: "pods/eviction", Namespaced: true, Group: "policy", Version: "v1", Kind: "Eviction", Verbs: metav1.Verbs{"create"}})
+		if r.GroupVersion() == gv {
+			list = append(append(list, r.apiResource()), r.subresources()...)
 		}
 	}
 	for gvr := range reviews {
 		if gvr.GroupVersion() == gv {
 			kind := reviewKinds[gvr.Resource]
-			list.APIResources = append(list.APIResources, metav1.APIResource{
-				Name: gvr.Resource, SingularName: strings.ToLower(kind), Kind: kind, Verbs: metav1.Verbs{"create"}})
+			list = append(list, metav1.APIResource{Name: gvr.Resource, SingularName: strings.ToLower(kind), Kind: kind, Verbs: metav1.Verbs{"create"}})
 		}
 	}
-	if len(list.APIResources) == 0 {
-		http.NotFound(c.w, c.Request)
-		return
+	sort.SliceStable(list, func(i, j int) bool { return list[i].Name < list[j].Name })
+	return list
+}
+
+// subresources are the entries of a resource's subresources.
+func (r *resource) subresources() []metav1.APIResource {
+	var list []metav1.APIResource
+	change := metav1.Verbs{"get", "patch", "update"}
+	if r.status {
+		list = append(list, metav1.APIResource{Name: r.Resource + "/status", Namespaced: r.namespaced, Kind: r.kind, Verbs: change})
 	}
-	sort.SliceStable(list.APIResources, func(i, j int) bool { return list.APIResources[i].Name < list.APIResources[j].Name })
-	writeJSON(c.w, http.StatusOK, list)
+	if r.scale {
+		list = append(list, metav1.APIResource{Name: r.Resource + "/scale", Namespaced: r.namespaced,
+			Group: scaled.Group, Version: scaled.Version, Kind: scaled.kind, Verbs: change})
+	}
+	if r.Resource == "pods" && r.Group == "" {
+		list = append(list,
+			metav1.APIResource{Name: "pods/eviction", Namespaced: true, Group: "policy", Version: "v1", Kind: "Eviction", Verbs: metav1.Verbs{"create"}},
+			metav1.APIResource{Name: "pods/log", Namespaced: true, Kind: r.kind, Verbs: metav1.Verbs{"get"}})
+	}
+	return list
 }

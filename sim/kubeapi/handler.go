@@ -27,6 +27,7 @@ type call struct {
 	// contentType is the media type of the body, without its parameters.
 	contentType string
 	form        form
+	applied     bool // it applies a manifest: the managers of its fields are known by then
 }
 
 // ServeHTTP answers one request: who is it, is there a fault, may they, what is it.
@@ -74,7 +75,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	recorder.Header().Set("Cache-Control", "no-cache, private")
-	if !allows(c.user.Rules, info.attributes()) {
+	if allowed, _ := s.may(c.user, info.attributes()); !allowed {
 		writeError(recorder, forbidden(c.user.Name, info.attributes()))
 		return
 	}
@@ -92,6 +93,14 @@ func errNoSuchPath() error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound,
 		Message: "the server could not find the requested resource", Details: &metav1.StatusDetails{},
+	}}
+}
+
+// errNoSuchMethod is how the real server answers to a method that a path does not take.
+func errNoSuchMethod() error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusMethodNotAllowed, Reason: metav1.StatusReasonMethodNotAllowed,
+		Message: "the server does not allow this method on the requested resource", Details: &metav1.StatusDetails{},
 	}}
 }
 
@@ -122,6 +131,10 @@ func (s *Server) serveResource(c *call) error {
 	switch {
 	case c.info.sub == "":
 	case c.info.sub == "status" && r.status:
+	case c.info.sub == "scale" && r.scale:
+		return s.serveScale(c, r)
+	case c.info.sub == "log" && r.Resource == "pods" && r.Group == "":
+		return s.podLog(c, r)
 	case c.info.sub == "eviction" && r.Resource == "pods" && r.Group == "":
 		if c.info.verb != "create" {
 			return apierrors.NewMethodNotSupported(r.GroupResource(), c.info.verb)
@@ -138,6 +151,9 @@ func (s *Server) serveResource(c *call) error {
 	if !r.namespaced && c.info.namespace != "" && r.Resource != "namespaces" {
 		return s.noSuchResource(c)
 	}
+	if c.info.name == "" && (c.info.verb == "update" || c.info.verb == "patch") {
+		return errNoSuchMethod()
+	}
 	var err error
 	if c.form, err = negotiate(c.Request); err != nil {
 		return err
@@ -150,20 +166,29 @@ func (s *Server) serveResource(c *call) error {
 	case "watch":
 		return s.watch(c, r)
 	case "create":
-		if c.info.name != "" {
-			return apierrors.NewMethodNotSupported(r.GroupResource(), c.info.verb)
+		if c.info.name != "" && !r.custom() {
+			return errNoSuchMethod()
 		}
 		return s.create(c, r)
 	case "update":
 		return s.update(c, r)
 	case "patch":
+		if c.applies() {
+			return s.apply(c, r)
+		}
 		return s.patch(c, r)
 	case "delete":
+		if c.info.sub != "" && !r.custom() {
+			return errNoSuchMethod()
+		}
 		if c.info.sub != "" {
 			return apierrors.NewMethodNotSupported(r.GroupResource(), c.info.verb)
 		}
 		return s.delete(c, r)
 	case "deletecollection":
+		if r.oneByOne {
+			return errNoSuchMethod()
+		}
 		return s.deleteCollection(c, r)
 	}
 	return apierrors.NewMethodNotSupported(r.GroupResource(), c.Method)

@@ -72,9 +72,14 @@ func (r *resource) checkFieldLabel(label string) error {
 	return apierrors.NewBadRequest(fmt.Sprintf("%q is not a known field selector: only %q, %q", label, "metadata.name", "metadata.namespace"))
 }
 
+// within says whether an object is in the namespace that was asked for.
+func (q *listQuery) within(o *object) bool {
+	return q.namespace == "" || strings.HasPrefix(o.key, q.namespace+"/")
+}
+
 // matches says whether an object is one that was asked for.
 func (q *listQuery) matches(o *object) bool {
-	if q.namespace != "" && !strings.HasPrefix(o.key, q.namespace+"/") {
+	if !q.within(o) {
 		return false
 	}
 	if !q.labels.Empty() && !q.labels.Matches(labels.Set(o.meta().GetLabels())) {
@@ -177,20 +182,20 @@ func (s *Server) list(c *call, r *resource) error {
 	}
 	first, _ := slices.BinarySearchFunc(snap.objects, start, func(o *object, start string) int { return strings.Compare(o.key, start) })
 	var page []*object
-	rest, more := 0, false
-	for i, o := range snap.objects[first:] {
-		if q.Limit > 0 && int64(len(page)) == q.Limit {
-			rest, more = len(snap.objects)-first-i, true
-			break
-		}
-		if q.matches(o) {
+	rest := 0
+	for _, o := range snap.objects[first:] {
+		switch {
+		case !q.within(o):
+		case q.Limit > 0 && int64(len(page)) == q.Limit:
+			rest++
+		case q.matches(o):
 			page = append(page, o)
 		}
 	}
 	info := metav1.ListMeta{ResourceVersion: strconv.FormatUint(snap.revision, 10)}
-	if more {
+	if rest > 0 {
 		info.Continue = continueToken{APIVersion: "meta.k8s.io/v1", Revision: int64(snap.revision), Start: page[len(page)-1].key + "\x00"}.encode()
-		if q.labels.Empty() && q.fields.Empty() && q.namespace == "" {
+		if q.labels.Empty() && q.fields.Empty() {
 			left := int64(rest)
 			info.RemainingItemCount = &left
 		}
@@ -202,6 +207,9 @@ func (s *Server) list(c *call, r *resource) error {
 func (s *Server) snapshot(q *listQuery) (snapshot, string, error) {
 	table := q.resource.table
 	if q.Continue != "" {
+		if q.ResourceVersion != "" && q.ResourceVersion != "0" {
+			return snapshot{}, "", apierrors.NewBadRequest("specifying resource version is not allowed when using continue")
+		}
 		token, err := decodeContinue(q.Continue)
 		if err != nil {
 			return snapshot{}, "", err

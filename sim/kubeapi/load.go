@@ -70,7 +70,7 @@ func (s *Server) load(one runtime.Object) error {
 	if r.defaults != nil {
 		r.defaults(content)
 	}
-	if err := s.validate(r, content, nil); err != nil {
+	if err := s.validate(&call{}, r, content, nil); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	if r.GroupVersionResource == crdResource {

@@ -33,7 +33,7 @@ func TestLoadedObjectsKeepTheirPast(t *testing.T) {
 		"already exists": lock,
 		"Unsupported value": {Object: map[string]any{"apiVersion": "lcm.mirantis.com/v1alpha1", "kind": "NodeMaintenanceRequest",
 			"metadata": map[string]any{"name": "n"}, "spec": map[string]any{"nodeName": "n", "scope": "everything"}}},
-		"is not served":            {Object: map[string]any{"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"name": "n"}}},
+		"is not served":            {Object: map[string]any{"apiVersion": "v1", "kind": "Endpoints", "metadata": map[string]any{"name": "n"}}},
 		`no namespace "elsewhere"`: configMap("elsewhere", "a"),
 		`unknown field "spec.colour"`: {Object: map[string]any{"apiVersion": "lcm.mirantis.com/v1alpha1", "kind": "NodeDeletionRequest",
 			"metadata": map[string]any{"name": "n"}, "spec": map[string]any{"nodeName": "n", "colour": "red"}}},

@@ -5,8 +5,10 @@ import (
 	"reflect"
 	"strings"
 
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/api/validation/path"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -62,9 +64,13 @@ func (s *Server) prepareNew(c *call, r *resource, content map[string]any) error 
 	if r.defaults != nil {
 		r.defaults(content)
 	}
-	object.SetManagedFields(nil)
-	s.manage(c, r, content)
-	return s.validate(r, content, nil)
+	if !c.applied {
+		object.SetManagedFields(nil)
+		if err := s.manage(c, r, content, nil); err != nil {
+			return apierrors.NewInternalError(err)
+		}
+	}
+	return s.validate(c, r, content, nil)
 }
 
 // matchNamespace puts the request's namespace on the object, unless it names another one.
@@ -122,18 +128,22 @@ func (s *Server) prepareChange(c *call, r *resource, content map[string]any, old
 		object.SetDeletionTimestamp(nil)
 	}
 	object.SetDeletionGracePeriodSeconds(before.GetDeletionGracePeriodSeconds())
-	object.SetManagedFields(before.GetManagedFields())
-	if c.info.sub == "" && (r.custom() || r.generation) && desiredChanged(r, content, old.content) {
+	if !c.applied {
+		object.SetManagedFields(before.GetManagedFields())
+	}
+	if c.info.sub != "status" && (r.custom() || r.generation) && desiredChanged(r, content, old.content) {
 		object.SetGeneration(before.GetGeneration() + 1)
 	}
 	if r.defaults != nil {
 		r.defaults(content)
 	}
-	if err := s.validate(r, content, old); err != nil {
+	if err := s.validate(c, r, content, old); err != nil {
 		return err
 	}
-	if !reflect.DeepEqual(content, old.content) {
-		s.manage(c, r, content)
+	if !c.applied && !reflect.DeepEqual(content, old.content) {
+		if err := s.manage(c, r, content, old); err != nil {
+			return apierrors.NewInternalError(err)
+		}
 	}
 	return nil
 }
@@ -177,18 +187,24 @@ func desiredChanged(r *resource, content, old map[string]any) bool {
 }
 
 // validate checks an object that is about to be stored; old is nil when it is new.
-func (s *Server) validate(r *resource, content map[string]any, old *object) error {
-	object, path := accessor(content), field.NewPath("metadata")
+func (s *Server) validate(c *call, r *resource, content map[string]any, old *object) error {
+	object, at := accessor(content), field.NewPath("metadata")
 	checkName := apivalidation.NameIsDNSSubdomain
-	if r.Resource == "namespaces" && r.Group == "" {
+	switch {
+	case r.Resource == "namespaces" && r.Group == "":
 		checkName = apivalidation.NameIsDNSLabel
+	case r.Group == rbacv1.GroupName:
+		checkName = pathName
 	}
-	problems := apivalidation.ValidateObjectMetaAccessor(object, r.namespaced, checkName, path)
+	problems := apivalidation.ValidateObjectMetaAccessor(object, r.namespaced, checkName, at)
 	if old != nil {
-		problems = append(problems, apivalidation.ValidateObjectMetaAccessorUpdate(object, old.meta(), path)...)
+		// The real server checks a change's metadata for every object and for its kind again, and tells both.
+		for range 2 {
+			problems = append(problems, apivalidation.ValidateObjectMetaAccessorUpdate(object, old.meta(), at)...)
+		}
 	}
 	if r.schema != nil {
-		problems = append(problems, r.schema.validate(content, old != nil)...)
+		problems = append(problems, r.schema.validate(content, c.info.sub == "status")...)
 	}
 	if len(problems) > 0 {
 		return apierrors.NewInvalid(r.kindOf().GroupKind(), object.GetName(), problems)
@@ -196,29 +212,8 @@ func (s *Server) validate(r *resource, content map[string]any, old *object) erro
 	return nil
 }
 
-// manage notes in managedFields who wrote last, and when; which fields they wrote is not told.
-func (s *Server) manage(c *call, r *resource, content map[string]any) {
-	manager := c.URL.Query().Get("fieldManager")
-	if manager == "" {
-		manager, _, _ = strings.Cut(c.UserAgent(), "/")
-	}
-	if manager == "" {
-		manager = "unknown"
-	}
-	object, now := accessor(content), s.timestamp()
-	entry := metav1.ManagedFieldsEntry{
-		Manager: manager, Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: r.GroupVersion().String(), Time: &now,
-		FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1("{}"), Subresource: c.info.sub,
-	}
-	entries := object.GetManagedFields()
-	for i, one := range entries {
-		if one.Manager == entry.Manager && one.Operation == entry.Operation && one.Subresource == entry.Subresource {
-			entries = append(entries[:i:i], entries[i+1:]...)
-			break
-		}
-	}
-	object.SetManagedFields(append(entries, entry))
-}
+// pathName takes every name that can stand in a path, as roles have them (system:basic-user).
+func pathName(name string, prefix bool) []string { return path.ValidatePathSegmentName(name, prefix) }
 
 // uidOf is the UID of content.
 func uidOf(content map[string]any) types.UID { return accessor(content).GetUID() }

@@ -8,7 +8,7 @@ import (
 )
 
 // serveOpenAPI answers /openapi/v3: the list of documents, or one. The documents say as much as kubectl needs: which
-// kinds can be patched with server-side validation and dry runs, and the schemas of the custom resources, for explain.
+// kinds can be patched with server-side validation and dry runs, and the schemas of all kinds, for explain.
 func (s *Server) serveOpenAPI(c *call, document string) {
 	if document == "" {
 		paths := map[string]any{}
@@ -35,7 +35,7 @@ func (s *Server) serveOpenAPI(c *call, document string) {
 		http.NotFound(c.w, c.Request)
 		return
 	}
-	paths, schemas := map[string]any{}, map[string]any{}
+	paths, schemas := map[string]any{}, shapes{}
 	for _, r := range s.catalogue.all() {
 		if r.GroupVersion() != gv {
 			continue
@@ -50,6 +50,9 @@ func (s *Server) serveOpenAPI(c *call, document string) {
 			"parameters": []any{queryParameter("dryRun"), queryParameter("fieldManager"), queryParameter("fieldValidation")},
 			"responses":  map[string]any{"200": map[string]any{"description": "OK"}},
 		}}
+		if r.typed {
+			schemas.add(r.kindOf())
+		}
 		if r.custom() {
 			shape := map[string]any{}
 			for name, value := range r.schema.document {

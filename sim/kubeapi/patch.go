@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -74,12 +75,18 @@ func patcher(kind types.PatchType, r *resource, patch []byte) (func([]byte) ([]b
 	case kind == types.StrategicMergePatchType && r.typed:
 		return strategicPatcher(r, patch)
 	case r.typed:
-		return nil, unsupportedMedia(string(types.JSONPatchType), string(types.MergePatchType), string(types.StrategicMergePatchType))
+		unknown := unsupportedMedia()
+		unknown.ErrStatus.Message = "415: Unsupported Media Type"
+		return nil, unknown
 	}
-	return nil, unsupportedMedia(string(types.JSONPatchType), string(types.MergePatchType))
+	return nil, unsupportedMedia(string(types.JSONPatchType), string(types.MergePatchType), string(types.ApplyYAMLPatchType))
 }
 
 func jsonPatcher(patch []byte) (func([]byte) ([]byte, error), error) {
+	var list []json.RawMessage
+	if err := json.Unmarshal(patch, &list); err != nil {
+		return nil, apierrors.NewBadRequest("error decoding patch: " + strings.ReplaceAll(err.Error(), "[]json.RawMessage", "[]handlers.jsonPatchOp"))
+	}
 	operations, err := jsonpatch.DecodePatch(patch)
 	if err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())

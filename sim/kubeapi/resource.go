@@ -16,6 +16,8 @@ type resource struct {
 	shortNames, categories   []string
 	namespaced               bool
 	status                   bool // has a status subresource
+	scale                    bool // has a scale subresource
+	oneByOne                 bool // its objects cannot be deleted together
 
 	// Built-in kinds only.
 	typed bool // decoded by the Go type of the kind
@@ -37,7 +39,8 @@ type resource struct {
 	// Custom resources only.
 	schema *structural
 
-	table *table
+	table    *table
+	managers *managers
 }
 
 // kindOf is the kind with its group and version.
@@ -48,9 +51,13 @@ func (r *resource) custom() bool { return r.schema != nil }
 
 // apiResource is the entry of the discovery document.
 func (r *resource) apiResource() metav1.APIResource {
+	verbs := metav1.Verbs{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
+	if r.oneByOne {
+		verbs = metav1.Verbs{"create", "delete", "get", "list", "patch", "update", "watch"}
+	}
 	return metav1.APIResource{
 		Name: r.Resource, SingularName: r.singular, Namespaced: r.namespaced, Kind: r.kind,
-		Verbs:      metav1.Verbs{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
+		Verbs:      verbs,
 		ShortNames: r.shortNames, Categories: r.categories,
 		// Only kube-controller-manager reads this, but kubectl prints an empty one differently from none.
 		StorageVersionHash: storageVersionHash(r.kindOf()),

@@ -22,8 +22,10 @@ func writeJSON(w http.ResponseWriter, code int, value any) {
 	writeRaw(w, code, append(raw, '\n'))
 }
 
-func writeRaw(w http.ResponseWriter, code int, raw []byte) {
-	w.Header().Set("Content-Type", "application/json")
+func writeRaw(w http.ResponseWriter, code int, raw []byte) { writeMedia(w, code, mediaJSON, raw) }
+
+func writeMedia(w http.ResponseWriter, code int, media string, raw []byte) {
+	w.Header().Set("Content-Type", media)
 	w.Header().Set("Content-Length", strconv.Itoa(len(raw)))
 	w.WriteHeader(code)
 	_, _ = w.Write(raw) // the client has gone; net/http notices

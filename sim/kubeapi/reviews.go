@@ -59,10 +59,7 @@ func (s *Server) reviewAccess(c *call) error {
 		return apierrors.NewInvalid(groupKind(c.info.gvr.Group, ""), "", field.ErrorList{field.Invalid(field.NewPath("spec", "resourceAttributes"), nil,
 			"exactly one of nonResourceAttributes or resourceAttributes must be specified")})
 	}
-	review.Status = authorizationv1.SubjectAccessReviewStatus{Allowed: allows(c.user.Rules, asked)}
-	if review.Status.Allowed {
-		review.Status.Reason = fmt.Sprintf("RBAC: allowed by the rules of user %q", c.user.Name)
-	}
+	review.Status.Allowed, review.Status.Reason = s.may(c.user, asked)
 	return s.writeReview(c, review)
 }
 
@@ -76,7 +73,7 @@ func (s *Server) reviewRules(c *call) error {
 		return apierrors.NewBadRequest("no namespace on request")
 	}
 	status := authorizationv1.SubjectRulesReviewStatus{ResourceRules: []authorizationv1.ResourceRule{}, NonResourceRules: []authorizationv1.NonResourceRule{}}
-	for _, rule := range c.user.Rules {
+	for _, rule := range s.rulesOf(c.user) {
 		if len(rule.Namespaces) > 0 && !matches(rule.Namespaces, review.Spec.Namespace) {
 			continue
 		}

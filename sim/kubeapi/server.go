@@ -49,6 +49,8 @@ type Server struct {
 	catalogue *catalogue
 	faults    faults
 	journal   journal
+	grants    grants
+	logs      logs
 	watches   watches
 
 	mu       sync.Mutex
@@ -96,6 +98,9 @@ func New(options Options) (*Server, error) {
 	}
 	for _, r := range builtins() {
 		r.table = s.store.addTable()
+		if r.managers, err = newManagers(r); err != nil {
+			return nil, fmt.Errorf("kubeapi: the managers of %s: %w", r.Resource, err)
+		}
 		s.catalogue.add(r)
 	}
 	for _, name := range []string{metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic, "kube-node-lease"} {

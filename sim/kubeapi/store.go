@@ -270,6 +270,13 @@ type batch struct {
 	closed   bool            // the resource is no longer served
 }
 
+// sequence is the number of the table's next event: it is another one after each change.
+func (t *table) sequence() int {
+	t.store.mu.RLock()
+	defer t.store.mu.RUnlock()
+	return t.dropped + len(t.history)
+}
+
 // read returns up to limit events from a sequence number on, or errCompacted when the reader was too slow.
 func (t *table) read(sequence, limit int) (batch, error) {
 	t.store.mu.RLock()

@@ -189,21 +189,21 @@ func (n *node) fill(value any) {
 	}
 }
 
-// validate says what of a custom resource the schema refuses, in the words of the real server, which for a change names
-// fields from below spec or status.
-func (s *structural) validate(content map[string]any, change bool) field.ErrorList {
+// validate says what of a custom resource the schema refuses, in the words of the real server, which for a write to the
+// status names the fields from there.
+func (s *structural) validate(content map[string]any, status bool) field.ErrorList {
 	if s.openapi == nil {
 		return nil
 	}
 	result := validate.NewSchemaValidator(s.openapi, nil, "", strfmt.Default).Validate(content)
 	var list field.ErrorList
 	for _, err := range result.Errors {
-		list = append(list, fieldError(err, change))
+		list = append(list, fieldError(err, status))
 	}
 	return list
 }
 
-func fieldError(err error, change bool) *field.Error {
+func fieldError(err error, status bool) *field.Error {
 	var failure *openapierrors.Validation
 	if !errors.As(err, &failure) {
 		return field.Invalid(nil, "", err.Error())
@@ -213,7 +213,7 @@ func fieldError(err error, change bool) *field.Error {
 		path = field.NewPath(strings.TrimPrefix(failure.Name, "."))
 	}
 	text := failure.Error()
-	if _, below, nested := strings.Cut(failure.Name, "."); change && nested {
+	if below, nested := strings.CutPrefix(failure.Name, "status."); status && nested {
 		text = strings.Replace(text, failure.Name+" in body", below+" in body", 1)
 	}
 	var value any = ""

@@ -36,7 +36,10 @@ func includeObject(query url.Values) (metav1.IncludeObjectPolicy, error) {
 // table shows objects as rows.
 func (s *Server) table(r *resource, objects []*object, include metav1.IncludeObjectPolicy, headers bool) *metav1.Table {
 	columns := r.columns
-	if columns == nil {
+	switch {
+	case columns == nil && r.custom():
+		columns = []column{createdColumn}
+	case columns == nil:
 		columns = []column{ageColumn}
 	}
 	table := &metav1.Table{

@@ -74,7 +74,7 @@ func TestKubectlGetPrintsTables(t *testing.T) {
 			"osh-dev|antelope|0.16.1.dev104|APPLIED|20/20|21/22|24.1.3",
 		"/apis/lcm.mirantis.com/v1alpha1/nodeworkloadlocks":                 "Name|Age\nopenstack-cmp-1|3h5m",
 		"/apis/lcm.mirantis.com/v1alpha1/nodeworkloadlocks/openstack-cmp-1": "Name|Age\nopenstack-cmp-1|3h5m",
-		"/apis/apps/v1/namespaces/default/deployments":                      "Name|Ready|Up-to-date|Available|Age\nrockoon|2/3|3|2|3h5m",
+		"/apis/apps/v1/namespaces/default/deployments":                      "Name|Ready|Up-to-date|Available|Age|(Containers)|(Images)|(Selector)\nrockoon|2/3|3|2|3h5m|||<none>",
 		"/apis/policy/v1/namespaces/default/poddisruptionbudgets":           "Name|Min Available|Max Unavailable|Allowed Disruptions|Age\nmariadb|N/A|1|1|3h5m",
 		"/api/v1/namespaces/default/configmaps":                             "Name|Data|Age",
 	} {

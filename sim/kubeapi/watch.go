@@ -17,6 +17,8 @@ import (
 const (
 	// minWatch is how long a watch lasts at least when the client names no timeout.
 	minWatch = 30 * time.Minute
+	// partingBookmark is how long before its end a watch gets a bookmark, so that the client goes on from there.
+	partingBookmark = 2 * time.Second
 	// watchBatch is how many events are written between two looks at the clock and the client.
 	watchBatch = 256
 )
@@ -178,6 +180,12 @@ func (st *stream) tooOld(revision uint64) error {
 func (st *stream) follow(ctx context.Context, sequence int) error {
 	ticker := time.NewTicker(st.server.options.BookmarkInterval)
 	defer ticker.Stop()
+	parting := make(<-chan time.Time) // nobody sends: there is no end, or it is too near
+	if end, ends := ctx.Deadline(); ends && time.Until(end) > partingBookmark {
+		timer := time.NewTimer(time.Until(end) - partingBookmark)
+		defer timer.Stop()
+		parting = timer.C
+	}
 	last := uint64(0)
 	for {
 		got, err := st.query.resource.table.read(sequence, watchBatch)
@@ -206,11 +214,13 @@ func (st *stream) follow(ctx context.Context, sequence int) error {
 		case <-ctx.Done():
 			return nil
 		case <-got.changed:
+			continue
 		case <-ticker.C:
-			if st.query.AllowWatchBookmarks {
-				if err := st.write(st.bookmark(got.revision, false)); err != nil {
-					return err
-				}
+		case <-parting:
+		}
+		if st.query.AllowWatchBookmarks {
+			if err := st.write(st.bookmark(got.revision, false)); err != nil {
+				return err
 			}
 		}
 	}

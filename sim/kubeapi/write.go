@@ -111,8 +111,10 @@ func (s *Server) update(c *call, r *resource) error {
 		}
 		return nameMismatch(given.GetName(), c.info.name)
 	}
-	if ns := given.GetNamespace(); ns != "" && ns != c.objectNamespace(r) {
-		return apierrors.NewBadRequest(fmt.Sprintf("the namespace of the object (%s) does not match the namespace on the request (%s)", ns, c.objectNamespace(r)))
+	if r.namespaced {
+		if err := matchNamespace(given, c.objectNamespace(r)); err != nil {
+			return err
+		}
 	}
 	given.SetNamespace(c.objectNamespace(r))
 	if r.createOnUpdate && c.info.sub == "" && r.table.get(c.objectKey(r)) == nil && given.GetResourceVersion() == "" {
@@ -155,7 +157,7 @@ func (s *Server) change(c *call, r *resource, dry bool, edit func(old *object) (
 				return nil, err
 			}
 		}
-		if reflect.DeepEqual(content, old.content) {
+		if reflect.DeepEqual(content, old.content) || c.applied && sameButTimes(content, old.content) {
 			return old, nil // no change, no event
 		}
 		if dry {
@@ -191,6 +193,8 @@ func (s *Server) removed(r *resource, o *object) {
 	switch {
 	case r.GroupVersionResource == crdResource:
 		s.unserve(o.meta().GetName(), nil)
+	case r.Group == "" && r.Resource == "pods":
+		s.logs.forget(o.key)
 	case r.Group == "" && r.Resource == "namespaces":
 		name := o.meta().GetName()
 		for _, other := range s.catalogue.all() {

@@ -138,7 +138,7 @@ func TestCustomResourcesAreCheckedByTheirSchema(t *testing.T) {
 		{"a status without a state", `{"status":{"release":"21"}}`, "status",
 			`NodeWorkloadLock.lcm.mirantis.com "lock" is invalid: status.state: Required value`, "status.state"},
 		{"a number for a name", `{"spec":{"nodeName":5}}`, "",
-			`NodeWorkloadLock.lcm.mirantis.com "lock" is invalid: spec.nodeName: Invalid value: "integer": nodeName in body must be of type string: "integer"`, "spec.nodeName"},
+			`NodeWorkloadLock.lcm.mirantis.com "lock" is invalid: spec.nodeName: Invalid value: "integer": spec.nodeName in body must be of type string: "integer"`, "spec.nodeName"},
 		{"more than all of it", `{"status":{"state":"active","inactivationProgress":{"percentage":101}}}`, "status",
 			`NodeWorkloadLock.lcm.mirantis.com "lock" is invalid: status.inactivationProgress.percentage: Invalid value: 101: inactivationProgress.percentage in body should be less than or equal to 100`, "status.inactivationProgress.percentage"},
 		{"another kind", `{"kind":"Other"}`, "", `Other.lcm.mirantis.com "lock" is invalid: kind: Invalid value: "Other": must be NodeWorkloadLock`, "kind"},

@@ -1,0 +1,111 @@
+package openstack
+
+import (
+	"testing"
+	"time"
+)
+
+// Cloud is what a contract test needs to know of a cloud.
+type Cloud struct {
+	// CloudsYAML is the content of a clouds.yaml with the logins Admin, who has the role admin in a project, and Member, who
+	// has no more than the role member in another one.
+	CloudsYAML    []byte
+	Admin, Member string
+	// Hosts are compute hosts in the zone nova, with no servers on them: two at least, and an even number. Every two of them
+	// are a room, where one case at a time has its servers.
+	Hosts []string
+	// Flavor and Large are names of flavors; of Large a host holds one server at most. Image is an image's name.
+	Flavor, Large, Image string
+	// Steer makes the migrations of a server go as the behaviour says, from the next one on.
+	Steer func(server Server, b Behaviour) error
+}
+
+// Server names a server to Cloud.Steer.
+type Server struct{ ID, Name string }
+
+// Behaviour is what no API can order: how a server's migrations go. The zero value is one that they go well with.
+type Behaviour struct {
+	Endless    bool   // live migrations copy until somebody ends them
+	FailBefore string // live migrations fail on the target before they copy anything, with this text
+	FailLive   string // live migrations break off half-way; the text goes to the log of the host only
+	FailCold   string // cold migrations cannot begin on the source
+	FailFinish string // cold migrations cannot end on the target
+}
+
+const (
+	// patience is how long a case waits for what must come; only one that fails spends it.
+	patience = 2 * time.Minute
+	// glance is how long it waits between two looks.
+	glance = 60 * time.Millisecond
+)
+
+// testCase is a statement about OpenStack.
+type testCase struct {
+	name string
+	test func(d *desk)
+}
+
+// chapters are the cases by what they are about.
+var chapters = []struct {
+	name  string
+	cases []testCase
+}{
+	{"identity", identityCases},
+	{"versions", versionCases},
+	{"rights", rightsCases},
+	{"servers", serverCases},
+	{"lists", listCases},
+	{"tags", tagCases},
+	{"power", powerCases},
+	{"shelving", shelvingCases},
+	{"live migration", liveCases},
+	{"live migration fails", liveFailureCases},
+	{"live migration is refused", liveRefusalCases},
+	{"cold migration", coldCases},
+	{"evacuation", evacuationCases},
+	{"compute services", serviceCases},
+	{"migration records", recordCases},
+	{"instance actions", actionCases},
+	{"hosts", hostCases},
+	{"aggregates", aggregateCases},
+	{"other services", otherServiceCases},
+}
+
+// Run holds a cloud to the contract. The cases run in parallel, as many as there are rooms among those that need one.
+func Run(t *testing.T, cloud Cloud) {
+	s := newSuite(t, cloud)
+	for _, chapter := range chapters {
+		t.Run(chapter.name, func(t *testing.T) {
+			t.Parallel()
+			for _, c := range chapter.cases {
+				t.Run(c.name, func(t *testing.T) {
+					t.Parallel()
+					c.test(&desk{T: t, suite: s, admin: s.admin, member: s.member})
+				})
+			}
+		})
+	}
+}
+
+// desk is where one case works.
+type desk struct {
+	*testing.T
+	suite         *suite
+	admin, member *login
+}
+
+// until looks again and again until what was to come is there.
+func (d *desk) until(what string, there func() bool) {
+	d.Helper()
+	deadline := time.NewTimer(patience)
+	defer deadline.Stop()
+	ticker := time.NewTicker(glance)
+	defer ticker.Stop()
+	for !there() {
+		select {
+		case <-deadline.C:
+			d.Fatalf("in %s it did not come to be that %s", patience, what)
+		case <-ticker.C:
+		}
+	}
+}

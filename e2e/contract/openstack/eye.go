@@ -1,0 +1,114 @@
+package openstack
+
+import (
+	"context"
+	"sync"
+
+	"lockstep/core"
+	"lockstep/nova"
+)
+
+// novaClient is the adapter's client for the administrator.
+func (d *desk) novaClient() *nova.Client {
+	d.Helper()
+	config, err := nova.Load(nova.Options{Cloud: d.admin.name, CloudsYAML: d.suite.cloud.CloudsYAML, UserAgent: "lockstep-contract", Rate: 50})
+	if err != nil {
+		d.Fatal(err)
+	}
+	c := nova.Connect(config)
+	d.Cleanup(c.Close)
+	return c
+}
+
+// writer is the adapter's hand.
+func (d *desk) writer() *nova.Writer { d.Helper(); return nova.NewWriter(d.novaClient(), nil) }
+
+// eye is what the adapter has told of the cloud.
+type eye struct {
+	*desk
+	mu         sync.Mutex
+	instances  map[string]*core.Instance
+	migrations map[string]*core.Migration // by instance, the newest
+	percents   map[string][]int           // progress as it was seen
+	services   map[string]*core.ComputeService
+	states     map[core.SourceID]core.SourceState
+}
+
+// watch lets the adapter poll for as long as the case runs, some hosts closely.
+func (d *desk) watch(hosts ...string) (*eye, *nova.Writer) {
+	d.Helper()
+	e := &eye{desk: d, instances: map[string]*core.Instance{}, migrations: map[string]*core.Migration{}, percents: map[string][]int{},
+		services: map[string]*core.ComputeService{}, states: map[core.SourceID]core.SourceState{}}
+	client := d.novaClient()
+	p := nova.NewPoller(client, e.see, nova.PollOptions{Pace: 20})
+	p.SetHosts(hosts, true)
+	ctx, cancel := context.WithCancel(context.Background())
+	var done sync.WaitGroup
+	done.Go(func() { p.Run(ctx) })
+	d.Cleanup(func() { cancel(); done.Wait() })
+	return e, nova.NewWriter(client, p.Nudge)
+}
+
+func (e *eye) see(delta core.Delta) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if delta.State != "" {
+		e.states[delta.Source] = delta.State
+	}
+	for _, o := range delta.Upserts {
+		switch o := o.(type) {
+		case *core.Instance:
+			e.instances[o.ID] = o
+		case *core.Migration:
+			if last := e.migrations[o.InstanceID]; last == nil || last.ID <= o.ID {
+				e.migrations[o.InstanceID] = o
+				if n := o.Percent(); n >= 0 {
+					e.percents[o.InstanceID] = append(e.percents[o.InstanceID], n)
+				}
+			}
+		case *core.ComputeService:
+			e.services[o.Host] = o
+		}
+	}
+	for _, key := range delta.Deletes {
+		if delta.Source == core.SourceInstances {
+			delete(e.instances, key)
+		}
+	}
+}
+
+// sees waits until the adapter has told of a server and its newest migration what was to come; either is empty while nothing
+// was told.
+func (e *eye) sees(what string, s *server, told func(i core.Instance, m core.Migration) bool) {
+	e.Helper()
+	var i core.Instance
+	var m core.Migration
+	defer func() {
+		if e.Failed() {
+			e.Logf("the adapter last told of %+v and %+v", i, m)
+		}
+	}()
+	e.until("the adapter sees "+what, func() bool {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		i, m = core.Instance{}, core.Migration{}
+		if seen := e.instances[s.ID]; seen != nil {
+			i = *seen
+		}
+		if seen := e.migrations[s.ID]; seen != nil {
+			m = *seen
+		}
+		return told(i, m)
+	})
+}
+
+// seesService waits until the adapter has told so of the compute service of a host.
+func (e *eye) seesService(what, host string, told func(s core.ComputeService) bool) {
+	e.Helper()
+	e.until("the adapter sees the service of "+host+" "+what, func() bool {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		s := e.services[host]
+		return s != nil && told(*s)
+	})
+}

@@ -1,0 +1,99 @@
+package kubeapi
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// SetLog sets what the containers of a pod have written, one line each; a container of "" is any that has no lines of its
+// own. The pod need not be there yet. Nil lines forget it. Logs go with the pod.
+func (s *Server) SetLog(namespace, pod, container string, lines []string) {
+	s.logs.mu.Lock()
+	defer s.logs.mu.Unlock()
+	at := key(namespace, pod)
+	if s.logs.pods == nil {
+		s.logs.pods = map[string]map[string][]string{}
+	}
+	if s.logs.pods[at] == nil {
+		s.logs.pods[at] = map[string][]string{}
+	}
+	s.logs.pods[at][container] = slices.Clone(lines)
+}
+
+// podLog answers a GET of a pod's log: what was set for its container, nothing otherwise. A log that is followed ends at
+// once, as that of a container that has ended.
+func (s *Server) podLog(c *call, pods *resource) error {
+	if c.info.verb != "get" {
+		return errNoSuchMethod()
+	}
+	pod := pods.table.get(c.objectKey(pods))
+	if pod == nil {
+		return apierrors.NewNotFound(pods.GroupResource(), c.info.name)
+	}
+	container, err := logContainer(pod, c.URL.Query().Get("container"))
+	if err != nil {
+		return err
+	}
+	lines := s.logs.of(c.objectKey(pods), container)
+	if raw := c.URL.Query().Get("tailLines"); raw != "" {
+		tail, err := strconv.Atoi(raw)
+		if err != nil || tail < 0 {
+			return apierrors.NewBadRequest(fmt.Sprintf("tailLines: Invalid value: %q", raw))
+		}
+		lines = lines[max(0, len(lines)-tail):]
+	}
+	c.w.Header().Set("Content-Type", "text/plain")
+	c.w.WriteHeader(http.StatusOK)
+	if len(lines) > 0 {
+		_, _ = c.w.Write([]byte(strings.Join(lines, "\n") + "\n")) // the client has gone; net/http notices
+	}
+	return nil
+}
+
+// logContainer is the container whose log is asked for: the one that is named, or the only one.
+func logContainer(pod *object, asked string) (string, error) {
+	var names []string
+	for _, list := range []string{"initContainers", "containers"} {
+		for _, container := range entries(pod.content, "spec", list) {
+			names = append(names, fmt.Sprint(container["name"]))
+		}
+	}
+	name := pod.meta().GetName()
+	switch {
+	case asked != "" && !slices.Contains(names, asked):
+		return "", apierrors.NewBadRequest(fmt.Sprintf("container %s is not valid for pod %s", asked, name))
+	case asked != "":
+		return asked, nil
+	case len(names) == 1:
+		return names[0], nil
+	}
+	return "", apierrors.NewBadRequest(fmt.Sprintf("a container name must be specified for pod %s, choose one of: %v", name, names))
+}
+
+// logs are what pods have written: by pod, then by container.
+type logs struct {
+	mu   sync.Mutex
+	pods map[string]map[string][]string
+}
+
+func (l *logs) of(pod, container string) []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if lines, own := l.pods[pod][container]; own {
+		return lines
+	}
+	return l.pods[pod][""]
+}
+
+// forget drops what a pod that has gone had written.
+func (l *logs) forget(pod string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.pods, pod)
+}
