@@ -101,3 +101,17 @@ func TestASnapshotIsRebuilt(t *testing.T) {
 		t.Errorf("an instance is not in the file:\n%s", content(t, a))
 	}
 }
+
+// Everything that a snapshot can hold survives being rebuilt: locks of controllers that nobody knows, requests that are
+// being deleted, names that are there twice, services in trouble, migrations under way.
+func TestEverythingFoundIsRebuilt(t *testing.T) {
+	given, err := filepath.Abs("testdata/found.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone(t)
+	again, _, _ := takeSnapshot(t, rebuilt(t, given))
+	if diff := cmp.Diff(content(t, given), content(t, again)); diff != "" {
+		t.Errorf("the rebuilt cloud differs:\n%s", diff)
+	}
+}

@@ -90,12 +90,12 @@ var notInName = regexp.MustCompile(`[^a-z0-9-]+`)
 func (b *builder) update() {
 	s, inv := b.s, b.inv
 	s.Cluster = strings.Trim(notInName.ReplaceAllString(strings.ToLower(inv.Cluster), "-"), "-")
-	working := 0
+	working, drains := 0, len(inv.NodeRequests) > 0
 	for _, r := range inv.NodeRequests {
 		if n := b.at(b.machines[r.Node]); n != nil && !n.Has(scenario.RoleMaster) {
 			working++
 		}
-		s.Update.Scope = cmp.Or(s.Update.Scope, unless(string(r.Scope), string(core.ScopeOS), ""))
+		drains = drains && r.Scope == core.ScopeDrain
 	}
 	if m := inv.Management; m != nil {
 		s.Cluster = m.Cluster
@@ -113,6 +113,9 @@ func (b *builder) update() {
 	}
 	s.Cluster = cmp.Or(s.Cluster, "cluster")
 	s.Update.Concurrency = max(working, 1)
+	if drains {
+		s.Update.Scope = string(core.ScopeDrain)
+	}
 
 	s.Update.Order = workersInOrder(s)
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -186,8 +187,14 @@ func short(d Duration) string {
 	return text
 }
 
+// uuidForm is what begins with a digit and is no number all the same.
+var uuidForm = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+
 // plain is what YAML reads as the text that it is, wherever it stands.
 func plain(s string) bool {
+	if uuidForm.MatchString(s) {
+		return true
+	}
 	if s == "" || !unicode.IsLetter(rune(s[0])) || s[len(s)-1] == ':' {
 		return false
 	}
