@@ -76,6 +76,7 @@ func (s *Server) deleteObject(r *resource, at, name string, options *metav1.Dele
 			return &object{key: at, content: content}, !pending, nil
 		case pending:
 			if now := r.table.replace(old, content); now != nil {
+				s.collect(r, now)
 				return now, false, nil
 			}
 		default:

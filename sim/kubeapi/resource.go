@@ -100,6 +100,18 @@ func (c *catalogue) byKind(gvk schema.GroupVersionKind) *resource {
 	return nil
 }
 
+// byTable finds the resource whose objects are in a table, or nil.
+func (c *catalogue) byTable(t *table) *resource {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	for _, r := range c.resources {
+		if r.table == t {
+			return r
+		}
+	}
+	return nil
+}
+
 // all returns the resources sorted by group, version and name.
 func (c *catalogue) all() []*resource {
 	c.mu.RLock()

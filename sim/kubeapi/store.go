@@ -61,6 +61,7 @@ type event struct {
 // table holds the objects of one resource, and the events that led here as far back as the history reaches.
 type table struct {
 	store   *store
+	number  int // of the tables in the order in which they were added
 	objects map[string]*object
 	history []event
 	// dropped counts the events that were forgotten; the sequence number of history[0].
@@ -79,10 +80,13 @@ type store struct {
 	revision uint64
 	keep     int // events that the history of a table keeps at least
 	tables   map[*table]struct{}
+	added    int // tables ever
+
+	dependents dependents
 }
 
 func newStore(keep int) *store {
-	return &store{revision: firstRevision, keep: keep, tables: map[*table]struct{}{}}
+	return &store{revision: firstRevision, keep: keep, tables: map[*table]struct{}{}, dependents: dependents{}}
 }
 
 // key is the place of an object in its table; it orders a list as etcd does.
@@ -96,7 +100,8 @@ func key(namespace, name string) string {
 func (s *store) addTable() *table {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t := &table{store: s, objects: map[string]*object{}, compacted: s.revision, changed: make(chan struct{})}
+	s.added++
+	t := &table{store: s, number: s.added, objects: map[string]*object{}, compacted: s.revision, changed: make(chan struct{})}
 	s.tables[t] = struct{}{}
 	return t
 }
@@ -106,6 +111,9 @@ func (s *store) removeTable(t *table) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.tables, t)
+	for _, o := range t.objects {
+		s.dependents.follow(t, o, false)
+	}
 	t.closed = true
 	close(t.changed)
 	t.changed = make(chan struct{})
@@ -144,6 +152,7 @@ func (t *table) create(key string, content map[string]any) *object {
 	}
 	now := t.next(key, content)
 	t.objects[key] = now
+	t.store.dependents.follow(t, now, true)
 	t.record(event{kind: watch.Added, revision: now.revision, now: now})
 	return now
 }
@@ -157,6 +166,8 @@ func (t *table) replace(old *object, content map[string]any) *object {
 	}
 	now := t.next(old.key, content)
 	t.objects[old.key] = now
+	t.store.dependents.follow(t, old, false)
+	t.store.dependents.follow(t, now, true)
 	t.record(event{kind: watch.Modified, revision: now.revision, now: now, before: old})
 	return now
 }
@@ -174,6 +185,7 @@ func (t *table) remove(old *object, last map[string]any) *object {
 	}
 	now := t.next(old.key, last)
 	delete(t.objects, old.key)
+	t.store.dependents.follow(t, old, false)
 	t.record(event{kind: watch.Deleted, revision: now.revision, now: now, before: old})
 	return now
 }

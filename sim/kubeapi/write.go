@@ -188,8 +188,11 @@ func finished(content map[string]any) bool {
 	return object.GetDeletionTimestamp() != nil && len(object.GetFinalizers()) == 0 && (grace == nil || *grace == 0)
 }
 
-// removed does what goes with the end of an object: a namespace takes its content with it, a definition its resource.
+// removed does what goes with the end of an object: what it owned goes, a namespace takes its content with it, a
+// definition its resource.
 func (s *Server) removed(r *resource, o *object) {
+	s.collectOwned(o.meta().GetUID(), metav1.DeletePropagationBackground)
+	s.released(o)
 	switch {
 	case r.GroupVersionResource == crdResource:
 		s.unserve(o.meta().GetName(), nil)
