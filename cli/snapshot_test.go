@@ -102,16 +102,68 @@ func TestASnapshotIsRebuilt(t *testing.T) {
 	}
 }
 
-// Everything that a snapshot can hold survives being rebuilt: locks of controllers that nobody knows, requests that are
-// being deleted, names that are there twice, services in trouble, migrations under way.
-func TestEverythingFoundIsRebuilt(t *testing.T) {
-	given, err := filepath.Abs("testdata/found.yaml")
+// foundYAML is the path of a file with everything that a snapshot can hold; the test stands alone from then on.
+func foundYAML(t *testing.T) string {
+	t.Helper()
+	path, err := filepath.Abs("testdata/found.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	alone(t)
+	return path
+}
+
+// Everything that a snapshot can hold survives being rebuilt: locks of controllers that nobody knows, requests that are
+// being deleted, names that are there twice, services in trouble, migrations under way.
+func TestEverythingFoundIsRebuilt(t *testing.T) {
+	given := foundYAML(t)
 	again, _, _ := takeSnapshot(t, rebuilt(t, given))
 	if diff := cmp.Diff(content(t, given), content(t, again)); diff != "" {
 		t.Errorf("the rebuilt cloud differs:\n%s", diff)
 	}
+}
+
+// A node in the middle of its evacuation: the rehearsal begins there, and goes on from there.
+func TestARehearsalGoesOnFromTheMiddle(t *testing.T) {
+	alone(t)
+	live := started(t, sim.Options{Speed: 300})
+	story := live.Scenario
+	moving := func(c *sim.Cloud, machine string) (name string) {
+		n, _ := story.Node(machine)
+		for _, s := range c.OpenStack.ServersOn(n.Name) {
+			if s.Status == "MIGRATING" {
+				return s.Name
+			}
+		}
+		return ""
+	}
+	until(t, "the evacuation of cmp-03", func() bool {
+		if moving(live, "cmp-03") == "" {
+			return false
+		}
+		live.Clock.Pause()
+		return true
+	})
+	file, code, out := takeSnapshot(t, live)
+	if code != exitFine {
+		t.Fatalf("exit %d: %s", code, out)
+	}
+	again := rebuilt(t, file)
+	if was, is := moving(live, "cmp-03"), moving(again, "cmp-03"); was != is {
+		t.Errorf("%q was on its way, and in the rehearsal it is %q", was, is)
+	}
+	second, _, _ := takeSnapshot(t, again)
+	if diff := cmp.Diff(content(t, file), content(t, second)); diff != "" {
+		t.Errorf("the rehearsal begins elsewhere:\n%s", diff)
+	}
+	again.Clock.SetSpeed(600)
+	n, _ := story.Node("cmp-03")
+	until(t, "the end of the evacuation of cmp-03", func() bool {
+		for _, s := range again.OpenStack.ServersOn(n.Name) {
+			if s.Status == "ACTIVE" && s.Name != "batch-3" {
+				return false
+			}
+		}
+		return true
+	})
 }

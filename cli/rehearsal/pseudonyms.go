@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"lockstep/core"
 	"lockstep/sim/scenario"
@@ -116,7 +117,7 @@ func (p *pseudonyms) scenario(s *scenario.Scenario) {
 		slices.Sort(a.Nodes)
 	}
 	for i := range s.Instances {
-		p.instance(&s.Instances[i], machines, flavors, projects, groups)
+		p.instance(s, &s.Instances[i], machines, flavors, projects, groups)
 	}
 	s.Cloud.Deployment, s.Cloud.Fabric = p.object("deployment", s.Cloud.Deployment), p.object("fabric", s.Cloud.Fabric)
 	p.managed(f)
@@ -160,12 +161,20 @@ func (p *pseudonyms) nodes(s *scenario.Scenario) (machines map[string]string) {
 			n.Name = p.object("node", n.Name)
 		}
 		n.Machine, n.Zone, n.Group = machine, p.zone(n.Zone), p.name("update-group", n.Group)
-		n.Annotations = harmlessAnnotations(n.Annotations)
+		n.Annotations, n.Created = harmlessAnnotations(n.Annotations), dayOf(s, n.Created)
 		if n.DisabledReason != "" && n.DisabledReason != core.DisabledReasonMaintenance {
 			n.DisabledReason = leftOut
 		}
 	}
 	return machines
+}
+
+// dayOf is the day of what is older than a week: to the second, the age of a thing is as good as its name.
+func dayOf(s *scenario.Scenario, m scenario.Moment) scenario.Moment {
+	if s.Ago(m).Of() < 7*24*time.Hour {
+		return m
+	}
+	return scenario.Moment(m.Of().Truncate(24 * time.Hour))
 }
 
 // leftOut stands for a text that may say anything.
@@ -227,11 +236,11 @@ func (p *pseudonyms) projects(s *scenario.Scenario) (names map[string]string) {
 	return names
 }
 
-func (p *pseudonyms) instance(in *scenario.Instance, machines, flavors, projects, groups map[string]string) {
+func (p *pseudonyms) instance(s *scenario.Scenario, in *scenario.Instance, machines, flavors, projects, groups map[string]string) {
 	in.ID, in.Name = p.id(in.ID), p.name("instance", in.Name)
 	in.Project, in.Flavor, in.ServerGroup = projects[in.Project], flavors[in.Flavor], groups[in.ServerGroup]
 	in.Host, in.CameFrom, in.MigratingTo = machines[in.Host], machines[in.CameFrom], machines[in.MigratingTo]
-	in.Tags = nil
+	in.Tags, in.Created = nil, dayOf(s, in.Created)
 	if in.Fault != "" {
 		in.Fault = leftOut
 	}
