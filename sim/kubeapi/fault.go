@@ -1,35 +1,48 @@
 package kubeapi
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"lockstep/sim/wire"
 )
 
 // Fault is trouble for some requests. Empty fields to match mean any. What it does happens in the order Delay, Hang, Cut,
-// Code; a Fault that only delays lets the request go on.
+// Page, Code; a Fault of none of the last four lets the request go on, and does Damage to its answer.
 type Fault struct {
 	Label string // shows up in Request.Fault
 
 	Verb, Group, Resource, Subresource, Namespace, Name, User string
-	Match                                                     func(*http.Request) bool // nil for any; must not read the body
+	Match                                                     func(*http.Request) bool // asked last; nil for any; must not read the body
 
 	Times int // how many requests it applies to; 0 for all until it is removed
 
 	Delay time.Duration // real time before anything else happens
 	Hang  bool          // no answer until the client gives up, the Fault is removed or the server ends
 	Cut   bool          // the connection breaks without an answer
+	Page  int           // HTTP status of an HTML page to answer with, as a proxy does; 0 for none
 	Code  int           // HTTP status to answer with, 0 for none
 
 	Reason     metav1.StatusReason // in the Status; derived from Code when empty
 	Message    string              // in the Status; derived from Code when empty
 	RetryAfter int                 // seconds, in the Retry-After header and the Status; 0 for none
+	AsEvent    bool                // a watch begins, and its first event is the Status
+
+	Damage wire.Damage
+
+	// What happens to the events of watches, those that run among them. The requests that begin them are let through.
+	Silent    bool // nothing comes any more, not even the end, until the Fault is removed
+	CutEvents bool // the connection breaks in the middle of the next event
 }
 
 // active is a Fault that was added.
@@ -40,12 +53,14 @@ type active struct {
 }
 
 type faults struct {
+	skew atomic.Int64 // nanoseconds
+
 	mu   sync.Mutex
 	list []*active
 }
 
-// AddFault lets f apply from now on; the first Fault added that matches a request is the one that applies. It returns
-// what removes it again, which may be called more than once.
+// AddFault lets f apply from now on. Faults that let a request go on add up; of those that answer it, the first one added
+// does. It returns what removes f again, which may be called more than once.
 func (s *Server) AddFault(f Fault) (remove func()) {
 	a := &active{Fault: f, removed: make(chan struct{})}
 	s.faults.mu.Lock()
@@ -57,6 +72,21 @@ func (s *Server) AddFault(f Fault) (remove func()) {
 		s.faults.drop(a)
 	}
 }
+
+// SetSkew sets the server's clock so far ahead of the cluster's, or behind when it is negative: the timestamps of objects
+// show it.
+func (s *Server) SetSkew(d time.Duration) { s.faults.skew.Store(int64(d)) }
+
+// RestoreToken makes the server take a user's token again that ExpireToken made worthless.
+func (s *Server) RestoreToken(user string) error {
+	if err := s.accounts.change(user, func(u *User) { s.accounts.tokens[u.Token] = u.Name }); err != nil {
+		return fmt.Errorf("kubeapi: restore a token: %w", err)
+	}
+	return nil
+}
+
+// skewed is t as the server's own clock has it.
+func (f *faults) skewed(t time.Time) time.Time { return t.Add(time.Duration(f.skew.Load())) }
 
 // drop removes a and lets requests that hang on it go; the caller holds mu.
 func (f *faults) drop(a *active) {
@@ -74,18 +104,59 @@ func (f *faults) clear() {
 	}
 }
 
-// take finds the Fault for a request and counts it.
-func (f *faults) take(r *http.Request, info requestInfo, user string) *active {
+// answers tells whether the Fault leaves nothing to the server.
+func (f Fault) answers() bool { return f.Hang || f.Cut || f.Page != 0 || f.Code != 0 }
+
+// meeting is the Faults that a request meets, and the label of one of them.
+type meeting struct {
+	Label  string
+	faults *faults
+	all    []*active
+	user   string
+}
+
+// take finds the Faults for a request and counts it; nil when it meets none. A watch meets those that begin while it runs.
+func (f *faults) take(r *http.Request, info requestInfo, user string) *meeting {
+	m := &meeting{faults: f, user: user}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, a := range f.list {
-		if a.Times > 0 && a.used >= a.Times || !a.matches(r, info, user) {
+		if a.Silent || a.CutEvents || !a.meets(r, info, user) {
 			continue
 		}
-		a.used++
-		return a
+		m.all = append(m.all, a)
+		if a.Label != "" {
+			m.Label = a.Label
+		}
+		if a.answers() {
+			break
+		}
+	}
+	if len(m.all) == 0 && info.verb != "watch" {
+		return nil
+	}
+	return m
+}
+
+// takeEvent finds the Fault for the events of a watch and counts it.
+func (f *faults) takeEvent(r *http.Request, info requestInfo, user string) *active {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, a := range f.list {
+		if (a.Silent || a.CutEvents) && a.meets(r, info, user) {
+			return a
+		}
 	}
 	return nil
+}
+
+// meets tells whether the Fault applies to a request, and counts it; the caller holds mu.
+func (a *active) meets(r *http.Request, info requestInfo, user string) bool {
+	if a.Times > 0 && a.used >= a.Times || !a.matches(r, info, user) {
+		return false
+	}
+	a.used++
+	return true
 }
 
 func (f Fault) matches(r *http.Request, info requestInfo, user string) bool {
@@ -100,7 +171,20 @@ func (f Fault) matches(r *http.Request, info requestInfo, user string) bool {
 	return f.Match == nil || f.Match(r)
 }
 
-// apply does to the request what the Fault says, and reports whether the request has been answered by that.
+// apply does to the request what the Faults say, and reports whether the request has been answered by that.
+func (m *meeting) apply(w *answer, r *http.Request, info requestInfo) (answered bool) {
+	for _, a := range m.all {
+		if a.apply(w, r, info) {
+			return true
+		}
+		w.ResponseWriter = a.Damage.Spoil(r.Context(), w.ResponseWriter, a.removed)
+	}
+	if info.verb == "watch" {
+		w.ResponseWriter = &eventWriter{ResponseWriter: w.ResponseWriter, meeting: m, request: r, info: info}
+	}
+	return false
+}
+
 func (a *active) apply(w http.ResponseWriter, r *http.Request, info requestInfo) (answered bool) {
 	if a.Delay > 0 {
 		timer := time.NewTimer(a.Delay)
@@ -123,12 +207,28 @@ func (a *active) apply(w http.ResponseWriter, r *http.Request, info requestInfo)
 	if a.Cut {
 		panic(http.ErrAbortHandler) // how net/http is told to break a connection
 	}
+	if a.Page != 0 {
+		wire.Page(w, a.Page)
+		return true
+	}
 	if a.Code == 0 {
 		return false
 	}
 	if a.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(a.RetryAfter))
 	}
+	err := a.status(info)
+	if a.AsEvent && info.verb == "watch" {
+		status := statusOf(err)
+		writeJSON(w, http.StatusOK, metav1.WatchEvent{Type: "ERROR", Object: rawStatus(status)})
+		return true
+	}
+	writeError(w, err)
+	return true
+}
+
+// status is the error that the Fault answers with.
+func (a *active) status(info requestInfo) *apierrors.StatusError {
 	err := apierrors.NewGenericServerResponse(a.Code, info.verb, info.gvr.GroupResource(), info.name, a.Message, a.RetryAfter, true)
 	if a.Message != "" {
 		err.ErrStatus.Message = a.Message
@@ -138,6 +238,43 @@ func (a *active) apply(w http.ResponseWriter, r *http.Request, info requestInfo)
 	if a.Reason != "" {
 		err.ErrStatus.Reason = a.Reason
 	}
-	writeError(w, err)
-	return true
+	return err
+}
+
+// eventWriter lets Faults have the events of a watch.
+type eventWriter struct {
+	http.ResponseWriter
+	meeting *meeting
+	request *http.Request
+	info    requestInfo
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (e *eventWriter) Unwrap() http.ResponseWriter { return e.ResponseWriter }
+
+func (e *eventWriter) Write(p []byte) (int, error) {
+	a := e.meeting.faults.takeEvent(e.request, e.info, e.meeting.user)
+	switch {
+	case a == nil:
+	case a.Silent:
+		select {
+		case <-a.removed:
+		case <-e.request.Context().Done():
+			return 0, e.request.Context().Err()
+		}
+	case a.CutEvents:
+		_, _ = e.ResponseWriter.Write(p[:(len(p)+1)/2])
+		_ = http.NewResponseController(e.ResponseWriter).Flush()
+		panic(http.ErrAbortHandler)
+	}
+	return e.ResponseWriter.Write(p)
+}
+
+// rawStatus is a Status as the object of an event.
+func rawStatus(status metav1.Status) runtime.RawExtension {
+	raw, err := json.Marshal(status)
+	if err != nil {
+		return runtime.RawExtension{} // a Status is always encodable
+	}
+	return runtime.RawExtension{Raw: raw}
 }
