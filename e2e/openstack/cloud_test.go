@@ -34,6 +34,8 @@ const (
 	// The logins in its clouds.yaml, which are two administrators, and the operator's name in Keystone.
 	cloudControllers = "controllers"
 	cloudOperator    = "operator"
+	// cloudMember is the login of a user without an administrator's rights.
+	cloudMember = "member"
 
 	// computeVersion knows tags, a host for a new server, and the actions of a server with their events.
 	computeVersion = "2.79"
@@ -51,7 +53,8 @@ type cloud struct {
 	image    string
 }
 
-// newCloud logs in and puts the cloud into its first state: no servers, all hosts enabled, no orders.
+// newCloud logs in and puts the cloud into its first state: no servers, the hosts of the story enabled and the others disabled, no
+// orders.
 func newCloud(t *testing.T) *cloud {
 	t.Helper()
 	c := &cloud{folder: os.Getenv(cloudFolder), flavors: map[string]string{}}
@@ -125,9 +128,13 @@ func (c *cloud) userOf(t *testing.T, name string) string {
 
 func (c *cloud) reset(t *testing.T) {
 	t.Helper()
-	for _, host := range hosts {
+	for _, host := range c.hosts(t) {
 		c.order(t, host, nil)
-		c.enable(t, host)
+		status := services.ServiceDisabled
+		if slices.Contains(hosts, host) {
+			status = services.ServiceEnabled
+		}
+		c.set(t, host, status)
 	}
 	for _, s := range c.servers(t) {
 		if err := servers.ForceDelete(t.Context(), c.compute, s.ID).ExtractErr(); err != nil {
@@ -219,11 +226,30 @@ func (c *cloud) service(t *testing.T, host string) services.Service {
 	return all[0]
 }
 
-func (c *cloud) enable(t *testing.T, host string) {
+// hosts are the names of all compute hosts, in alphabetical order.
+func (c *cloud) hosts(t *testing.T) []string {
 	t.Helper()
-	err := services.Update(t.Context(), c.compute, c.service(t, host).ID, services.UpdateOpts{Status: services.ServiceEnabled}).Err
+	pages, err := services.List(c.compute, services.ListOpts{Binary: "nova-compute"}).AllPages(t.Context())
 	if err != nil {
-		t.Fatalf("enable nova-compute of %s: %v", host, err)
+		t.Fatalf("list the compute services: %v", err)
+	}
+	all, err := services.ExtractServices(pages)
+	if err != nil {
+		t.Fatalf("read the compute services: %v", err)
+	}
+	var names []string
+	for _, s := range all {
+		names = append(names, s.Host)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// set enables or disables the nova-compute of a host.
+func (c *cloud) set(t *testing.T, host string, status services.ServiceStatus) {
+	t.Helper()
+	if err := services.Update(t.Context(), c.compute, c.service(t, host).ID, services.UpdateOpts{Status: status}).Err; err != nil {
+		t.Fatalf("set nova-compute of %s to %s: %v", host, status, err)
 	}
 }
 

@@ -29,7 +29,9 @@ var coldCases = []testCase{
 		if err := w.ColdMigrate(d.Context(), s.ID); err != nil {
 			d.Fatal(err)
 		}
-		e.sees("it wait again", s, func(i core.Instance, m core.Migration) bool { return i.Status == "VERIFY_RESIZE" && m.Status == "finished" })
+		e.sees("it wait again", s, func(i core.Instance, m core.Migration) bool {
+			return i.Status == "VERIFY_RESIZE" && m.Status == "finished"
+		})
 		if err := w.RevertResize(d.Context(), s.ID); err != nil {
 			d.Fatal(err)
 		}

@@ -29,7 +29,6 @@ type eye struct {
 	mu         sync.Mutex
 	instances  map[string]*core.Instance
 	migrations map[string]*core.Migration // by instance, the newest
-	percents   map[string][]int           // progress as it was seen
 	services   map[string]*core.ComputeService
 	states     map[core.SourceID]core.SourceState
 }
@@ -37,7 +36,7 @@ type eye struct {
 // watch lets the adapter poll for as long as the case runs, some hosts closely.
 func (d *desk) watch(hosts ...string) (*eye, *nova.Writer) {
 	d.Helper()
-	e := &eye{desk: d, instances: map[string]*core.Instance{}, migrations: map[string]*core.Migration{}, percents: map[string][]int{},
+	e := &eye{desk: d, instances: map[string]*core.Instance{}, migrations: map[string]*core.Migration{},
 		services: map[string]*core.ComputeService{}, states: map[core.SourceID]core.SourceState{}}
 	client := d.novaClient()
 	p := nova.NewPoller(client, e.see, nova.PollOptions{Pace: 20})
@@ -62,9 +61,6 @@ func (e *eye) see(delta core.Delta) {
 		case *core.Migration:
 			if last := e.migrations[o.InstanceID]; last == nil || last.ID <= o.ID {
 				e.migrations[o.InstanceID] = o
-				if n := o.Percent(); n >= 0 {
-					e.percents[o.InstanceID] = append(e.percents[o.InstanceID], n)
-				}
 			}
 		case *core.ComputeService:
 			e.services[o.Host] = o

@@ -5,8 +5,12 @@ import (
 	"strings"
 )
 
-// noValidHost is what the scheduler says when it finds none.
-const noValidHost = "No valid host was found. There are not enough hosts available."
+const (
+	// noValidHost is what the scheduler says when none of the hosts that Placement offered will do.
+	noValidHost = "No valid host was found. There are not enough hosts available."
+	// noCandidate is what it says when Placement has none to offer: they are disabled or full.
+	noCandidate = "No valid host was found. "
+)
 
 // stays wants a server to be ACTIVE on a host after a migration that came to nothing.
 func (s *server) stays(host string) {
@@ -38,23 +42,20 @@ var liveFailureCases = []testCase{
 		r := d.room()
 		s := d.boot(r, order{host: r.a})
 		d.setService(r.b, object{"status": "disabled"})
-		for _, target := range []string{"", r.b} {
-			if target != "" { // before 2.30 a named host is not asked whether it will do
-				s.act("2.30", "os-migrateLive", live(target)).refused(400, noValidHost)
-			} else {
-				for _, microversion := range []string{"2.25", "2.30", "2.33"} {
-					s.act(microversion, "os-migrateLive", live(target)).refused(400, noValidHost)
-					s.recorded("live-migration", r.a, "nowhere", "error")
-					s.failedLive("conductor_migrate_server", noValidHost)
-				}
-			}
+		for _, microversion := range []string{"2.25", "2.30", "2.33"} {
+			s.act(microversion, "os-migrateLive", live("")).refused(400, noValidHost)
+			s.recorded("live-migration", r.a, "nowhere", "error")
+			s.failedLive("conductor_migrate_server", noValidHost)
+		}
+		s.act("2.30", "os-migrateLive", live(r.b)).refused(400, noCandidate) // before 2.30 a named host is not asked whether it will do
+		for target, message := range map[string]string{"": noValidHost, r.b: noCandidate} {
 			for _, microversion := range []string{"2.34", "2.68"} {
 				before := len(s.records())
 				s.act(microversion, "os-migrateLive", live(target)).is(202)
 				d.until("there is a record more", func() bool { return len(s.records()) == before+1 })
 				s.recorded("live-migration", r.a, "nowhere", "error")
 				s.stays(r.a)
-				s.failedLive("conductor_live_migrate_instance", noValidHost)
+				s.failedLive("conductor_live_migrate_instance", message)
 			}
 		}
 	}},

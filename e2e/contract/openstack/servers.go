@@ -63,14 +63,18 @@ var serverCases = []testCase{
 	}},
 	{"a server that no host can take ends in ERROR with the scheduler's words", func(d *desk) {
 		r := d.room()
-		d.setService(r.a, object{"status": "disabled"})
-		d.setService(r.b, object{"status": "disabled"})
-		s := d.create(r, order{})
+		d.boots(r, order{flavor: d.suite.large}, order{flavor: d.suite.large})
+		s := d.create(r, order{flavor: d.suite.large})
 		got := s.settles("ERROR")
 		fault, _ := got["fault"].(object)
-		if fault["code"] != 500.0 || fault["message"] != noValidHost || got["OS-EXT-SRV-ATTR:host"] != nil {
+		if fault["code"] != 500.0 || fault["message"] != noCandidate || got["OS-EXT-SRV-ATTR:host"] != nil {
 			d.Errorf("fault %v on %v", fault, got["OS-EXT-SRV-ATTR:host"])
 		}
+		d.setService(r.a, object{"status": "disabled"})
+		d.setService(r.b, object{"status": "disabled"})
+		d.compute("2.79", http.MethodPost, "/servers", object{"server": object{
+			"name": "never", "imageRef": d.suite.image, "flavorRef": d.suite.flavor, "networks": "none", "availability_zone": r.zone,
+		}}).refused(400, "The requested availability zone is not available")
 	}},
 	{"metadata is added, replaced and removed", func(d *desk) {
 		s := d.boot(d.room(), order{})

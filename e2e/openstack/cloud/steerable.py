@@ -1,5 +1,5 @@
 """Nova's own fake driver, made to take its time, to tell how far it is, and to fail, as orders.json in the host's state_path
-says; README.md has the orders. They are read again at every step."""
+says, and before it the server's own orders; README.md has the orders. They are read again at every step."""
 import json
 import os
 import time
@@ -15,20 +15,20 @@ STEP = 0.5  # seconds between two looks at a live migration; libvirt's driver lo
 MIB = 1 << 20
 
 
-def orders():
+def read(*path):
     try:
-        with open(os.path.join(CONF.state_path, 'orders.json')) as f:
+        with open(os.path.join(CONF.state_path, *path)) as f:
             return json.load(f)
     except (OSError, ValueError):  # there is none, or it is just being written
         return {}
 
 
-def failure(kind, instance):
-    """The text with which something fails for the instance; None when it does not."""
-    now = orders()
-    if instance.display_name in now.get('only', [instance.display_name]):
-        return now.get(kind)
-    return None
+def orders(instance):
+    """The orders of the host that are for the instance, and the instance's own."""
+    host = read('orders.json')
+    if instance.display_name not in host.get('only', [instance.display_name]):
+        host = {name: value for name, value in host.items() if not name.startswith('fail_')}
+    return {**host, **read('..', 'orders', instance.display_name + '.json')}
 
 
 class SteerableDriver(fake.FakeLiveMigrateDriver):
@@ -37,7 +37,7 @@ class SteerableDriver(fake.FakeLiveMigrateDriver):
         self._wishes = {}  # of instances in live migration: None, 'abort' or 'force'
 
     def pre_live_migration(self, context, instance, *args, **kwargs):  # on the target
-        text = failure('fail_prelive', instance)
+        text = orders(instance).get('fail_prelive')
         if text:
             raise exception.NovaException(text)
         return super().pre_live_migration(context, instance, *args, **kwargs)
@@ -46,9 +46,9 @@ class SteerableDriver(fake.FakeLiveMigrateDriver):
         self._wishes[instance.uuid] = None
         begun = time.monotonic()
         while True:
-            now = orders()
+            now = orders(instance)
             done = (time.monotonic() - begun) / max(now.get('live_seconds', 5), 0.1)
-            text = failure('fail_live', instance)
+            text = now.get('fail_live')
             if self._wishes[instance.uuid] or done >= 1 or text and done >= 0.5:
                 break
             self._report(migrate_data.migration, now.get('live_memory_mib', 1024) * MIB, done)
@@ -77,14 +77,15 @@ class SteerableDriver(fake.FakeLiveMigrateDriver):
         self._wishes[instance.uuid] = 'abort'
 
     def migrate_disk_and_power_off(self, context, instance, *args, **kwargs):  # on the source
-        time.sleep(orders().get('cold_seconds', 0))
-        text = failure('fail_cold', instance)
+        now = orders(instance)
+        time.sleep(now.get('cold_seconds', 0))
+        text = now.get('fail_cold')
         if text:
             raise exception.InstanceFaultRollback(exception.NovaException(text))
         return super().migrate_disk_and_power_off(context, instance, *args, **kwargs)
 
     def finish_migration(self, context, migration, instance, *args, **kwargs):  # on the target
-        text = failure('fail_finish', instance)
+        text = orders(instance).get('fail_finish')
         if text:
             raise exception.NovaException(text)
         return super().finish_migration(context, migration, instance, *args, **kwargs)

@@ -1,0 +1,61 @@
+//go:build openstack
+
+package openstack
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/services"
+
+	contract "lockstep/e2e/contract/openstack"
+)
+
+// TestTheRealCloudKeepsTheContract holds the real servers to what the simulated ones are held to as well (TestSim… of package
+// e2e).
+func TestTheRealCloudKeepsTheContract(t *testing.T) {
+	c := newCloud(t)
+	all := c.hosts(t)
+	for _, host := range all {
+		c.set(t, host, services.ServiceEnabled)
+		c.order(t, host, map[string]any{"live_seconds": 1})
+	}
+	raw, err := os.ReadFile(c.cloudsYAML())
+	if err != nil {
+		t.Fatal(err)
+	}
+	orders := filepath.Join(c.folder, "state", "orders")
+	if err := os.MkdirAll(orders, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	contract.Run(t, contract.Cloud{
+		CloudsYAML: raw, Admin: cloudControllers, Member: cloudMember, Hosts: all, Flavor: "m1.tiny", Large: "m1.huge", Image: "tiny",
+		Steer: func(s contract.Server, b contract.Behaviour) error { return steer(orders, s, b) },
+	})
+}
+
+// steer writes a server's own orders, which cloud/README.md explains.
+func steer(folder string, s contract.Server, b contract.Behaviour) error {
+	order := map[string]any{"live_seconds": 1}
+	if b.Endless {
+		order["live_seconds"] = 3600
+	}
+	for name, text := range map[string]string{"fail_prelive": b.FailBefore, "fail_live": b.FailLive, "fail_cold": b.FailCold, "fail_finish": b.FailFinish} {
+		if text != "" {
+			order[name] = text
+		}
+	}
+	raw, err := json.Marshal(order)
+	if err != nil {
+		return err
+	}
+	// The drivers read it at any moment: it has to be there as a whole.
+	path := filepath.Join(folder, s.Name+".json")
+	if err := os.WriteFile(path+".new", raw, 0o600); err != nil {
+		return fmt.Errorf("order of %s: %w", s.Name, err)
+	}
+	return os.Rename(path+".new", path)
+}
