@@ -2,6 +2,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,7 +66,7 @@ It is read-only until you arm it (--write, or the key w).`,
 		},
 	}
 	o.addTo(root)
-	root.AddCommand(newStatus(&o), newSnapshot(&o), newDemo(&o, stdin), newVersion())
+	root.AddCommand(newStatus(&o), newSnapshot(&o), newDemo(&o, stdin), newConfig(&o), newVersion())
 	return root
 }
 
@@ -82,6 +83,9 @@ type options struct {
 	theme    string
 	ascii    bool
 	logFile  string
+
+	configFile string
+	config     config // of the file, after configure
 }
 
 func (o *options) addTo(root *cobra.Command) {
@@ -90,7 +94,8 @@ func (o *options) addTo(root *cobra.Command) {
 	p.StringVar(&o.context, "context", "", "kubeconfig context (default: the current one)")
 	p.StringVar(&o.osCloud, "os-cloud", "", "`name` of the cloud in clouds.yaml (default $OS_CLOUD, then the OS_* environment)")
 	p.BoolVar(&o.osFromCluster, "os-from-cluster", false, "read clouds.yaml from the secret openstack-identity-credentials in the namespace openstack-external")
-	p.StringVar(&o.leaseNamespace, "lease-namespace", "default", "`namespace` of the Lease by which operators keep out of each other's way")
+	p.StringVar(&o.leaseNamespace, "lease-namespace", "", "`namespace` of the Lease by which operators keep out of each other's way (default: the configuration's, default)")
+	p.StringVar(&o.configFile, "config", "", "configuration `file` (default $LOCKSTEP_CONFIG, then lockstep/config.yaml in $XDG_CONFIG_HOME or ~/.config)")
 	p.StringVar(&o.logFile, "log-file", "", "`file` for Lockstep's own log (default: lockstep.log in the state folder)")
 	f := root.Flags()
 	f.BoolVar(&o.readOnly, "read-only", false, "writing cannot be armed in this run")
@@ -103,6 +108,16 @@ func (o *options) addTo(root *cobra.Command) {
 // addScreen adds the flags of the commands that open the dashboard.
 func (o *options) addScreen(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.theme, "theme", os.Getenv("LOCKSTEP_THEME"), "`name` of the theme: auto, dark, light or mono (default $LOCKSTEP_THEME, then auto)")
+	f.StringVar(&o.theme, "theme", "", "`name` of the theme: auto, dark, light or mono; or a theme file (default $LOCKSTEP_THEME, then the configuration's)")
 	f.BoolVar(&o.ascii, "ascii", false, "draw with ASCII characters only")
+}
+
+// configure reads the configuration. Flags go before it.
+func (o *options) configure() error {
+	var err error
+	if o.config, err = loadConfig(o.configFile); err != nil {
+		return err
+	}
+	o.leaseNamespace = cmp.Or(o.leaseNamespace, o.config.LeaseNamespace)
+	return nil
 }

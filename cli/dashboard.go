@@ -1,11 +1,14 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -20,6 +23,9 @@ const armTimeout = 10 * time.Second
 
 // dashboard opens the screen on the operator's own cluster.
 func dashboard(ctx context.Context, o options, stdin *os.File, stdout io.Writer) error {
+	if err := o.configure(); err != nil {
+		return err
+	}
 	if err := canShow(stdin, stdout); err != nil {
 		return err
 	}
@@ -81,20 +87,44 @@ func (s *session) show(ctx context.Context, o options, title, notice string) err
 	return err
 }
 
-// lookOf is how the screen looks, by the flags and the environment. Any NO_COLOR that is not empty counts.
+// lookOf is how the screen looks and which keys it has, by the flags, the environment and the configuration. Any NO_COLOR
+// that is not empty counts.
 func lookOf(o options) (tui.Options, error) {
-	t := tui.Options{ASCII: o.ascii, NoColor: os.Getenv("NO_COLOR") != ""}
-	name := o.theme
-	if name == "" || name == "auto" {
-		name, t.AutoTheme = "dark", true
+	t := tui.Options{ASCII: o.ascii || o.config.ASCII, NoColor: os.Getenv("NO_COLOR") != "", Clipboard: o.config.Clipboard, SyncOutput: o.config.SyncOutput}
+	var err error
+	if t.Actions, err = tui.Rebind(tui.Actions(), o.config.Keys); err != nil {
+		return t, err
 	}
-	if t.NoColor {
-		name, t.AutoTheme = "mono", false
+	name := cmp.Or(o.theme, os.Getenv("LOCKSTEP_THEME"))
+	if name == "" {
+		if name = o.config.Theme; isThemeFile(name) && !filepath.IsAbs(name) {
+			name = filepath.Join(o.config.folder, name)
+		}
 	}
-	theme, err := themes.Load(name)
-	if err != nil {
-		return t, fmt.Errorf("--theme: %w", err)
+	switch {
+	case t.NoColor:
+		name = "mono"
+	case name == "" || name == themes.Auto:
+		t.AutoTheme = true
 	}
-	t.Theme = theme
+	if t.Theme, err = loadTheme(name); err != nil {
+		return t, fmt.Errorf("the theme: %w", err)
+	}
 	return t, nil
+}
+
+// isThemeFile tells whether a theme's name is the path of a file.
+func isThemeFile(name string) bool {
+	return strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")
+}
+
+func loadTheme(name string) (themes.Theme, error) {
+	if !isThemeFile(name) {
+		return themes.Load(name)
+	}
+	raw, err := os.ReadFile(name)
+	if err != nil {
+		return themes.Theme{}, err
+	}
+	return themes.Parse(name, raw)
 }

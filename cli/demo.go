@@ -59,6 +59,9 @@ func listScenarios(cmd *cobra.Command) error {
 }
 
 func demo(ctx context.Context, o options, so sim.Options) (err error) {
+	if err := o.configure(); err != nil {
+		return err
+	}
 	log, err := openLog(o.logFile)
 	if err != nil {
 		return err
@@ -77,6 +80,7 @@ func demo(ctx context.Context, o options, so sim.Options) (err error) {
 	defer cloud.Close()
 	// The demo's own files, whatever the environment says: it must never touch a real cluster.
 	o.kubeconfig, o.context, o.osCloud, o.osFromCluster = cloud.KubeconfigPath, "", cloud.CloudName, false
+	o.leaseNamespace = "default"
 	cloudsYAML, err := os.ReadFile(cloud.CloudsYAMLPath)
 	if err != nil {
 		return fmt.Errorf("read the simulated cloud's clouds.yaml: %w", err)

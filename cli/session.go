@@ -49,7 +49,7 @@ func open(ctx context.Context, p place, log *log) (*session, error) {
 		Operator: operatorName(),
 		Version:  programVersion(),
 		Clock:    p.clock,
-		Settings: core.DefaultSettings(),
+		Settings: p.config.settings(),
 		Sources:  slices.Concat(kube.Sources(), openStackSources()),
 		Log:      log.Logger,
 		OnFocus:  func(node string) { s.focus.Store(&node) },

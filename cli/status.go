@@ -57,6 +57,9 @@ var statusPrinters = map[string]func(io.Writer, Status) error{
 }
 
 func status(ctx context.Context, o options, wait time.Duration, print func(io.Writer, Status) error, out io.Writer) error {
+	if err := o.configure(); err != nil {
+		return err
+	}
 	log, err := openLog(o.logFile)
 	if err != nil {
 		return err

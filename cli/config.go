@@ -1,0 +1,180 @@
+package cli
+
+import (
+	"bytes"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/adrg/xdg"
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
+
+	"lockstep/core"
+	"lockstep/tui"
+)
+
+// configDefaults is the configuration as it is without a file, with its explanations.
+//
+//go:embed config.yaml
+var configDefaults []byte
+
+// config is what the configuration file says; config.yaml explains it.
+type config struct {
+	Theme          string              `yaml:"theme"`
+	ASCII          bool                `yaml:"ascii"`
+	Clipboard      tui.Clipboard       `yaml:"clipboard"`
+	SyncOutput     tui.SyncOutput      `yaml:"syncOutput"`
+	Keys           map[string][]string `yaml:"keys"`
+	LeaseNamespace string              `yaml:"leaseNamespace"`
+	StaleAfter     time.Duration       `yaml:"staleAfter"`
+	Overdue        float64             `yaml:"overdue"`
+	MigrateAtOnce  int                 `yaml:"migrateAtOnce"`
+	Parallel       struct {
+		Compute int `yaml:"compute"`
+		Gateway int `yaml:"gateway"`
+	} `yaml:"parallel"`
+
+	folder string // in which the file lies; relative paths start there
+}
+
+// maxConfig is how large a configuration file may be, in bytes: a larger one is another kind of file.
+const maxConfig = 1 << 20
+
+// configPath is where the configuration is looked for, and whether somebody named it: then it has to be there.
+func configPath(flag string) (path string, named bool) {
+	if path = flag; path == "" {
+		path = os.Getenv("LOCKSTEP_CONFIG")
+	}
+	if path != "" {
+		return path, true
+	}
+	return filepath.Join(xdg.ConfigHome, "lockstep", "config.yaml"), false
+}
+
+// loadConfig reads the configuration file over the defaults.
+func loadConfig(flag string) (config, error) {
+	var c config
+	if err := c.read(configDefaults); err != nil {
+		return c, fmt.Errorf("the defaults: %w", err) // embedded, and tested
+	}
+	path, named := configPath(flag)
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) && !named {
+		return c, nil
+	}
+	if err != nil {
+		return c, fmt.Errorf("read the configuration: %w", err)
+	}
+	defer f.Close()
+	raw, err := io.ReadAll(io.LimitReader(f, maxConfig+1))
+	switch {
+	case err != nil:
+		return c, fmt.Errorf("read the configuration: %w", err)
+	case len(raw) > maxConfig:
+		return c, fmt.Errorf("configuration %s: it is larger than %d bytes, which no configuration of Lockstep is", path, maxConfig)
+	}
+	if err := c.read(raw); err != nil {
+		return c, fmt.Errorf("configuration %s: %w\n`lockstep config` prints one with explanations", path, err)
+	}
+	c.folder = filepath.Dir(path)
+	return c, nil
+}
+
+// read takes over what a file says, and fails on what it does not know.
+func (c *config) read(raw []byte) error {
+	c.Keys = nil
+	d := yaml.NewDecoder(bytes.NewReader(raw))
+	d.KnownFields(true)
+	if err := d.Decode(c); err != nil && !errors.Is(err, io.EOF) {
+		var typed *yaml.TypeError
+		if errors.As(err, &typed) {
+			return errors.New(strings.ReplaceAll(strings.Join(typed.Errors, "\n"), " not found in type cli.config", " is none of the configuration"))
+		}
+		return errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
+	}
+	var document yaml.Node
+	if err := yaml.Unmarshal(raw, &document); err != nil {
+		return errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
+	}
+	var wrong []string
+	for _, check := range []struct {
+		path string
+		ok   bool
+		want string
+	}{
+		{"clipboard", c.Clipboard == tui.ClipboardAuto || c.Clipboard == tui.ClipboardOff, "auto or off"},
+		{"syncOutput", c.SyncOutput == tui.SyncAuto || c.SyncOutput == tui.SyncOn || c.SyncOutput == tui.SyncOff, "auto, on or off"},
+		{"leaseNamespace", c.LeaseNamespace != "", "the name of a namespace"},
+		{"staleAfter", c.StaleAfter >= 10*time.Second && c.StaleAfter <= 10*time.Minute, "10s to 10m"},
+		{"overdue", c.Overdue >= 1 && c.Overdue <= 20, "1 to 20"},
+		{"migrateAtOnce", c.MigrateAtOnce >= 1 && c.MigrateAtOnce <= 10, "1 to 10"},
+		{"parallel.compute", c.Parallel.Compute >= 1, "1 or more"},
+		{"parallel.gateway", c.Parallel.Gateway >= 1, "1 or more"},
+	} {
+		if !check.ok {
+			wrong = append(wrong, fmt.Sprintf("line %d: %s: want %s", lineOf(&document, strings.Split(check.path, ".")...), check.path, check.want))
+		}
+	}
+	if _, err := tui.Rebind(tui.Actions(), c.Keys); err != nil {
+		wrong = append(wrong, fmt.Sprintf("line %d: %v", lineOf(&document, "keys"), err))
+	}
+	if len(wrong) > 0 {
+		return errors.New(strings.Join(wrong, "\n"))
+	}
+	return nil
+}
+
+// lineOf is the line in which a value stands; that of what is around it, where it is not there itself.
+func lineOf(n *yaml.Node, path ...string) int {
+	if n.Kind == yaml.DocumentNode && len(n.Content) > 0 {
+		return lineOf(n.Content[0], path...)
+	}
+	if len(path) > 0 && n.Kind == yaml.MappingNode {
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			if n.Content[i].Value == path[0] {
+				return lineOf(n.Content[i+1], path[1:]...)
+			}
+		}
+	}
+	return max(n.Line, 1)
+}
+
+// settings are the engine's.
+func (c config) settings() core.Settings {
+	s := core.DefaultSettings()
+	s.StaleAfter, s.Overdue, s.MigrateAtOnce = c.StaleAfter, c.Overdue, c.MigrateAtOnce
+	s.MaxParallelNodes[core.RoleCompute], s.MaxParallelNodes[core.RoleGateway] = c.Parallel.Compute, c.Parallel.Gateway
+	return s
+}
+
+func newConfig(o *options) *cobra.Command {
+	return &cobra.Command{
+		Use:   "config",
+		Short: "Print a configuration with all defaults and their explanations",
+		Long: `Prints a configuration file that says what holds without one, and explains it: a start for one's own.
+On standard error it says where the file is looked for, and what is wrong with the one that is there.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			path, _ := configPath(o.configFile)
+			_, missing := os.Stat(path)
+			_, err := loadConfig(o.configFile)
+			switch {
+			case err != nil:
+				return err
+			case missing != nil:
+				fmt.Fprintf(cmd.ErrOrStderr(), "there is no %s; this is what holds:\n", path)
+			default:
+				fmt.Fprintf(cmd.ErrOrStderr(), "%s is fine; without it, this would hold:\n", path)
+			}
+			_, err = cmd.OutOrStdout().Write(configDefaults)
+			return err
+		},
+	}
+}

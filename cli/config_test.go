@@ -1,0 +1,149 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lockstep/core"
+	"lockstep/themes"
+	"lockstep/tui"
+)
+
+// withConfig makes text the configuration file that is found without being named.
+func withConfig(t *testing.T, text string) string {
+	t.Helper()
+	alone(t)
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("LOCKSTEP_CONFIG", path)
+	return path
+}
+
+// What the explained file says is what holds without one: the engine's defaults, the screen's and the flags'.
+func TestConfigDefaultsAreTheProgramsOwn(t *testing.T) {
+	withConfig(t, "")
+	c, err := loadConfig("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, want := c.settings(), core.DefaultSettings()
+	if got.StaleAfter != want.StaleAfter || got.Overdue != want.Overdue || got.MigrateAtOnce != want.MigrateAtOnce {
+		t.Errorf("settings %+v, want %+v", got, want)
+	}
+	for role, n := range want.MaxParallelNodes {
+		if got.MaxParallelNodes[role] != n {
+			t.Errorf("%d %s at a time, want %d", got.MaxParallelNodes[role], role, n)
+		}
+	}
+	if c.Theme != themes.Auto || c.Clipboard != tui.ClipboardAuto || c.SyncOutput != tui.SyncAuto || c.LeaseNamespace != "default" || len(c.Keys) > 0 {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestConfigIsTakenOver(t *testing.T) {
+	path := withConfig(t, `
+theme: mine.yaml
+ascii: true
+keys: {help: [f12]}
+leaseNamespace: lcm
+staleAfter: 30s
+parallel: {compute: 5}
+`)
+	o := options{}
+	if err := o.configure(); err != nil {
+		t.Fatal(err)
+	}
+	s := o.config.settings()
+	if s.StaleAfter != 30*time.Second || s.MaxParallelNodes[core.RoleCompute] != 5 || s.MaxParallelNodes[core.RoleGateway] != 1 || o.leaseNamespace != "lcm" {
+		t.Errorf("%+v, lease in %s", s, o.leaseNamespace)
+	}
+	if _, err := lookOf(o); err == nil || !strings.Contains(err.Error(), filepath.Join(filepath.Dir(path), "mine.yaml")) {
+		t.Errorf("a theme file lies beside the configuration: %v", err)
+	}
+	o.theme, o.leaseNamespace = "light", ""
+	look, err := lookOf(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !look.ASCII || look.AutoTheme {
+		t.Errorf("ascii %v, theme by the terminal %v", look.ASCII, look.AutoTheme)
+	}
+	i := slices.IndexFunc(look.Actions, func(a tui.Action) bool { return a.ID == "help" })
+	if !slices.Equal(look.Actions[i].Keys, []string{"f12"}) {
+		t.Errorf("help has the keys %q", look.Actions[i].Keys)
+	}
+}
+
+func TestFlagsGoBeforeTheConfig(t *testing.T) {
+	withConfig(t, "leaseNamespace: lcm\ntheme: light\n")
+	o := options{leaseNamespace: "mine", theme: "mono"}
+	if err := o.configure(); err != nil {
+		t.Fatal(err)
+	}
+	look, err := lookOf(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mono, err := themes.Load("mono")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.leaseNamespace != "mine" || look.Theme.Looks[themes.Bad] != mono.Looks[themes.Bad] {
+		t.Errorf("lease in %s, the theme %+v", o.leaseNamespace, look.Theme.Looks[themes.Bad])
+	}
+}
+
+func TestBadConfigIsToldWithItsLine(t *testing.T) {
+	tests := map[string]struct{ text, want string }{
+		"unknown field":           {"theme: dark\ncolour: red\n", "line 2: field colour is none of the configuration"},
+		"another type":            {"\n\novercast: 1\noverdue: [1]\n", "line 4: cannot unmarshal !!seq into float64"},
+		"no YAML":                 {"theme: [dark\n", "line 1"},
+		"too short":               {"# mine\nstaleAfter: 1s\n", "line 2: staleAfter: want 10s to 10m"},
+		"no duration":             {"staleAfter: soon\n", "line 1: cannot unmarshal !!str `soon` into time.Duration"},
+		"too many":                {"parallel:\n  compute: 0\n", "line 2: parallel.compute: want 1 or more"},
+		"an action that is none":  {"overdue: 3\nkeys:\n  fly: [f]\n", `line 3: keys: there is no action "fly"`},
+		"a key of the terminal's": {"keys: {help: [ctrl+z]}\n", "line 1: keys: help: ctrl+z is kept by terminals"},
+		"a word that is none":     {"clipboard: sometimes\n", "line 1: clipboard: want auto or off"},
+		"another kind of file":    {"apiVersion: v1\nkind: Config\n", "line 1: field apiVersion is none of the configuration"},
+		"bytes":                   {"\x00\x01\x02", "control characters are not allowed"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			path := withConfig(t, test.text)
+			for _, command := range []string{"status", "config"} {
+				code, out, errs := run(t, command)
+				if code != exitError || out != "" || !strings.Contains(errs, test.want) || !strings.Contains(errs, path) {
+					t.Errorf("%s: exit code %d, %q, errors:\n%s\nwant %q", command, code, out, errs, test.want)
+				}
+			}
+		})
+	}
+}
+
+func TestConfigPrintsWhatItReads(t *testing.T) {
+	withConfig(t, "")
+	code, out, errs := run(t, "config")
+	if code != exitFine || !strings.Contains(errs, "is fine") {
+		t.Fatalf("exit code %d: %s", code, errs)
+	}
+	path := withConfig(t, out)
+	if _, err := loadConfig(""); err != nil {
+		t.Error(err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, errs := run(t, "config"); code != exitError || !strings.Contains(errs, path) {
+		t.Errorf("a configuration that was named has to be there: exit code %d: %s", code, errs)
+	}
+	t.Setenv("LOCKSTEP_CONFIG", "")
+	if code, out, errs := run(t, "config"); code != exitFine || out == "" || !strings.Contains(errs, "there is no ") {
+		t.Errorf("without a file: exit code %d: %s", code, errs)
+	}
+}
