@@ -98,11 +98,11 @@ func snapshot(ctx context.Context, o options, f snapshotFlags, stdout, stderr io
 	} else if err := writeFile(f.output, file.Bytes(), f.force); err != nil {
 		return err
 	}
-	return reportSnapshot(report, s, f.output, file.Len())
+	return reportSnapshot(report, s, inv.Missing, f.output, file.Len())
 }
 
 // reportSnapshot says what was written and what is missing in it.
-func reportSnapshot(w io.Writer, s *scenario.Scenario, output string, size int) error {
+func reportSnapshot(w io.Writer, s *scenario.Scenario, missing []core.MissingFacts, output string, size int) error {
 	where := "Wrote " + output
 	if output == toStdout {
 		where = "Wrote the inventory"
@@ -111,13 +111,16 @@ func reportSnapshot(w io.Writer, s *scenario.Scenario, output string, size int) 
 	for _, a := range s.Found.Assumed {
 		fmt.Fprintf(w, "  assumed: %s: %s\n", oneLine(a.Field), oneLine(a.Why))
 	}
-	for _, m := range s.Found.Missing {
-		fmt.Fprintf(w, "  COULD NOT BE READ: %s: %s\n", oneLine(m.What), oneLine(m.Why))
+	for _, m := range missing {
+		fmt.Fprintf(w, "  COULD NOT BE READ: %s: %s\n", oneLine(m.What), oneLine(m.Err.Error()))
+		if m.Err.Remedy != "" {
+			fmt.Fprintf(w, "    %s\n", oneLine(m.Err.Remedy))
+		}
 	}
 	if output != toStdout {
 		fmt.Fprintf(w, "Rehearse it: lockstep demo --from %s\n", output)
 	}
-	if len(s.Found.Missing) > 0 {
+	if len(missing) > 0 {
 		return exitWith(exitAttention)
 	}
 	return nil

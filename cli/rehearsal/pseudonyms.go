@@ -161,7 +161,7 @@ func (p *pseudonyms) nodes(s *scenario.Scenario) (machines map[string]string) {
 			n.Name = p.object("node", n.Name)
 		}
 		n.Machine, n.Zone, n.Group = machine, p.zone(n.Zone), p.name("update-group", n.Group)
-		n.Annotations, n.Created = harmlessAnnotations(n.Annotations), dayOf(s, n.Created)
+		n.Annotations, n.Created, n.ReadySince = harmlessAnnotations(n.Annotations), dayOf(s, n.Created), dayOf(s, n.ReadySince)
 		if n.DisabledReason != "" && n.DisabledReason != core.DisabledReasonMaintenance {
 			n.DisabledReason = leftOut
 		}

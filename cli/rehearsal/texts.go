@@ -24,7 +24,7 @@ func (p *pseudonyms) maintenance(s *scenario.Scenario, machines map[string]strin
 		for i := range list {
 			l := &list[i]
 			l.Controller, l.Node = p.controller(l.Controller), node(l.Node)
-			l.Name = p.composed("lock", l.Name)
+			l.Name, l.Created = p.composed("lock", l.Name), dayOf(s, l.Created)
 		}
 	}
 	for _, list := range [][]scenario.FoundRequest{f.ClusterRequests, f.NodeRequests} {
