@@ -86,13 +86,15 @@ type Cloud struct {
 	appCreds map[string]*appCredential
 	tokens   map[string]*token
 
-	flavors     map[string]*flavor // by flavor ID
-	flavorOrder []*flavor
-	hosts       map[string]*host // by name
-	hostOrder   []*host          // in the order of their creation
-	services    []*service
-	agents      []*agent
-	groups      []*group
+	flavors        map[string]*flavor // by flavor ID
+	flavorOrder    []*flavor
+	hosts          map[string]*host // by name
+	hostOrder      []*host          // in the order of their creation
+	services       []*service
+	agents         []*agent
+	volumes        []*volume // on hosts' own disks
+	volumeServices []*service
+	groups         []*group
 
 	ownAggregates []AggregateSpec // of AddAggregate; without any, the zones make them
 
@@ -108,10 +110,12 @@ type Cloud struct {
 	log   requestLog
 	fault faultList
 
-	server   *http.Server
-	listener net.Listener
-	stop     context.CancelFunc
-	served   chan struct{}
+	server    *http.Server // nil before Start
+	listener  net.Listener
+	refusing  bool            // the listener is closed for a while
+	listening context.Context // of all requests
+	stop      context.CancelFunc
+	served    chan struct{}
 }
 
 // New returns a Cloud with the project admin and its user admin, the project demo and its plain member demo, and an
@@ -157,18 +161,13 @@ func (c *Cloud) Start(ctx context.Context) error {
 		return fmt.Errorf("openstack: listen on %s: %w", c.opts.Address, err)
 	}
 	ctx, c.stop = context.WithCancel(ctx)
-	c.listener = ln
-	c.server = &http.Server{
-		Handler:           c.newHandler(),
-		ReadHeaderTimeout: 10 * time.Second,
-		BaseContext:       func(net.Listener) context.Context { return ctx },
-	}
-	c.served = make(chan struct{})
-	go func(srv *http.Server) {
-		defer close(c.served)
-		_ = srv.Serve(ln) // always an error; the one that matters is the caller's own Close
-	}(c.server)
-	context.AfterFunc(ctx, func() { _ = c.server.Close() })
+	c.listening = ctx
+	c.accept(ln)
+	context.AfterFunc(ctx, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		_ = c.server.Close()
+	})
 	return nil
 }
 

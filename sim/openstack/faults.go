@@ -1,55 +1,75 @@
 package openstack
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"regexp"
 	"slices"
 	"sync"
 	"time"
+
+	"lockstep/sim/wire"
 )
 
-// Fault is a misbehaviour of the cloud's APIs towards the requests that match.
+// Fault is a misbehaviour of the cloud's APIs towards the requests that match. What it does happens in the order Latency,
+// Hang, Drop, Page, Status; a Fault of none of the last four lets the request go on, and does Damage to its answer.
 type Fault struct {
-	Method string         // "" for all
-	Path   *regexp.Regexp // matched against the path, such as /compute/v2.1/servers/detail; nil for all
-	User   string         // name of the token's user; "" for all
-	Times  int            // how many requests it meets before it is over; 0 for all until it is cleared
+	Method string                   // "" for all
+	Path   *regexp.Regexp           // matched against the path, such as /compute/v2.1/servers/detail; nil for all
+	User   string                   // name of the token's user; "" for all
+	Match  func(*http.Request) bool // asked last; nil for all; must not read the body
+	Times  int                      // how many requests it meets before it is over; 0 for all until it is cleared
 
 	Latency    time.Duration // real time to wait first
+	Hang       bool          // no answer until the client gives up or the fault is cleared
+	Drop       bool          // close the connection without an answer
+	Page       int           // HTTP status of an HTML page to answer with, as a proxy does; 0 for none
 	Status     int           // answer with this status; 0 to serve the request after Latency
 	Message    string        // the error's text; "" for a usual one
 	RetryAfter time.Duration // sent with Status as a header, when positive
-	Hang       bool          // never answer
-	Drop       bool          // close the connection without an answer
+
+	Damage wire.Damage
 }
+
+// answers tells whether the fault leaves nothing to the cloud.
+func (f Fault) answers() bool { return f.Hang || f.Drop || f.Page != 0 || f.Status != 0 }
 
 // faultList is the faults set on a cloud.
 type faultList struct {
 	mu     sync.Mutex
 	faults []*faultEntry
 	outage bool
-	last   int
+	skew   map[serviceKind]time.Duration
+	life   time.Duration // of tokens; 0 for that of the options
 }
 
 type faultEntry struct {
 	Fault
-	number, met int
+	met     int
+	cleared chan struct{}
 }
 
-// SetFault makes the matching requests fail from now on, until the returned function is called. The first fault set that
-// matches a request meets it.
+// SetFault makes the matching requests fail from now on, until the returned function is called, which may be more than
+// once. Faults that let a request go on add up; of those that answer it, the first one set does.
 func (c *Cloud) SetFault(f Fault) (clear func()) {
 	l := &c.fault
+	e := &faultEntry{Fault: f, cleared: make(chan struct{})}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.last++
-	number := l.last
-	l.faults = append(l.faults, &faultEntry{Fault: f, number: number})
+	l.faults = append(l.faults, e)
 	return func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.faults = slices.DeleteFunc(l.faults, func(e *faultEntry) bool { return e.number == number })
+		l.drop(e)
+	}
+}
+
+// drop ends a fault and lets requests that hang on it go; the caller holds mu.
+func (l *faultList) drop(e *faultEntry) {
+	if i := slices.Index(l.faults, e); i >= 0 {
+		l.faults = slices.Delete(l.faults, i, i+1)
+		close(e.cleared)
 	}
 }
 
@@ -57,7 +77,9 @@ func (c *Cloud) SetFault(f Fault) (clear func()) {
 func (c *Cloud) ClearFaults() {
 	c.fault.mu.Lock()
 	defer c.fault.mu.Unlock()
-	c.fault.faults = nil
+	for len(c.fault.faults) > 0 {
+		c.fault.drop(c.fault.faults[0])
+	}
 }
 
 // Outage makes all APIs unavailable, or available again. As in MOSK, an ingress controller stands before them and answers
@@ -68,62 +90,117 @@ func (c *Cloud) Outage(away bool) {
 	c.fault.outage = away
 }
 
-func (l *faultList) match(r *http.Request, user string) (f Fault, found, outage bool) {
+// The services whose clock can be set.
+var serviceNames = map[string]serviceKind{"identity": keystone, "compute": nova, "network": neutron, "placement": placement, "image": glance}
+
+// SetSkew sets the clock of a service (identity, compute, network, placement or image) so far ahead of the cloud's, or
+// behind when it is negative. It shows in the service's timestamps, and in how long ago agents were heard of.
+func (c *Cloud) SetSkew(service string, d time.Duration) error {
+	kind, known := serviceNames[service]
+	if !known {
+		return fmt.Errorf("openstack: set a clock: there is no service %q", service)
+	}
+	c.fault.mu.Lock()
+	defer c.fault.mu.Unlock()
+	if c.fault.skew == nil {
+		c.fault.skew = make(map[serviceKind]time.Duration)
+	}
+	c.fault.skew[kind] = d
+	return nil
+}
+
+// skewed is t as the service's own clock has it.
+func (l *faultList) skewed(kind serviceKind, t time.Time) time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return t.Add(l.skew[kind])
+}
+
+// SetTokenLifetime makes the tokens issued from now on good for so long, in real time; 0 for Options.TokenLifetime.
+func (c *Cloud) SetTokenLifetime(d time.Duration) {
+	c.fault.mu.Lock()
+	defer c.fault.mu.Unlock()
+	c.fault.life = d
+}
+
+func (c *Cloud) tokenLifetime() time.Duration {
+	c.fault.mu.Lock()
+	defer c.fault.mu.Unlock()
+	return cmp.Or(c.fault.life, c.opts.TokenLifetime)
+}
+
+// match finds the faults that a request meets, and counts it.
+func (l *faultList) match(r *http.Request, user string) (all []*faultEntry, outage bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.outage {
-		return Fault{}, false, true
+		return nil, true
 	}
 	for _, e := range l.faults {
-		if e.Method != "" && e.Method != r.Method || e.Path != nil && !e.Path.MatchString(r.URL.Path) || e.User != "" && e.User != user {
-			continue
-		}
-		if e.Times > 0 && e.met >= e.Times {
+		if e.Times > 0 && e.met >= e.Times || !e.matches(r, user) {
 			continue
 		}
 		e.met++
-		return e.Fault, true, false
+		all = append(all, e)
+		if e.answers() {
+			break
+		}
 	}
-	return Fault{}, false, false
+	return all, false
 }
 
-const ingressPage = "<html>\r\n<head><title>503 Service Temporarily Unavailable</title></head>\r\n<body>\r\n" +
-	"<center><h1>503 Service Temporarily Unavailable</h1></center>\r\n<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n"
+func (f Fault) matches(r *http.Request, user string) bool {
+	return (f.Method == "" || f.Method == r.Method) && (f.Path == nil || f.Path.MatchString(r.URL.Path)) &&
+		(f.User == "" || f.User == user) && (f.Match == nil || f.Match(r))
+}
 
-// intercept lets a fault have the request; it says whether that answered it.
-func (l *faultList) intercept(w http.ResponseWriter, r *http.Request, user string) bool {
-	f, found, outage := l.match(r, user)
-	switch {
-	case outage:
-		w.Header().Set("Content-Type", "text/html")
-		w.WriteHeader(http.StatusServiceUnavailable)
-		_, _ = w.Write([]byte(ingressPage))
+// intercept lets the faults have the request; it says whether that answered it.
+func (l *faultList) intercept(w *statusWriter, r *http.Request, user string) bool {
+	all, outage := l.match(r, user)
+	if outage {
+		wire.Page(w, http.StatusServiceUnavailable)
 		return true
-	case !found:
-		return false
 	}
-	if f.Latency > 0 {
-		timer := time.NewTimer(f.Latency)
+	for _, e := range all {
+		if e.intercept(w, r) {
+			return true
+		}
+		w.ResponseWriter = e.Damage.Spoil(r.Context(), w.ResponseWriter, e.cleared)
+	}
+	return false
+}
+
+func (e *faultEntry) intercept(w http.ResponseWriter, r *http.Request) bool {
+	if e.Latency > 0 {
+		timer := time.NewTimer(e.Latency)
 		defer timer.Stop()
 		select {
 		case <-timer.C:
+		case <-e.cleared:
 		case <-r.Context().Done():
 			return true
 		}
 	}
 	switch {
-	case f.Hang:
-		<-r.Context().Done()
-		return true
-	case f.Drop:
+	case e.Hang:
+		select {
+		case <-e.cleared:
+			return false
+		case <-r.Context().Done():
+			return true
+		}
+	case e.Drop:
 		if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
 			_ = conn.Close()
 		}
 		return true
-	case f.Status != 0:
-		answer := faultReply(r, f)
-		if f.RetryAfter > 0 {
-			answer = answer.with("Retry-After", fmt.Sprint(int(f.RetryAfter.Seconds()+0.999)))
+	case e.Page != 0:
+		wire.Page(w, e.Page)
+		return true
+	case e.Status != 0:
+		answer := faultReply(r, e.Fault)
+		if e.RetryAfter > 0 {
+			answer = answer.with("Retry-After", fmt.Sprint(int(e.RetryAfter.Seconds()+0.999)))
 		}
 		write(w, answer)
 		return true

@@ -76,6 +76,7 @@ const (
 	neutron
 	placement
 	glance
+	cinder
 )
 
 // route is one operation of a service.
@@ -103,6 +104,7 @@ func (c *Cloud) newHandler() http.Handler {
 	add(neutron, "/network", c.networkRoutes())
 	add(placement, "/placement", c.placementRoutes())
 	add(glance, "/image", c.imageRoutes())
+	add(cinder, "/volume", c.volumeRoutes())
 	return c.observe(mux)
 }
 
@@ -115,7 +117,7 @@ func (c *Cloud) serve(kind serviceKind, rt route) http.Handler {
 			return
 		}
 		now := c.lock()
-		k := &call{c: c, r: r, now: now, body: body, query: r.URL.Query(), mv: oldestMicroversion,
+		k := &call{c: c, r: r, now: c.fault.skewed(kind, now), body: body, query: r.URL.Query(), mv: oldestMicroversion,
 			base: "http://" + r.Host + servicePath[kind], requestID: c.nextRequestID()}
 		var answer reply
 		if t, refused := c.authenticate(kind, rt, r); refused != nil {
@@ -134,7 +136,7 @@ func (c *Cloud) serve(kind serviceKind, rt route) http.Handler {
 	})
 }
 
-var servicePath = map[serviceKind]string{keystone: "/identity", nova: "/compute", neutron: "/network", placement: "/placement", glance: "/image"}
+var servicePath = map[serviceKind]string{keystone: "/identity", nova: "/compute", neutron: "/network", placement: "/placement", glance: "/image", cinder: "/volume"}
 
 func (k *call) dispatch(kind serviceKind, rt route) reply {
 	if kind != nova {

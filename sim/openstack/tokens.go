@@ -190,7 +190,7 @@ func (c *Cloud) issue(t *token) {
 	t.auditID = base64.RawURLEncoding.EncodeToString(b[:16])
 	t.issued = time.Now()
 	if t.expires.IsZero() {
-		t.expires = t.issued.Add(c.opts.TokenLifetime)
+		t.expires = t.issued.Add(c.tokenLifetime())
 	}
 	if len(c.tokens) > 4096 {
 		for id, old := range c.tokens {
@@ -223,8 +223,8 @@ func (k *call) tokenView(t *token) object {
 	v := object{
 		"methods": t.methods, "audit_ids": []string{t.auditID}, "is_domain": false,
 		"user":       object{"id": t.user.id, "name": t.user.name, "domain": domain, "password_expires_at": nil},
-		"issued_at":  t.issued.UTC().Format("2006-01-02T15:04:05.000000Z"),
-		"expires_at": t.expires.UTC().Format("2006-01-02T15:04:05.000000Z"),
+		"issued_at":  k.c.fault.skewed(keystone, t.issued).UTC().Format("2006-01-02T15:04:05.000000Z"),
+		"expires_at": k.c.fault.skewed(keystone, t.expires).UTC().Format("2006-01-02T15:04:05.000000Z"),
 	}
 	if t.project != nil {
 		v["project"] = object{"id": t.project.id, "name": t.project.name, "domain": domain}
