@@ -1,0 +1,43 @@
+package openstack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+)
+
+// accept serves what comes to the listener; the caller holds mu.
+func (c *Cloud) accept(listener net.Listener) {
+	server, served, ctx := &http.Server{Handler: c.newHandler(), ReadHeaderTimeout: 10 * time.Second}, make(chan struct{}), c.listening
+	server.BaseContext = func(net.Listener) context.Context { return ctx }
+	c.listener, c.server, c.served = listener, server, served
+	go func() {
+		defer close(served)
+		_ = server.Serve(listener) // always an error; the one that matters is that of the caller's own Close
+	}()
+}
+
+// Refuse takes the cloud off the network: connections break and new ones are refused, until Refuse(false). The state
+// stays. It fails when the address cannot be listened on again.
+func (c *Cloud) Refuse(away bool) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.server == nil || c.listening.Err() != nil:
+		return errors.New("openstack: refuse connections: the cloud is not running")
+	case away && !c.refusing:
+		c.refusing = true
+		_ = c.server.Close() // nothing to do about connections that will not close
+	case !away && c.refusing:
+		listener, err := net.Listen("tcp", c.listener.Addr().String())
+		if err != nil {
+			return fmt.Errorf("openstack: listen again: %w", err)
+		}
+		c.refusing = false
+		c.accept(listener)
+	}
+	return nil
+}
