@@ -77,7 +77,7 @@ func (s *seeder) moveTo(ago time.Duration) {
 }
 
 func (s *seeder) cluster(ctx context.Context) error {
-	for _, name := range []string{"openstack", "osh-system", "openstack-external", "stacklight", "rook-ceph", "tf", metav1.NamespaceSystem} {
+	for _, name := range []string{"openstack", "osh-system", "openstack-external", "stacklight", "rook-ceph", "ceph-lcm-mirantis", "openstack-redis", "tf", metav1.NamespaceSystem} {
 		_, err := s.kube.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
 		if err != nil && !apierrors.IsAlreadyExists(err) {
 			return fmt.Errorf("namespace %s: %w", name, err)

@@ -44,7 +44,7 @@ func (b *bystander) run(ctx context.Context, armed func()) {
 				return 0, err
 			}
 			for _, name := range list.names {
-				next, err := b.serve(ctx, lock{b.env, list.resource, name}, requests)
+				next, err := b.serve(ctx, lock{env: b.env, resource: list.resource, name: name}, requests)
 				failed = errors.Join(failed, err)
 				due.add(next)
 			}

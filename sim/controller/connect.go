@@ -19,6 +19,7 @@ const newestMicroversion = 79
 type Connection struct {
 	Compute *gophercloud.ServiceClient
 	Network *gophercloud.ServiceClient // nil when the cloud has no Neutron
+	Volume  *gophercloud.ServiceClient // nil when the cloud has no Cinder
 
 	transport *http.Transport
 }
@@ -58,6 +59,9 @@ func Connect(ctx context.Context, cloudsYAML, cloud string) (*Connection, error)
 	c.Compute.Microversion = fmt.Sprintf("2.%d", min(newestMicroversion, supported.MaxMinor))
 	if network, err := openstack.NewNetworkV2(provider, endpoint); err == nil {
 		c.Network = network
+	}
+	if volume, err := openstack.NewBlockStorageV3(provider, endpoint); err == nil {
+		c.Volume = volume
 	}
 	return c, nil
 }

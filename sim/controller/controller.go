@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"log/slog"
 	"math/rand/v2"
 	"sync"
@@ -35,6 +36,7 @@ type Options struct {
 	Config  *rest.Config               // the MOSK cluster's API server, with the rights of an administrator
 	Compute *gophercloud.ServiceClient // Nova, as administrator; needed when OpenStack is set
 	Network *gophercloud.ServiceClient // Neutron, as administrator; nil: there are no network agents to wait for
+	Volume  *gophercloud.ServiceClient // Cinder, as administrator; nil: no host has volumes of its own
 
 	Clock    *clock.Clock
 	Timing   Timing       // zero fields take their defaults
@@ -48,6 +50,9 @@ type Options struct {
 	Fabric     string     // name of the TFOperator, for example openstack-tf; empty: the TF controller does not run
 	LocksKept  bool       // Populate arms no locks: they are there as they should be
 	KubeletOff bool       // leave nodes' conditions and pods alone, for a cluster that has kubelets
+
+	Others   []ThirdParty // application controllers that nobody knows
+	Troubles []Trouble    // what goes wrong, and when
 }
 
 // env is what all controllers of one Run share.
@@ -60,16 +65,29 @@ type env struct {
 	log     *slog.Logger
 	compute *gophercloud.ServiceClient
 	network *gophercloud.ServiceClient
+	volume  *gophercloud.ServiceClient
 
-	randMu sync.Mutex
-	rand   *rand.Rand
+	machines Machines // nil: nothing goes down with a node
+	troubles *troubles
+	dice     dice
 }
 
-// pick returns a random number in [0, n).
-func (e *env) pick(n int) int {
-	e.randMu.Lock()
-	defer e.randMu.Unlock()
-	return e.rand.IntN(n)
+// dice make the random choices, each series of them after its own name: so what one handler draws does not depend on when
+// the others do.
+type dice struct {
+	seed  uint64
+	mu    sync.Mutex
+	drawn map[string]uint64 // series of a name so far
+}
+
+// chance is the next series of random numbers of a name.
+func (e *env) chance(name string) *rand.Rand {
+	e.dice.mu.Lock()
+	defer e.dice.mu.Unlock()
+	e.dice.drawn[name]++
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(name))
+	return rand.New(rand.NewPCG(e.dice.seed^h.Sum64(), e.dice.drawn[name]))
 }
 
 // newEnv checks the options and makes what the controllers share.
@@ -94,11 +112,13 @@ func newEnv(opts Options) (*env, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &env{
+	e := &env{
 		kube: kube, dyn: dyn, view: newView(kube, dyn, log), clock: opts.Clock, timing: opts.Timing.withDefaults(), log: log,
-		compute: opts.Compute, network: opts.Network,
-		rand: rand.New(rand.NewPCG(opts.Seed, 0x10c5)),
-	}, nil
+		compute: opts.Compute, network: opts.Network, volume: opts.Volume, machines: opts.Machines,
+		dice: dice{seed: opts.Seed, drawn: map[string]uint64{}},
+	}
+	e.troubles = newTroubles(e, opts.Troubles)
+	return e, nil
 }
 
 // Run runs the controllers until ctx is done and returns when their last goroutine has ended; a cancelled ctx is not an
@@ -118,6 +138,10 @@ func Run(ctx context.Context, opts Options) error {
 		group.Wait()
 		return nil
 	}
+	if e.troubles.begin(ctx) != nil {
+		group.Wait()
+		return nil
+	}
 	hosts := newHosts(e.clock, opts.Machines, func() { e.view.changed(nodesResource) })
 	if !opts.KubeletOff {
 		group.Go(func() { newKubelet(e, hosts).run(ctx) })
@@ -132,7 +156,7 @@ func Run(ctx context.Context, opts Options) error {
 		group.Go(func() { run(ctx, sync.OnceFunc(func() { close(ready) })) })
 	}
 	if opts.OpenStack != nil {
-		start((&rockoon{env: e, OpenStack: opts.OpenStack.withDefaults()}).run)
+		start((&supervisor{env: e, OpenStack: opts.OpenStack.withDefaults()}).run)
 	}
 	if opts.Ceph {
 		start((&ceph{env: e}).run)
@@ -140,6 +164,10 @@ func Run(ctx context.Context, opts Options) error {
 	if opts.Fabric != "" {
 		start((&fabric{env: e, operator: opts.Fabric}).run)
 	}
+	for _, other := range opts.Others {
+		start((&thirdParty{env: e, ThirdParty: other}).run)
+	}
+	group.Go(func() { e.troubles.run(ctx) })
 	if opts.Update != nil {
 		group.Go(func() {
 			for _, ready := range armed {

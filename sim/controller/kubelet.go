@@ -18,6 +18,7 @@ type kubelet struct {
 	hosts *hosts
 
 	started map[string]time.Time // pod UID → when it was first seen, or its node returned
+	seen    map[string]time.Time // pod UID → when it was first seen
 	ending  map[string]time.Time // pod UID → when it was first seen with a deletionTimestamp
 	made    map[string]int       // pods made so far for a workload's place
 }

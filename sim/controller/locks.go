@@ -16,13 +16,14 @@ import (
 // lock is a ClusterWorkloadLock or NodeWorkloadLock as its owner sees it. The owner is the only writer of a status, so
 // patches of single fields need no comparison.
 type lock struct {
-	env      *env
-	resource schema.GroupVersionResource
-	name     string
+	env        *env
+	resource   schema.GroupVersionResource
+	name       string
+	finalizers []string // that a new lock gets
 }
 
-func (e *env) clusterLock(name string) lock { return lock{e, clusterLocks, name} }
-func (e *env) nodeLock(name string) lock    { return lock{e, nodeLocks, name} }
+func (e *env) clusterLock(name string) lock { return lock{env: e, resource: clusterLocks, name: name} }
+func (e *env) nodeLock(name string) lock    { return lock{env: e, resource: nodeLocks, name: name} }
 
 // ensure creates the lock when it is missing, active and at release. A lock that is there keeps its state.
 func (l lock) ensure(ctx context.Context, spec map[string]any, annotations map[string]string, release string) (*unstructured.Unstructured, error) {
@@ -34,6 +35,7 @@ func (l lock) ensure(ctx context.Context, spec map[string]any, annotations map[s
 		}
 		object = lcmObject(kind, l.name)
 		object.SetAnnotations(annotations)
+		object.SetFinalizers(l.finalizers)
 		object.Object["spec"] = spec
 		object, err = l.env.dyn.Resource(l.resource).Create(ctx, object, metav1.CreateOptions{})
 	}

@@ -26,26 +26,6 @@ var defaultServices = []string{
 	"instance-ha", "stepler", "tempest",
 }
 
-// serviceComponents are the applications and components by which a service's health is told; a service that is not here
-// has none.
-var serviceComponents = map[string]map[string][]string{
-	"ingress":       {"ingress": {"server"}},
-	"memcached":     {"memcached": {"memcached"}},
-	"messaging":     {"rabbitmq": {"server"}},
-	"database":      {"mariadb": {"server"}},
-	"coordination":  {"etcd": {"etcd"}},
-	"identity":      {"keystone": {"api"}},
-	"key-manager":   {"barbican": {"api"}},
-	"image":         {"glance": {"api"}},
-	"placement":     {"placement": {"api"}},
-	"block-storage": {"cinder": {"api", "scheduler", "volume"}},
-	"networking":    {"neutron": {"server", "l3-agent", "dhcp-agent"}, "openvswitch": {"openvswitch-vswitchd"}},
-	"compute":       {"nova": {"compute", "conductor", "os-api", "scheduler"}, "libvirt": {"libvirt"}},
-	"orchestration": {"heat": {"api", "engine"}},
-	"load-balancer": {"octavia": {"api", "worker"}},
-	"dashboard":     {"horizon": {"server"}},
-}
-
 // deploymentStatus reads the OpenStackDeploymentStatus; nil when there is none.
 func (r *rockoon) deploymentStatus(ctx context.Context) (*unstructured.Unstructured, error) {
 	object, err := r.dyn.Resource(deployments).Namespace(openstackNamespace).Get(ctx, r.Deployment, metav1.GetOptions{})
@@ -80,21 +60,21 @@ func NewDeploymentStatus(o OpenStack, release, version, timestamp string) *unstr
 	services, health := map[string]any{}, map[string]any{}
 	for _, service := range o.Services {
 		services[service] = serviceStatus(o, service, deploymentApplied, "create", release, version, timestamp)
-		for application, components := range serviceComponents[service] {
-			byComponent := map[string]any{}
-			for _, component := range components {
-				byComponent[component] = map[string]any{"generation": int64(1), "status": "Ready"}
+		for _, c := range serviceComponents[service] {
+			byComponent, _ := health[c.application].(map[string]any)
+			if byComponent == nil {
+				byComponent = map[string]any{}
+				health[c.application] = byComponent
 			}
-			health[application] = byComponent
+			byComponent[c.component] = map[string]any{"generation": int64(1), "status": componentReady}
 		}
 	}
 	object.Object["status"] = map[string]any{"services": services, "health": health}
-	ready, total := countHealth(object)
 	object.Object["status"].(map[string]any)["osdpl"] = map[string]any{
 		"state": deploymentApplied, "cause": "create", "changes": "()", "openstack_version": o.Version,
 		"controller_version": version, "controller_host": "rockoon-6c9f7b5d48-x2v7k", "release": release,
 		"fingerprint": fingerprint(o, release), "timestamp": timestamp,
-		"health":       fmt.Sprintf("%d/%d", ready, total),
+		"health":       healthSummary(health),
 		"lcm_progress": fmt.Sprintf("%d/%d", len(o.Services), len(o.Services)),
 	}
 	return object
@@ -112,122 +92,117 @@ func fingerprint(o OpenStack, release string) string {
 	return hashID(o.Deployment, o.Version, release)[:8]
 }
 
-// applyDeployment brings the deployment to the release of the running controller, service by service: each call applies
-// one, so that what is left after an interruption goes on where it was.
+// applyDeployment brings the deployment to what this controller wants, service by service: each round applies one, so that
+// what is left after an interruption goes on where it was.
 func (r *rockoon) applyDeployment(ctx context.Context) error {
 	for {
 		object, err := r.deploymentStatus(ctx)
 		if err != nil || object == nil {
 			return err
 		}
-		release, version, err := r.running(ctx)
-		if err != nil {
-			return err
-		}
 		if text(object, "status", "osdpl", "state") == deploymentApplied &&
-			text(object, "status", "osdpl", "release") == release && text(object, "status", "osdpl", "controller_version") == version {
-			return r.presentCluster(ctx, release)
+			text(object, "status", "osdpl", "release") == r.release && text(object, "status", "osdpl", "controller_version") == r.version {
+			return r.presentCluster(ctx)
 		}
-		if err := r.applyNext(ctx, object, release, version); err != nil {
+		if err := r.applyNext(ctx, object); err != nil {
 			return err
 		}
 	}
 }
 
-// presentCluster gives the cluster lock our release; a lock of another release is armed again.
-func (r *rockoon) presentCluster(ctx context.Context, release string) error {
-	l := r.myClusterLock()
-	object, err := l.get(ctx)
-	if err != nil {
-		return fmt.Errorf("read cluster lock %s: %w", l.name, err)
-	}
-	if lockRelease(object) == release {
-		return nil
-	}
-	return l.setState(ctx, stateActive, map[string]any{"release": release})
+// applied tells whether a service is at what the controller wants.
+func (r *rockoon) applied(object *unstructured.Unstructured, service string) bool {
+	at := func(field string) string { return text(object, "status", "services", service, field) }
+	return at("state") == deploymentApplied && at("fingerprint") == fingerprint(r.OpenStack, r.release) && at("controller_version") == r.version
 }
 
-func (r *rockoon) applyNext(ctx context.Context, object *unstructured.Unstructured, release, version string) error {
-	osdpl := map[string]any{
-		"state": deploymentApplying, "cause": "update", "controller_version": version, "fingerprint": fingerprint(r.OpenStack, release),
-		"timestamp": pyTime(r.clock.Now()),
+// progress is lcm_progress: how many services are at what the controller wants, and of how many.
+func (r *rockoon) progress(object *unstructured.Unstructured) string {
+	done := 0
+	for _, service := range r.Services {
+		if r.applied(object, service) {
+			done++
+		}
 	}
-	if text(object, "status", "osdpl", "state") != deploymentApplying || text(object, "status", "osdpl", "controller_version") != version {
+	return fmt.Sprintf("%d/%d", done, len(r.Services))
+}
+
+// applyNext does one step: it announces the work, or applies the next service, or says that all is applied. As soon as the
+// work is announced the cluster lock has the controller's release.
+func (r *rockoon) applyNext(ctx context.Context, object *unstructured.Unstructured) error {
+	osdpl := map[string]any{
+		"state": deploymentApplying, "cause": "resume", "changes": "()", "controller_version": r.version, "release": r.release,
+		"controller_host": r.host(), "fingerprint": fingerprint(r.OpenStack, r.release), "timestamp": pyTime(r.clock.Now()),
+	}
+	announced := text(object, "status", "osdpl", "state") == deploymentApplying &&
+		text(object, "status", "osdpl", "controller_version") == r.version && text(object, "status", "osdpl", "release") == r.release
+	if !announced {
 		services := map[string]any{}
 		for _, service := range r.Services {
-			services[service] = map[string]any{"state": deploymentWaiting, "cause": "update", "changes": "(('change', ('release',), '" +
-				text(object, "status", "osdpl", "release") + "', '" + release + "'),)"}
+			if !r.applied(object, service) {
+				services[service] = map[string]any{"state": deploymentWaiting, "cause": "resume"}
+			}
 		}
-		osdpl["lcm_progress"] = fmt.Sprintf("0/%d", len(r.Services))
+		osdpl["lcm_progress"] = r.progress(object)
 		if err := r.patchDeployment(ctx, map[string]any{"osdpl": osdpl, "services": services}); err != nil {
 			return err
 		}
-		return r.presentCluster(ctx, release)
+		return r.presentCluster(ctx)
 	}
-	if err := r.presentCluster(ctx, release); err != nil {
+	if err := r.presentCluster(ctx); err != nil {
 		return err
 	}
-	done := func(service string) bool {
-		return text(object, "status", "services", service, "state") == deploymentApplied &&
-			text(object, "status", "services", service, "release") == release &&
-			text(object, "status", "services", service, "controller_version") == version
-	}
-	next := slices.IndexFunc(r.Services, func(service string) bool { return !done(service) })
+	next := slices.IndexFunc(r.Services, func(service string) bool { return !r.applied(object, service) })
 	if next < 0 {
-		osdpl["state"], osdpl["release"] = deploymentApplied, release
-		osdpl["lcm_progress"] = fmt.Sprintf("%d/%d", len(r.Services), len(r.Services))
+		osdpl["state"], osdpl["lcm_progress"] = deploymentApplied, r.progress(object)
 		return r.patchDeployment(ctx, map[string]any{"osdpl": osdpl})
 	}
 	service := r.Services[next]
-	osdpl["lcm_progress"] = fmt.Sprintf("%d/%d", next, len(r.Services))
-	started := serviceStatus(r.OpenStack, service, deploymentApplying, "update", release, version, pyTime(r.clock.Now()))
-	if err := r.patchService(ctx, object, osdpl, service, started, "Unhealthy"); err != nil {
+	started := serviceStatus(r.OpenStack, service, deploymentApplying, "resume", r.release, r.version, pyTime(r.clock.Now()))
+	if err := r.patchService(ctx, object, service, started, componentUnhealthy); err != nil {
 		return err
 	}
 	if service == "networking" {
-		if err := r.rollOutAgents(ctx, release); err != nil {
+		if err := r.rollOut(ctx, openstackNamespace, r.release); err != nil {
 			return err
 		}
 	}
 	if err := r.clock.Sleep(ctx, r.timing.ServiceUpdate); err != nil {
 		return err
 	}
-	delete(osdpl, "timestamp")
-	osdpl["lcm_progress"] = fmt.Sprintf("%d/%d", next+1, len(r.Services))
-	applied := serviceStatus(r.OpenStack, service, deploymentApplied, "update", release, version, pyTime(r.clock.Now()))
-	return r.patchService(ctx, object, osdpl, service, applied, "Ready")
+	if err := r.troubles.passable(ctx, service); err != nil {
+		return err
+	}
+	done := serviceStatus(r.OpenStack, service, deploymentApplied, "resume", r.release, r.version, pyTime(r.clock.Now()))
+	return r.patchService(ctx, object, service, done, componentReady)
 }
 
-// patchService writes the state of a service with the health of its components.
-func (r *rockoon) patchService(ctx context.Context, object *unstructured.Unstructured, osdpl map[string]any, service string, state map[string]any, health string) error {
+// host is the name of the controller's pod, as its own status tells it.
+func (r *rockoon) host() string {
+	id := hashID(r.release, r.version)
+	return rockoonDeployment + "-" + id[:8] + "-" + id[9:13] + id[14:15]
+}
+
+// patchService writes the state of a service, what follows from it for the progress, and the health of its components.
+func (r *rockoon) patchService(ctx context.Context, object *unstructured.Unstructured, service string, state map[string]any, health string) error {
 	changes := map[string]any{}
-	for application, components := range serviceComponents[service] {
-		byComponent := map[string]any{}
-		for _, component := range components {
-			byComponent[component] = map[string]any{"status": health}
-			if err := unstructured.SetNestedField(object.Object, health, "status", "health", application, component, "status"); err != nil {
-				return fmt.Errorf("the health of %s %s: %w", application, component, err)
-			}
+	for _, c := range serviceComponents[service] {
+		byComponent, _ := changes[c.application].(map[string]any)
+		if byComponent == nil {
+			byComponent = map[string]any{}
+			changes[c.application] = byComponent
 		}
-		changes[application] = byComponent
-	}
-	ready, total := countHealth(object)
-	osdpl["health"] = fmt.Sprintf("%d/%d", ready, total)
-	return r.patchDeployment(ctx, map[string]any{"osdpl": osdpl, "services": map[string]any{service: state}, "health": changes})
-}
-
-// countHealth counts the components that are Ready.
-func countHealth(object *unstructured.Unstructured) (ready, total int) {
-	applications, _, _ := unstructured.NestedMap(object.Object, "status", "health")
-	for _, components := range applications {
-		byComponent, _ := components.(map[string]any)
-		for _, component := range byComponent {
-			fields, _ := component.(map[string]any)
-			total++
-			if fields["status"] == "Ready" {
-				ready++
-			}
+		byComponent[c.component] = map[string]any{"status": health}
+		if err := unstructured.SetNestedField(object.Object, health, "status", "health", c.application, c.component, "status"); err != nil {
+			return fmt.Errorf("the health of %s %s: %w", c.application, c.component, err)
 		}
 	}
-	return ready, total
+	if err := unstructured.SetNestedMap(object.Object, state, "status", "services", service); err != nil {
+		return fmt.Errorf("the state of service %s: %w", service, err)
+	}
+	all, _, _ := unstructured.NestedMap(object.Object, "status", "health")
+	return r.patchDeployment(ctx, map[string]any{
+		"osdpl":    map[string]any{"lcm_progress": r.progress(object), "health": healthSummary(all)},
+		"services": map[string]any{service: state}, "health": changes,
+	})
 }

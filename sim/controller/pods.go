@@ -21,7 +21,7 @@ func (k *kubelet) servePods(ctx context.Context, nodes map[string]*corev1.Node, 
 	if err != nil {
 		return time.Time{}, fmt.Errorf("list pods: %w", err)
 	}
-	generations, err := k.generations(ctx)
+	sets, err := k.sets(ctx)
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -32,13 +32,17 @@ func (k *kubelet) servePods(ctx context.Context, nodes map[string]*corev1.Node, 
 	for i := range list.Items {
 		pod := &list.Items[i]
 		alive[string(pod.UID)] = true
+		if pod.Spec.NodeName != "" && nodes[pod.Spec.NodeName] == nil { // its node was deleted
+			failed = errors.Join(failed, k.endPod(ctx, pod, 0))
+			continue
+		}
 		next, err := k.servePod(ctx, pod, now)
 		failed = errors.Join(failed, err)
 		due.add(next)
 		kind, name := podOwner(pod)
 		byOwner[kind+"/"+pod.Namespace+"/"+name] = append(byOwner[kind+"/"+pod.Namespace+"/"+name], pod)
 	}
-	for _, times := range []map[string]time.Time{k.started, k.ending} {
+	for _, times := range []map[string]time.Time{k.started, k.ending, k.seen} {
 		for uid := range times {
 			if !alive[uid] {
 				delete(times, uid)
@@ -46,7 +50,18 @@ func (k *kubelet) servePods(ctx context.Context, nodes map[string]*corev1.Node, 
 		}
 	}
 	for _, w := range workloads {
-		failed = errors.Join(failed, k.fill(ctx, w, byOwner[w.kind+"/"+w.namespace+"/"+w.name], nodes, list.Items, generations))
+		s := sets[w.key()]
+		if s == (set{}) && w.service != "" {
+			continue // not deployed
+		}
+		pods := byOwner[w.key()]
+		var eligible []*corev1.Node
+		for _, name := range sortedKeys(nodes) {
+			if w.runsOn(nodes[name]) {
+				eligible = append(eligible, nodes[name])
+			}
+		}
+		failed = errors.Join(failed, k.fill(ctx, w, s, pods, eligible, list.Items), k.report(ctx, w, s, pods, len(eligible)))
 	}
 	return due.at, failed
 }
@@ -55,7 +70,9 @@ func (k *kubelet) servePods(ctx context.Context, nodes map[string]*corev1.Node, 
 func (k *kubelet) servePod(ctx context.Context, pod *corev1.Pod, now time.Time) (time.Time, error) {
 	host := k.hosts.get(pod.Spec.NodeName)
 	uid := string(pod.UID)
-	pods := k.kube.CoreV1().Pods(pod.Namespace)
+	if _, known := k.seen[uid]; !known {
+		k.seen[uid] = now
+	}
 	if pod.DeletionTimestamp != nil {
 		if host.off {
 			return time.Time{}, nil // nobody there to end it
@@ -66,12 +83,7 @@ func (k *kubelet) servePod(ctx context.Context, pod *corev1.Pod, now time.Time) 
 		if end := k.ending[uid].Add(k.timing.PodGrace); now.Before(end) {
 			return end, nil
 		}
-		zero := int64(0)
-		err := pods.Delete(ctx, pod.Name, metav1.DeleteOptions{GracePeriodSeconds: &zero, Preconditions: &metav1.Preconditions{UID: &pod.UID}})
-		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-			return time.Time{}, fmt.Errorf("end pod %s/%s: %w", pod.Namespace, pod.Name, err)
-		}
-		return time.Time{}, nil
+		return time.Time{}, k.endPod(ctx, pod, 0)
 	}
 	if pod.Spec.NodeName == "" || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
 		return time.Time{}, nil
@@ -85,6 +97,12 @@ func (k *kubelet) servePod(ctx context.Context, pod *corev1.Pod, now time.Time) 
 			return time.Time{}, nil
 		}
 		return time.Time{}, k.setPodReady(ctx, pod, false, now)
+	}
+	if k.troubles.crashes(pod, host, k.seen[uid], now) {
+		if !ready && len(pod.Status.ContainerStatuses) > 0 && pod.Status.ContainerStatuses[0].State.Waiting != nil {
+			return now.Add(time.Minute), nil
+		}
+		return now.Add(time.Minute), k.setPodCrashing(ctx, pod, now)
 	}
 	if ready {
 		return time.Time{}, nil
@@ -140,14 +158,38 @@ func (k *kubelet) setPodReady(ctx context.Context, pod *corev1.Pod, ready bool, 
 	return nil
 }
 
-// fill makes the pods that a workload lacks. all are the cluster's pods, by which the load of a node is counted.
-func (k *kubelet) fill(ctx context.Context, w workload, pods []*corev1.Pod, nodes map[string]*corev1.Node, all []corev1.Pod, generations map[string]int64) error {
-	var eligible []*corev1.Node
-	for _, name := range sortedKeys(nodes) {
-		if w.runsOn(nodes[name]) {
-			eligible = append(eligible, nodes[name])
+// setPodCrashing writes the status of a pod whose containers end again and again.
+func (k *kubelet) setPodCrashing(ctx context.Context, pod *corev1.Pod, now time.Time) error {
+	pod = pod.DeepCopy()
+	stamp := metav1.NewTime(now)
+	pod.Status.Phase = corev1.PodRunning
+	for i := range pod.Status.Conditions {
+		if c := &pod.Status.Conditions[i]; c.Type == corev1.ContainersReady || c.Type == corev1.PodReady {
+			c.Status, c.Reason, c.LastTransitionTime = corev1.ConditionFalse, "ContainersNotReady", stamp
 		}
 	}
+	restarts := int32(1)
+	if len(pod.Status.ContainerStatuses) > 0 {
+		restarts += pod.Status.ContainerStatuses[0].RestartCount
+	}
+	pod.Status.ContainerStatuses = nil
+	for _, container := range pod.Spec.Containers {
+		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{
+			Name: container.Name, Image: container.Image, RestartCount: restarts,
+			State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff",
+				Message: "back-off 5m0s restarting failed container=" + container.Name + " pod=" + pod.Name + "_" + pod.Namespace}},
+		})
+	}
+	_, err := k.kube.CoreV1().Pods(pod.Namespace).UpdateStatus(ctx, pod, metav1.UpdateOptions{})
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) { // a newer pod comes with the next look
+		return fmt.Errorf("set the status of pod %s/%s: %w", pod.Namespace, pod.Name, err)
+	}
+	return nil
+}
+
+// fill makes the pods that a workload lacks, and ends those that it has too many. all are the cluster's pods, by which the
+// load of a node is counted.
+func (k *kubelet) fill(ctx context.Context, w workload, s set, pods []*corev1.Pod, eligible []*corev1.Node, all []corev1.Pod) error {
 	placed := map[string]int{} // pods of this workload by node, those that end included: they hold the place
 	for _, pod := range pods {
 		placed[pod.Spec.NodeName]++
@@ -161,7 +203,7 @@ func (k *kubelet) fill(ctx context.Context, w workload, pods []*corev1.Pod, node
 			place := w.namespace + "/" + w.name + "/" + node.Name
 			k.made[place]++
 			name := w.name + "-" + hashID(place, fmt.Sprint(k.made[place]))[:5]
-			if err := k.createPod(ctx, w, name, node.Name, generations[w.namespace+"/"+w.name]); err != nil {
+			if err := k.createPod(ctx, w, s, name, node.Name); err != nil {
 				return err
 			}
 		}
@@ -170,12 +212,12 @@ func (k *kubelet) fill(ctx context.Context, w workload, pods []*corev1.Pod, node
 		for _, pod := range pods {
 			have[pod.Name] = true
 		}
-		for i := range min(w.replicas, len(eligible)) {
+		for i := range min(s.replicas(w), len(eligible)) {
 			name := fmt.Sprintf("%s-%d", w.name, i)
 			if have[name] || !schedulable(eligible[i]) {
 				continue
 			}
-			if err := k.createPod(ctx, w, name, eligible[i].Name, 0); err != nil {
+			if err := k.createPod(ctx, w, s, name, eligible[i].Name); err != nil {
 				return err
 			}
 		}
@@ -186,11 +228,16 @@ func (k *kubelet) fill(ctx context.Context, w workload, pods []*corev1.Pod, node
 		}
 		live := 0
 		for _, pod := range pods {
-			if pod.DeletionTimestamp == nil {
-				live++
+			if pod.DeletionTimestamp != nil {
+				continue
+			}
+			if live++; live > s.replicas(w) {
+				if err := k.endPod(ctx, pod, -1); err != nil {
+					return err
+				}
 			}
 		}
-		for ; live < w.replicas; live++ {
+		for ; live < s.replicas(w); live++ {
 			var best *corev1.Node
 			for _, node := range eligible {
 				if !schedulable(node) {
@@ -207,7 +254,7 @@ func (k *kubelet) fill(ctx context.Context, w workload, pods []*corev1.Pod, node
 			place := w.namespace + "/" + w.name
 			k.made[place]++
 			name := fmt.Sprintf("%s-%s-%s", w.name, hashID(place)[:8], hashID(place, fmt.Sprint(k.made[place]), k.clock.Now().String())[:5])
-			if err := k.createPod(ctx, w, name, best.Name, 0); err != nil {
+			if err := k.createPod(ctx, w, s, name, best.Name); err != nil {
 				return err
 			}
 			placed[best.Name]++
@@ -218,12 +265,22 @@ func (k *kubelet) fill(ctx context.Context, w workload, pods []*corev1.Pod, node
 }
 
 // createPod makes one pod, bound to its node.
-func (k *kubelet) createPod(ctx context.Context, w workload, name, node string, generation int64) error {
-	labels := w.labels()
+func (k *kubelet) createPod(ctx context.Context, w workload, s set, name, node string) error {
+	labels, containers := w.labels(), []corev1.Container{w.container()}
+	if template := s.template(); template != nil && w.kind == deployment {
+		containers = template.Spec.Containers
+	}
 	owner := metav1.OwnerReference{APIVersion: "apps/v1", Kind: w.kind, Name: w.name, UID: types.UID(hashID(w.kind, w.namespace, w.name))}
 	switch w.kind {
 	case daemonSet:
-		labels[generationLabel] = fmt.Sprint(max(generation, 1))
+		labels[generationLabel] = fmt.Sprint(max(s.generation(), 1))
+		if s.daemon != nil {
+			owner.UID = s.daemon.UID
+		}
+	case statefulSet:
+		if s.stateful != nil {
+			owner.UID = s.stateful.UID
+		}
 	case deployment:
 		owner.Kind, owner.Name = "ReplicaSet", w.name+"-"+hashID(w.namespace + "/" + w.name)[:8]
 	}
@@ -235,30 +292,13 @@ func (k *kubelet) createPod(ctx context.Context, w workload, name, node string, 
 		Spec: corev1.PodSpec{
 			NodeName:                      node,
 			TerminationGracePeriodSeconds: &grace,
-			Containers:                    []corev1.Container{w.container()},
+			Containers:                    containers,
 		},
 	}, metav1.CreateOptions{})
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("make pod %s/%s: %w", w.namespace, name, err)
 	}
 	return nil
-}
-
-// generations are the template generations of the cluster's DaemonSets by namespace/name. A cluster may have none: then
-// every pod is of the first generation.
-func (k *kubelet) generations(ctx context.Context) (map[string]int64, error) {
-	list, err := k.kube.AppsV1().DaemonSets(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("list DaemonSets: %w", err)
-	}
-	generations := map[string]int64{}
-	for _, set := range list.Items {
-		generations[set.Namespace+"/"+set.Name] = set.Generation
-	}
-	return generations, nil
 }
 
 // schedulable tells whether new pods may go to a node.

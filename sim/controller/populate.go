@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -31,19 +32,19 @@ func Populate(ctx context.Context, opts Options) error {
 		return fmt.Errorf("populate the cluster: %w", ctx.Err())
 	}
 	if opts.OpenStack != nil {
-		r := &rockoon{env: e, OpenStack: opts.OpenStack.withDefaults()}
-		release, _, err := r.running(ctx)
+		pod, err := e.running(ctx)
 		if err != nil {
 			return fmt.Errorf("populate the cluster: %w", err)
 		}
-		if err := e.createSets(ctx, release); err != nil {
+		r := &rockoon{env: e, OpenStack: opts.OpenStack.withDefaults(), release: pod.release, version: pod.version}
+		if err := r.createSets(ctx); err != nil {
 			return fmt.Errorf("populate the cluster: %w", err)
 		}
-		if err := r.rollOutAgents(ctx, release); err != nil {
+		if err := e.rollOut(ctx, openstackNamespace, r.release); err != nil {
 			return fmt.Errorf("populate the cluster: %w", err)
 		}
 		if !opts.LocksKept {
-			if err := errors.Join(r.keepLocks(ctx), r.presentCluster(ctx, release)); err != nil {
+			if err := errors.Join(r.keepLocks(ctx), r.presentCluster(ctx)); err != nil {
 				return fmt.Errorf("populate the cluster: arm OpenStack's locks: %w", err)
 			}
 		}
@@ -76,9 +77,13 @@ func Populate(ctx context.Context, opts Options) error {
 	return nil
 }
 
-// createSets makes the DaemonSets and StatefulSets that are missing, where the API server knows such kinds.
-func (e *env) createSets(ctx context.Context, release string) error {
+// createSets makes the DaemonSets, StatefulSets and Deployments that are missing, of the services that there are.
+func (r *rockoon) createSets(ctx context.Context) error {
+	nodes := r.view.nodes()
 	for _, w := range workloads {
+		if w.service != "" && !slices.Contains(r.Services, w.service) && (w.service != serviceOVN || !r.OVN) {
+			continue
+		}
 		meta := metav1.ObjectMeta{Name: w.name, Namespace: w.namespace, Labels: w.labels()}
 		selector := &metav1.LabelSelector{MatchLabels: w.labels()}
 		template := corev1.PodTemplateSpec{
@@ -86,7 +91,7 @@ func (e *env) createSets(ctx context.Context, release string) error {
 			Spec:       corev1.PodSpec{NodeSelector: w.nodes, Containers: []corev1.Container{w.container()}},
 		}
 		if w.onDelete && w.namespace == openstackNamespace {
-			template.Annotations = map[string]string{releaseAnnotation: release}
+			template.Annotations = map[string]string{releaseAnnotation: r.release}
 		}
 		var err error
 		switch w.kind {
@@ -95,12 +100,19 @@ func (e *env) createSets(ctx context.Context, release string) error {
 			if w.onDelete {
 				strategy.Type = appsv1.OnDeleteDaemonSetStrategyType
 			}
-			_, err = e.kube.AppsV1().DaemonSets(w.namespace).Create(ctx, &appsv1.DaemonSet{ObjectMeta: meta,
+			_, err = r.kube.AppsV1().DaemonSets(w.namespace).Create(ctx, &appsv1.DaemonSet{ObjectMeta: meta,
 				Spec: appsv1.DaemonSetSpec{Selector: selector, Template: template, UpdateStrategy: strategy}}, metav1.CreateOptions{})
 		case statefulSet:
-			replicas := int32(w.replicas)
-			_, err = e.kube.AppsV1().StatefulSets(w.namespace).Create(ctx, &appsv1.StatefulSet{ObjectMeta: meta,
+			replicas := w.members(nodes)
+			_, err = r.kube.AppsV1().StatefulSets(w.namespace).Create(ctx, &appsv1.StatefulSet{ObjectMeta: meta,
 				Spec: appsv1.StatefulSetSpec{Selector: selector, Template: template, Replicas: &replicas, ServiceName: w.name}}, metav1.CreateOptions{})
+		case deployment:
+			replicas := int32(w.replicas)
+			if w.members(nodes) == 0 { // a small cloud has no such node
+				replicas = 0
+			}
+			_, err = r.kube.AppsV1().Deployments(w.namespace).Create(ctx, &appsv1.Deployment{ObjectMeta: meta,
+				Spec: appsv1.DeploymentSpec{Selector: selector, Template: template, Replicas: &replicas}}, metav1.CreateOptions{})
 		}
 		if err != nil && !apierrors.IsAlreadyExists(err) {
 			return fmt.Errorf("make %s %s/%s: %w", w.kind, w.namespace, w.name, err)
@@ -112,7 +124,7 @@ func (e *env) createSets(ctx context.Context, release string) error {
 // endOldPods removes, from the nodes that run the target's kubelet, the pods that their maintenance would have replaced.
 func (e *env) endOldPods(ctx context.Context, kubeletVersion string) error {
 	k := newKubelet(e, nil)
-	generations, err := k.generations(ctx)
+	sets, err := k.sets(ctx)
 	if err != nil {
 		return err
 	}
@@ -125,17 +137,15 @@ func (e *env) endOldPods(ctx context.Context, kubeletVersion string) error {
 		if err != nil {
 			return fmt.Errorf("list the pods of %s/%s: %w", w.namespace, w.name, err)
 		}
-		current := fmt.Sprint(max(generations[w.namespace+"/"+w.name], 1))
+		current := fmt.Sprint(max(sets[w.key()].generation(), 1))
 		for i := range list.Items {
 			pod := &list.Items[i]
 			node := nodes[pod.Spec.NodeName]
 			if node == nil || node.Status.NodeInfo.KubeletVersion != kubeletVersion || pod.Labels[generationLabel] == current {
 				continue
 			}
-			now := int64(0)
-			err := e.kube.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{GracePeriodSeconds: &now})
-			if err != nil && !apierrors.IsNotFound(err) {
-				return fmt.Errorf("end pod %s/%s: %w", pod.Namespace, pod.Name, err)
+			if err := e.endPod(ctx, pod, 0); err != nil {
+				return err
 			}
 		}
 	}
@@ -143,5 +153,5 @@ func (e *env) endOldPods(ctx context.Context, kubeletVersion string) error {
 }
 
 func newKubelet(e *env, h *hosts) *kubelet {
-	return &kubelet{env: e, hosts: h, started: map[string]time.Time{}, ending: map[string]time.Time{}, made: map[string]int{}}
+	return &kubelet{env: e, hosts: h, started: map[string]time.Time{}, seen: map[string]time.Time{}, ending: map[string]time.Time{}, made: map[string]int{}}
 }

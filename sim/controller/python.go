@@ -8,18 +8,35 @@ import (
 // The OpenStack controller is Python, and its texts carry Python's own forms of lists, dictionaries and times; operators
 // and programs read them as they are.
 
+// pyString is the repr of a string: 'a', and "it's" where it has a single quote and no double one.
+func pyString(s string) string {
+	quote := "'"
+	if strings.Contains(s, "'") && !strings.Contains(s, `"`) {
+		quote = `"`
+	}
+	escaped := strings.NewReplacer(`\`, `\\`, quote, `\`+quote, "\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(s)
+	return quote + escaped + quote
+}
+
 // pyList is the repr of a list of strings: ['a', 'b'].
 func pyList(items []string) string {
-	var b strings.Builder
-	b.WriteByte('[')
+	quoted := make([]string, len(items))
 	for i, item := range items {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString("'" + item + "'")
+		quoted[i] = pyString(item)
 	}
-	b.WriteByte(']')
-	return b.String()
+	return "[" + strings.Join(quoted, ", ") + "]"
+}
+
+// pyPair is one entry of a dictionary: a string, and the repr of what it stands for.
+type pyPair struct{ key, repr string }
+
+// pyPairs is the repr of a dictionary, in its order: {'a': 'ACTIVE'}.
+func pyPairs(pairs []pyPair) string {
+	entries := make([]string, len(pairs))
+	for i, p := range pairs {
+		entries[i] = pyString(p.key) + ": " + p.repr
+	}
+	return "{" + strings.Join(entries, ", ") + "}"
 }
 
 // pyVerdict is one entry of a dictionary of service to bool.
@@ -30,21 +47,14 @@ type pyVerdict struct {
 
 // pyDict is the repr of a dictionary of service to bool, in its order: {'compute': True, 'database': False}.
 func pyDict(verdicts []pyVerdict) string {
-	var b strings.Builder
-	b.WriteByte('{')
+	pairs := make([]pyPair, len(verdicts))
 	for i, v := range verdicts {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString("'" + v.service + "': ")
+		pairs[i] = pyPair{v.service, "False"}
 		if v.ok {
-			b.WriteString("True")
-		} else {
-			b.WriteString("False")
+			pairs[i].repr = "True"
 		}
 	}
-	b.WriteByte('}')
-	return b.String()
+	return pyPairs(pairs)
 }
 
 // pyTime is str(datetime.utcnow()): no time zone, microseconds left out when they are zero.

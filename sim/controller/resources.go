@@ -5,13 +5,16 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// The resources of the maintenance API (mosk-facts 1.0), all cluster-wide but the last.
+// The resources of the maintenance API (mosk-facts 1.0), all cluster-wide but the last two.
 var (
 	clusterLocks    = lcmResource("clusterworkloadlocks")
 	nodeLocks       = lcmResource("nodeworkloadlocks")
 	clusterRequests = lcmResource("clustermaintenancerequests")
 	nodeRequests    = lcmResource("nodemaintenancerequests")
+	nodeDeletions   = lcmResource("nodedeletionrequests")
+	nodeNotices     = lcmResource("nodedisablenotifications")
 	deployments     = lcmResource("openstackdeploymentstatus") // of the OpenStackDeployment, in openstackNamespace
+	osdplResource   = lcmResource("openstackdeployments")      // what OpenStack should be, in openstackNamespace
 )
 
 const (
@@ -34,6 +37,7 @@ func lcmObject(kind, name string) *unstructured.Unstructured {
 // Namespaces, names, labels and annotations of a MOSK cluster (mosk-facts 1.1, 2 and 4.1).
 const (
 	openstackNamespace = "openstack"
+	cephNamespace      = "rook-ceph"
 	rockoonNamespace   = "osh-system"
 	rockoonDeployment  = "rockoon"
 	// releaseVariable is the variable by which the OpenStack controller knows the cluster release that it belongs to.
@@ -61,6 +65,7 @@ const (
 const (
 	stateActive   = "active"
 	stateInactive = "inactive"
+	stateFailed   = "failed" // the workload could not be shut down; MOSK's own controllers never say so
 
 	// ScopeDrain is a maintenance without reboot, ScopeOS one that may reboot the host and so evacuates it.
 	ScopeDrain = "drain"

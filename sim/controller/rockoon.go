@@ -2,17 +2,14 @@ package controller
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -28,6 +25,9 @@ type OpenStack struct {
 	IgnoreZones bool     // respect_nova_az = false; default is to respect them
 	KeepSwitch  bool     // automated_openvswitch_restart = false
 	Fabric      bool     // Tungsten Fabric is the network back end: there are no agents of Neutron's
+	OVN         bool     // ml2/ovn is the network back end
+	SkipServers bool     // ndr_skip_instance_check: delete a node although instances are on it
+	SkipVolumes bool     // ndr_skip_volume_check: delete a node although volumes are on it
 }
 
 func (o OpenStack) withDefaults() OpenStack {
@@ -50,26 +50,90 @@ func (o OpenStack) withDefaults() OpenStack {
 	return o
 }
 
-// rockoon is the OpenStack controller. As kopf does for the real one, it serves every maintenance request in a handler of
-// its own that is tried again every minute until it succeeds.
+const openstackController = "openstack"
+
+// rockoon is the OpenStack controller: one run of its pod, which keeps what it was started with. As kopf does for the real
+// one, it serves every maintenance request in a handler of its own that is tried again every minute until it succeeds.
 type rockoon struct {
 	*env
 	OpenStack
+	release string // OSCTL_CLUSTER_RELEASE of this run
+	version string // of the controller that runs
+	retries *retries
 
 	internal sync.Mutex // the in-process lock around the count of nodes in maintenance
 }
 
-const openstackController = "openstack"
+// supervisor runs the controller's pod as its Deployment wants it: not at all with no replicas, and anew when the template
+// changes.
+type supervisor struct {
+	*env
+	OpenStack
+}
 
-// errLater is kopf's TemporaryError: the handler runs again after Timing.Retry. Its text is only logged; what operators
-// see was written to the lock before.
-type errLater struct{ text string }
+// podSpec is what a run of the controller's pod depends on.
+type podSpec struct {
+	replicas         int32
+	release, version string
+}
 
-func (e errLater) Error() string { return e.text }
+func podSpecOf(d *appsv1.Deployment) podSpec {
+	spec := podSpec{replicas: 1}
+	if d.Spec.Replicas != nil {
+		spec.replicas = *d.Spec.Replicas
+	}
+	spec.release = releaseOf(d.Spec.Template.Spec.Containers)
+	for _, container := range d.Spec.Template.Spec.Containers {
+		if i := strings.LastIndexByte(container.Image, ':'); i >= 0 {
+			spec.version = container.Image[i+1:]
+		}
+	}
+	return spec
+}
 
-func later(format string, args ...any) error { return errLater{fmt.Sprintf(format, args...)} }
+func (s *supervisor) run(ctx context.Context, armed func()) {
+	changed, stop := s.view.subscribe(rockoonPods)
+	defer stop()
+	waits := &retries{due: map[string]time.Time{}}
+	for first := true; ctx.Err() == nil; {
+		d := s.view.deployment(rockoonNamespace, rockoonDeployment)
+		if d == nil {
+			s.pause(ctx, 0, changed)
+			continue
+		}
+		spec := podSpecOf(d)
+		if spec.replicas == 0 || spec.release == "" {
+			if spec.release == "" {
+				s.log.Warn("the controller cannot start: its Deployment names no release", "variable", releaseVariable)
+			}
+			armed() // whoever waits for the locks finds what the last run left
+			first = false
+			s.pause(ctx, 0, changed)
+			continue
+		}
+		run, cancel := context.WithCancel(ctx)
+		var group sync.WaitGroup
+		r := &rockoon{env: s.env, OpenStack: s.OpenStack, release: spec.release, version: spec.version, retries: waits}
+		begins := time.Duration(0) // one that ran before the simulation did has started long since
+		if !first {
+			begins = s.timing.RockoonStart
+		}
+		first = false
+		group.Go(func() { r.run(run, begins, armed) })
+		for ctx.Err() == nil {
+			if d := s.view.deployment(rockoonNamespace, rockoonDeployment); d == nil || podSpecOf(d) != spec {
+				break
+			}
+			s.pause(ctx, 0, changed)
+		}
+		cancel()
+		group.Wait()
+	}
+}
 
-func (r *rockoon) run(ctx context.Context, armed func()) {
+// run is one run of the pod. Its containers start at different speed: the maintenance handlers serve at once, the one that
+// applies the OpenStackDeployment begins after a while.
+func (r *rockoon) run(ctx context.Context, begins time.Duration, armed func()) {
 	var group sync.WaitGroup
 	group.Go(func() {
 		r.loop(ctx, "rockoon node", func(ctx context.Context) (time.Duration, error) {
@@ -78,125 +142,71 @@ func (r *rockoon) run(ctx context.Context, armed func()) {
 				armed()
 			}
 			return time.Minute, err
-		}, nodesResource, nodeLocks, clusterLocks)
+		}, nodesResource, nodeLocks, nodeNotices, clusterLocks)
 	})
 	group.Go(func() {
+		if r.clock.Sleep(ctx, begins) != nil {
+			return
+		}
 		r.loop(ctx, "rockoon osdpl", func(ctx context.Context) (time.Duration, error) {
 			return 30 * time.Second, r.applyDeployment(ctx)
 		}, deployments)
 	})
-	group.Go(func() { r.serve(ctx, nodeRequests, r.nodeRequested, r.nodeReturned) })
-	group.Go(func() { r.serve(ctx, clusterRequests, r.clusterRequested, r.clusterReturned) })
+	group.Go(func() {
+		r.loop(ctx, "rockoon health", func(ctx context.Context) (time.Duration, error) {
+			return max(r.timing.HealthPeriod, time.Millisecond), r.updateHealth(ctx)
+		})
+	})
+	group.Go(func() {
+		r.loop(ctx, "rockoon node status", r.clearDeadNodes, nodesResource)
+	})
+	for _, s := range []service{
+		{resource: nodeRequests, changed: r.nodeRequested, deleted: r.nodeReturned},
+		{resource: clusterRequests, changed: r.clusterRequested, deleted: r.clusterReturned},
+		{resource: nodeDeletions, changed: r.deletionRequested},
+		{resource: nodeLocks, deleted: r.lockDeleted},
+		{resource: nodeNotices, deleted: r.noticeDeleted},
+	} {
+		group.Go(func() { r.serve(ctx, s) })
+	}
 	group.Wait()
 }
 
-type handler func(context.Context, *unstructured.Unstructured) error
-
-// serve runs one goroutine for each maintenance request of a kind that exists.
-func (r *rockoon) serve(ctx context.Context, resource schema.GroupVersionResource, created, deleted handler) {
-	var mu sync.Mutex
-	serving := map[types.UID]bool{}
-	var group sync.WaitGroup
-	r.loop(ctx, "rockoon "+resource.Resource, func(ctx context.Context) (time.Duration, error) {
-		for _, object := range r.view.objects(resource) {
-			uid, name := object.GetUID(), object.GetName()
-			mu.Lock()
-			busy := serving[uid]
-			serving[uid] = true
-			mu.Unlock()
-			if busy {
-				continue
-			}
-			group.Go(func() {
-				r.serveOne(ctx, resource, name, uid, created, deleted)
-				mu.Lock()
-				delete(serving, uid)
-				mu.Unlock()
-			})
-		}
-		return time.Minute, nil
-	}, resource)
-	group.Wait()
+// retries are the times at which handlers that failed are due again. kopf keeps them on the objects, so that they outlive
+// its pod.
+type retries struct {
+	mu  sync.Mutex
+	due map[string]time.Time
 }
 
-// serveOne handles one request from its creation until it is gone.
-func (r *rockoon) serveOne(ctx context.Context, resource schema.GroupVersionResource, name string, uid types.UID, created, deleted handler) {
-	changed, stop := r.view.subscribe(resource)
-	defer stop()
-	handled := false
-	for ctx.Err() == nil {
-		object, err := r.dyn.Resource(resource).Get(ctx, name, metav1.GetOptions{})
-		if apierrors.IsNotFound(err) || err == nil && object.GetUID() != uid {
-			return
-		}
-		isDeleting := err == nil && deleting(object)
-		switch {
-		case err != nil:
-		case isDeleting:
-			if err = deleted(ctx, object); err == nil {
-				if object, err = r.dyn.Resource(resource).Get(ctx, name, metav1.GetOptions{}); err == nil && object.GetUID() == uid {
-					err = r.release(ctx, resource, object)
-				}
-				if err == nil || apierrors.IsNotFound(err) {
-					return
-				}
-			}
-		case !handled:
-			if err = r.hold(ctx, resource, object); err == nil {
-				err = created(ctx, object)
-			}
-			handled = err == nil
-		}
-		if err == nil {
-			r.pause(ctx, 0, changed)
-			continue
-		}
-		if ctx.Err() != nil {
-			return
-		}
-		r.log.Info("handler will be retried", "resource", resource.Resource, "name", name, "error", err)
-		r.waitRetry(ctx, resource, name, isDeleting)
+func (w *retries) at(uid types.UID, what string) time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.due[string(uid)+what]
+}
+
+// set notes when a handler is due; the zero time forgets it.
+func (w *retries) set(uid types.UID, what string, due time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if due.IsZero() {
+		delete(w.due, string(uid)+what)
+		return
 	}
+	w.due[string(uid)+what] = due
 }
 
-// waitRetry waits until the handler is due again. A deletion that was asked for meanwhile is another handler's, which runs
-// at once.
-func (r *rockoon) waitRetry(ctx context.Context, resource schema.GroupVersionResource, name string, isDeleting bool) {
-	due := r.clock.Now().Add(r.timing.Retry)
-	changed, stop := r.view.subscribe(resource)
-	defer stop()
-	for ctx.Err() == nil {
-		left := due.Sub(r.clock.Now())
-		if left <= 0 {
-			return
-		}
-		if object := r.view.object(resource, name); !isDeleting && (object == nil || deleting(object)) {
-			return
-		}
-		r.pause(ctx, left, changed)
-	}
-}
-
-// running is the release and the version of the controller that its Deployment runs now.
-func (r *rockoon) running(ctx context.Context) (release, version string, err error) {
-	d, err := r.kube.AppsV1().Deployments(rockoonNamespace).Get(ctx, rockoonDeployment, metav1.GetOptions{})
+// running is the release and the version of the controller that its Deployment asks for now.
+func (e *env) running(ctx context.Context) (podSpec, error) {
+	d, err := e.kube.AppsV1().Deployments(rockoonNamespace).Get(ctx, rockoonDeployment, metav1.GetOptions{})
 	if err != nil {
-		return "", "", fmt.Errorf("read deployment %s/%s: %w", rockoonNamespace, rockoonDeployment, err)
+		return podSpec{}, fmt.Errorf("read deployment %s/%s: %w", rockoonNamespace, rockoonDeployment, err)
 	}
-	for _, container := range d.Spec.Template.Spec.Containers {
-		for _, variable := range container.Env {
-			if variable.Name == releaseVariable {
-				release = variable.Value
-			}
-		}
-		if i := strings.LastIndexByte(container.Image, ':'); i >= 0 {
-			version = container.Image[i+1:]
-		}
+	spec := podSpecOf(d)
+	if spec.release == "" {
+		return podSpec{}, fmt.Errorf("deployment %s/%s names no %s", rockoonNamespace, rockoonDeployment, releaseVariable)
 	}
-	if release == "" {
-		return "", "", fmt.Errorf("deployment %s/%s names no %s", rockoonNamespace, rockoonDeployment, releaseVariable)
-	}
-	return release, version, nil
+	return spec, nil
 }
 
 // clusterLockName and nodeLockName are as Rockoon builds them (mosk-facts 1.1).
@@ -213,63 +223,6 @@ func (r *rockoon) tell(ctx context.Context, l lock, text string) error {
 	return err
 }
 
-// keepLocks makes the locks that should be there, brings their release up to date and deletes those of nodes that are gone
-// or have lost their roles.
-func (r *rockoon) keepLocks(ctx context.Context) error {
-	release, _, err := r.running(ctx)
-	if err != nil {
-		return err
-	}
-	if seen := r.view.object(clusterLocks, r.clusterLockName()); seen == nil || lockState(seen) == "" {
-		if _, err := r.myClusterLock().ensure(ctx, map[string]any{"controllerName": openstackController},
-			map[string]string{annotationInner: stateInactive}, release); err != nil {
-			return err
-		}
-	}
-	wanted := map[string]bool{}
-	for _, node := range r.view.nodes() {
-		if len(rolesOf(node)) == 0 {
-			continue
-		}
-		name := r.nodeLockName(node.Name)
-		wanted[name] = true
-		if seen := r.view.object(nodeLocks, name); seen != nil && lockState(seen) != "" && lockRelease(seen) == release {
-			continue
-		}
-		if err := r.presentNode(ctx, node, release); err != nil {
-			return err
-		}
-	}
-	for _, object := range r.view.objects(nodeLocks) {
-		if lockController(object) == openstackController && !wanted[object.GetName()] {
-			if err := r.nodeLock(object.GetName()).delete(ctx); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// presentNode ensures the lock of a node. A lock of another release is one that an older controller left: it is armed
-// again, at ours.
-func (r *rockoon) presentNode(ctx context.Context, node *corev1.Node, release string) error {
-	original, err := json.Marshal(map[string]any{
-		"apiVersion": "v1", "kind": "Node", "spec": node.Spec,
-		"metadata": map[string]any{"name": node.Name, "labels": node.Labels},
-	})
-	if err != nil {
-		return fmt.Errorf("describe node %s: %w", node.Name, err)
-	}
-	l := r.myNodeLock(node.Name)
-	object, err := l.ensure(ctx,
-		map[string]any{"controllerName": openstackController, "nodeName": node.Name, "nodeDeletionRequestSupported": true},
-		map[string]string{annotationInner: stateInactive, annotationOriginal: string(original)}, release)
-	if err != nil || lockRelease(object) == release {
-		return err
-	}
-	return l.setState(ctx, stateActive, map[string]any{"release": release})
-}
-
 // Roles of a node, in the order in which the controller knows them.
 const (
 	roleController = "controller"
@@ -277,14 +230,19 @@ const (
 	roleGateway    = "gateway"
 )
 
-func rolesOf(node *corev1.Node) []string {
+var nodeRoles = []struct{ role, label string }{
+	{roleController, labelController}, {roleCompute, labelCompute}, {roleGateway, labelGateway},
+}
+
+func rolesOf(labels map[string]string) []string {
 	var roles []string
-	for _, r := range []struct{ role, label string }{
-		{roleController, labelController}, {roleCompute, labelCompute}, {roleGateway, labelGateway},
-	} {
-		if node.Labels[r.label] == enabled {
+	for _, r := range nodeRoles {
+		if labels[r.label] == enabled {
 			roles = append(roles, r.role)
 		}
 	}
 	return roles
 }
+
+// hasRole tells whether the labels are those of a node with the role.
+func hasRole(labels map[string]string, role string) bool { return slices.Contains(rolesOf(labels), role) }

@@ -10,46 +10,37 @@ import (
 // clusterRequested is the handler of a ClusterMaintenanceRequest (mosk-facts 4.1, "CMR create/update/resume"); the letters
 // are those of the table of texts there.
 func (r *rockoon) clusterRequested(ctx context.Context, request *unstructured.Unstructured) error {
-	release, version, err := r.running(ctx)
-	if err != nil {
+	if ok, err := r.deployed(ctx); err != nil || !ok {
 		return err
 	}
 	status, err := r.deploymentStatus(ctx)
-	if err != nil || status == nil {
-		return err // no OpenStackDeployment: nothing to guard
+	if err != nil {
+		return err
 	}
 	l := r.myClusterLock()
+	if err := r.checkRelease(ctx, l, request); err != nil {
+		return err
+	}
 	object, err := l.get(ctx)
 	if err != nil {
 		return fmt.Errorf("read cluster lock %s: %w", l.name, err)
 	}
-	refuse := func(text string) error {
-		if err := r.tell(ctx, l, text); err != nil {
-			return err
-		}
-		return later("%s", text)
+	switch state := text(status, "status", "osdpl", "state"); {
+	case lockRelease(object) != r.release:
+		return r.refuse(ctx, l, "Waitinging for cwl release is %s.", r.release) // B
+	case text(status, "status", "osdpl", "controller_version") != r.version:
+		return r.refuse(ctx, l, "OpenStackDeploymentStatus controller version is not updated yet.") // C
+	case state != deploymentApplied:
+		return r.refuse(ctx, l, "Waiting osdpl status APPLIED, current state is %s", state) // D
 	}
-	switch wanted := requestRelease(request); {
-	case wanted != "" && wanted != release:
-		return refuse(fmt.Sprintf(textRelease, wanted, release)) // A
-	case lockRelease(object) != release:
-		return refuse(fmt.Sprintf("Waitinging for cwl release is %s.", release)) // B
-	case text(status, "status", "osdpl", "controller_version") != version:
-		return refuse("OpenStackDeploymentStatus controller version is not updated yet.") // C
-	case text(status, "status", "osdpl", "state") != deploymentApplied:
-		return refuse("Waiting osdpl status APPLIED, current state is " + text(status, "status", "osdpl", "state")) // D
-	}
-	if state := lockState(object); state != "" && state != stateActive {
+	if lockState(object) != stateActive {
 		return nil
 	}
 	if err := r.tell(ctx, l, "Waiting for all OpenStack services are healthy."); err != nil { // E
 		return err
 	}
-	if !r.waitServicesHealthy(ctx) {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		return later("Services are not healthy")
+	if err := r.waitServicesHealthy(ctx); err != nil {
+		return err
 	}
 	r.log.Info("Released " + request.GetName() + " ClusterWorkloadLock")
 	return l.setState(ctx, stateInactive, map[string]any{"errorMessage": nil})
@@ -57,30 +48,33 @@ func (r *rockoon) clusterRequested(ctx context.Context, request *unstructured.Un
 
 // clusterReturned is the handler of a ClusterMaintenanceRequest's deletion.
 func (r *rockoon) clusterReturned(ctx context.Context, _ *unstructured.Unstructured) error {
+	if ok, err := r.deployed(ctx); err != nil || !ok {
+		return err
+	}
+	r.log.Info("Acquired ClusterWorkloadLock " + r.Deployment)
 	return r.myClusterLock().setState(ctx, stateActive, map[string]any{"errorMessage": nil})
 }
 
-// textRelease is text A of mosk-facts 4.1, on both kinds of lock.
-const textRelease = "Current maintenancerequest %s release does not match ours %s. Skipping handling."
-
-// waitServicesHealthy waits until every component is Ready, ServiceHealthy for each service at most.
-func (r *rockoon) waitServicesHealthy(ctx context.Context) bool {
-	for range r.Services {
-		limit := r.clock.Now().Add(r.timing.ServiceHealthy)
-		for {
-			status, err := r.deploymentStatus(ctx)
-			if err == nil && status != nil {
-				if ready, total := countHealth(status); ready == total {
-					return true
+// waitServicesHealthy waits for one application after the other until all its components are Ready, ServiceHealthy for each
+// at most.
+func (r *rockoon) waitServicesHealthy(ctx context.Context) error {
+	for _, service := range r.Services {
+		for _, application := range healthGroups(service) {
+			limit := r.clock.Now().Add(r.timing.ServiceHealthy)
+			for {
+				status, err := r.deploymentStatus(ctx)
+				if err == nil && applicationReady(status, application) {
+					break
+				}
+				if !r.clock.Now().Before(limit) {
+					r.log.Info("Time out waiting health for service " + service + ".")
+					return later("Services are not healthy")
+				}
+				if err := r.clock.Sleep(ctx, r.timing.ReturnPoll); err != nil {
+					return err
 				}
 			}
-			if !r.clock.Now().Before(limit) || r.clock.Sleep(ctx, r.timing.ReturnPoll) != nil {
-				break
-			}
-		}
-		if ctx.Err() != nil {
-			return false
 		}
 	}
-	return false
+	return nil
 }

@@ -20,7 +20,7 @@ const maintenanceReason = "OSDPL: Node is under maintenance"
 
 // Maintenance actions of an instance, as its tag says them.
 const (
-	tagPrefix     = "openstack.lcm.mirantis.com:maintenance_action="
+	tagKey        = "openstack.lcm.mirantis.com:maintenance_action"
 	actionLive    = "live_migrate"
 	actionOff     = "poweroff"
 	actionNotify  = "notify"
@@ -28,159 +28,157 @@ const (
 	defaultRounds = 3
 )
 
-// actionOfMode is NODE_MAINTENANCE_TO_INSTANCE_MAINTENANCE: what a node's migration mode means for its instances. A mode
-// that is not in it makes the handler fail, as a KeyError does in the real one.
-var actionOfMode = map[string]string{"live": actionLive, "manual": actionNotify, "skip": actionOff}
+// actionOfMode is NODE_MAINTENANCE_TO_INSTANCE_MAINTENANCE, in its order: what a node's migration mode means for its
+// instances.
+var actionOfMode = []struct{ mode, action string }{
+	{"skip", actionOff}, {"manual", actionNotify}, {"live", actionLive},
+}
 
 // nodeConfig is what the annotations of a node say about its instances.
 type nodeConfig struct {
-	action   string // for instances without a say of their own
+	mode     string // for instances without a say of their own
 	attempts int
 }
 
 func readNodeConfig(node *corev1.Node) (nodeConfig, error) {
-	mode, attempts := defaultMode, defaultRounds
+	config := nodeConfig{mode: defaultMode, attempts: defaultRounds}
 	if value, ok := node.Annotations[annotationMode]; ok {
-		mode = value
+		config.mode = value
 	}
 	if value, ok := node.Annotations[annotationAttempts]; ok {
 		n, err := strconv.Atoi(value)
 		if err != nil {
-			return nodeConfig{}, fmt.Errorf("node %s: annotation %s: %w", node.Name, annotationAttempts, err)
+			return nodeConfig{}, fmt.Errorf("ValueError: invalid literal for int() with base 10: %s", pyString(value))
 		}
-		attempts = n
+		config.attempts = n
 	}
-	action, ok := actionOfMode[mode]
-	if !ok {
-		return nodeConfig{}, fmt.Errorf("node %s: annotation %s: no mode %q", node.Name, annotationMode, mode)
-	}
-	return nodeConfig{action: action, attempts: attempts}, nil
+	return config, nil
 }
 
-// instanceAction is what happens to an instance: what its one recognised tag says, else what its node's mode does.
-func instanceAction(server *servers.Server, fallback string) string {
+// instanceAction is what happens to an instance: what its one recognised tag says, else what its node's mode does. A mode
+// that is none is a KeyError, but only an instance that needs it finds out.
+func (e *env) instanceAction(server *servers.Server, mode string) (string, error) {
 	var recognised []string
 	if server.Tags != nil {
-		for _, action := range []string{actionLive, actionOff, actionNotify} {
-			if slices.Contains(*server.Tags, tagPrefix+action) {
-				recognised = append(recognised, action)
+		for _, known := range actionOfMode {
+			if slices.Contains(*server.Tags, tagKey+"="+known.action) {
+				recognised = append(recognised, known.action)
 			}
 		}
 	}
-	if len(recognised) == 1 {
-		return recognised[0]
+	switch {
+	case len(recognised) == 1:
+		return recognised[0], nil
+	case len(recognised) > 1:
+		e.log.Warn(fmt.Sprintf("Instance %s has multiple %s tags: %s. Fallback to the default action.", server.ID, tagKey, pyList(recognised)))
 	}
-	return fallback
+	for _, known := range actionOfMode {
+		if known.mode == mode {
+			return known.action, nil
+		}
+	}
+	return "", fmt.Errorf("KeyError: %s", pyString(mode))
 }
 
-// isCompute tells whether instances may run on the node.
-func (v visit) isCompute() bool { return slices.Contains(rolesOf(v.node), roleCompute) }
-
-// zoneAllows lets only computes of one availability zone be in maintenance at a time: the zone of the first one that is.
+// zoneAllows lets only computes of one availability zone be in maintenance at a time: the zone of the first one that is, in
+// the order of the locks, which may be the node itself.
 func (v visit) zoneAllows(ctx context.Context) (bool, error) {
-	if v.IgnoreZones || !v.isCompute() {
+	if v.IgnoreZones || !v.is(roleCompute) {
 		return true, nil
+	}
+	mine, err := v.computeService(ctx, v.name)
+	if err != nil {
+		return false, err
 	}
 	inMaintenance, err := v.inMaintenance(ctx)
 	if err != nil {
 		return false, err
 	}
-	for _, node := range inMaintenance {
-		if !slices.Contains(rolesOf(node), roleCompute) {
-			continue
-		}
-		if node.Name == v.node.Name {
-			return true, nil // by the order of the locks, the first is the node itself
-		}
-		mine, err := v.computeService(ctx, v.node.Name)
-		if err != nil {
-			return false, err
-		}
-		first, err := v.computeService(ctx, node.Name)
-		if err != nil {
-			return false, err
-		}
-		if mine.Zone != first.Zone {
-			v.log.Info(fmt.Sprintf("Do not allow handline nmr for node: %s. Node az %s does not match hosts that currently in maintenance %s", v.node.Name, mine.Zone, first.Zone))
-			return false, nil
-		}
+	first := slices.IndexFunc(inMaintenance, func(node *corev1.Node) bool { return hasRole(node.Labels, roleCompute) })
+	if first < 0 {
 		return true, nil
+	}
+	other, err := v.computeService(ctx, inMaintenance[first].Name)
+	if err != nil {
+		return false, err
+	}
+	if mine.Zone != other.Zone {
+		v.log.Info(fmt.Sprintf("Do not allow handline nmr for node: %s. Node az %s does not match hosts that currently in maintenance %s", v.name, mine.Zone, other.Zone))
+		return false, nil
 	}
 	return true, nil
 }
 
 // prepareCompute takes the host out of scheduling and, where it may reboot, empties it.
 func (v visit) prepareCompute(ctx context.Context) error {
-	if !v.isCompute() {
+	if !v.is(roleCompute) {
 		return nil
 	}
-	service, err := v.computeService(ctx, v.node.Name)
-	if err == nil && service.Status != string(services.ServiceDisabled) { // who disabled it before has a reason of their own
-		err = services.Update(ctx, v.compute, service.ID, services.UpdateOpts{
+	if err := v.disableCompute(ctx); err != nil || requestScope(v.request) != ScopeOS {
+		return err
+	}
+	v.log.Info("The reboot is possible, migrating workloads")
+	err := v.evacuate(ctx)
+	if isOpenStackError(err) && !temporary(err) {
+		return v.sayLater(ctx, "Retrying migrate instances from host. Cannot execute openstack commands, error: %s", sdkText(err)) // K
+	}
+	return err
+}
+
+// disableCompute takes the host out of scheduling. Who disabled it before has a reason of their own, which stays.
+func (v visit) disableCompute(ctx context.Context) error {
+	service, err := v.computeService(ctx, v.name)
+	if err == nil && service.Status != string(services.ServiceDisabled) {
+		err = openstackErr("disable nova-compute of "+v.name, services.Update(ctx, v.compute, service.ID, services.UpdateOpts{
 			Status: services.ServiceDisabled, DisabledReason: maintenanceReason,
-		}).Err
+		}).Err)
 	}
-	if err != nil {
-		v.log.Warn("disable nova-compute", "host", v.node.Name, "error", err)
+	if isOpenStackError(err) {
+		v.log.Error("Cannot execute openstack commands, error: " + sdkText(err))
 		return v.sayLater(ctx, "Can not disable compute service on a host to be deleted") // L
-	}
-	if requestScope(v.request) != ScopeOS {
-		return nil
-	}
-	err = v.evacuate(ctx)
-	if err != nil && !temporary(err) && isOpenStackError(err) {
-		return v.sayLater(ctx, "Retrying migrate instances from host. Cannot execute openstack commands, error: %s", err) // K
 	}
 	return err
 }
 
 // evacuate live-migrates the instances whose action that is, as often as the node allows, and then looks at who is left.
-// It counts the tries of this run only: a retried handler starts from one again.
+// It counts the tries of this run only: a retried handler starts from one again, and reads the node's annotations again.
 func (v visit) evacuate(ctx context.Context) error {
-	node, err := v.kube.CoreV1().Nodes().Get(ctx, v.node.Name, metav1.GetOptions{})
+	node, err := v.kube.CoreV1().Nodes().Get(ctx, v.name, metav1.GetOptions{})
 	if err != nil {
-		return fmt.Errorf("read node %s: %w", v.node.Name, err)
+		return fmt.Errorf("read node %s: %w", v.name, err)
 	}
 	config, err := readNodeConfig(node)
 	if err != nil {
 		return err
 	}
+	chance := v.chance(v.name)
 	tries := map[string]int{}
 	for {
 		present, err := v.serversOfHost(ctx)
 		if err != nil {
 			return err
 		}
-		var candidates, migrating []string
-		for i := range present {
-			s := &present[i]
-			switch {
-			case s.Status == "MIGRATING":
-				migrating = append(migrating, s.ID)
-			case (s.Status == "ACTIVE" || s.Status == "PAUSED") && s.TaskState != "migrating" &&
-				instanceAction(s, config.action) == actionLive && tries[s.ID] < config.attempts:
-				candidates = append(candidates, s.ID)
-			}
+		candidates, migrating, err := v.sort(present, config, tries)
+		if err != nil {
+			return err
 		}
 		if len(candidates) == 0 {
 			return v.blockers(ctx, present, config)
 		}
 		if len(migrating) < v.Migrations {
-			slices.Sort(candidates)
-			id := candidates[v.pick(len(candidates))]
+			id := candidates[chance.IntN(len(candidates))]
 			if err := v.say(ctx, "Starting migration for %s", id); err != nil { // H
 				return err
 			}
 			tries[id]++
-			if err := liveMigrate(ctx, v.compute, id); err != nil {
-				if ctx.Err() != nil {
-					return ctx.Err()
-				}
-				if err := v.say(ctx, "Got error while trying to migrate server %s: %s", id, err); err != nil { // I
+			if err := liveMigrate(ctx, v.compute, id); err == nil {
+				err = v.clock.Sleep(ctx, v.timing.MigrateStart)
+				if err != nil {
 					return err
 				}
-			}
-			if err := v.clock.Sleep(ctx, v.timing.MigrateStart); err != nil {
+			} else if ctx.Err() != nil {
+				return ctx.Err()
+			} else if err := v.say(ctx, "Got error while trying to migrate server %s: %s", id, sdkText(err)); err != nil { // I
 				return err
 			}
 		} else {
@@ -197,21 +195,48 @@ func (v visit) evacuate(ctx context.Context) error {
 	}
 }
 
+// sort tells which instances are to be migrated, by ID, and which are just migrating.
+func (v visit) sort(present []servers.Server, config nodeConfig, tries map[string]int) (candidates, migrating []string, err error) {
+	for i := range present {
+		s := &present[i]
+		switch {
+		case s.Status == "MIGRATING":
+			migrating = append(migrating, s.ID)
+		case (s.Status == "ACTIVE" || s.Status == "PAUSED") && s.TaskState != "migrating":
+			action, err := v.instanceAction(s, config.mode)
+			if err != nil {
+				return nil, nil, err
+			}
+			if action == actionLive && tries[s.ID] < config.attempts {
+				candidates = append(candidates, s.ID)
+			}
+		}
+	}
+	slices.Sort(candidates)
+	return candidates, migrating, nil
+}
+
+// States in which an instance may go down with its host.
+var (
+	safeStates = []string{"building", "deleted", "soft_deleted", "stopped", "suspended", "shelved", "shelve_offloaded"}
+	safePower  = []servers.PowerState{servers.SHUTDOWN, servers.CRASHED, servers.SUSPENDED}
+)
+
 // blockers refuses the node while an instance is on it that must not go down with the host. An instance that is just
 // migrating is still on it, and is named too.
 func (v visit) blockers(ctx context.Context, present []servers.Server, config nodeConfig) error {
-	safeStates := []string{"building", "deleted", "soft_deleted", "stopped", "suspended", "shelved", "shelve_offloaded"}
-	safePower := []servers.PowerState{servers.SHUTDOWN, servers.CRASHED, servers.SUSPENDED}
 	var notify, other []string
 	for i := range present {
 		s := &present[i]
-		action := instanceAction(s, config.action)
-		if slices.Contains(safeStates, s.VmState) || slices.Contains(safePower, s.PowerState) || action == actionOff {
+		if slices.Contains(safeStates, s.VmState) || slices.Contains(safePower, s.PowerState) {
 			continue
 		}
-		if action == actionNotify {
+		switch action, err := v.instanceAction(s, config.mode); {
+		case err != nil:
+			return err
+		case action == actionNotify:
 			notify = append(notify, s.ID)
-		} else {
+		case action != actionOff:
 			other = append(other, s.ID)
 		}
 	}
@@ -230,69 +255,109 @@ func (v visit) blockers(ctx context.Context, present []servers.Server, config no
 
 // restoreCompute waits for nova-compute and lets the scheduler have it again, if it was the controller that took it away.
 func (v visit) restoreCompute(ctx context.Context) error {
-	if !v.isCompute() {
+	if !v.is(roleCompute) {
 		return nil
 	}
 	limit := v.clock.Now().Add(v.timing.ServicesUp)
 	for {
-		service, err := v.computeService(ctx, v.node.Name)
-		switch {
-		case err != nil:
-			return v.sayLater(ctx, "Got error while waiting services to be UP on the host. Cannot execute openstack commands, error: %s", err) // N
-		case service.State == "up":
-			if service.Status != string(services.ServiceDisabled) || service.DisabledReason != maintenanceReason {
-				return nil
-			}
-			if err := services.Update(ctx, v.compute, service.ID, services.UpdateOpts{Status: services.ServiceEnabled}).Err; err != nil {
-				return v.sayLater(ctx, "Can not bring node back to scheduling. Cannot execute openstack commands, error: %s", err) // O
-			}
-			return nil
-		case !v.clock.Now().Before(limit):
+		all, err := v.computeServices(ctx, v.name, "nova-compute")
+		if err != nil {
+			return v.sayLater(ctx, "Got error while waiting services to be UP on the host. Cannot execute openstack commands, error: %s", sdkText(err)) // N
+		}
+		if len(all) > 0 && !slices.ContainsFunc(all, func(s services.Service) bool { return s.State != "up" }) {
+			break
+		}
+		if !v.clock.Now().Before(limit) {
 			return v.sayLater(ctx, "Timeout waiting for compute services up on the host.") // M
 		}
 		if err := v.clock.Sleep(ctx, max(v.timing.ReturnPoll, time.Millisecond)); err != nil {
 			return err
 		}
 	}
+	service, err := v.computeService(ctx, v.name)
+	if err == nil && service.DisabledReason == maintenanceReason && service.Status != string(services.ServiceEnabled) {
+		err = openstackErr("enable nova-compute of "+v.name,
+			services.Update(ctx, v.compute, service.ID, services.UpdateOpts{Status: services.ServiceEnabled}).Err)
+	}
+	if isOpenStackError(err) {
+		return v.sayLater(ctx, "Can not bring node back to scheduling. Cannot execute openstack commands, error: %s", sdkText(err)) // O
+	}
+	return err
 }
 
-// computeService is the nova-compute of a host.
-func (r *rockoon) computeService(ctx context.Context, host string) (services.Service, error) {
-	pages, err := services.List(r.compute, services.ListOpts{Binary: "nova-compute", Host: host}).AllPages(ctx)
-	if err != nil {
-		return services.Service{}, fmt.Errorf("list the compute services of %s: %w", host, err)
+// surrenderCompute takes a host that is to be deleted out of scheduling, and refuses while any instance is on it.
+func (v visit) surrenderCompute(ctx context.Context) error {
+	if !v.is(roleCompute) {
+		return nil
 	}
-	all, err := services.ExtractServices(pages)
+	if err := v.disableCompute(ctx); err != nil || v.SkipServers {
+		return err
+	}
+	present, err := v.serversOfHost(ctx)
+	if err != nil || len(present) == 0 {
+		return err
+	}
+	var states []pyPair
+	for i := range present {
+		states = append(states, pyPair{present[i].ID, pyString(present[i].Status)})
+	}
+	return v.sayLater(ctx, "Some servers %s are still present on host %s. Blocking node removal unless they removed or migrated.", pyPairs(states), v.name) // S
+}
+
+// forgetCompute removes the compute services of a host that is gone, once they are down; Nova removes the host's resource
+// provider with them.
+func (v visit) forgetCompute(ctx context.Context) error {
+	for {
+		all, err := v.computeServices(ctx, v.name, "")
+		if err != nil {
+			return err
+		}
+		v.log.Info("Waiting 30 for compute services are down on the " + v.name)
+		if err := v.clock.Sleep(ctx, v.timing.CleanupPoll); err != nil {
+			return err
+		}
+		if slices.ContainsFunc(all, func(s services.Service) bool { return s.State != "down" }) {
+			continue
+		}
+		for _, s := range all {
+			if err := services.Delete(ctx, v.compute, s.ID).ExtractErr(); err != nil && !gophercloud.ResponseCodeIs(err, 404) {
+				return openstackErr("delete "+s.Binary+" of "+v.name, err)
+			}
+		}
+		return nil
+	}
+}
+
+// computeService is the nova-compute of a host; that there is none is an exception in the controller.
+func (r *rockoon) computeService(ctx context.Context, host string) (services.Service, error) {
+	all, err := r.computeServices(ctx, host, "nova-compute")
 	if err != nil {
-		return services.Service{}, fmt.Errorf("read the compute services of %s: %w", host, err)
+		return services.Service{}, err
 	}
 	if len(all) == 0 {
-		return services.Service{}, fmt.Errorf("no nova-compute on host %s", host)
+		return services.Service{}, errors.New("IndexError: list index out of range")
 	}
 	return all[0], nil
 }
 
-// serversOfHost are all projects' servers on the node.
-func (v visit) serversOfHost(ctx context.Context) ([]servers.Server, error) {
-	pages, err := servers.List(v.compute, servers.ListOpts{AllTenants: true, Host: v.node.Name}).AllPages(ctx)
+// computeServices are Nova's services of a host; an empty binary means all.
+func (r *rockoon) computeServices(ctx context.Context, host, binary string) ([]services.Service, error) {
+	pages, err := services.List(r.compute, services.ListOpts{Binary: binary, Host: host}).AllPages(ctx)
 	if err != nil {
-		return nil, openstackError{fmt.Errorf("list the servers of %s: %w", v.node.Name, err)}
+		return nil, openstackErr("list the compute services of "+host, err)
 	}
-	all, err := servers.ExtractServers(pages)
-	if err != nil {
-		return nil, openstackError{fmt.Errorf("read the servers of %s: %w", v.node.Name, err)}
-	}
-	return all, nil
+	all, err := services.ExtractServices(pages)
+	return all, openstackErr("read the compute services of "+host, err)
 }
 
-// openstackError marks what the real controller knows as an SDKException.
-type openstackError struct{ error }
-
-func (e openstackError) Unwrap() error { return e.error }
-
-func isOpenStackError(err error) bool {
-	var marked openstackError
-	return errors.As(err, &marked)
+// serversOfHost are all projects' servers on the node.
+func (v visit) serversOfHost(ctx context.Context) ([]servers.Server, error) {
+	pages, err := servers.List(v.compute, servers.ListOpts{AllTenants: true, Host: v.name}).AllPages(ctx)
+	if err != nil {
+		return nil, openstackErr("list the servers of "+v.name, err)
+	}
+	all, err := servers.ExtractServers(pages)
+	return all, openstackErr("read the servers of "+v.name, err)
 }
 
 // liveToAny asks for a live migration to wherever the scheduler likes.

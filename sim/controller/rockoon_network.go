@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gophercloud/gophercloud/v2"
 	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/extensions/agents"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,20 +17,20 @@ import (
 // releaseAnnotation is what changes in a template with the release.
 const releaseAnnotation = "openstack.lcm.mirantis.com/release"
 
-// rollOutAgents gives the network DaemonSets that are replaced on deletion a new template. Their pods stay as they are
-// until the node comes back from its maintenance.
-func (r *rockoon) rollOutAgents(ctx context.Context, release string) error {
+// rollOut gives the DaemonSets of a namespace that are replaced on deletion a new template. Their pods stay as they are
+// until somebody deletes them.
+func (e *env) rollOut(ctx context.Context, namespace, release string) error {
 	raw, err := json.Marshal(map[string]any{"spec": map[string]any{"template": map[string]any{
 		"metadata": map[string]any{"annotations": map[string]any{releaseAnnotation: release}},
 	}}})
 	if err != nil {
-		return fmt.Errorf("encode the network agents' template: %w", err)
+		return fmt.Errorf("encode the template of release %s: %w", release, err)
 	}
 	for _, w := range workloads {
-		if !w.onDelete || w.namespace != openstackNamespace {
+		if !w.onDelete || w.namespace != namespace {
 			continue
 		}
-		_, err := r.kube.AppsV1().DaemonSets(w.namespace).Patch(ctx, w.name, types.MergePatchType, raw, metav1.PatchOptions{})
+		_, err := e.kube.AppsV1().DaemonSets(w.namespace).Patch(ctx, w.name, types.MergePatchType, raw, metav1.PatchOptions{})
 		if err != nil && !apierrors.IsNotFound(err) {
 			return fmt.Errorf("update DaemonSet %s/%s: %w", w.namespace, w.name, err)
 		}
@@ -40,26 +41,35 @@ func (r *rockoon) rollOutAgents(ctx context.Context, release string) error {
 // restoreNetworking restarts the agents whose template has changed since they started, and waits until Neutron hears from
 // all of the node's agents.
 func (v visit) restoreNetworking(ctx context.Context) error {
-	roles := rolesOf(v.node)
-	if v.Fabric || !slices.Contains(roles, roleCompute) && !slices.Contains(roles, roleGateway) {
+	if v.Fabric || !v.is(roleCompute) && !v.is(roleGateway) {
 		return nil
 	}
-	if err := v.restartAgents(ctx); err != nil {
-		return err
+	restart := []string{"ovn-controller", "l3-agent"}
+	if !v.KeepSwitch || requestScope(v.request) == ScopeOS {
+		restart = append(restart, "openvswitch-vswitchd")
+	}
+	for _, component := range restart {
+		for _, w := range workloads {
+			if w.onDelete && w.namespace == openstackNamespace && w.component == component {
+				if err := v.restartPod(ctx, w); err != nil {
+					return err
+				}
+			}
+		}
 	}
 	if v.network == nil {
 		return nil
 	}
 	limit := v.clock.Now().Add(v.timing.ServicesUp)
 	for {
-		alive, err := v.agentsAlive(ctx)
+		all, err := v.agents(ctx)
 		switch {
 		case err != nil:
-			return v.sayLater(ctx, "Got error while waiting for network agents. Cannot execute openstack commands, error: %s.", err) // Q
-		case alive:
+			return v.sayLater(ctx, "Got error while waiting for network agents. Cannot execute openstack commands, error: %s.", sdkText(err)) // Q
+		case !slices.ContainsFunc(all, func(a agents.Agent) bool { return !a.Alive }):
 			return nil
 		case !v.clock.Now().Before(limit):
-			return v.sayLater(ctx, "Timeout waiting for network agents on the host %s.", v.node.Name) // P
+			return v.sayLater(ctx, "Timeout waiting for network agents on the host %s.", v.name) // P
 		}
 		if err := v.clock.Sleep(ctx, max(v.timing.ReturnPoll, time.Millisecond)); err != nil {
 			return err
@@ -67,84 +77,77 @@ func (v visit) restoreNetworking(ctx context.Context) error {
 	}
 }
 
-// restartAgents deletes the pods of the node that are older than their DaemonSet's template, and waits until all of the
-// node's pods are ready again.
-func (v visit) restartAgents(ctx context.Context) error {
-	pods, err := v.podsOfNode(ctx)
-	if err != nil {
-		return err
-	}
-	restarted := false
-	for _, w := range workloads {
-		if !w.onDelete || w.namespace != openstackNamespace {
-			continue
-		}
-		if w.component == "openvswitch-vswitchd" && v.KeepSwitch && requestScope(v.request) != ScopeOS {
-			continue
-		}
-		set, err := v.kube.AppsV1().DaemonSets(w.namespace).Get(ctx, w.name, metav1.GetOptions{})
-		if apierrors.IsNotFound(err) {
-			continue
-		}
-		if err != nil {
-			return fmt.Errorf("read DaemonSet %s/%s: %w", w.namespace, w.name, err)
-		}
-		for i := range pods {
-			pod := &pods[i]
-			if kind, name := podOwner(pod); kind != daemonSet || name != w.name || pod.Labels[generationLabel] == fmt.Sprint(set.Generation) {
-				continue
-			}
-			err := v.kube.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &pod.UID}})
-			if err != nil && !apierrors.IsNotFound(err) {
-				return fmt.Errorf("restart pod %s/%s: %w", pod.Namespace, pod.Name, err)
-			}
-			restarted = true
-		}
-	}
-	if !restarted {
+// restartPod deletes the pod of a DaemonSet on the node if it is older than the template, and waits without limit until
+// there is a new one that is ready.
+func (v visit) restartPod(ctx context.Context, w workload) error {
+	set, err := v.kube.AppsV1().DaemonSets(w.namespace).Get(ctx, w.name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
 		return nil
 	}
-	return v.waitRestarted(ctx)
-}
-
-// waitRestarted waits until no pod of OpenStack on the node is ending or unready.
-func (v visit) waitRestarted(ctx context.Context) error {
-	return v.until(ctx, v.timing.ReturnPoll, func(ctx context.Context) (bool, error) {
-		pods, err := v.podsOfNode(ctx)
+	if err != nil {
+		return fmt.Errorf("read DaemonSet %s/%s: %w", w.namespace, w.name, err)
+	}
+	stale := false
+	look := func(ctx context.Context) (ready bool, err error) {
+		pods, err := v.podsOn(ctx, w.namespace, v.name)
 		if err != nil {
 			return false, err
 		}
-		have := map[string]bool{}
+		stale = false
 		for i := range pods {
-			if pods[i].DeletionTimestamp != nil || !podReady(&pods[i]) {
-				return false, nil
+			pod := &pods[i]
+			if kind, name := podOwner(pod); kind != daemonSet || name != w.name {
+				continue
 			}
-			_, name := podOwner(&pods[i])
-			have[name] = true
-		}
-		for _, w := range workloads { // the new pod of a deleted one may not be there yet
-			if w.onDelete && w.namespace == openstackNamespace && w.runsOn(v.node) && !have[w.name] {
-				return false, nil
+			if !stale && pod.DeletionTimestamp == nil && pod.Labels[generationLabel] != fmt.Sprint(set.Generation) {
+				stale = true
+				if err := v.endPod(ctx, pod, -1); err != nil {
+					return false, err
+				}
 			}
+			ready = ready || pod.DeletionTimestamp == nil && podReady(pod) && !stale
 		}
-		return true, nil
-	})
+		return ready, nil
+	}
+	if _, err := look(ctx); err != nil || !stale {
+		return err
+	}
+	return v.until(ctx, v.timing.ReturnPoll, look)
 }
 
-// agentsAlive tells whether Neutron hears from every agent of the node.
-func (v visit) agentsAlive(ctx context.Context) (bool, error) {
-	pages, err := agents.List(v.network, agents.ListOpts{Host: v.node.Name}).AllPages(ctx)
+// agents are Neutron's agents on the node.
+func (v visit) agents(ctx context.Context) ([]agents.Agent, error) {
+	pages, err := agents.List(v.network, agents.ListOpts{Host: v.name}).AllPages(ctx)
 	if err != nil {
-		return false, fmt.Errorf("list the network agents of %s: %w", v.node.Name, err)
+		return nil, openstackErr("list the network agents of "+v.name, err)
 	}
 	all, err := agents.ExtractAgents(pages)
-	if err != nil {
-		return false, fmt.Errorf("read the network agents of %s: %w", v.node.Name, err)
-	}
-	for _, agent := range all {
-		if !agent.Alive {
-			return false, nil
+	return all, openstackErr("read the network agents of "+v.name, err)
+}
+
+// forgetNetworking removes the agents of a host that is gone, once they are dead, and gives up its member of OVN's database.
+func (v visit) forgetNetworking(ctx context.Context) error {
+	for v.network != nil {
+		all, err := v.agents(ctx)
+		if err != nil {
+			return err
 		}
+		v.log.Info("Waiting 30 for network agents are down on the " + v.name)
+		if err := v.clock.Sleep(ctx, v.timing.CleanupPoll); err != nil {
+			return err
+		}
+		if slices.ContainsFunc(all, func(a agents.Agent) bool { return a.Alive }) {
+			continue
+		}
+		for _, a := range all {
+			if err := agents.Delete(ctx, v.network, a.ID).ExtractErr(); err != nil && !gophercloud.ResponseCodeIs(err, 404) {
+				return openstackErr("delete the agent "+a.Binary+" of "+v.name, err)
+			}
+		}
+		break
 	}
-	return true, nil
+	if v.OVN {
+		return ovnDB.forget(v, ctx)
+	}
+	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -15,29 +16,33 @@ import (
 // visit is one handler's look at one node.
 type visit struct {
 	*rockoon
-	node    *corev1.Node
+	name    string       // of the node, and of its host in Nova
+	node    *corev1.Node // nil when the node is gone
 	lock    lock
 	request *unstructured.Unstructured
 }
 
 // maintenanceService is an OpenStack service that takes part in the maintenance of a node; nil functions do nothing.
 type maintenanceService struct {
-	name    string
-	allowed func(visit, context.Context) (bool, error)
-	prepare func(visit, context.Context) error
-	restore func(visit, context.Context) error
+	name      string
+	allowed   func(visit, context.Context) (bool, error) // can_handle_nmr
+	prepare   func(visit, context.Context) error         // process_nmr
+	restore   func(visit, context.Context) error         // delete_nmr
+	surrender func(visit, context.Context) error         // process_ndr
+	forget    func(visit, context.Context) error         // cleanup_metadata and cleanup_persistent_data
 }
 
-// maintenanceServices are the services in SERVICE_ORDER; nodes return in the reverse order. Cinder keeps its volumes in
-// Ceph here, so that no host has a cinder-volume of its own.
+// maintenanceServices are the services in SERVICE_ORDER; nodes return in the reverse order.
 var maintenanceServices = []maintenanceService{
-	{name: "compute", allowed: visit.zoneAllows, prepare: visit.prepareCompute, restore: visit.restoreCompute},
-	{name: "networking", restore: visit.restoreNetworking},
-	{name: "block-storage"},
-	{name: "database", allowed: quorum("mariadb-server", "mariadb")},
-	{name: "coordination", allowed: quorum("etcd-etcd", "etcd")},
-	{name: "redis", allowed: quorum("rfr-openstack-redis", "redis")},
-	{name: "metric-storage", allowed: quorum("openstack-prometheus-server", "prometheus")},
+	{name: "compute", allowed: visit.zoneAllows, prepare: visit.prepareCompute, restore: visit.restoreCompute,
+		surrender: visit.surrenderCompute, forget: visit.forgetCompute},
+	{name: "networking", restore: visit.restoreNetworking, forget: visit.forgetNetworking},
+	{name: "block-storage", prepare: visit.disableVolumes, restore: visit.enableVolumes,
+		surrender: visit.surrenderVolumes, forget: visit.forgetVolumes},
+	mariadb.service("database"),
+	etcd.service("coordination"),
+	redis.service("redis"),
+	prometheus.service("metric-storage"),
 }
 
 // enabledServices are those that the deployment has.
@@ -51,21 +56,30 @@ func (r *rockoon) enabledServices() []maintenanceService {
 	return enabled
 }
 
-// visit prepares a handler's look at the node of a request; nil when there is nothing to do for it.
-func (r *rockoon) visit(ctx context.Context, request *unstructured.Unstructured) (*visit, error) {
-	name := requestNode(request)
+// hostPart is a node's name as the controller reads it from a request.
+func hostPart(node string) string {
+	host, _, _ := strings.Cut(node, ".")
+	return host
+}
+
+// visit prepares a handler's look at the node of a request or a lock; its node is nil when that is gone.
+func (r *rockoon) visit(ctx context.Context, request *unstructured.Unstructured) (visit, error) {
+	name := hostPart(requestNode(request))
 	node, err := r.kube.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
-		return nil, nil
+		node, err = nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read node %s: %w", name, err)
+		return visit{}, fmt.Errorf("read node %s: %w", name, err)
 	}
-	if len(rolesOf(node)) == 0 {
-		return nil, nil
-	}
-	return &visit{rockoon: r, node: node, lock: r.myNodeLock(name), request: request}, nil
+	return visit{rockoon: r, name: name, node: node, lock: r.myNodeLock(name), request: request}, nil
 }
+
+// required tells whether the node is one that OpenStack runs on.
+func (v visit) required() bool { return v.node != nil && len(rolesOf(v.node.Labels)) > 0 }
+
+// is tells whether the node has a role.
+func (v visit) is(role string) bool { return v.node != nil && hasRole(v.node.Labels, role) }
 
 // say writes a text to the node's lock.
 func (v visit) say(ctx context.Context, format string, args ...any) error {
@@ -74,36 +88,25 @@ func (v visit) say(ctx context.Context, format string, args ...any) error {
 
 // sayLater writes a text to the node's lock and lets the handler be retried.
 func (v visit) sayLater(ctx context.Context, format string, args ...any) error {
-	if err := v.say(ctx, format, args...); err != nil {
-		return err
-	}
-	return later(format, args...)
+	return v.refuse(ctx, v.lock, format, args...)
 }
 
 // nodeRequested is the handler of a NodeMaintenanceRequest (mosk-facts 4.1, "NMR create/update/resume").
 func (r *rockoon) nodeRequested(ctx context.Context, request *unstructured.Unstructured) error {
 	v, err := r.visit(ctx, request)
-	if err != nil || v == nil {
+	if err != nil || !v.required() {
 		return err
 	}
-	release, _, err := r.running(ctx)
-	if err != nil {
+	if err := r.presentNode(ctx, v.node); err != nil {
 		return err
 	}
-	if err := r.presentNode(ctx, v.node, release); err != nil {
+	if err := r.checkRelease(ctx, v.lock, request); err != nil { // A
 		return err
 	}
-	if wanted := requestRelease(request); wanted != "" && wanted != release {
-		return v.sayLater(ctx, textRelease, wanted, release) // A
-	}
-	free, err := v.acquire(ctx)
-	if err != nil {
+	if err := v.acquire(ctx); err != nil {
 		return err
 	}
-	if !free {
-		return v.sayLater(ctx, "Number of inactive NodeWorkloadLocks exceeds allowed concurrency. Deferring processing for node %s", v.node.Name) // F
-	}
-	status, err := r.deploymentStatus(ctx)
+	deployed, err := r.deployed(ctx)
 	if err != nil {
 		return err
 	}
@@ -111,12 +114,12 @@ func (r *rockoon) nodeRequested(ctx context.Context, request *unstructured.Unstr
 	if err != nil {
 		return fmt.Errorf("read node lock %s: %w", v.lock.name, err)
 	}
-	if status != nil && lockState(object) == stateActive {
+	if deployed && lockState(object) == stateActive {
 		if err := v.prepareServices(ctx); err != nil {
 			return err
 		}
 	}
-	r.log.Info("Released NodeWorkloadLock for node " + v.node.Name)
+	r.log.Info("Released NodeWorkloadLock for node " + v.name)
 	return v.lock.setState(ctx, stateInactive, map[string]any{"errorMessage": nil})
 }
 
@@ -136,15 +139,20 @@ func (v visit) prepareServices(ctx context.Context) error {
 		refused = refused || !ok
 	}
 	if refused {
-		return v.sayLater(ctx, "Some services blocks nmr handling %s. Deferring processing for node %s", pyDict(verdicts), v.node.Name) // G
+		return v.sayLater(ctx, "Some services blocks nmr handling %s. Deferring processing for node %s", pyDict(verdicts), v.name) // G
+	}
+	if err := v.lock.annotate(ctx, annotationInner, stateActive); err != nil {
+		return err
 	}
 	for _, s := range services {
 		if s.prepare == nil {
 			continue
 		}
+		v.log.Info("Got moving node " + v.name + " into maintenance for " + s.name)
 		if err := s.prepare(v, ctx); err != nil {
 			return err
 		}
+		v.log.Info("The node " + v.name + " is ready for maintenance for " + s.name)
 	}
 	return nil
 }
@@ -153,8 +161,12 @@ func (v visit) prepareServices(ctx context.Context) error {
 // node and its pods: only the log tells.
 func (r *rockoon) nodeReturned(ctx context.Context, request *unstructured.Unstructured) error {
 	v, err := r.visit(ctx, request)
-	if err != nil || v == nil {
+	if err != nil {
 		return err
+	}
+	if v.node != nil && !v.required() {
+		r.log.Info("Removing nodeworkloadlock for node " + v.name + " as its not required.")
+		return v.lock.delete(ctx)
 	}
 	object, err := v.lock.get(ctx)
 	if apierrors.IsNotFound(err) {
@@ -163,7 +175,11 @@ func (r *rockoon) nodeReturned(ctx context.Context, request *unstructured.Unstru
 	if err != nil {
 		return fmt.Errorf("read node lock %s: %w", v.lock.name, err)
 	}
-	if lockInner(object) == stateActive {
+	deployed, err := r.deployed(ctx)
+	if err != nil {
+		return err
+	}
+	if v.node != nil && deployed && lockInner(object) == stateActive {
 		if err := v.waitNode(ctx); err != nil {
 			return err
 		}
@@ -171,27 +187,29 @@ func (r *rockoon) nodeReturned(ctx context.Context, request *unstructured.Unstru
 			if s.restore == nil {
 				continue
 			}
-			if err := s.restore(*v, ctx); err != nil {
+			r.log.Info("Moving node " + v.name + " to operational state for " + s.name)
+			if err := s.restore(v, ctx); err != nil {
 				return err
 			}
+			r.log.Info("The node " + v.name + " is ready for operations for " + s.name)
 		}
 	}
 	if err := v.lock.annotate(ctx, annotationInner, stateInactive); err != nil {
 		return err
 	}
-	r.log.Info("Acquired NodeWorkloadLock for node " + v.node.Name)
+	r.log.Info("Acquired NodeWorkloadLock for node " + v.name)
 	return v.lock.setState(ctx, stateActive, map[string]any{"errorMessage": nil})
 }
 
 // waitNode waits without limit until the node is Ready, and then until all pods of OpenStack on it are.
 func (v visit) waitNode(ctx context.Context) error {
 	if err := v.until(ctx, v.timing.ReturnPoll, func(ctx context.Context) (bool, error) {
-		node, err := v.kube.CoreV1().Nodes().Get(ctx, v.node.Name, metav1.GetOptions{})
+		node, err := v.kube.CoreV1().Nodes().Get(ctx, v.name, metav1.GetOptions{})
 		if err != nil {
 			return false, err
 		}
 		if nodeReady(node).Status != corev1.ConditionTrue {
-			v.log.Info("The node " + v.node.Name + " is not ready yet.")
+			v.log.Info("The node " + v.name + " is not ready yet.")
 			return false, nil
 		}
 		return true, nil
@@ -199,7 +217,7 @@ func (v visit) waitNode(ctx context.Context) error {
 		return err
 	}
 	return v.until(ctx, v.timing.ReturnPoll, func(ctx context.Context) (bool, error) {
-		pods, err := v.podsOfNode(ctx)
+		pods, err := v.podsOn(ctx, openstackNamespace, v.name)
 		if err != nil {
 			return false, err
 		}
@@ -218,40 +236,49 @@ func (v visit) waitNode(ctx context.Context) error {
 	})
 }
 
-// podsOfNode are the pods of OpenStack's namespace on the node.
-func (v visit) podsOfNode(ctx context.Context) ([]corev1.Pod, error) {
-	list, err := v.kube.CoreV1().Pods(openstackNamespace).List(ctx, metav1.ListOptions{FieldSelector: "spec.nodeName=" + v.node.Name})
-	if err != nil {
-		return nil, fmt.Errorf("list the OpenStack pods of node %s: %w", v.node.Name, err)
-	}
-	return list.Items, nil
-}
-
 // acquire is the controller's own lock on the number of nodes in maintenance. Nodes count by each of their roles, and one
-// role that is full refuses every node, whatever its role.
-func (v visit) acquire(ctx context.Context) (bool, error) {
+// role that is full refuses every node, whatever its role. From here on the node counts itself, though a service may still
+// defer it.
+func (v visit) acquire(ctx context.Context) error {
 	v.internal.Lock()
 	defer v.internal.Unlock()
+	object, err := v.lock.get(ctx)
+	if err != nil {
+		return fmt.Errorf("read node lock %s: %w", v.lock.name, err)
+	}
+	if lockInner(object) != stateActive {
+		free, err := v.hasRoom(ctx)
+		if err != nil {
+			return err
+		}
+		if !free {
+			return v.sayLater(ctx, "Number of inactive NodeWorkloadLocks exceeds allowed concurrency. Deferring processing for node %s", v.name) // F
+		}
+	}
+	return v.lock.annotate(ctx, annotationInner, stateActive)
+}
+
+// hasRoom tells whether no role has as many nodes in maintenance as it may.
+func (v visit) hasRoom(ctx context.Context) (bool, error) {
 	inMaintenance, err := v.inMaintenance(ctx)
 	if err != nil {
 		return false, err
 	}
-	count := map[string]int{}
-	for _, node := range inMaintenance {
-		if node.Name == v.node.Name {
-			return true, nil // it counts already
+	limits := map[string]int{roleController: 1, roleCompute: v.MaxCompute, roleGateway: v.MaxGateway}
+	for _, r := range nodeRoles {
+		var busy []string
+		for _, node := range inMaintenance {
+			if hasRole(node.Labels, r.role) {
+				busy = append(busy, v.nodeLockName(node.Name))
+			}
 		}
-		for _, role := range rolesOf(node) {
-			count[role]++
-		}
-	}
-	for role, limit := range map[string]int{roleController: 1, roleCompute: v.MaxCompute, roleGateway: v.MaxGateway} {
-		if count[role] >= limit {
-			v.log.Info(fmt.Sprintf("Handling Nodemaintenancerequest for node %s is not allowed. Already handling %d for role: %s", v.node.Name, count[role], role))
+		if len(busy) >= limits[r.role] {
+			v.log.Info(fmt.Sprintf("Handling Nodemaintenancerequest for node %s is not allowed. Already handling [%s] for role: %s",
+				v.name, strings.Join(busy, ", "), r.role))
 			return false, nil
 		}
 	}
-	return true, v.lock.annotate(ctx, annotationInner, stateActive)
+	return true, nil
 }
 
 // inMaintenance are the existing nodes whose lock says that they are being handled, in the order of the locks.
@@ -275,44 +302,6 @@ func (r *rockoon) inMaintenance(ctx context.Context) ([]*corev1.Node, error) {
 		nodes = append(nodes, node)
 	}
 	return nodes, nil
-}
-
-// quorum refuses a node that a StatefulSet cannot do without: fewer of its pods than all but one are ready, or elsewhere,
-// or one elsewhere is not ready. A StatefulSet without pods on the node does not mind.
-func quorum(statefulSetName, application string) func(visit, context.Context) (bool, error) {
-	return func(v visit, ctx context.Context) (bool, error) {
-		list, err := v.kube.CoreV1().Pods(openstackNamespace).List(ctx, metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=" + statefulSetName})
-		if err != nil {
-			return false, fmt.Errorf("list the pods of %s: %w", statefulSetName, err)
-		}
-		replicas := 0
-		for _, w := range workloads {
-			if w.kind == statefulSet && w.name == statefulSetName {
-				replicas = w.replicas
-			}
-		}
-		here, ready, elsewhere, elsewhereReady := 0, 0, 0, 0
-		for i := range list.Items {
-			pod := &list.Items[i]
-			if podReady(pod) {
-				ready++
-			}
-			if pod.Spec.NodeName == v.node.Name {
-				here++
-				continue
-			}
-			elsewhere++
-			if podReady(pod) {
-				elsewhereReady++
-			}
-		}
-		replicas = min(replicas, len(list.Items)) // a small cloud has fewer nodes than members
-		locked := here > 0 && (ready < replicas-1 || elsewhere < replicas-1 || elsewhereReady < elsewhere)
-		if locked {
-			v.log.Info("The node " + v.node.Name + " is hard locked by " + application + ".")
-		}
-		return !locked, nil
-	}
 }
 
 // temporary tells a handler's own wish to be retried from a failure.

@@ -30,6 +30,9 @@ type Timing struct {
 	ServicesUp     time.Duration // wait for compute services and for agents at most; default 300 s
 	ServiceHealthy time.Duration // wait for one OpenStack service to be healthy at most; default 1200 s
 	ServiceUpdate  time.Duration // apply one OpenStack service; default 100 s
+	RockoonStart   time.Duration // from the start of a new pod until it begins to apply the deployment; default 75 s
+	HealthPeriod   time.Duration // between two looks at the health of all workloads; default 60 s
+	CleanupPoll    time.Duration // between two looks at the services of a host that is gone; default 30 s
 
 	// Ceph and Tungsten Fabric
 	CephUpdate  time.Duration // cluster-wide update of the daemons; default 35 min
@@ -66,6 +69,9 @@ func (t Timing) withDefaults() Timing {
 	set(&t.ServicesUp, 300*time.Second)
 	set(&t.ServiceHealthy, 1200*time.Second)
 	set(&t.ServiceUpdate, 100*time.Second)
+	set(&t.RockoonStart, 75*time.Second)
+	set(&t.HealthPeriod, time.Minute)
+	set(&t.CleanupPoll, 30*time.Second)
 	set(&t.CephUpdate, 35*time.Minute)
 	set(&t.CephNode, 20*time.Second)
 	set(&t.FabricReact, 10*time.Second)

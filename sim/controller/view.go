@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -23,6 +24,8 @@ import (
 var (
 	nodesResource = schema.GroupVersionResource{Version: "v1", Resource: "nodes"}
 	podsResource  = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
+	// rockoonPods is the OpenStack controller's Deployment, with what else its namespace has.
+	rockoonPods = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
 )
 
 // view watches what the controllers react to. It is used to learn that something changed and for cheap looks; whoever
@@ -64,7 +67,17 @@ func newView(kube kubernetes.Interface, dyn dynamic.Interface, log *slog.Logger)
 			return kube.CoreV1().Pods(metav1.NamespaceAll).Watch(ctx, o)
 		},
 	})
-	for _, resource := range []schema.GroupVersionResource{clusterLocks, nodeLocks, clusterRequests, nodeRequests, deployments} {
+	v.add(rockoonPods, &appsv1.Deployment{}, &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			return kube.AppsV1().Deployments(rockoonNamespace).List(ctx, o)
+		},
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			return kube.AppsV1().Deployments(rockoonNamespace).Watch(ctx, o)
+		},
+	})
+	for _, resource := range []schema.GroupVersionResource{
+		clusterLocks, nodeLocks, clusterRequests, nodeRequests, nodeDeletions, nodeNotices, deployments,
+	} {
 		v.add(resource, &unstructured.Unstructured{}, &cache.ListWatch{
 			ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 				return dyn.Resource(resource).List(ctx, o)
@@ -199,4 +212,11 @@ func (v *view) object(resource schema.GroupVersionResource, name string) *unstru
 	object, _, _ := v.informers[resource].GetStore().GetByKey(name)
 	u, _ := object.(*unstructured.Unstructured)
 	return u
+}
+
+// deployment is a watched Deployment as last seen, nil when there is none. It is shared: read only.
+func (v *view) deployment(namespace, name string) *appsv1.Deployment {
+	object, _, _ := v.informers[rockoonPods].GetStore().GetByKey(namespace + "/" + name)
+	d, _ := object.(*appsv1.Deployment)
+	return d
 }

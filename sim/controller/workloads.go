@@ -14,7 +14,11 @@ type workload struct {
 	nodes                  map[string]string // labels a node needs; nil: every node
 	replicas               int               // of a Deployment or StatefulSet
 	onDelete               bool              // the DaemonSet's pods are replaced by whoever deletes them (mosk-facts 8)
+	service                string            // the OpenStack service, or serviceOVN, without which it is not there; empty: always there
 }
+
+// serviceOVN stands for OVN as the network back end.
+const serviceOVN = "ovn"
 
 const (
 	daemonSet   = "DaemonSet"
@@ -37,11 +41,16 @@ var workloads = []workload{
 
 	{kind: statefulSet, namespace: openstackNamespace, name: "mariadb-server", application: "mariadb", component: "server", nodes: on(labelController), replicas: 3},
 	{kind: statefulSet, namespace: openstackNamespace, name: "etcd-etcd", application: "etcd", component: "etcd", nodes: on(labelController), replicas: 3},
+	{kind: statefulSet, namespace: redisNamespace, name: "rfr-openstack-redis", application: "redis", component: "redis", nodes: on(labelController), replicas: 3, service: "redis"},
+	{kind: statefulSet, namespace: openstackNamespace, name: "openstack-prometheus-server", application: "prometheus", component: "server", nodes: on(labelController), replicas: 3, service: "metric-storage"},
+	{kind: statefulSet, namespace: openstackNamespace, name: "openvswitch-ovn-db", application: "openvswitch", component: "ovn-db", nodes: on(labelController), replicas: 3, service: serviceOVN},
+	{kind: daemonSet, namespace: openstackNamespace, name: "openvswitch-ovn-controller-default", application: "openvswitch", component: "ovn-controller", nodes: on(labelSwitch), onDelete: true, service: serviceOVN},
 
 	{kind: deployment, namespace: openstackNamespace, name: "keystone-api", application: "keystone", component: "api", nodes: on(labelController), replicas: 2},
 	{kind: deployment, namespace: openstackNamespace, name: "nova-api-osapi", application: "nova", component: "os-api", nodes: on(labelController), replicas: 2},
 	{kind: deployment, namespace: openstackNamespace, name: "neutron-server", application: "neutron", component: "server", nodes: on(labelController), replicas: 2},
 	{kind: deployment, namespace: openstackNamespace, name: "designate-worker", application: "designate", component: "worker", nodes: on(labelGateway), replicas: 1},
+	{kind: deployment, namespace: rockoonNamespace, name: rockoonDeployment, nodes: on(labelController), replicas: 1},
 	{kind: deployment, namespace: "kube-system", name: "coredns", replicas: 2},
 	{kind: deployment, namespace: "stacklight", name: "grafana", nodes: on(labelCompute), replicas: 1},
 	{kind: deployment, namespace: "stacklight", name: "opensearch-dashboards", nodes: on(labelCompute), replicas: 2},

@@ -2,6 +2,7 @@ package openstack
 
 // catalogServices are the services of the catalog with the paths of their endpoints.
 var catalogServices = []struct{ kind, name, path string }{
+	{"block-storage", "cinder", "/volume/v3"},
 	{"compute", "nova", "/compute/v2.1"},
 	{"identity", "keystone", "/identity/v3"},
 	{"image", "glance", "/image"},

@@ -38,7 +38,7 @@ func missing(format string, args ...any) reply {
 func errorOf(kind serviceKind, status int, message string) reply {
 	title := http.StatusText(status)
 	switch kind {
-	case nova:
+	case nova, cinder:
 		return novaError(status, message)
 	case neutron:
 		return reply{status: status, body: object{"NeutronError": object{"type": "HTTP" + strings.ReplaceAll(title, " ", ""), "message": message, "detail": ""}}}

@@ -197,12 +197,16 @@ func (c *Cloud) PowerOnHost(name string) error {
 			return
 		}
 		for _, s := range h.services {
-			s.running = true
+			s.running = s != h.compute || !h.holdCompute
 		}
 		for _, a := range h.agents {
-			a.running, a.started = true, t
+			if !h.holdAgents {
+				a.running, a.started = true, t
+			}
 		}
-		c.computeStarted(t, h, true)
+		if !h.holdCompute {
+			c.computeStarted(t, h, true)
+		}
 	})
 	return nil
 }
@@ -230,8 +234,9 @@ func (c *Cloud) StartCompute(name string) error {
 		return fmt.Errorf("openstack: start compute: no running compute host %q", name)
 	}
 	if !h.compute.running {
-		h.compute.running = true
-		c.computeStarted(now, h, false)
+		booted := h.holdCompute
+		h.compute.running, h.holdCompute = true, false
+		c.computeStarted(now, h, booted)
 	}
 	return nil
 }

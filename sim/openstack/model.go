@@ -86,6 +86,8 @@ type host struct {
 	guests  []*server           // what the inhibitor recorded at shutdown, to be started again
 	waiting []func(t time.Time) // work for nova-compute that came while it was away
 
+	holdAgents, holdCompute bool // do not come up with the host
+
 	servers map[*server]bool
 	live    []*migration // live migrations off this host; the first one runs, the others are queued
 

@@ -1,0 +1,178 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// Health of a component, as the OpenStackDeploymentStatus tells it.
+const (
+	componentReady     = "Ready"
+	componentUnhealthy = "Unhealthy"
+)
+
+// component is an entry of the health in an OpenStackDeploymentStatus.
+type component struct{ application, component string }
+
+// serviceComponents are the components by which a service's health is told. Those that have a workload on the cluster
+// follow it; the others are as healthy as their service's last update left them.
+var serviceComponents = map[string][]component{
+	"ingress":        {{"ingress", "server"}},
+	"memcached":      {{"memcached", "memcached"}},
+	"messaging":      {{"rabbitmq", "server"}},
+	"database":       {{"mariadb", "server"}},
+	"coordination":   {{"etcd", "etcd"}},
+	"identity":       {{"keystone", "api"}},
+	"key-manager":    {{"barbican", "api"}},
+	"image":          {{"glance", "api"}},
+	"placement":      {{"placement", "api"}},
+	"block-storage":  {{"cinder", "api"}, {"cinder", "scheduler"}, {"cinder", "volume"}},
+	"networking":     {{"neutron", "server"}, {"neutron", "l3-agent-default"}, {"neutron", "dhcp-agent-default"}},
+	"compute":        {{"nova", "compute-default"}, {"nova", "api-osapi"}, {"nova", "conductor"}, {"nova", "scheduler"}, {"libvirt", "libvirt-default"}},
+	"orchestration":  {{"heat", "api"}, {"heat", "engine"}},
+	"load-balancer":  {{"octavia", "api"}, {"octavia", "worker"}},
+	"dns":            {{"designate", "api"}, {"designate", "worker"}},
+	"dashboard":      {{"horizon", "server"}},
+	"instance-ha":    {{"masakari", "api"}},
+	"metric-storage": {{"prometheus", "server"}},
+}
+
+// healthGroups are the applications that a service's health depends on.
+func healthGroups(service string) []string {
+	var groups []string
+	seen := map[string]bool{}
+	for _, c := range serviceComponents[service] {
+		if !seen[c.application] {
+			seen[c.application] = true
+			groups = append(groups, c.application)
+		}
+	}
+	return groups
+}
+
+// applicationReady tells whether an application is in the health, with all its components Ready.
+func applicationReady(status *unstructured.Unstructured, application string) bool {
+	if status == nil {
+		return false
+	}
+	components, found, err := unstructured.NestedMap(status.Object, "status", "health", application)
+	if err != nil || !found || len(components) == 0 {
+		return false
+	}
+	return allReady(components)
+}
+
+func allReady(components map[string]any) bool {
+	for _, component := range components {
+		fields, _ := component.(map[string]any)
+		if fields["status"] != componentReady {
+			return false
+		}
+	}
+	return true
+}
+
+// healthSummary is how many applications have no component that is not Ready, and of how many: 21/22.
+func healthSummary(health map[string]any) string {
+	ready := 0
+	for _, application := range health {
+		if components, ok := application.(map[string]any); ok && allReady(components) {
+			ready++
+		}
+	}
+	return fmt.Sprintf("%d/%d", ready, len(health))
+}
+
+// componentOf is where a workload's health is told: its application, and its name without that.
+func componentOf(name string, labels map[string]string) component {
+	c := component{labels["application"], name}
+	if c.application == "" {
+		c.application = name
+	}
+	if _, short, ok := strings.Cut(name, c.application+"-"); ok && short != "" {
+		c.component = short
+	}
+	return c
+}
+
+// workloadHealth is the health of OpenStack's workloads as their status tells it.
+func (e *env) workloadHealth(ctx context.Context) (map[component]map[string]any, error) {
+	health := map[component]map[string]any{}
+	note := func(meta metav1.ObjectMeta, observed int64, ready bool) {
+		status := componentUnhealthy
+		if ready && observed >= meta.Generation {
+			status = componentReady
+		}
+		health[componentOf(meta.Name, meta.Labels)] = map[string]any{"status": status, "generation": observed}
+	}
+	daemons, err := e.kube.AppsV1().DaemonSets(openstackNamespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("list DaemonSets: %w", err)
+	}
+	for _, set := range daemons.Items {
+		s := set.Status
+		updated := set.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType || s.UpdatedNumberScheduled == s.DesiredNumberScheduled
+		note(set.ObjectMeta, s.ObservedGeneration, updated && s.NumberReady == s.DesiredNumberScheduled)
+	}
+	stateful, err := e.kube.AppsV1().StatefulSets(openstackNamespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("list StatefulSets: %w", err)
+	}
+	for _, set := range stateful.Items {
+		note(set.ObjectMeta, set.Status.ObservedGeneration, set.Spec.Replicas != nil && set.Status.ReadyReplicas == *set.Spec.Replicas)
+	}
+	stateless, err := e.kube.AppsV1().Deployments(openstackNamespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("list Deployments: %w", err)
+	}
+	for _, d := range stateless.Items {
+		note(d.ObjectMeta, d.Status.ObservedGeneration, d.Spec.Replicas != nil && d.Status.ReadyReplicas == *d.Spec.Replicas)
+	}
+	return health, nil
+}
+
+// updateHealth brings the health in the OpenStackDeploymentStatus up to date with the workloads, as the controller does
+// every minute. Components of a service that is just being applied are left to that.
+func (r *rockoon) updateHealth(ctx context.Context) error {
+	object, err := r.deploymentStatus(ctx)
+	if err != nil || object == nil {
+		return err
+	}
+	found, err := r.workloadHealth(ctx)
+	if err != nil {
+		return err
+	}
+	for _, service := range r.Services {
+		if text(object, "status", "services", service, "state") == deploymentApplying {
+			for _, c := range serviceComponents[service] {
+				delete(found, c)
+			}
+		}
+	}
+	all, _, _ := unstructured.NestedMap(object.Object, "status", "health")
+	if all == nil {
+		all = map[string]any{}
+	}
+	changes := map[string]any{}
+	for c, health := range found {
+		was, _, _ := unstructured.NestedMap(all, c.application, c.component)
+		if was["status"] == health["status"] && was["generation"] == health["generation"] {
+			continue
+		}
+		if err := unstructured.SetNestedMap(all, health, c.application, c.component); err != nil {
+			return fmt.Errorf("the health of %s %s: %w", c.application, c.component, err)
+		}
+		if err := unstructured.SetNestedMap(changes, health, c.application, c.component); err != nil {
+			return fmt.Errorf("the health of %s %s: %w", c.application, c.component, err)
+		}
+	}
+	if len(changes) == 0 {
+		return nil
+	}
+	return r.patchDeployment(ctx, map[string]any{"osdpl": map[string]any{"health": healthSummary(all)}, "health": changes})
+}

@@ -1,0 +1,146 @@
+package controller
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// keepLocks makes the locks that should be there, brings their release up to date and deletes those of nodes that are gone
+// or have lost their roles. The lock of a node that went while a NodeDisableNotification named it stays (mosk-facts 1.3).
+func (r *rockoon) keepLocks(ctx context.Context) error {
+	if seen := r.view.object(clusterLocks, r.clusterLockName()); seen == nil || lockState(seen) == "" {
+		if _, err := r.myClusterLock().ensure(ctx, map[string]any{"controllerName": openstackController},
+			map[string]string{annotationInner: stateInactive}, r.release); err != nil {
+			return err
+		}
+	}
+	nodes := r.view.nodes()
+	for _, name := range sortedKeys(nodes) {
+		node := nodes[name]
+		if len(rolesOf(node.Labels)) == 0 {
+			continue
+		}
+		if seen := r.view.object(nodeLocks, r.nodeLockName(name)); seen != nil && lockState(seen) != "" && lockRelease(seen) == r.release {
+			continue
+		}
+		if err := r.presentNode(ctx, node); err != nil {
+			return err
+		}
+	}
+	disabled := map[string]bool{}
+	for _, notice := range r.view.objects(nodeNotices) {
+		disabled[hostPart(requestNode(notice))] = true
+	}
+	for _, object := range r.view.objects(nodeLocks) {
+		if lockController(object) != openstackController || deleting(object) {
+			continue
+		}
+		node := nodes[lockNode(object)]
+		if node != nil && len(rolesOf(node.Labels)) > 0 || node == nil && disabled[lockNode(object)] {
+			continue
+		}
+		if err := r.nodeLock(object.GetName()).delete(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// presentNode ensures the lock of a node. A lock of another release is one that an older controller left: it is armed
+// again, at ours.
+func (r *rockoon) presentNode(ctx context.Context, node *corev1.Node) error {
+	original, err := json.Marshal(map[string]any{
+		"apiVersion": "v1", "kind": "Node", "spec": node.Spec,
+		"metadata": map[string]any{"name": node.Name, "labels": node.Labels},
+	})
+	if err != nil {
+		return fmt.Errorf("describe node %s: %w", node.Name, err)
+	}
+	l := r.myNodeLock(node.Name)
+	l.finalizers = []string{rockoonFinalizer}
+	object, err := l.ensure(ctx,
+		map[string]any{"controllerName": openstackController, "nodeName": node.Name, "nodeDeletionRequestSupported": true},
+		map[string]string{annotationInner: stateInactive, annotationOriginal: string(original)}, r.release)
+	if err != nil || lockRelease(object) == r.release {
+		return err
+	}
+	return l.setState(ctx, stateActive, map[string]any{"release": r.release})
+}
+
+// presentCluster gives the cluster lock our release; a lock of another release is armed again.
+func (r *rockoon) presentCluster(ctx context.Context) error {
+	l := r.myClusterLock()
+	object, err := l.ensure(ctx, map[string]any{"controllerName": openstackController}, map[string]string{annotationInner: stateInactive}, r.release)
+	if err != nil || lockRelease(object) == r.release {
+		return err
+	}
+	return l.setState(ctx, stateActive, map[string]any{"release": r.release})
+}
+
+// flapping is node_not_ready_flapping_timeout: a node that is not Ready for so long is down, not flapping.
+const flapping = 120 * time.Second
+
+// clearDeadNodes deletes the OpenStack pods of nodes that are down for good, without waiting for them to end; it returns
+// when the next node is due.
+func (r *rockoon) clearDeadNodes(ctx context.Context) (time.Duration, error) {
+	now := r.clock.Now()
+	var due dueTime
+	nodes := r.view.nodes()
+	for _, name := range sortedKeys(nodes) {
+		ready := nodeReady(nodes[name])
+		if ready.Status == corev1.ConditionTrue || ready.Status == "" {
+			continue
+		}
+		if down := ready.LastTransitionTime.Add(flapping); now.Before(down) {
+			due.add(down)
+			continue
+		}
+		pods, err := r.podsOn(ctx, openstackNamespace, name)
+		if err != nil {
+			return 0, err
+		}
+		for i := range pods {
+			// What was made since waits for the node, and is left alone.
+			if pods[i].CreationTimestamp.Time.After(ready.LastTransitionTime.Time) {
+				continue
+			}
+			if err := r.endPod(ctx, &pods[i], 0); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return due.in(now), nil
+}
+
+// deployed tells whether there is an OpenStackDeployment; without one the controller guards nothing.
+func (r *rockoon) deployed(ctx context.Context) (bool, error) {
+	list, err := r.dyn.Resource(osdplResource).Namespace(openstackNamespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return false, fmt.Errorf("list OpenStackDeployments: %w", err)
+	}
+	return len(list.Items) > 0, nil
+}
+
+// checkRelease refuses a request that is for another release than ours, with text A of mosk-facts 4.1 on the lock.
+func (r *rockoon) checkRelease(ctx context.Context, l lock, request *unstructured.Unstructured) error {
+	wanted := requestRelease(request)
+	if wanted == "" || wanted == r.release {
+		return nil
+	}
+	return r.refuse(ctx, l, "Current maintenancerequest %s release does not match ours %s. Skipping handling.", wanted, r.release) // A
+}
+
+// refuse writes a text to a lock and lets the handler be retried.
+func (r *rockoon) refuse(ctx context.Context, l lock, format string, args ...any) error {
+	text := fmt.Sprintf(format, args...)
+	if err := r.tell(ctx, l, text); err != nil {
+		return err
+	}
+	return errLater{text}
+}

@@ -1,0 +1,161 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// set is a workload's object in the API server.
+type set struct {
+	daemon    *appsv1.DaemonSet
+	stateful  *appsv1.StatefulSet
+	stateless *appsv1.Deployment
+}
+
+// key names a workload's object.
+func (w workload) key() string { return w.kind + "/" + w.namespace + "/" + w.name }
+
+// template is the pods' template, nil where there is no object.
+func (s set) template() *corev1.PodTemplateSpec {
+	switch {
+	case s.daemon != nil:
+		return &s.daemon.Spec.Template
+	case s.stateful != nil:
+		return &s.stateful.Spec.Template
+	case s.stateless != nil:
+		return &s.stateless.Spec.Template
+	}
+	return nil
+}
+
+// generation of a DaemonSet's template; 0 where there is no object.
+func (s set) generation() int64 {
+	if s.daemon == nil {
+		return 0
+	}
+	return s.daemon.Generation
+}
+
+// replicas that the object asks for, or else the workload's usual number.
+func (s set) replicas(w workload) int {
+	switch {
+	case s.stateful != nil && s.stateful.Spec.Replicas != nil:
+		return int(*s.stateful.Spec.Replicas)
+	case s.stateless != nil && s.stateless.Spec.Replicas != nil:
+		return int(*s.stateless.Spec.Replicas)
+	}
+	return w.replicas
+}
+
+// sets reads the objects of all workloads.
+func (k *kubelet) sets(ctx context.Context) (map[string]set, error) {
+	all := map[string]set{}
+	daemons, err := k.kube.AppsV1().DaemonSets(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("list DaemonSets: %w", err)
+	}
+	for i := range daemons.Items {
+		d := &daemons.Items[i]
+		all[workload{kind: daemonSet, namespace: d.Namespace, name: d.Name}.key()] = set{daemon: d}
+	}
+	stateful, err := k.kube.AppsV1().StatefulSets(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("list StatefulSets: %w", err)
+	}
+	for i := range stateful.Items {
+		s := &stateful.Items[i]
+		all[workload{kind: statefulSet, namespace: s.Namespace, name: s.Name}.key()] = set{stateful: s}
+	}
+	stateless, err := k.kube.AppsV1().Deployments(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("list Deployments: %w", err)
+	}
+	for i := range stateless.Items {
+		d := &stateless.Items[i]
+		all[workload{kind: deployment, namespace: d.Namespace, name: d.Name}.key()] = set{stateless: d}
+	}
+	return all, nil
+}
+
+// count is what a workload's status is made of.
+type count struct{ desired, current, ready, updated int32 }
+
+// countPods counts a workload's pods; desired is how many there should be.
+func countPods(pods []*corev1.Pod, desired int, generation int64) count {
+	c := count{desired: int32(desired)}
+	for _, pod := range pods {
+		if pod.DeletionTimestamp != nil {
+			continue
+		}
+		c.current++
+		if podReady(pod) {
+			c.ready++
+		}
+		if generation == 0 || pod.Labels[generationLabel] == fmt.Sprint(generation) {
+			c.updated++
+		}
+	}
+	return c
+}
+
+// report writes the status of a workload where it is not what it was.
+func (k *kubelet) report(ctx context.Context, w workload, s set, pods []*corev1.Pod, eligible int) error {
+	apps := k.kube.AppsV1()
+	var err error
+	switch {
+	case s.daemon != nil:
+		c := countPods(pods, eligible, s.daemon.Generation)
+		status := appsv1.DaemonSetStatus{ObservedGeneration: s.daemon.Generation, DesiredNumberScheduled: c.desired, CurrentNumberScheduled: c.current,
+			NumberReady: c.ready, NumberAvailable: c.ready, NumberUnavailable: max(c.desired-c.ready, 0), UpdatedNumberScheduled: c.updated}
+		was := s.daemon.Status
+		was.Conditions, was.CollisionCount = nil, nil
+		if was.String() == status.String() {
+			return nil
+		}
+		changed := s.daemon.DeepCopy()
+		changed.Status = status
+		_, err = apps.DaemonSets(w.namespace).UpdateStatus(ctx, changed, metav1.UpdateOptions{})
+	case s.stateful != nil:
+		c := countPods(pods, s.replicas(w), 0)
+		status := appsv1.StatefulSetStatus{ObservedGeneration: s.stateful.Generation, Replicas: c.current, ReadyReplicas: c.ready,
+			AvailableReplicas: c.ready, CurrentReplicas: c.current, UpdatedReplicas: c.updated}
+		was := s.stateful.Status
+		was.Conditions, was.CollisionCount = nil, nil
+		if was.String() == status.String() {
+			return nil
+		}
+		changed := s.stateful.DeepCopy()
+		changed.Status = status
+		_, err = apps.StatefulSets(w.namespace).UpdateStatus(ctx, changed, metav1.UpdateOptions{})
+	case s.stateless != nil:
+		c := countPods(pods, s.replicas(w), 0)
+		status := appsv1.DeploymentStatus{ObservedGeneration: s.stateless.Generation, Replicas: c.current, ReadyReplicas: c.ready,
+			AvailableReplicas: c.ready, UpdatedReplicas: c.updated, UnavailableReplicas: max(c.desired-c.ready, 0), Conditions: s.stateless.Status.Conditions}
+		if s.stateless.Status.String() == status.String() {
+			return nil
+		}
+		changed := s.stateless.DeepCopy()
+		changed.Status = status
+		_, err = apps.Deployments(w.namespace).UpdateStatus(ctx, changed, metav1.UpdateOptions{})
+	}
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) { // a newer one comes with the next look
+		return fmt.Errorf("set the status of %s: %w", w.key(), err)
+	}
+	return nil
+}
+
+// members is how many replicas of a StatefulSet a cluster has room for: one on each node of the role.
+func (w workload) members(nodes map[string]*corev1.Node) int32 {
+	room := 0
+	for _, node := range nodes {
+		if w.runsOn(node) {
+			room++
+		}
+	}
+	return int32(min(w.replicas, room))
+}

@@ -1,0 +1,349 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Kinds of trouble.
+const (
+	// TroubleController scales the OpenStack controller's Deployment to no replicas; over when somebody scales it up.
+	TroubleController = "controllerDown"
+	// TroubleRelease keeps the new OpenStack controller from being rolled out: For is how long the rollout takes.
+	TroubleRelease = "releaseMismatch"
+	// TroubleInner is a lock whose inner_state an earlier maintenance left active; over when somebody sets it inactive.
+	TroubleInner = "staleInnerState"
+	// TroubleDeployment keeps a service of OpenStack from being applied; over when its failed pod is deleted.
+	TroubleDeployment = "osdplApplying"
+	// TroubleAgents silences the network agents of a node; over when the pod of its Open vSwitch agent is deleted.
+	TroubleAgents = "agentsDead"
+	// TroubleCompute silences a node's nova-compute; over when its pod is deleted.
+	TroubleCompute = "computeDown"
+	// TroublePods lets the pods of a workload crash on a node; a pod that is made anew runs.
+	TroublePods = "podsNotReady"
+	// TroubleCeph has an OSD down and placement groups degraded; over when the OSD's pod is deleted.
+	TroubleCeph = "cephDegraded"
+)
+
+// Trouble is something that goes wrong by itself.
+type Trouble struct {
+	Kind     string        // one of the Trouble constants
+	Node     string        // Kubernetes name, for the kinds that happen to a node
+	Service  string        // key of an OpenStack service, for TroubleDeployment
+	Workload string        // name of a DaemonSet, StatefulSet or Deployment, for TroublePods
+	At       time.Duration // after the start
+	OnReturn bool          // not At some time, but when the node is back from its reboot; for agents, computes and pods
+	For      time.Duration // how long; zero: until somebody mends it
+}
+
+// agentSwitch is what Machines can do where hosts have agents to be silenced.
+type agentSwitch interface {
+	StopAgents(host string) error  // now
+	HoldAgents(host string) error  // from the next start of the host on
+	StartAgents(host string) error // again
+	StopCompute(host string) error
+	HoldCompute(host string) error
+	StartCompute(host string) error
+}
+
+// troubles plays all troubles of one run.
+type troubles struct {
+	env   *env
+	start time.Time
+	all   []*trouble
+}
+
+type trouble struct {
+	*env
+	Trouble
+	start time.Time
+
+	mu      sync.Mutex
+	culprit string // namespace/name of the pod by which it shows
+	struck  bool
+	over    bool
+}
+
+func newTroubles(e *env, all []Trouble) *troubles {
+	t := &troubles{env: e, start: e.clock.Now()}
+	for _, one := range all {
+		if one.Kind == TroubleRelease {
+			e.timing.RockoonRollout = one.For
+			if one.For <= 0 {
+				e.timing.RockoonRollout = 100 * 24 * time.Hour
+			}
+		}
+		t.all = append(t.all, &trouble{env: e, Trouble: one, start: t.start})
+	}
+	return t
+}
+
+// begin lets happen what is there from the start, before any controller looks.
+func (t *troubles) begin(ctx context.Context) error {
+	for _, one := range t.all {
+		if one.At == 0 {
+			if err := t.env.insist(ctx, one.Kind, one.strike); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// run lets the others happen in their time, and ends those that end.
+func (t *troubles) run(ctx context.Context) {
+	var group sync.WaitGroup
+	for _, one := range t.all {
+		group.Go(func() {
+			if one.At > 0 {
+				if t.env.clock.Sleep(ctx, t.start.Add(one.At).Sub(t.env.clock.Now())) != nil || t.env.insist(ctx, one.Kind, one.strike) != nil {
+					return
+				}
+			}
+			one.live(ctx)
+		})
+	}
+	group.Wait()
+}
+
+// strike begins a trouble. It may be called again after a failure.
+func (t *trouble) strike(ctx context.Context) (err error) {
+	switch t.Kind {
+	case TroubleController:
+		err = t.scaleController(ctx, 0)
+	case TroubleInner:
+		err = t.nodeLock("openstack-"+t.Node).annotate(ctx, annotationInner, stateActive)
+	case TroubleDeployment:
+		if err = t.makeCulprit(ctx, openstackNamespace, culpritOf(t.Service), "Job"); err == nil {
+			err = t.unapply(ctx)
+		}
+	case TroubleCeph:
+		err = t.makeCulprit(ctx, cephNamespace, "rook-ceph-osd-3", deployment)
+	case TroubleAgents:
+		err = t.switchHost(agentSwitch.StopAgents, agentSwitch.HoldAgents)
+	case TroubleCompute:
+		err = t.switchHost(agentSwitch.StopCompute, agentSwitch.HoldCompute)
+	}
+	if err != nil {
+		return err
+	}
+	t.mu.Lock()
+	t.struck = true
+	t.mu.Unlock()
+	return nil
+}
+
+// switchHost stops something on the node, now or from its next start on.
+func (t *trouble) switchHost(now, later func(agentSwitch, string) error) error {
+	hosts, ok := t.machines.(agentSwitch)
+	if !ok {
+		return nil // hosts of somebody else, which cannot be told to
+	}
+	if t.OnReturn {
+		return later(hosts, t.Node)
+	}
+	return now(hosts, t.Node)
+}
+
+// live waits for the end of a trouble and cleans up after it. What is mended by who deletes a pod or writes an object needs
+// no end here.
+func (t *trouble) live(ctx context.Context) {
+	switch t.Kind {
+	case TroubleController:
+		if t.For > 0 && t.clock.Sleep(ctx, t.For) == nil {
+			_ = t.insist(ctx, t.Kind, func(ctx context.Context) error { return t.scaleController(ctx, 1) })
+		}
+	case TroubleDeployment, TroubleCeph:
+		if t.untilGone(ctx) == nil {
+			t.end()
+		}
+	case TroubleAgents:
+		t.untilRestarted(ctx, "neutron-ovs-agent-default", agentSwitch.StartAgents)
+	case TroubleCompute:
+		t.untilRestarted(ctx, "nova-compute-default", agentSwitch.StartCompute)
+	}
+}
+
+func (t *trouble) end() {
+	t.mu.Lock()
+	t.over = true
+	t.mu.Unlock()
+	t.view.changed(podsResource)
+}
+
+// active tells whether the trouble has begun and is not over.
+func (t *trouble) active() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.struck && !t.over
+}
+
+// scaleController sets the replicas of the OpenStack controller.
+func (t *trouble) scaleController(ctx context.Context, replicas int) error {
+	patch := fmt.Sprintf(`{"spec":{"replicas":%d}}`, replicas)
+	_, err := t.kube.AppsV1().Deployments(rockoonNamespace).Patch(ctx, rockoonDeployment, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	if err != nil {
+		return fmt.Errorf("scale deployment %s/%s: %w", rockoonNamespace, rockoonDeployment, err)
+	}
+	return nil
+}
+
+// culpritOf is the job that fails where a service cannot be applied.
+func culpritOf(service string) string {
+	if service == "dns" {
+		return "designate-zone-setup"
+	}
+	return service + "-bootstrap"
+}
+
+// makeCulprit makes the pod by which a trouble shows.
+func (t *trouble) makeCulprit(ctx context.Context, namespace, name, kind string) error {
+	pod := name + "-" + hashID(namespace, name, t.Node)[:5]
+	yes := true
+	owner := metav1.OwnerReference{APIVersion: "batch/v1", Kind: kind, Name: name, UID: types.UID(hashID(kind, namespace, name)), Controller: &yes}
+	if kind == deployment {
+		owner.APIVersion, owner.Kind = "apps/v1", "ReplicaSet"
+	}
+	made, err := t.kube.CoreV1().Pods(namespace).Create(ctx, &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: pod, Namespace: namespace, OwnerReferences: []metav1.OwnerReference{owner},
+			Labels: map[string]string{"app.kubernetes.io/name": name}},
+		Spec: corev1.PodSpec{NodeName: t.Node, RestartPolicy: corev1.RestartPolicyNever,
+			Containers: []corev1.Container{{Name: name, Image: "registry.local/" + name + ":sim"}}},
+	}, metav1.CreateOptions{})
+	if apierrors.IsAlreadyExists(err) {
+		made, err = t.kube.CoreV1().Pods(namespace).Get(ctx, pod, metav1.GetOptions{})
+	}
+	if err != nil {
+		return fmt.Errorf("make pod %s/%s: %w", namespace, pod, err)
+	}
+	stamp := metav1.NewTime(t.clock.Now())
+	made.Status.Phase = corev1.PodFailed
+	made.Status.StartTime = &stamp
+	made.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: name, Image: "registry.local/" + name + ":sim",
+		State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error", FinishedAt: stamp}}}}
+	if _, err := t.kube.CoreV1().Pods(namespace).UpdateStatus(ctx, made, metav1.UpdateOptions{}); err != nil {
+		return fmt.Errorf("set the status of pod %s/%s: %w", namespace, pod, err)
+	}
+	t.mu.Lock()
+	t.culprit = namespace + "/" + pod
+	t.mu.Unlock()
+	return nil
+}
+
+// unapply takes a deployment that is all applied back to applying the service.
+func (t *trouble) unapply(ctx context.Context) error {
+	list, err := t.dyn.Resource(deployments).Namespace(openstackNamespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return fmt.Errorf("list the status of OpenStackDeployments: %w", err)
+	}
+	for i := range list.Items {
+		object := &list.Items[i]
+		if text(object, "status", "osdpl", "state") != deploymentApplied {
+			continue
+		}
+		patch := fmt.Sprintf(`{"status":{"osdpl":{"state":%q},"services":{%q:{"state":%q}}}}`, deploymentApplying, t.Service, deploymentApplying)
+		_, err := t.dyn.Resource(deployments).Namespace(openstackNamespace).Patch(ctx, object.GetName(), types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+		if err != nil {
+			return fmt.Errorf("patch the status of OpenStackDeployment %s: %w", object.GetName(), err)
+		}
+	}
+	return nil
+}
+
+// untilGone waits until the culprit is deleted or the trouble's time is over; then it is gone in either case.
+func (t *trouble) untilGone(ctx context.Context) error {
+	limit := t.clock.Now().Add(t.For)
+	return t.until(ctx, time.Minute, func(ctx context.Context) (bool, error) {
+		namespace, name, _ := strings.Cut(t.culprit, "/")
+		pod, err := t.kube.CoreV1().Pods(namespace).Get(ctx, name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			return true, nil
+		}
+		if err != nil || t.For <= 0 || t.clock.Now().Before(limit) {
+			return false, err
+		}
+		return true, t.endPod(ctx, pod, 0)
+	}, podsResource)
+}
+
+// untilRestarted waits until a pod of the workload on the node is younger than the trouble, or its time is over, and lets
+// the node's services report again.
+func (t *trouble) untilRestarted(ctx context.Context, name string, start func(agentSwitch, string) error) {
+	hosts, ok := t.machines.(agentSwitch)
+	if !ok {
+		return
+	}
+	if t.OnReturn && t.until(ctx, time.Minute, func(ctx context.Context) (bool, error) {
+		request, err := t.requestFor(ctx, t.Node)
+		return request != nil && deleting(request), err
+	}, nodeRequests) != nil {
+		return
+	}
+	limit := t.clock.Now().Add(t.For)
+	var old []types.UID
+	first := true
+	if t.until(ctx, time.Minute, func(ctx context.Context) (bool, error) {
+		pods, err := t.podsOn(ctx, openstackNamespace, t.Node)
+		if err != nil {
+			return false, err
+		}
+		renewed := false
+		for i := range pods {
+			if _, owner := podOwner(&pods[i]); owner != name {
+				continue
+			}
+			if first {
+				old = append(old, pods[i].UID)
+			}
+			renewed = renewed || podReady(&pods[i]) && !slices.Contains(old, pods[i].UID)
+		}
+		first = false
+		return renewed || t.For > 0 && !t.clock.Now().Before(limit), nil
+	}, podsResource) != nil {
+		return
+	}
+	if err := start(hosts, t.Node); err != nil {
+		t.log.Warn("not started again", "node", t.Node, "error", err)
+	}
+	t.end()
+}
+
+// passable waits while a trouble keeps a service of OpenStack from being applied.
+func (t *troubles) passable(ctx context.Context, service string) error {
+	return t.env.until(ctx, time.Minute, func(context.Context) (bool, error) {
+		return !t.are(TroubleDeployment, func(one *trouble) bool { return one.Service == service }), nil
+	}, podsResource)
+}
+
+// are tells whether a trouble of the kind is active that is meant.
+func (t *troubles) are(kind string, meant func(*trouble) bool) bool {
+	return slices.ContainsFunc(t.all, func(one *trouble) bool { return one.Kind == kind && one.active() && meant(one) })
+}
+
+// crashes tells whether a pod is one that crashes: it was there when the trouble of its workload began. seen is when the
+// kubelet first saw it.
+func (t *troubles) crashes(pod *corev1.Pod, on host, seen, now time.Time) bool {
+	_, owner := podOwner(pod)
+	return t.are(TroublePods, func(one *trouble) bool {
+		if one.Node != pod.Spec.NodeName || one.Workload != owner {
+			return false
+		}
+		begun := one.start.Add(one.At)
+		if one.OnReturn {
+			if on.boots == 0 || on.off {
+				return false
+			}
+			begun = on.since
+		}
+		return !seen.After(begun) && (one.For <= 0 || now.Before(begun.Add(one.For)))
+	})
+}

@@ -1,0 +1,55 @@
+package openstack
+
+import "fmt"
+
+// StopAgents lets a host's network agents be dead at once, as if they had reported no more for a while. An unknown host is
+// an error.
+func (c *Cloud) StopAgents(name string) error {
+	now := c.lock()
+	defer c.mu.Unlock()
+	h := c.hosts[name]
+	if h == nil {
+		return fmt.Errorf("openstack: stop agents: no host %q", name)
+	}
+	c.silence(h, now.Add(-agentDownTime-1), nil, h.agents)
+	return nil
+}
+
+// HoldAgents keeps a host's network agents from coming up with it from its next start on, until StartAgents. An unknown
+// host is an error.
+func (c *Cloud) HoldAgents(name string) error {
+	return c.hold(name, func(h *host) { h.holdAgents = true })
+}
+
+// HoldCompute does the same to its nova-compute, until StartCompute.
+func (c *Cloud) HoldCompute(name string) error {
+	return c.hold(name, func(h *host) { h.holdCompute = true })
+}
+
+func (c *Cloud) hold(name string, set func(*host)) error {
+	c.lock()
+	defer c.mu.Unlock()
+	h := c.hosts[name]
+	if h == nil {
+		return fmt.Errorf("openstack: hold: no host %q", name)
+	}
+	set(h)
+	return nil
+}
+
+// StartAgents lets a host's network agents report again. A host that is off, or unknown, is an error.
+func (c *Cloud) StartAgents(name string) error {
+	now := c.lock()
+	defer c.mu.Unlock()
+	h := c.hosts[name]
+	if h == nil || !h.on {
+		return fmt.Errorf("openstack: start agents: no running host %q", name)
+	}
+	h.holdAgents = false
+	for _, a := range h.agents {
+		if !a.running {
+			a.running, a.started = true, now
+		}
+	}
+	return nil
+}
