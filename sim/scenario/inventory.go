@@ -256,72 +256,69 @@ func (s *Scenario) checkFound(machines map[string]Node, check func(bool, string,
 	if f == nil {
 		return
 	}
-	check(!f.At.IsZero(), "found.at is missing: want the time of the look, such as 2026-11-21T19:30:00Z")
-	known := func(where, node string) {
+	check(!f.At.IsZero(), "found.at: is missing: want the time of the look, such as 2026-11-21T19:30:00Z")
+	known := func(list string, i int, name, node string) {
 		_, ok := machines[node]
-		check(ok, "%s is of the node %q, which is not there", where, node)
+		check(ok, "%s[%d]: %s is of the node %q, which is not there", list, i, name, node)
 	}
 	unique := uniqueNames(check)
-	for _, r := range f.ClusterRequests {
-		unique("found.clusterRequests", r.Name)
+	for i, r := range f.ClusterRequests {
+		unique("found.clusterRequests", i, r.Name)
 	}
-	for _, r := range f.NodeRequests {
-		unique("found.nodeRequests", r.Name)
-		known("found.nodeRequests: "+r.Name, r.Node)
+	for i, r := range f.NodeRequests {
+		unique("found.nodeRequests", i, r.Name)
+		known("found.nodeRequests", i, r.Name, r.Node)
 	}
-	for _, n := range f.Deletions {
-		unique("found.deletions", n.Name)
+	for i, n := range f.Deletions {
+		unique("found.deletions", i, n.Name)
 	}
-	for _, n := range f.Disablings {
-		unique("found.disablings", n.Name)
+	for i, n := range f.Disablings {
+		unique("found.disablings", i, n.Name)
 	}
-	for _, l := range f.ClusterLocks {
-		unique("found.clusterLocks", l.Name)
-		l.check("found.clusterLocks", check)
+	for i, l := range f.ClusterLocks {
+		unique("found.clusterLocks", i, l.Name)
+		l.check("found.clusterLocks", i, check)
 	}
-	for _, l := range f.NodeLocks {
-		unique("found.nodeLocks", l.Name)
-		l.check("found.nodeLocks", check)
-		check(l.Node != "", "found.nodeLocks: %s names no node", l.Name)
+	for i, l := range f.NodeLocks {
+		unique("found.nodeLocks", i, l.Name)
+		l.check("found.nodeLocks", i, check)
+		check(l.Node != "", "found.nodeLocks[%d].node: %s names no node", i, l.Name)
 	}
-	for _, a := range f.Aggregates {
-		check(a.Name != "", "found.aggregates: one has no name")
+	for i, a := range f.Aggregates {
+		check(a.Name != "", "found.aggregates[%d].name: is missing", i)
 		for _, node := range a.Nodes {
-			known("found.aggregates: "+a.Name, node)
+			known("found.aggregates", i, a.Name, node)
 		}
 	}
 	ids := map[string]bool{}
-	for _, p := range f.Projects {
-		check(slices.Contains(s.Projects, p.Name), "found.projects: %s is not among the projects", p.Name)
-		check(p.ID != "" && !ids[p.ID], "found.projects: %s has no ID, or that of another", p.Name)
+	for i, p := range f.Projects {
+		check(slices.Contains(s.Projects, p.Name), "found.projects[%d].name: %s is not among the projects", i, p.Name)
+		check(p.ID != "" && !ids[p.ID], "found.projects[%d].id: %s has no ID, or that of another", i, p.Name)
 		ids[p.ID] = true
 	}
-	for _, g := range f.ServerGroups {
-		unique("found.serverGroups", cmp.Or(g.ID, g.Name))
-		check(s.hasProject(g.Project), "found.serverGroups: %s: there is no project %q", g.Name, g.Project)
+	groups := map[string]bool{"": true}
+	for i, g := range f.ServerGroups {
+		unique("found.serverGroups", i, cmp.Or(g.ID, g.Name))
+		check(s.hasProject(g.Project), "found.serverGroups[%d].project: %s: there is no project %q", i, g.Name, g.Project)
+		groups[g.ID], groups[g.Name] = true, true
 	}
-	for _, in := range s.Instances {
-		for _, host := range []string{in.CameFrom, in.MigratingTo} {
-			n, ok := machines[host]
-			check(host == "" || ok && n.Has(RoleCompute), "instance %s: %q is no compute", in.Name, host)
-		}
-		check(in.ServerGroup == "" || slices.ContainsFunc(f.ServerGroups, func(g FoundGroup) bool { return g.Name == in.ServerGroup || g.ID == in.ServerGroup }),
-			"instance %s: there is no server group %q", in.Name, in.ServerGroup)
+	for i, in := range s.Instances {
+		check(groups[in.ServerGroup], "instances[%d].serverGroup: instance %s: there is no server group %q", i, in.Name, in.ServerGroup)
 	}
 }
 
-func (l FoundLock) check(where string, check func(bool, string, ...any)) {
-	check(l.Controller != "", "%s: %s names no controller", where, l.Name)
-	check(slices.Contains([]string{"", "active", "inactive", "failed"}, l.State), "%s: %s: state %q: want active, inactive or failed", where, l.Name, l.State)
-	check(l.Percentage >= 0 && l.Percentage <= 100, "%s: %s: percentage %d: want 0 to 100", where, l.Name, l.Percentage)
+func (l FoundLock) check(list string, i int, check func(bool, string, ...any)) {
+	check(l.Controller != "", "%s[%d].controller: %s names no controller", list, i, l.Name)
+	check(slices.Contains([]string{"", "active", "inactive", "failed"}, l.State), "%s[%d].state: %s: state %q: want active, inactive or failed", list, i, l.Name, l.State)
+	check(l.Percentage >= 0 && l.Percentage <= 100, "%s[%d].percentage: %s: %d: want 0 to 100", list, i, l.Name, l.Percentage)
 }
 
 // uniqueNames refuses names that are missing or there twice in one list.
-func uniqueNames(check func(bool, string, ...any)) func(list, name string) {
+func uniqueNames(check func(bool, string, ...any)) func(list string, i int, name string) {
 	seen := map[string]bool{}
-	return func(list, name string) {
-		check(name != "", "%s: one has no name", list)
-		check(!seen[list+"/"+name], "%s: %s is there twice", list, name)
+	return func(list string, i int, name string) {
+		check(name != "", "%s[%d].name: is missing", list, i)
+		check(!seen[list+"/"+name], "%s[%d].name: %s is there twice", list, i, name)
 		seen[list+"/"+name] = true
 	}
 }

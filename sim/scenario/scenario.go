@@ -6,14 +6,13 @@ package scenario
 import (
 	"embed"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"io"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
-
-	"sigs.k8s.io/yaml"
 )
 
 //go:embed *.yaml
@@ -38,6 +37,8 @@ type Scenario struct {
 	Cloud   Cloud   `json:"openstack"`
 	Nodes   []Node  `json:"nodes"`
 	History History `json:"history"`
+
+	Management *Management `json:"management"` // nil: there is no management cluster
 
 	Flavors   []Flavor   `json:"flavors"`
 	Projects  []string   `json:"projects"`
@@ -203,7 +204,7 @@ func Load(name string) (*Scenario, error) {
 		return LoadFile(name)
 	}
 	if !slices.Contains(List(), name) {
-		return nil, fmt.Errorf("there is no scenario %q; there are %s", name, strings.Join(List(), ", "))
+		return nil, fmt.Errorf("there is no scenario %q%s\n%s", name, didYouMean(name, List()), "`lockstep demo --list` tells which there are; a file's name ends in .yaml")
 	}
 	raw, err := files.ReadFile(name + ".yaml")
 	if err != nil {
@@ -218,7 +219,12 @@ func Load(name string) (*Scenario, error) {
 
 // LoadFile returns the scenario in a file, whatever the file is called.
 func LoadFile(path string) (*Scenario, error) {
-	raw, err := os.ReadFile(path)
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("read the scenario: %w", err)
+	}
+	defer file.Close()
+	raw, err := io.ReadAll(io.LimitReader(file, maxSize+1))
 	if err != nil {
 		return nil, fmt.Errorf("read the scenario: %w", err)
 	}
@@ -229,18 +235,26 @@ func LoadFile(path string) (*Scenario, error) {
 	return s, nil
 }
 
-// Parse reads a scenario, fills in the defaults and says everything that is wrong with it.
+// Parse reads a scenario, generates its fleet, fills in the defaults and says everything that is wrong with it, each with
+// its line and its field: "line 12: nodes[3].roles[0]: …".
 func Parse(raw []byte) (*Scenario, error) {
 	if err := recognise(raw); err != nil {
 		return nil, err
 	}
+	root, err := parseNode(raw)
+	if err != nil {
+		return nil, err
+	}
+	p := &problems{root: root}
 	s := &Scenario{}
-	if err := yaml.UnmarshalStrict(raw, s); err != nil {
-		return nil, errors.New(strings.TrimPrefix(err.Error(), "error unmarshaling JSON: while decoding JSON: "))
+	p.decode(reflect.ValueOf(s).Elem(), root, "")
+	if p.count > 0 {
+		return nil, p.err()
 	}
 	s.setDefaults()
-	if err := s.validate(); err != nil {
-		return nil, err
+	s.validate(p.check)
+	if p.count > 0 {
+		return nil, p.err()
 	}
 	return s, nil
 }

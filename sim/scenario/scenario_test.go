@@ -100,26 +100,42 @@ func TestDefaultsAreFilledIn(t *testing.T) {
 
 func TestWrongScenariosSayWhatIsWrong(t *testing.T) {
 	for name, c := range map[string]struct{ old, new, want string }{
-		"unknown field":        {"title:", "titel:", "titel"},
-		"no such role":         {"[compute]", "[computer]", `node cmp-01: role "computer"`},
-		"no such host":         {"host: cmp-01", "host: cmp-09", `instance a: host "cmp-09" is no compute`},
-		"no such project":      {"project: p,", "project: q,", `no project "q"`},
-		"no such flavor":       {"flavor: f,", "flavor: g,", `no flavor "g"`},
-		"no such status":       {"name: a,", "name: a, status: RUNNING,", `status "RUNNING"`},
-		"no such action":       {"name: a,", "name: a, actions: [reboot],", `action "reboot"`},
-		"no such power":        {"name: a,", "name: a, power: on,", "power"},
-		"no such scope":        {"projects:", "update: {scope: all}\nprojects:", "update.scope"},
-		"order of strangers":   {"projects:", "update: {order: [cmp-02]}\nprojects:", "cmp-02"},
-		"order without one":    {"projects:", "update: {order: [ctl-01]}\nprojects:", "leaves out the worker cmp-01"},
-		"no such start":        {"projects:", "history: {startAt: end}\nprojects:", "history.startAt"},
-		"start without past":   {"projects:", "history: {startAt: workers}\nprojects:", "history.begun is missing"},
-		"master not done":      {"projects:", "history: {startAt: workers, begun: 2h, released: 1h}\nprojects:", "master that is not done"},
-		"done before it began": {"roles: [compute]", "roles: [compute], done: 5m", "done or began"},
-		"not a duration":       {"projects:", "history: {begun: soon}\nprojects:", `duration "soon"`},
-		"duration as number":   {"projects:", "history: {begun: 5}\nprojects:", "not 5"},
-		"twice":                {"machine: ctl-01", "machine: cmp-01", "node cmp-01 is there twice"},
-		"same kubelet":         {"to: v2", "to: v1", "kubelet"},
+		"unknown field":        {"title:", "titel:", "line 3: titel: there is no such field; did you mean title?"},
+		"unknown inner field":  {"host: cmp-01", "hots: cmp-01", "line 13: instances[0].hots: there is no such field; did you mean host?"},
+		"field twice":          {"projects: [p]", "projects: [p]\ncluster: a\ncluster: b", "line 9: cluster: is there twice, first in line 8"},
+		"no such role":         {"[compute]", "[compte]", `line 11: nodes[1].roles[0]: node cmp-01: role "compte": want one of [master controller compute gateway storage vrouter]; did you mean compute?`},
+		"no such host":         {"host: cmp-01", "host: cmp-09", `line 13: instances[0].host: instance a: host "cmp-09" is no compute`},
+		"no such project":      {"project: p,", "project: q,", `line 13: instances[0].project: instance a: there is no project "q"`},
+		"no such flavor":       {"flavor: f,", "flavor: g,", `line 13: instances[0].flavor: instance a: there is no flavor "g"`},
+		"no such status":       {"name: a,", "name: a, status: RUNNING,", `line 13: instances[0].status: instance a: status "RUNNING"`},
+		"no such action":       {"name: a,", "name: a, actions: [reboot],", `line 13: instances[0].actions[0]: instance a: action "reboot"`},
+		"no such power":        {"name: a,", "name: a, power: running mad,", "line 13: instances[0].power"},
+		"failure too late":     {"name: a,", "name: a, failCold: {at: 2},", "line 13: instances[0].failCold.at"},
+		"resized from nowhere": {"name: a,", "name: a, status: VERIFY_RESIZE,", "line 13: instances[0].cameFrom: instance a: is missing"},
+		"no such scope":        {"projects:", "update: {scope: all}\nprojects:", `line 7: update.scope: is "all"`},
+		"order of strangers":   {"projects:", "update: {order: [cmp-02]}\nprojects:", `line 7: update.order[0]: there is no node "cmp-02"`},
+		"order without one":    {"projects:", "update: {order: [ctl-01]}\nprojects:", "line 7: update.order: leaves out the worker cmp-01"},
+		"order with one twice": {"projects:", "update: {order: [cmp-01, cmp-01]}\nprojects:", "line 7: update.order[1]: cmp-01 is there twice"},
+		"no such start":        {"projects:", "history: {startAt: end}\nprojects:", "line 7: history.startAt"},
+		"start without past":   {"projects:", "history: {startAt: workers}\nprojects:", "line 7: history.begun: is missing"},
+		"master not done":      {"projects:", "history: {startAt: workers, begun: 2h, released: 1h}\nprojects:", "nodes[0].done: node ctl-01 is a master that is not done"},
+		"done before it began": {"roles: [compute]", "roles: [compute], done: 5m", "line 11: nodes[1]: cmp-01 is done or began"},
+		"not a duration":       {"projects:", "history: {begun: soon}\nprojects:", `line 7: history.begun: duration "soon"`},
+		"duration as number":   {"projects:", "history: {begun: 5}\nprojects:", "line 7: history.begun: a duration is a text such as 1h12m, not 5"},
+		"number as text":       {"vcpus: 1", "vcpus: one", `line 8: flavors[0].vcpus: is "one": want a whole number`},
+		"text as number":       {`from: "1"`, "from: 1.10", `line 4: release.from: is "1.10": want a text: put it in quotes, "1.10"`},
+		"list as text":         {"name: small", "name: [small]", "line 2: name: is a list: want a text"},
+		"text as list":         {"projects: [p]", "projects: p", `line 7: projects: is "p": want a list`},
+		"mapping as list":      {"nodes:\n", "nodes: {}\nx:\n", "line 9: nodes: is a mapping: want a list"},
+		"text as truth":        {"name: a,", "name: a, localDisk: perhaps,", `line 13: instances[0].localDisk: is "perhaps": want true or false`},
+		"negative seed":        {"projects:", "seed: -1\nprojects:", "line 7: seed"},
+		"alias":                {"projects: [p]", "projects: &x [p]", "line 7: projects: anchors and aliases"},
+		"twice":                {"machine: ctl-01", "machine: cmp-01", "line 11: nodes[1].machine: node cmp-01 is there twice"},
+		"same kubelet":         {"to: v2", "to: v1", "line 5: kubelet: from and to"},
+		"no name":              {"name: small", "seed: 1", "line 2: name: is missing"},
 		"not YAML":             {"name: small", "name: [", "did not find"},
+		"a tab":                {"projects:", "\tprojects:", "line 7: "},
+		"another document":     {"projects:", "---\nprojects:", "line 7: a second document begins"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := strings.Replace(small, c.old, c.new, 1)
@@ -142,8 +158,10 @@ func TestLoadReadsFilesAndNamesWhatThereIs(t *testing.T) {
 	if s, err := Load(file); err != nil || s.Name != "small" {
 		t.Errorf("load a file: %v", err)
 	}
-	if _, err := Load("nonsense"); err == nil || !strings.Contains(err.Error(), Default) {
-		t.Errorf("an unknown name: %v; want the names that there are", err)
+	for name, want := range map[string]string{"manual-node": "did you mean manual-nodes?", "Manual-Nodes": "did you mean manual-nodes?", "nonsense": "--list"} {
+		if _, err := Load(name); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("an unknown name: %v; want %q", err, want)
+		}
 	}
 	if _, err := Load("missing.yaml"); err == nil {
 		t.Error("a missing file loads")
@@ -164,4 +182,40 @@ func TestPowerStateAndTags(t *testing.T) {
 	if Duration(90*time.Second).Of() != 90*time.Second {
 		t.Error("a duration is not what it was made from")
 	}
+}
+
+func TestOnlyTheFirstProblemsAreTold(t *testing.T) {
+	text := small + strings.Repeat("- {name: b, project: p, flavor: f, host: nowhere}\n", 100)
+	_, err := Parse([]byte(text))
+	if err == nil || strings.Count(err.Error(), "\n") != shownProblems || !strings.Contains(err.Error(), "and 187 more") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestALargeForeignFileIsRefusedWithoutReadingItAsYAML(t *testing.T) {
+	for what, line := range map[string]string{"log": "E1121 19:30:00.000000 1 controller.go:42: went wrong\n", "table": "1,2,3,4,5,6,7,8\n", "words": "a b c d e f "} {
+		text := []byte(strings.Repeat(line, maxSize/2/len(line)))
+		if allocs := testing.AllocsPerRun(1, func() {
+			if _, err := Parse(text); err == nil || !strings.HasPrefix(err.Error(), "line 1: ") {
+				t.Errorf("%s: error %v", what, err)
+			}
+		}); allocs > 10000 {
+			t.Errorf("%s: %v allocations", what, allocs)
+		}
+	}
+	if _, err := Parse(make([]byte, maxSize+1)); err == nil || !strings.Contains(err.Error(), "more than 64 MiB") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(small))
+	f.Add([]byte("name: &a [*a, *a]\n"))
+	f.Add([]byte("fleet: {nodes: 3}\nnodes:\n- "))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		s, err := Parse(raw)
+		if (s == nil) == (err == nil) {
+			t.Errorf("scenario %v, error %v", s, err)
+		}
+	})
 }

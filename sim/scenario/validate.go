@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -16,6 +15,7 @@ var (
 	scopes   = []string{"os", "drain"}
 	statuses = []string{"ACTIVE", "SHUTOFF", "PAUSED", "SUSPENDED", "ERROR", "RESCUE", "SHELVED", "SHELVED_OFFLOADED", "BUILD", "VERIFY_RESIZE"}
 	actions  = []string{"live_migrate", "poweroff", "notify"}
+	failures = []string{"failLive", "failCold", "failFinish", "failStop"} // fields of an instance
 )
 
 // Power states and their numbers in Nova.
@@ -49,6 +49,7 @@ func (s *Scenario) setDefaults() {
 			}
 		}
 	}
+	s.setManagementDefaults()
 	for i := range s.Instances {
 		in := &s.Instances[i]
 		in.Status = cmp.Or(in.Status, "ACTIVE")
@@ -56,90 +57,106 @@ func (s *Scenario) setDefaults() {
 	}
 }
 
-// validate says everything that is wrong, one line each.
-func (s *Scenario) validate() error {
-	var wrong []error
-	check := func(ok bool, format string, args ...any) {
-		if !ok {
-			wrong = append(wrong, fmt.Errorf(format, args...))
-		}
-	}
-	check(s.Name != "", "name is missing")
-	check(s.Title != "", "title is missing")
+// validate calls check for everything that a scenario must be. The text begins with the path of the field that is wrong.
+func (s *Scenario) validate(check func(ok bool, format string, args ...any)) {
+	check(s.Name != "", "name: is missing")
+	check(s.Title != "", "title: is missing")
 	check(s.Release.To != "" && s.Release.From != "" && s.Release.From != s.Release.To, "release: from and to must be there and differ")
 	check(s.Kubelet.To != "" && s.Kubelet.From != "" && s.Kubelet.From != s.Kubelet.To, "kubelet: from and to must be there and differ: a node is done when it runs the other one")
 	check(s.Rockoon.To != "" && s.Rockoon.From != "", "rockoon: from and to must be there")
-	check(slices.Contains(scopes, s.Update.Scope), "update.scope is %q: want one of %v", s.Update.Scope, scopes)
+	check(slices.Contains(scopes, s.Update.Scope), "update.scope: is %q: want one of %v", s.Update.Scope, scopes)
 	if s.Found == nil {
 		s.checkHistory(check)
 	}
-
-	machines := map[string]Node{}
-	names := map[string]bool{}
-	for _, n := range s.Nodes {
-		check(n.Machine != "", "a node has no machine name")
-		_, twice := machines[n.Machine]
-		check(!twice && !names[n.Name], "node %s is there twice", n.Machine)
-		machines[n.Machine], names[n.Name] = n, true
-		check(len(n.Roles) > 0 || s.Found != nil, "node %s has no roles", n.Machine)
-		for _, role := range n.Roles {
-			check(slices.Contains(roles, role), "node %s: role %q: want one of %v", n.Machine, role, roles)
-		}
-		check(n.Done >= 0 && n.Began >= 0 && (n.Done == 0 || n.Began == 0), "node %s: done and began exclude each other and lie in the past", n.Machine)
-		check(n.Done == 0 && n.Began == 0 || s.History.StartAt == StartMasters || s.History.StartAt == StartWorkers,
-			"node %s is done or began, but the scenario starts at %s", n.Machine, s.History.StartAt)
-		check(s.History.StartAt != StartWorkers || !slices.Contains(n.Roles, RoleMaster) || n.Done > 0,
-			"node %s is a master that is not done, but the scenario starts at the workers", n.Machine)
-	}
-	check(len(s.Nodes) > 0, "there are no nodes")
-	for _, machine := range s.Update.Order {
-		n, ok := machines[machine]
-		check(ok, "update.order names the node %q, which is not there", machine)
-		check(!slices.Contains(n.Roles, RoleMaster), "update.order names the master %s: masters come first by themselves", machine)
-	}
-	for _, n := range s.Nodes {
-		check(slices.Contains(n.Roles, RoleMaster) || slices.Contains(s.Update.Order, n.Machine), "update.order leaves out the worker %s", n.Machine)
-	}
+	machines := s.checkNodes(check)
+	s.checkOrder(machines, check)
 	s.checkInstances(machines, check)
+	s.checkManagement(machines, check)
 	s.checkFound(machines, check)
-	return errors.Join(wrong...)
+}
+
+// checkNodes returns the nodes by machine name.
+func (s *Scenario) checkNodes(check func(bool, string, ...any)) map[string]Node {
+	machines := make(map[string]Node, len(s.Nodes))
+	names := make(map[string]bool, len(s.Nodes))
+	for i, n := range s.Nodes {
+		check(n.Machine != "", "nodes[%d].machine: is missing", i)
+		_, twice := machines[n.Machine]
+		check(!twice && !names[n.Name], "nodes[%d].machine: node %s is there twice", i, n.Machine)
+		machines[n.Machine], names[n.Name] = n, true
+		check(len(n.Roles) > 0 || s.Found != nil, "nodes[%d].roles: node %s has none: want some of %v", i, n.Machine, roles)
+		for j, role := range n.Roles {
+			check(slices.Contains(roles, role), "nodes[%d].roles[%d]: node %s: role %q: want one of %v%s", i, j, n.Machine, role, roles, suggestion{role, roles})
+		}
+		check(n.Done >= 0 && n.Began >= 0 && (n.Done == 0 || n.Began == 0), "nodes[%d]: %s: done and began exclude each other and lie in the past", i, n.Machine)
+		check(n.Done == 0 && n.Began == 0 || s.History.StartAt == StartMasters || s.History.StartAt == StartWorkers,
+			"nodes[%d]: %s is done or began, but the scenario starts at %s", i, n.Machine, s.History.StartAt)
+		check(s.History.StartAt != StartWorkers || !n.Has(RoleMaster) || n.Done > 0,
+			"nodes[%d].done: node %s is a master that is not done, but the scenario starts at the workers", i, n.Machine)
+	}
+	check(len(s.Nodes) > 0, "nodes: there are no nodes")
+	return machines
+}
+
+// checkOrder makes sure that the update gets to each worker, once.
+func (s *Scenario) checkOrder(machines map[string]Node, check func(bool, string, ...any)) {
+	ordered := make(map[string]bool, len(s.Update.Order))
+	for i, machine := range s.Update.Order {
+		n, ok := machines[machine]
+		check(ok, "update.order[%d]: there is no node %q", i, machine)
+		check(!n.Has(RoleMaster), "update.order[%d]: %s is a master: they come first by themselves", i, machine)
+		check(!ordered[machine], "update.order[%d]: %s is there twice", i, machine)
+		ordered[machine] = true
+	}
+	for _, n := range s.Nodes {
+		check(n.Has(RoleMaster) || ordered[n.Machine], "update.order: leaves out the worker %s", n.Machine)
+	}
 }
 
 func (s *Scenario) checkHistory(check func(bool, string, ...any)) {
 	h := s.History
-	check(slices.Contains(starts, h.StartAt), "history.startAt is %q: want one of %v", h.StartAt, starts)
-	check(h.StartAt != StartOperator || h.Begun == 0, "history.begun is there, but the scenario starts before the update")
-	check(h.StartAt == StartOperator || h.Begun > 0, "history.begun is missing: the scenario starts after the request")
+	check(slices.Contains(starts, h.StartAt), "history.startAt: is %q: want one of %v%s", h.StartAt, starts, suggestion{h.StartAt, starts})
+	check(h.StartAt != StartOperator || h.Begun == 0, "history.begun: is there, but the scenario starts before the update")
+	check(h.StartAt == StartOperator || h.Begun > 0, "history.begun: is missing: the scenario starts after the request")
 	later := h.StartAt == StartMasters || h.StartAt == StartWorkers
-	check(!later || h.Released > 0 && h.Released < h.Begun, "history.released must lie between history.begun and the start")
-	check(later || h.Released == 0, "history.released is there, but the scenario starts before the locks are released")
+	check(!later || h.Released > 0 && h.Released < h.Begun, "history.released: must lie between history.begun and the start")
+	check(later || h.Released == 0, "history.released: is there, but the scenario starts before the locks are released")
 }
 
 func (s *Scenario) checkInstances(machines map[string]Node, check func(bool, string, ...any)) {
-	flavors, seen := map[string]bool{}, map[string]bool{}
-	for _, f := range s.Flavors {
-		check(f.Name != "" && f.VCPUs > 0 && f.RAM() > 0 && f.DiskGiB >= 0, "flavor %q needs a name, vcpus and memoryGiB", f.Name)
-		check(!flavors[f.Name], "flavor %s is there twice", f.Name)
+	flavors, seen := map[string]bool{}, make(map[string]bool, len(s.Instances))
+	for i, f := range s.Flavors {
+		check(f.Name != "" && f.VCPUs > 0 && f.RAM() > 0 && f.DiskGiB >= 0, "flavors[%d]: flavor %q needs a name, vcpus and memoryGiB", i, f.Name)
+		check(!flavors[f.Name], "flavors[%d].name: flavor %s is there twice", i, f.Name)
 		flavors[f.Name] = true
 	}
-	for _, in := range s.Instances {
-		check(in.Name != "" && !seen[cmp.Or(in.ID, in.Name)], "instance %q has no name or is there twice", in.Name)
+	for i, in := range s.Instances {
+		check(in.Name != "", "instances[%d].name: is missing", i)
+		check(!seen[cmp.Or(in.ID, in.Name)], "instances[%d].name: instance %s is there twice", i, in.Name)
 		seen[cmp.Or(in.ID, in.Name)] = true
-		check(s.hasProject(in.Project), "instance %s: there is no project %q", in.Name, in.Project)
-		check(flavors[in.Flavor], "instance %s: there is no flavor %q", in.Name, in.Flavor)
-		check(slices.Contains(statuses, in.Status) || s.Found != nil && in.Status == "MIGRATING", "instance %s: status %q: want one of %v", in.Name, in.Status, statuses)
-		host, ok := machines[in.Host]
-		check(ok && slices.Contains(host.Roles, RoleCompute) || in.Host == "" && (in.Status == "SHELVED_OFFLOADED" || s.Found != nil && in.Status == "ERROR"),
-			"instance %s: host %q is no compute", in.Name, in.Host)
+		check(s.hasProject(in.Project), "instances[%d].project: instance %s: there is no project %q", i, in.Name, in.Project)
+		check(flavors[in.Flavor], "instances[%d].flavor: instance %s: there is no flavor %q", i, in.Name, in.Flavor)
+		check(slices.Contains(statuses, in.Status) || s.Found != nil && in.Status == "MIGRATING",
+			"instances[%d].status: instance %s: status %q: want one of %v", i, in.Name, in.Status, statuses)
+		s.checkPlace(i, in, machines, check)
 		_, known := powerStates[in.Power]
-		check(in.Power == "" || known, "instance %s: power %q: want nostate, running, paused, shutdown, crashed or suspended", in.Name, in.Power)
-		for _, action := range in.Actions {
-			check(slices.Contains(actions, action), "instance %s: action %q: want one of %v", in.Name, action, actions)
+		check(in.Power == "" || known, "instances[%d].power: instance %s: power %q: want nostate, running, paused, shutdown, crashed or suspended", i, in.Name, in.Power)
+		for j, action := range in.Actions {
+			check(slices.Contains(actions, action), "instances[%d].actions[%d]: instance %s: action %q: want one of %v", i, j, in.Name, action, actions)
 		}
-		for _, f := range []Failure{in.FailLive, in.FailCold, in.FailFinish, in.FailStop} {
-			check(f.At >= 0 && f.At <= 1, "instance %s: a failure happens at 0 to 1 of the way, not at %v", in.Name, f.At)
+		for j, f := range []Failure{in.FailLive, in.FailCold, in.FailFinish, in.FailStop} {
+			check(f.At >= 0 && f.At <= 1, "instances[%d].%s.at: instance %s: a failure happens at 0 to 1 of the way, not at %v", i, failures[j], in.Name, f.At)
 		}
 	}
+}
+
+// checkPlace checks where an instance is and where it came from.
+func (s *Scenario) checkPlace(i int, in Instance, machines map[string]Node, check func(bool, string, ...any)) {
+	nowhere := in.Host == "" && (in.Status == "SHELVED_OFFLOADED" || s.Found != nil && in.Status == "ERROR")
+	check(machines[in.Host].Has(RoleCompute) || nowhere, "instances[%d].host: instance %s: host %q is no compute", i, in.Name, in.Host)
+	check(in.CameFrom == "" || machines[in.CameFrom].Has(RoleCompute), "instances[%d].cameFrom: instance %s: %q is no compute", i, in.Name, in.CameFrom)
+	check(in.Status != "VERIFY_RESIZE" || in.CameFrom != "" || s.Found != nil, "instances[%d].cameFrom: instance %s: is missing: a VERIFY_RESIZE could be reverted to there", i, in.Name)
+	check(in.MigratingTo == "" || machines[in.MigratingTo].Has(RoleCompute), "instances[%d].migratingTo: instance %s: %q is no compute", i, in.Name, in.MigratingTo)
 }
 
 // PowerState is Nova's number of the instance's power state; false when it is the one that goes with the status.
@@ -162,9 +179,9 @@ func (n Node) Has(role string) bool { return slices.Contains(n.Roles, role) }
 
 // Node finds a node by its machine name.
 func (s *Scenario) Node(machine string) (Node, bool) {
-	for _, n := range s.Nodes {
-		if n.Machine == machine {
-			return n, true
+	for i := range s.Nodes {
+		if s.Nodes[i].Machine == machine {
+			return s.Nodes[i], true
 		}
 	}
 	return Node{}, false
@@ -183,10 +200,14 @@ func (s *Scenario) Masters() []string {
 
 // Workers are the Kubernetes names of the workers, in the order of the update.
 func (s *Scenario) Workers() []string {
+	byMachine := make(map[string]string, len(s.Nodes))
+	for i := range s.Nodes {
+		byMachine[s.Nodes[i].Machine] = s.Nodes[i].Name
+	}
 	var names []string
 	for _, machine := range s.Update.Order {
-		if n, ok := s.Node(machine); ok {
-			names = append(names, n.Name)
+		if name, ok := byMachine[machine]; ok {
+			names = append(names, name)
 		}
 	}
 	return names
