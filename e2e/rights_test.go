@@ -80,6 +80,7 @@ func TestTheManifestsGiveExactlyWhatTheProgramUses(t *testing.T) {
 			kube.Permission{Verb: "get", Resource: "/readyz"},
 			kube.Permission{Verb: "get", Resource: "/version"},
 		)},
+		{"rbac-management-readonly.yaml", append(kube.ManagementPermissions(""), kube.Permission{Verb: "get", Resource: "/version"})},
 		{"rbac-operator.yaml", append(kube.WritePermissions(""), kube.CredentialsPermission())},
 	}
 	for _, test := range tests {
