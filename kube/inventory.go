@@ -166,7 +166,7 @@ func (c *Client) listAll(ctx context.Context, res resource) ([]*unstructured.Uns
 	var all []*unstructured.Unstructured
 	for {
 		page, err := c.listPage(ctx, res.gvr, res.namespace, options)
-		if err != nil && apierrors.IsResourceExpired(err) && options.Continue != "" {
+		if err != nil && (apierrors.IsResourceExpired(err) || apierrors.IsGone(err)) && options.Continue != "" {
 			options.Limit, options.Continue, all = 0, "", nil
 			continue
 		}
