@@ -19,6 +19,7 @@ import (
 	"lockstep/sim/clock"
 	"lockstep/sim/controller"
 	"lockstep/sim/crds"
+	"lockstep/sim/fault"
 	"lockstep/sim/kubeapi"
 	"lockstep/sim/openstack"
 	"lockstep/sim/scenario"
@@ -35,6 +36,8 @@ type Options struct {
 	Timing   controller.Timing  // of the controllers; zero fields take their defaults
 	Log      *slog.Logger       // of the controllers; nil: silence
 	Paused   bool               // the clock stands, and the controllers wait, until its Resume
+
+	Faults []fault.Setting // switched on once the cloud runs, beside those of the scenario
 
 	// Kube is an API server to use instead of the simulated one, with an administrator's rights. It needs the definitions of
 	// sim/crds and must not have been seeded before. Start writes no kubeconfig for it.
@@ -59,6 +62,7 @@ type Cloud struct {
 	CloudName      string           // in the clouds.yaml
 	Kube           *kubeapi.Server  // nil with Options.Kube
 	OpenStack      *openstack.Cloud // nil with Options.CloudsYAML
+	Faults         *fault.Switchboard
 
 	admin   *rest.Config
 	ownDir  string // to be removed by Close
@@ -114,6 +118,9 @@ func (c *Cloud) start(ctx context.Context, opts Options) error {
 	}
 	foundMigrations(c.OpenStack, c.Scenario)
 	if c.session, err = controller.Connect(ctx, c.CloudsYAMLPath, c.CloudName); err != nil {
+		return err
+	}
+	if err := c.startFaults(opts, seed, start); err != nil {
 		return err
 	}
 	run := ControllerOptions(c.Scenario)
@@ -238,6 +245,9 @@ func (c *Cloud) Wait() error {
 func (c *Cloud) Close() error {
 	c.closing.Do(func() {
 		c.stop()
+		if c.Faults != nil {
+			c.Faults.Close()
+		}
 		errs := []error{c.Wait()}
 		if c.session != nil {
 			c.session.Close()

@@ -240,9 +240,9 @@ func (s *Server) RenewToken(user string) (string, error) {
 // now is the time of the simulated cluster.
 func (s *Server) now() time.Time {
 	if s.options.Clock == nil {
-		return time.Now().UTC()
+		return s.faults.skewed(time.Now().UTC())
 	}
-	return s.options.Clock.Now()
+	return s.faults.skewed(s.options.Clock.Now())
 }
 
 // timestamp is now in the precision that the API stores.

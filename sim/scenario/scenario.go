@@ -40,6 +40,8 @@ type Scenario struct {
 
 	Management *Management `json:"management"` // nil: there is no management cluster
 
+	Faults []Fault `json:"faults"` // of the servers, while the story is told
+
 	Flavors   []Flavor   `json:"flavors"`
 	Projects  []string   `json:"projects"`
 	Instances []Instance `json:"instances"`

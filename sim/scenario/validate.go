@@ -73,6 +73,7 @@ func (s *Scenario) validate(check func(ok bool, format string, args ...any)) {
 	s.checkInstances(machines, check)
 	s.checkManagement(machines, check)
 	s.checkFound(machines, check)
+	s.checkFaults(check)
 }
 
 // checkNodes returns the nodes by machine name.
