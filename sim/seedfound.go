@@ -176,6 +176,31 @@ func (s *seeder) foundNotices(resource schema.GroupVersionResource, kind string,
 	return past
 }
 
+// foundController leaves the OpenStack controller's Deployment as it was found: scaled down, or not ready, it may be.
+func (s *seeder) foundController(ctx context.Context) error {
+	f := s.story.Found.Controller
+	if f.Release == "" {
+		return nil // nobody knows
+	}
+	deployments := s.kube.AppsV1().Deployments("osh-system")
+	current, err := deployments.Get(ctx, "rockoon", metav1.GetOptions{})
+	if err != nil {
+		return fmt.Errorf("deployment rockoon: %w", err)
+	}
+	if replicas := int32(f.Replicas); current.Spec.Replicas == nil || *current.Spec.Replicas != replicas {
+		current.Spec.Replicas = &replicas
+		if current, err = deployments.Update(ctx, current, metav1.UpdateOptions{}); err != nil {
+			return fmt.Errorf("deployment rockoon: %w", err)
+		}
+	}
+	current.Status.Replicas, current.Status.ReadyReplicas = int32(f.Replicas), int32(f.Ready)
+	current.Status.AvailableReplicas, current.Status.UnavailableReplicas = int32(f.Ready), int32(max(f.Replicas-f.Ready, 0))
+	if _, err := deployments.UpdateStatus(ctx, current, metav1.UpdateOptions{}); err != nil {
+		return fmt.Errorf("deployment rockoon: %w", err)
+	}
+	return nil
+}
+
 // foundReleases are the cluster release and the version of the OpenStack controller that were found to run.
 func (s *seeder) foundReleases() (release, version string) {
 	f := s.story.Found

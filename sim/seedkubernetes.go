@@ -154,7 +154,10 @@ func pythonTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05
 // past plays what the update did before the start.
 func (s *seeder) past(ctx context.Context) error {
 	h := s.story.History
-	if h.StartAt == scenario.StartOperator || s.story.Found != nil {
+	if s.story.Found != nil {
+		return s.foundController(ctx)
+	}
+	if h.StartAt == scenario.StartOperator {
 		return nil
 	}
 	s.moveTo(h.Begun.Of())
