@@ -124,6 +124,7 @@ func (c *Cloud) start(ctx context.Context, opts Options) error {
 		return err
 	}
 	run := ControllerOptions(c.Scenario)
+	foundOwners(c.Scenario, &run)
 	run.Config, run.Clock, run.Timing, run.Log, run.Seed = c.admin, c.Clock, opts.Timing, opts.Log, seed
 	run.Compute, run.Network = c.session.Compute, c.session.Network
 	if c.OpenStack != nil {

@@ -53,6 +53,7 @@ type Options struct {
 
 	Others   []ThirdParty // application controllers that nobody knows
 	Troubles []Trouble    // what goes wrong, and when
+	Found    Bystander    // locks of a live cluster whose owners are not simulated
 }
 
 // env is what all controllers of one Run share.
@@ -163,6 +164,9 @@ func Run(ctx context.Context, opts Options) error {
 	}
 	if opts.Fabric != "" {
 		start((&fabric{env: e, operator: opts.Fabric}).run)
+	}
+	if found := opts.Found; len(found.ClusterLocks)+len(found.NodeLocks) > 0 {
+		start((&bystander{env: e, Bystander: found}).run)
 	}
 	for _, other := range opts.Others {
 		start((&thirdParty{env: e, ThirdParty: other}).run)
