@@ -10,6 +10,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
 
 	"lockstep/sim"
 	"lockstep/sim/scenario"
@@ -165,5 +169,28 @@ func TestARehearsalGoesOnFromTheMiddle(t *testing.T) {
 			}
 		}
 		return true
+	})
+}
+
+// A lock whose owner nobody simulates is let go all the same, some time after the rehearsal begins: else it would hold the
+// update up for ever.
+func TestARehearsalPlaysTheOwnersThatNobodyKnows(t *testing.T) {
+	s, err := scenario.LoadFile(foundYAML(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := started(t, sim.Options{Scenario: s, Speed: 600})
+	kube, err := dynamic.NewForConfig(c.AdminConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	locks := kube.Resource(schema.GroupVersionResource{Group: "lcm.mirantis.com", Version: "v1alpha1", Resource: "nodeworkloadlocks"})
+	until(t, "the release of backup-cmp-2", func() bool {
+		lock, err := locks.Get(t.Context(), "backup-cmp-2", metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		state, _, _ := unstructured.NestedString(lock.Object, "status", "state")
+		return state == "inactive"
 	})
 }

@@ -90,3 +90,17 @@ func (b *bystander) settle(ctx context.Context, l lock, state string, more map[s
 	}
 	return nil
 }
+
+// Calls tells whether the controllers here call the lock of their own controllerName so: on a node, or (an empty node) on
+// the cluster. OpenStack's is named after its deployment, Tungsten Fabric's after its operator.
+func Calls(controllerName, name, node, deployment, operator string) bool {
+	switch controllerName {
+	case openstackController:
+		return node != "" && name == "openstack-"+node || node == "" && name == "openstack-"+deployment
+	case cephController:
+		return node != "" && name == cephNodeLock(node) || node == "" && name == cephClusterLock
+	case fabricController:
+		return node != "" && name == "tf-"+node || node == "" && name == "tf-"+operator
+	}
+	return false
+}
