@@ -55,11 +55,11 @@ func builtins() []*resource {
 				"involvedObject.apiVersion", "involvedObject.resourceVersion", "involvedObject.fieldPath", "reason",
 				"reportingComponent", "source", "type"}},
 		{GroupVersionResource: apps("deployments"), kind: "Deployment", shortNames: []string{"deploy"}, categories: all,
-			namespaced: true, status: true, scale: true, unconditional: true, generation: true, defaults: defaultReplicas, columns: deploymentColumns},
+			namespaced: true, status: true, scale: true, unconditional: true, generation: true, defaults: defaultDeployment, columns: deploymentColumns},
 		{GroupVersionResource: apps("daemonsets"), kind: "DaemonSet", shortNames: []string{"ds"}, categories: all,
-			namespaced: true, status: true, unconditional: true, generation: true, columns: daemonSetColumns},
+			namespaced: true, status: true, unconditional: true, generation: true, defaults: defaultDaemonSet, columns: daemonSetColumns},
 		{GroupVersionResource: apps("statefulsets"), kind: "StatefulSet", shortNames: []string{"sts"}, categories: all,
-			namespaced: true, status: true, scale: true, unconditional: true, generation: true, defaults: defaultReplicas, columns: statefulSetColumns},
+			namespaced: true, status: true, scale: true, unconditional: true, generation: true, defaults: defaultStatefulSet, columns: statefulSetColumns},
 		{GroupVersionResource: schema.GroupVersionResource{Group: "policy", Version: "v1", Resource: "poddisruptionbudgets"},
 			kind: "PodDisruptionBudget", shortNames: []string{"pdb"}, namespaced: true, status: true, generation: true, columns: budgetColumns},
 		{GroupVersionResource: schema.GroupVersionResource{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"},
@@ -99,14 +99,6 @@ func defaultNamespace(content map[string]any) {
 	accessor(content).SetLabels(labels)
 }
 
-func defaultPod(content map[string]any) {
-	setDefault(content, "Pending", "status", "phase")
-	setDefault(content, "Always", "spec", "restartPolicy")
-	setDefault(content, "ClusterFirst", "spec", "dnsPolicy")
-	setDefault(content, "default-scheduler", "spec", "schedulerName")
-	setDefault(content, int64(30), "spec", "terminationGracePeriodSeconds")
-}
-
 // defaultSecret also encodes what came in stringData, which is for writers only.
 func defaultSecret(content map[string]any) {
 	setDefault(content, "Opaque", "type")
@@ -117,5 +109,3 @@ func defaultSecret(content map[string]any) {
 		_ = unstructured.SetNestedField(content, base64.StdEncoding.EncodeToString([]byte(text)), "data", name) // a decoder saw to data
 	}
 }
-
-func defaultReplicas(content map[string]any) { setDefault(content, int64(1), "spec", "replicas") }

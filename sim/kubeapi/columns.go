@@ -185,8 +185,20 @@ var eventColumns = []column{
 		name, _, _ := nested(content, "involvedObject", "name")
 		return strings.ToLower(fmt.Sprint(kind)) + "/" + fmt.Sprint(name)
 	}),
+	wide(at("Subobject", "", "involvedObject", "fieldPath")),
 	wide(at("Source", "", "source", "component")),
 	at("Message", "", "message"),
+	wide(text("First Seen", func(s *Server, content map[string]any) any {
+		for _, path := range [][]string{{"firstTimestamp"}, {"eventTime"}} {
+			if value, found, _ := nested(content, path...); found && value != nil {
+				return s.age(fmt.Sprint(value))
+			}
+		}
+		return "<unknown>"
+	})),
+	wide(texted(count("Count", "count"))),
+	wide(column{TableColumnDefinition: metav1.TableColumnDefinition{Name: "Name", Type: "string", Format: "name"},
+		cell: func(_ *Server, content map[string]any) any { return accessor(content).GetName() }}),
 }
 
 // outOf shows two figures of the status and spec, as 2/3.
@@ -250,4 +262,12 @@ var budgetColumns = []column{
 
 var leaseColumns = []column{at("Holder", "", "spec", "holderIdentity"), ageColumn}
 
-var definitionColumns = []column{at("Created At", "", "metadata", "creationTimestamp")}
+var definitionColumns = []column{createdAtColumn}
+
+// createdAtColumn is the time of creation as it is.
+var createdAtColumn = dated(at("Created At", "", "metadata", "creationTimestamp"))
+
+func dated(c column) column {
+	c.Type = "date"
+	return c
+}

@@ -75,6 +75,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	recorder.Header().Set("Cache-Control", "no-cache, private")
+	if err := s.impersonate(c); err != nil {
+		writeError(recorder, err)
+		return
+	}
 	if allowed, _ := s.may(c.user, info.attributes()); !allowed {
 		writeError(recorder, forbidden(c.user.Name, info.attributes()))
 		return

@@ -22,10 +22,26 @@ func rbacKinds() []*resource {
 		name, _, _ := nested(content, "roleRef", "name")
 		return fmt.Sprintf("%v/%v", kind, name)
 	})
-	created := at("Created At", "", "metadata", "creationTimestamp")
+	subjects := func(name, kind string) column {
+		return wide(text(name, func(_ *Server, content map[string]any) any {
+			var all []string
+			for _, subject := range entries(content, "subjects") {
+				if subject["kind"] != kind {
+					continue
+				}
+				called := fmt.Sprint(subject["name"])
+				if kind == rbacv1.ServiceAccountKind {
+					called = fmt.Sprintf("%v/%v", subject["namespace"], called)
+				}
+				all = append(all, called)
+			}
+			return strings.Join(all, ", ")
+		}))
+	}
+	bound := []column{role, ageColumn, subjects("Users", rbacv1.UserKind), subjects("Groups", rbacv1.GroupKind), subjects("ServiceAccounts", rbacv1.ServiceAccountKind)}
 	return []*resource{
-		of("roles", "Role", true, created), of("clusterroles", "ClusterRole", false, created),
-		of("rolebindings", "RoleBinding", true, role, ageColumn), of("clusterrolebindings", "ClusterRoleBinding", false, role, ageColumn),
+		of("roles", "Role", true, createdAtColumn), of("clusterroles", "ClusterRole", false, createdAtColumn),
+		of("rolebindings", "RoleBinding", true, bound...), of("clusterrolebindings", "ClusterRoleBinding", false, bound...),
 	}
 }
 

@@ -15,10 +15,15 @@ import (
 	"k8s.io/client-go/util/jsonpath"
 )
 
-// column is one column of kubectl get, behind the name.
+// column is one column of kubectl get.
 type column struct {
 	metav1.TableColumnDefinition
 	cell func(s *Server, content map[string]any) any
+}
+
+var nameColumn = column{
+	TableColumnDefinition: metav1.TableColumnDefinition{Name: "Name", Type: "string", Format: "name", Description: "Name must be unique within a namespace."},
+	cell:                  func(_ *Server, content map[string]any) any { return accessor(content).GetName() },
 }
 
 // includeObject reads what of an object the rows of a Table carry.
@@ -47,16 +52,16 @@ func (s *Server) table(r *resource, objects []*object, include metav1.IncludeObj
 		ColumnDefinitions: []metav1.TableColumnDefinition{},
 		Rows:              make([]metav1.TableRow, 0, len(objects)),
 	}
+	if r.Group != "" || r.Resource != "events" { // whose name says nothing, and comes last
+		columns = append([]column{nameColumn}, columns...)
+	}
 	if headers {
-		table.ColumnDefinitions = append(table.ColumnDefinitions, metav1.TableColumnDefinition{
-			Name: "Name", Type: "string", Format: "name", Description: "Name must be unique within a namespace."})
 		for _, c := range columns {
 			table.ColumnDefinitions = append(table.ColumnDefinitions, c.TableColumnDefinition)
 		}
 	}
 	for _, o := range objects {
-		row := metav1.TableRow{Cells: make([]any, 0, 1+len(columns))}
-		row.Cells = append(row.Cells, o.meta().GetName())
+		row := metav1.TableRow{Cells: make([]any, 0, len(columns))}
 		for _, c := range columns {
 			row.Cells = append(row.Cells, c.cell(s, o.content))
 		}

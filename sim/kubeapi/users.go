@@ -16,6 +16,9 @@ const (
 	Readonly = "readonly"
 )
 
+// authenticated is the group of everyone who has logged in.
+const authenticated = "system:authenticated"
+
 // User is someone with a token.
 type User struct {
 	Name   string
@@ -118,7 +121,7 @@ func (a *accounts) authenticate(r *http.Request) (User, bool) {
 		return User{}, false
 	}
 	user := a.users[name]
-	user.Groups = append(append([]string(nil), user.Groups...), "system:authenticated")
+	user.Groups = append(append([]string(nil), user.Groups...), authenticated)
 	rules := make([]Rule, 0, len(user.Rules)+len(everyone))
 	user.Rules = append(append(rules, user.Rules...), everyone...)
 	return user, true

@@ -3,8 +3,10 @@ package kubeapi
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/duration"
 )
 
 // workloadKinds are the kinds of workloads beside those that a MOSK update touches; tools list them all.
@@ -73,6 +75,23 @@ var jobColumns = append([]column{
 			want = number(content, "spec", "completions")
 		}
 		return fmt.Sprintf("%d/%d", number(content, "status", "succeeded"), want)
+	}),
+	text("Duration", func(s *Server, content map[string]any) any {
+		times := [2]string{"", s.now().Format(time.RFC3339)}
+		for i, name := range []string{"startTime", "completionTime"} {
+			if value, found, _ := nested(content, "status", name); found && value != nil {
+				times[i] = fmt.Sprint(value)
+			}
+		}
+		begun, err := time.Parse(time.RFC3339, times[0])
+		if err != nil {
+			return ""
+		}
+		ended, err := time.Parse(time.RFC3339, times[1])
+		if err != nil {
+			return ""
+		}
+		return duration.HumanDuration(ended.Sub(begun))
 	}),
 	ageColumn,
 }, templateColumns...)

@@ -127,6 +127,23 @@ func rights(t *testing.T, s *suite) {
 			t.Errorf("the rules lack the one of the role in the namespace: %s", asText(t, rules.Object["status"]))
 		}
 	})
+	t.Run("is another's who is impersonated, for who may", func(t *testing.T) {
+		whoami := func(user User, headers ...string) answer {
+			return s.send(t, user, http.MethodPost, "/apis/authentication.k8s.io/v1/selfsubjectreviews", `{"kind":"SelfSubjectReview","apiVersion":"authentication.k8s.io/v1"}`, headers...)
+		}
+		me := whoami(Admin, "Impersonate-User", "anna", "Impersonate-Group", "mosk-update-watchers").object(t, http.StatusCreated)
+		if got := asText(t, field(me, "status", "userInfo")); got != `{"groups":["mosk-update-watchers","system:authenticated"],"username":"anna"}` {
+			t.Errorf("the user is %s", got)
+		}
+		if a := s.get(t, nodesPath, "Impersonate-User", "anna", "Impersonate-Group", "mosk-update-watchers"); a.code != http.StatusOK {
+			t.Errorf("the group's right is answered %s", a.body)
+		}
+		s.get(t, nodesPath, "Impersonate-User", "anna").refuses(t, refusal{code: http.StatusForbidden, reason: metav1.StatusReasonForbidden,
+			message: `nodes is forbidden: User "anna" cannot list resource "nodes" in API group "" at the cluster scope`, details: &metav1.StatusDetails{Kind: "nodes"}})
+		whoami(Operator, "Impersonate-User", "anna").refuses(t, refusal{code: http.StatusForbidden, reason: metav1.StatusReasonForbidden,
+			message: `selfsubjectreviews.authentication.k8s.io is forbidden: User "operator" cannot impersonate-on:user-info:create resource "selfsubjectreviews" in API group "authentication.k8s.io" at the cluster scope`,
+			details: &metav1.StatusDetails{Group: "authentication.k8s.io", Kind: "selfsubjectreviews"}})
+	})
 	t.Run("is no matter for a token that is not good", func(t *testing.T) {
 		s.send(t, Expired, http.MethodGet, nodesPath, "").refuses(t, refusal{
 			code: http.StatusUnauthorized, reason: metav1.StatusReasonUnauthorized, message: "Unauthorized"})

@@ -254,6 +254,24 @@ func newObjects(t *testing.T, s *suite) {
 			t.Errorf("the answer is %d: %s", status.Code, status.Message)
 		}
 	})
+	for _, test := range []struct{ plural, manifest, spec string }{
+		{"deployments", deployment("filled", 1), `{"progressDeadlineSeconds":600,"replicas":1,"revisionHistoryLimit":10,"selector":{"matchLabels":{"app":"filled"}},` +
+			`"strategy":{"rollingUpdate":{"maxSurge":"25%","maxUnavailable":"25%"},"type":"RollingUpdate"},"template":` + filledTemplate + `}`},
+		{"daemonsets", strings.NewReplacer("Deployment", "DaemonSet", "  replicas: 1\n", "").Replace(deployment("filled", 1)),
+			`{"revisionHistoryLimit":10,"selector":{"matchLabels":{"app":"filled"}},"template":` + filledTemplate +
+				`,"updateStrategy":{"rollingUpdate":{"maxSurge":0,"maxUnavailable":1},"type":"RollingUpdate"}}`},
+		{"statefulsets", strings.Replace(deployment("filled", 1), "Deployment", "StatefulSet", 1),
+			`{"persistentVolumeClaimRetentionPolicy":{"whenDeleted":"Retain","whenScaled":"Retain"},"podManagementPolicy":"OrderedReady","replicas":1,` +
+				`"revisionHistoryLimit":10,"selector":{"matchLabels":{"app":"filled"}},"serviceName":"","template":` + filledTemplate +
+				`,"updateStrategy":{"rollingUpdate":{"partition":0},"type":"RollingUpdate"}}`},
+	} {
+		t.Run("of "+test.plural+" is filled in", func(t *testing.T) {
+			made := s.make(t, of("apps/v1", "new-objects", test.plural), test.manifest)
+			if got := asText(t, made.Object["spec"]); got != test.spec {
+				t.Errorf("the spec is\n\t%s, want\n\t%s", got, test.spec)
+			}
+		})
+	}
 	t.Run("has what only the server says", func(t *testing.T) {
 		made := s.make(t, path, `
 apiVersion: v1
@@ -269,3 +287,8 @@ metadata: {name: mine, uid: 00000000-0000-0000-0000-000000000000, creationTimest
 
 const subdomain = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an " +
 	"alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
+
+// filledTemplate is the template of deployment("filled", ...) as it is stored.
+const filledTemplate = `{"metadata":{"labels":{"app":"filled"}},"spec":{"containers":[{"image":"none","imagePullPolicy":"Always","name":"c","resources":{},` +
+	`"terminationMessagePath":"/dev/termination-log","terminationMessagePolicy":"File"}],"dnsPolicy":"ClusterFirst","restartPolicy":"Always",` +
+	`"schedulerName":"default-scheduler","securityContext":{},"terminationGracePeriodSeconds":30}}`

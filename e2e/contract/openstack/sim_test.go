@@ -1,0 +1,60 @@
+package openstack
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"lockstep/sim/clock"
+	"lockstep/sim/openstack"
+)
+
+// TestTheSimulatedCloudKeepsTheContract holds the simulated servers to what the real ones are held to as well (package
+// e2e/openstack, `make e2e-openstack`).
+func TestTheSimulatedCloudKeepsTheContract(t *testing.T) {
+	cloud, err := openstack.New(openstack.Options{Clock: clock.New(time.Now(), 15)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var hosts []string
+	for i := 1; i <= 6; i++ {
+		name := fmt.Sprintf("kaas-node-%03d", i)
+		hosts = append(hosts, name)
+		err = errors.Join(err, cloud.AddHost(openstack.HostSpec{Name: name, VCPUs: 64, RAM: 100 << 10, Disk: 1000}))
+	}
+	_, tiny := cloud.AddFlavor(openstack.FlavorSpec{Name: "m1.tiny", VCPUs: 1, RAM: 1024, Disk: 1})
+	_, huge := cloud.AddFlavor(openstack.FlavorSpec{Name: "m1.huge", VCPUs: 1, RAM: 64 << 10, Disk: 1})
+	_, image := cloud.AddImage(openstack.ImageSpec{Name: "tiny", Size: 4096})
+	if err := errors.Join(err, cloud.AddController("ctl-01"), tiny, huge, image, cloud.Start(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := cloud.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	logins, err := cloud.CloudsYAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	Run(t, Cloud{
+		CloudsYAML: logins, Admin: "sim", Member: "sim-demo", Hosts: hosts, Flavor: "m1.tiny", Large: "m1.huge", Image: "tiny",
+		Steer: func(s Server, b Behaviour) error {
+			return cloud.SetBehaviour(s.ID, openstack.Behaviour{
+				NeverConverges: b.Endless, FailLive: failure(b.FailBefore, b.FailLive), FailCold: failure(b.FailCold, ""), FailFinish: failure(b.FailFinish, ""),
+			})
+		},
+	})
+}
+
+// failure is one that happens each time: at the beginning, or else half-way; none when both are empty.
+func failure(beginning, halfWay string) openstack.Failure {
+	switch {
+	case beginning != "":
+		return openstack.Failure{Times: -1, Text: beginning}
+	case halfWay != "":
+		return openstack.Failure{Times: -1, Text: halfWay, At: 0.5}
+	}
+	return openstack.Failure{}
+}

@@ -1,0 +1,89 @@
+package kubeapi
+
+// What the real server fills into workloads that do not say it, as its defaulting functions for apps/v1 and v1 do.
+
+// defaultTemplate fills in a pod's specification at a path: the pod itself, or a workload's template.
+func defaultTemplate(content map[string]any, path ...string) {
+	value, found, err := nested(content, path...)
+	spec, isMap := value.(map[string]any)
+	if err != nil || !found || !isMap {
+		return // a workload without a template is refused elsewhere, or was loaded so
+	}
+	for name, value := range map[string]any{
+		"restartPolicy": "Always", "dnsPolicy": "ClusterFirst", "schedulerName": "default-scheduler",
+		"terminationGracePeriodSeconds": int64(30), "securityContext": map[string]any{},
+	} {
+		setDefault(spec, value, name)
+	}
+	for _, list := range []string{"initContainers", "containers"} {
+		for _, container := range entries(spec, list) {
+			setDefault(container, pullPolicy(container), "imagePullPolicy")
+			setDefault(container, "/dev/termination-log", "terminationMessagePath")
+			setDefault(container, "File", "terminationMessagePolicy")
+			setDefault(container, map[string]any{}, "resources")
+		}
+	}
+}
+
+// pullPolicy is Always for an image without a tag, or with the tag latest.
+func pullPolicy(container map[string]any) string {
+	image, _ := container["image"].(string)
+	tag := ""
+	for i := len(image) - 1; i >= 0 && image[i] != '/'; i-- {
+		if image[i] == '@' {
+			return "IfNotPresent"
+		}
+		if image[i] == ':' {
+			tag = image[i+1:]
+			break
+		}
+	}
+	if tag == "" || tag == "latest" {
+		return "Always"
+	}
+	return "IfNotPresent"
+}
+
+func defaultPod(content map[string]any) {
+	setDefault(content, "Pending", "status", "phase")
+	setDefault(content, true, "spec", "enableServiceLinks")
+	defaultTemplate(content, "spec")
+}
+
+func defaultReplicas(content map[string]any) {
+	setDefault(content, int64(1), "spec", "replicas")
+	defaultTemplate(content, "spec", "template", "spec")
+}
+
+func defaultDeployment(content map[string]any) {
+	defaultReplicas(content)
+	setDefault(content, int64(10), "spec", "revisionHistoryLimit")
+	setDefault(content, int64(600), "spec", "progressDeadlineSeconds")
+	setDefault(content, "RollingUpdate", "spec", "strategy", "type")
+	if kind, _, _ := nested(content, "spec", "strategy", "type"); kind == "RollingUpdate" {
+		setDefault(content, "25%", "spec", "strategy", "rollingUpdate", "maxUnavailable")
+		setDefault(content, "25%", "spec", "strategy", "rollingUpdate", "maxSurge")
+	}
+}
+
+func defaultDaemonSet(content map[string]any) {
+	defaultTemplate(content, "spec", "template", "spec")
+	setDefault(content, int64(10), "spec", "revisionHistoryLimit")
+	setDefault(content, "RollingUpdate", "spec", "updateStrategy", "type")
+	if kind, _, _ := nested(content, "spec", "updateStrategy", "type"); kind == "RollingUpdate" {
+		setDefault(content, int64(1), "spec", "updateStrategy", "rollingUpdate", "maxUnavailable")
+		setDefault(content, int64(0), "spec", "updateStrategy", "rollingUpdate", "maxSurge")
+	}
+}
+
+func defaultStatefulSet(content map[string]any) {
+	defaultReplicas(content)
+	setDefault(content, int64(10), "spec", "revisionHistoryLimit")
+	setDefault(content, "OrderedReady", "spec", "podManagementPolicy")
+	setDefault(content, "Retain", "spec", "persistentVolumeClaimRetentionPolicy", "whenDeleted")
+	setDefault(content, "Retain", "spec", "persistentVolumeClaimRetentionPolicy", "whenScaled")
+	setDefault(content, "RollingUpdate", "spec", "updateStrategy", "type")
+	if kind, _, _ := nested(content, "spec", "updateStrategy", "type"); kind == "RollingUpdate" {
+		setDefault(content, int64(0), "spec", "updateStrategy", "rollingUpdate", "partition")
+	}
+}

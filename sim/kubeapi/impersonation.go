@@ -1,0 +1,52 @@
+package kubeapi
+
+import (
+	"errors"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// impersonate makes the request that of the user whom its client wishes to be (kubectl --as), if the client has the right
+// to be that user.
+func (s *Server) impersonate(c *call) error {
+	name, groups := c.Header.Get("Impersonate-User"), c.Header.Values("Impersonate-Group")
+	if name == "" && len(groups) == 0 {
+		return nil
+	}
+	if name == "" {
+		return apierrors.NewInternalError(errNoImpersonatedUser)
+	}
+	wishes := []attributes{{verb: "impersonate", resource: "users", name: name}}
+	for _, group := range groups {
+		wishes = append(wishes, attributes{verb: "impersonate", resource: "groups", name: group})
+	}
+	for _, wish := range wishes {
+		if allowed, _ := s.may(c.user, wish); !allowed {
+			// The real server first asks for the right to do just this request as somebody, and tells the lack of that.
+			missing := c.info.attributes()
+			missing.verb = "impersonate-on:user-info:" + missing.verb
+			return forbidden(c.user.Name, missing)
+		}
+	}
+	c.user = s.accounts.as(name, groups)
+	return nil
+}
+
+// errNoImpersonatedUser is how the real server answers to groups without a user.
+var errNoImpersonatedUser = errors.New("requested groups without impersonating a user")
+
+// as is the user of a name, known or not, in the groups.
+func (a *accounts) as(name string, groups []string) User {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	known := a.users[name]
+	user := User{Name: name, Groups: slices.Clone(groups), Rules: slices.Concat(known.Rules, everyone)}
+	if len(groups) == 0 {
+		user.Groups = slices.Clone(known.Groups)
+	}
+	if !slices.Contains(user.Groups, authenticated) {
+		user.Groups = append(user.Groups, authenticated)
+	}
+	return user
+}

@@ -1,0 +1,27 @@
+package kubeapi
+
+import rbacv1 "k8s.io/api/rbac/v1"
+
+// ManagementUsers are the Operator and the Readonly user of a management cluster, as Options.Users takes them: both may see
+// the clusters, their machines and the state of an update; the operator may also commence the steps of plans, change update
+// groups and pauses, set maintenance mode, ask for reboots, and give up on a drain.
+func ManagementUsers() []User {
+	read := []string{"get", "list", "watch"}
+	write := []string{"create", "update", "patch", "delete"}
+	rule := func(group string, verbs []string, resources ...string) Rule {
+		return Rule{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{group}, Verbs: verbs, Resources: resources}}
+	}
+	look := []Rule{
+		rule("", read, "namespaces", "events"),
+		rule("apiextensions.k8s.io", read, "customresourcedefinitions"),
+		rule("cluster.k8s.io", read, "*"), rule("kaas.mirantis.com", read, "*"), rule("lcm.mirantis.com", read, "*"),
+	}
+	change := append(append([]Rule(nil), look...),
+		rule("coordination.k8s.io", append(read, write...), "leases"),
+		rule("cluster.k8s.io", []string{"update", "patch"}, "clusters", "machines"),
+		rule("kaas.mirantis.com", []string{"update", "patch"}, "clusterupdateplans"),
+		rule("kaas.mirantis.com", write, "updategroups", "updateautopauses", "gracefulrebootrequests"),
+		rule("lcm.mirantis.com", []string{"update", "patch"}, "lcmclusterstates"),
+	)
+	return []User{{Name: Operator, Rules: change}, {Name: Readonly, Rules: look}}
+}
