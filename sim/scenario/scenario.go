@@ -27,6 +27,7 @@ type Scenario struct {
 	Name    string `json:"name"`    // as Load knows it
 	Title   string `json:"title"`   // one line
 	Teaches string `json:"teaches"` // what one learns from it, some sentences
+	Group   string `json:"group"`   // name of one of Groups; empty in a file that is not listed
 	Seed    uint64 `json:"seed"`    // of everything that is left to chance
 
 	Cluster string  `json:"cluster"` // name of the cluster and of its ClusterMaintenanceRequest
@@ -45,6 +46,11 @@ type Scenario struct {
 	Flavors   []Flavor   `json:"flavors"`
 	Projects  []string   `json:"projects"`
 	Instances []Instance `json:"instances"`
+
+	Troubles    []Trouble    `json:"troubles"`    // what goes wrong with the applications
+	Controllers []Controller `json:"controllers"` // application controllers that are none of MOSK's own
+
+	Fleet *Fleet `json:"fleet"` // many nodes and instances in short; nil when they have been generated
 
 	Found *Found `json:"found"` // how a live cloud was found; nil in a story that somebody wrote
 }
@@ -252,6 +258,14 @@ func Parse(raw []byte) (*Scenario, error) {
 	p.decode(reflect.ValueOf(s).Elem(), root, "")
 	if p.count > 0 {
 		return nil, p.err()
+	}
+	if s.Fleet != nil {
+		if s.checkFleet(p.check); p.count == 0 {
+			s.generate(p.check)
+		}
+		if p.count > 0 {
+			return nil, p.err()
+		}
 	}
 	s.setDefaults()
 	s.validate(p.check)

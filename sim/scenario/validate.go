@@ -21,6 +21,9 @@ var (
 // Power states and their numbers in Nova.
 var powerStates = map[string]int{"nostate": 0, "running": 1, "paused": 3, "shutdown": 4, "crashed": 6, "suspended": 7}
 
+// defaultMemoryGiB is a compute's memory where the file does not say it.
+const defaultMemoryGiB = 256
+
 func (s *Scenario) setDefaults() {
 	s.Cluster = cmp.Or(s.Cluster, "mos")
 	s.Update.Scope = cmp.Or(s.Update.Scope, "os")
@@ -37,7 +40,7 @@ func (s *Scenario) setDefaults() {
 			n.Zone = cmp.Or(n.Zone, "nova")
 			n.VCPUs = cmp.Or(n.VCPUs, 64)
 			if n.MemoryMiB == 0 {
-				n.MemoryGiB = cmp.Or(n.MemoryGiB, 256)
+				n.MemoryGiB = cmp.Or(n.MemoryGiB, defaultMemoryGiB)
 			}
 			n.DiskGiB = cmp.Or(n.DiskGiB, 4000)
 		}
@@ -61,6 +64,7 @@ func (s *Scenario) setDefaults() {
 func (s *Scenario) validate(check func(ok bool, format string, args ...any)) {
 	check(s.Name != "", "name: is missing")
 	check(s.Title != "", "title: is missing")
+	s.checkGroup(check)
 	check(s.Release.To != "" && s.Release.From != "" && s.Release.From != s.Release.To, "release: from and to must be there and differ")
 	check(s.Kubelet.To != "" && s.Kubelet.From != "" && s.Kubelet.From != s.Kubelet.To, "kubelet: from and to must be there and differ: a node is done when it runs the other one")
 	check(s.Rockoon.To != "" && s.Rockoon.From != "", "rockoon: from and to must be there")
@@ -72,6 +76,7 @@ func (s *Scenario) validate(check func(ok bool, format string, args ...any)) {
 	s.checkOrder(machines, check)
 	s.checkInstances(machines, check)
 	s.checkManagement(machines, check)
+	s.checkTroubles(machines, check)
 	s.checkFound(machines, check)
 	s.checkFaults(check)
 }

@@ -1,0 +1,94 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Trouble is something that goes wrong by itself on the side of the applications.
+type Trouble struct {
+	Kind     string   `json:"kind"`     // one of the Trouble constants
+	Node     string   `json:"node"`     // machine name, for the kinds that happen to a node
+	Service  string   `json:"service"`  // key of an OpenStack service, such as dns, for osdplApplying
+	Workload string   `json:"workload"` // name of a DaemonSet, StatefulSet or Deployment, for podsNotReady
+	At       Duration `json:"at"`       // after the scenario's start; default at once
+	OnReturn bool     `json:"onReturn"` // instead of at: when the node is back from its reboot; for agentsDead, computeDown and podsNotReady
+	For      Duration `json:"for"`      // how long; default until somebody mends it
+}
+
+// Kinds of trouble, and who mends them before their time.
+const (
+	TroubleController = "controllerDown"  // the OpenStack controller has no replicas: scale osh-system/rockoon up
+	TroubleRelease    = "releaseMismatch" // the new OpenStack controller is not rolled out: change the image and variable of osh-system/rockoon
+	TroubleInner      = "staleInnerState" // a lock's inner_state is active without a request: set the annotation to inactive
+	TroubleDeployment = "osdplApplying"   // a service of OpenStack cannot be applied: delete the failed pod of its job
+	TroubleAgents     = "agentsDead"      // network agents are silent: delete the node's neutron-ovs-agent pod
+	TroubleCompute    = "computeDown"     // nova-compute is silent: delete its pod
+	TroublePods       = "podsNotReady"    // a workload's pods crash on the node: delete them
+	TroubleCeph       = "cephDegraded"    // an OSD is down: delete its pod
+)
+
+var troubleKinds = []string{TroubleController, TroubleRelease, TroubleInner, TroubleDeployment, TroubleAgents, TroubleCompute, TroublePods, TroubleCeph}
+
+// Controller is an application controller that is none of MOSK's own, with locks that the update waits for.
+type Controller struct {
+	Name     string   `json:"name"`     // controllerName of its locks
+	Nodes    []string `json:"nodes"`    // machine names that it has a lock on; beside those of its roles
+	Roles    []string `json:"roles"`    // of the nodes that it has a lock on
+	Cluster  bool     `json:"cluster"`  // whether it has a ClusterWorkloadLock
+	Takes    Duration `json:"takes"`    // from a node's request to its release
+	Progress []string `json:"progress"` // what it says meanwhile, in this order
+	Failing  []string `json:"failing"`  // machine names that it fails on
+	Error    string   `json:"error"`    // what it says then
+	Times    int      `json:"times"`    // how often it fails there before it succeeds; negative: always
+	Silent   bool     `json:"silent"`   // it never answers
+}
+
+func (s *Scenario) checkTroubles(machines map[string]Node, check func(bool, string, ...any)) {
+	onNode := []string{TroubleInner, TroubleAgents, TroubleCompute, TroublePods}
+	returning := []string{TroubleAgents, TroubleCompute, TroublePods}
+	services := []string{TroubleDeployment}
+	for i, t := range s.Troubles {
+		field := fmt.Sprintf("troubles[%d]", i)
+		check(slices.Contains(troubleKinds, t.Kind), "%s.kind: is %q: want one of %v%s", field, t.Kind, troubleKinds, suggestion{t.Kind, troubleKinds})
+		_, known := machines[t.Node]
+		check(known || t.Node == "" && !slices.Contains(onNode, t.Kind), "%s.node: there is no node %q", field, t.Node)
+		check(t.Service != "" == slices.Contains(services, t.Kind), "%s.service: is for %v, which need one", field, services)
+		check(t.Workload != "" == (t.Kind == TroublePods), "%s.workload: is for %s, which needs one", field, TroublePods)
+		check(t.At >= 0 && t.For >= 0, "%s: at and for count from the start on", field)
+		check(!t.OnReturn || slices.Contains(returning, t.Kind) && t.At == 0, "%s.onReturn: is for %v, instead of at", field, returning)
+	}
+	names := []string{"openstack", "ceph", "tungstenfabric"}
+	for i, c := range s.Controllers {
+		field := fmt.Sprintf("controllers[%d]", i)
+		check(c.Name != "", "%s.name: is missing", field)
+		check(!slices.Contains(names, c.Name), "%s.name: %s is there already", field, c.Name)
+		names = append(names, c.Name)
+		for j, role := range c.Roles {
+			check(slices.Contains(roles, role), "%s.roles[%d]: role %q: want one of %v%s", field, j, role, roles, suggestion{role, roles})
+		}
+		for j, machine := range c.Nodes {
+			_, known := machines[machine]
+			check(known, "%s.nodes[%d]: there is no node %q", field, j, machine)
+		}
+		on := s.NodesOf(c)
+		for j, machine := range c.Failing {
+			n, known := machines[machine]
+			check(known && slices.Contains(on, n.Name), "%s.failing[%d]: the controller has no lock on %q", field, j, machine)
+		}
+		check(len(on) > 0 || c.Cluster, "%s: it has a lock on nothing: want nodes, roles or cluster", field)
+		check(c.Takes >= 0, "%s.takes: is negative", field)
+		check(len(c.Failing) == 0 || c.Error != "" && c.Times != 0, "%s: failing needs error and times", field)
+	}
+}
+
+// NodesOf are the Kubernetes names of the nodes that a controller has a lock on, in the scenario's order.
+func (s *Scenario) NodesOf(c Controller) []string {
+	var names []string
+	for _, n := range s.Nodes {
+		if slices.Contains(c.Nodes, n.Machine) || slices.ContainsFunc(c.Roles, n.Has) {
+			names = append(names, n.Name)
+		}
+	}
+	return names
+}
