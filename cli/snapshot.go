@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"lockstep/cli/rehearsal"
+	"lockstep/cli/inventory"
 	"lockstep/core"
 	"lockstep/kube"
 	"lockstep/nova"
@@ -74,16 +74,16 @@ func snapshot(ctx context.Context, o options, f snapshotFlags, stdout, stderr io
 	if err != nil {
 		return err
 	}
-	s := rehearsal.FromInventory(inv, programVersion())
+	s := inventory.Scenario(inv, programVersion())
 	if f.pseudonymise {
-		rehearsal.Pseudonymise(s)
+		inventory.Pseudonymise(s)
 	}
 	var file bytes.Buffer
 	name := f.output
 	if name == toStdout {
 		name = "FILE"
 	}
-	if err := s.Write(&file, rehearsal.Header(s, name)...); err != nil {
+	if err := s.Write(&file, inventory.Header(s, name)...); err != nil {
 		return err
 	}
 	if _, err := scenario.Parse(file.Bytes()); err != nil { // a file that could not be read again is worth nothing tonight
@@ -107,7 +107,7 @@ func reportSnapshot(w io.Writer, s *scenario.Scenario, missing []core.MissingFac
 	if output == toStdout {
 		where = "Wrote the inventory"
 	}
-	fmt.Fprintf(w, "%s: %s, %s.\n", where, rehearsal.Contents(s), bytesText(size))
+	fmt.Fprintf(w, "%s: %s, %s.\n", where, inventory.Contents(s), bytesText(size))
 	for _, a := range s.Found.Assumed {
 		fmt.Fprintf(w, "  assumed: %s: %s\n", oneLine(a.Field), oneLine(a.Why))
 	}

@@ -1,6 +1,6 @@
-// Package rehearsal makes a scenario of an inventory of a live cloud, so that its next update can be rehearsed in the
+// Package inventory makes a scenario of an inventory of a live cloud, so that its next update can be rehearsed in the
 // simulated one.
-package rehearsal
+package inventory
 
 import (
 	"cmp"
@@ -14,10 +14,10 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// FromInventory is the scenario in which the inventory's cloud stands where it was found; version is that of the program.
+// Scenario is the scenario in which the inventory's cloud stands where it was found; version is that of the program.
 // What the cloud did not tell is filled in, and said so under found.assumed. The result is what scenario.Parse accepts,
 // provided that the inventory has at least one node or compute host.
-func FromInventory(inv *core.Inventory, version string) *scenario.Scenario {
+func Scenario(inv *core.Inventory, version string) *scenario.Scenario {
 	b := &builder{inv: inv, s: &scenario.Scenario{
 		Format: scenario.Format, Name: fallback(oneLine(inv.Cluster, 80), "cluster"), Seed: 1,
 		Found: &scenario.Found{At: moment(clusterTime(inv)), From: oneLine(inv.Server, 200), By: version},
