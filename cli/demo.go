@@ -85,7 +85,7 @@ func demo(ctx context.Context, o options, so sim.Options) (err error) {
 	if err != nil {
 		return fmt.Errorf("read the simulated cloud's clouds.yaml: %w", err)
 	}
-	s, err := open(ctx, place{options: o, name: cloud.Scenario.Cluster, clock: cloud.Clock.Now, pace: so.Speed, journal: dir, cloudsYAML: cloudsYAML}, log)
+	s, err := open(ctx, place{options: o, name: simCluster(cloud.Scenario), clock: cloud.Clock.Now, pace: so.Speed, journal: dir, cloudsYAML: cloudsYAML}, log)
 	if err != nil {
 		return err
 	}

@@ -52,6 +52,15 @@ func (f *simFlags) load() (*scenario.Scenario, error) {
 	return told, nil
 }
 
+// simCluster is what the dashboard's header calls the cluster of a simulated cloud. A rehearsal's must never be taken for
+// the real one.
+func simCluster(s *scenario.Scenario) string {
+	if whose := s.Rehearsal(); whose != "" {
+		return "rehearsal of " + oneLine(whose)
+	}
+	return s.Cluster
+}
+
 // simTitle is what the dashboard's header calls a simulated cloud, and notice what it says of it: that nothing is real, and
 // whose cloud is being rehearsed.
 func simTitle(s *scenario.Scenario, speed float64) (title, notice string) {
