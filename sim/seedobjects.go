@@ -53,7 +53,7 @@ func newNode(s *scenario.Scenario, n scenario.Node, i int, now time.Time) *corev
 		Status: corev1.NodeStatus{
 			Capacity: capacity, Allocatable: capacity,
 			Addresses: []corev1.NodeAddress{
-				{Type: corev1.NodeInternalIP, Address: fmt.Sprintf("10.20.%d.%d", i/200, 11+i%200)},
+				{Type: corev1.NodeInternalIP, Address: nodeAddress(i)},
 				{Type: corev1.NodeHostName, Address: n.Name},
 			},
 			NodeInfo: corev1.NodeSystemInfo{
@@ -70,6 +70,9 @@ func newNode(s *scenario.Scenario, n scenario.Node, i int, now time.Time) *corev
 		},
 	}
 }
+
+// nodeAddress is the address of the i-th node.
+func nodeAddress(i int) string { return fmt.Sprintf("10.20.%d.%d", i/200, 11+i%200) }
 
 // bootID is an identifier that belongs to a node.
 func bootID(n scenario.Node, what string) string {

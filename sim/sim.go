@@ -42,6 +42,10 @@ type Options struct {
 	// Kube is an API server to use instead of the simulated one, with an administrator's rights. It needs the definitions of
 	// sim/crds and must not have been seeded before. Start writes no kubeconfig for it.
 	Kube *rest.Config
+	// Management is the API server of a management cluster to use instead of a simulated one, with an administrator's rights
+	// and the definitions of crds.Management. A scenario that has no management cluster starts none, and with Kube alone there
+	// is none either: LCM then runs the update through.
+	Management *rest.Config
 	// CloudsYAML is the path of a clouds.yaml with a cloud to use instead of the simulated OpenStack, and ExternalCloud its
 	// name there, with an administrator's rights. Its hosts are called as the scenario's nodes; its instances are its own, and
 	// nothing there goes down with a node.
@@ -61,11 +65,14 @@ type Cloud struct {
 	CloudsYAMLPath string
 	CloudName      string           // in the clouds.yaml
 	Kube           *kubeapi.Server  // nil with Options.Kube
+	Management     *kubeapi.Server  // nil with Options.Management, and where there is no management cluster
 	OpenStack      *openstack.Cloud // nil with Options.CloudsYAML
 	Faults         *fault.Switchboard
 
 	admin   *rest.Config
-	ownDir  string // to be removed by Close
+	manage  *rest.Config       // of the management cluster; nil where there is none
+	run     controller.Options // with which the controllers run
+	ownDir  string             // to be removed by Close
 	session *controller.Connection
 	stop    context.CancelFunc
 	done    chan struct{} // closed when the controllers have ended
@@ -113,8 +120,23 @@ func (c *Cloud) start(ctx context.Context, opts Options) error {
 	if err != nil {
 		return fmt.Errorf("read the clouds.yaml: %w", err)
 	}
+	c.run = ControllerOptions(c.Scenario)
+	c.run.Config, c.run.Clock, c.run.Timing, c.run.Log, c.run.Seed = c.admin, c.Clock, opts.Timing, opts.Log, seed
+	if c.run.Management = managementOptions(c.Scenario, c.manage, start); c.run.Management != nil {
+		if err := seedManagement(ctx, c.run, c.Scenario); err != nil {
+			return err
+		}
+	}
 	if err := SeedKubernetes(ctx, c.admin, c.Clock, c.Scenario, start, cloudsYAML); err != nil {
 		return err
+	}
+	if c.run.Management != nil {
+		if err := controller.PopulateManagement(ctx, c.run, managementPast(c.Scenario, start)); err != nil {
+			return err
+		}
+		if err := seedBudgets(ctx, c.admin, c.Scenario); err != nil {
+			return err
+		}
 	}
 	foundMigrations(c.OpenStack, c.Scenario)
 	if c.session, err = controller.Connect(ctx, c.CloudsYAMLPath, c.CloudName); err != nil {
@@ -123,10 +145,9 @@ func (c *Cloud) start(ctx context.Context, opts Options) error {
 	if err := c.startFaults(opts, seed, start); err != nil {
 		return err
 	}
-	run := ControllerOptions(c.Scenario)
-	foundOwners(c.Scenario, &run)
-	run.Config, run.Clock, run.Timing, run.Log, run.Seed = c.admin, c.Clock, opts.Timing, opts.Log, seed
-	run.Compute, run.Network = c.session.Compute, c.session.Network
+	run := &c.run
+	foundOwners(c.Scenario, run)
+	run.Compute, run.Network, run.Volume = c.session.Compute, c.session.Network, c.session.Volume
 	if c.OpenStack != nil {
 		run.Machines = machines{c.OpenStack}
 	}
@@ -142,7 +163,7 @@ func (c *Cloud) start(ctx context.Context, opts Options) error {
 		if c.Clock.Sleep(ctx, time.Nanosecond) != nil { // a clock that stands holds the controllers, too
 			return
 		}
-		c.err = controller.Run(ctx, run)
+		c.err = controller.Run(ctx, *run)
 	}()
 	return nil
 }
@@ -160,6 +181,9 @@ func (c *Cloud) startServers(ctx context.Context, opts Options, seed uint64, sta
 		}
 		c.admin = c.Kube.RESTConfig(kubeapi.Admin)
 	}
+	if err := c.startManagement(ctx, opts); err != nil {
+		return err
+	}
 	if opts.CloudsYAML != "" {
 		c.CloudsYAMLPath, c.CloudName = opts.CloudsYAML, opts.ExternalCloud
 		return nil
@@ -173,6 +197,23 @@ func (c *Cloud) startServers(ctx context.Context, opts Options, seed uint64, sta
 	}
 	c.OpenStack = cloud
 	return seedOpenStack(cloud, c.Scenario, start)
+}
+
+// startManagement starts the API server of the management cluster, if the scenario has one and the options bring none.
+func (c *Cloud) startManagement(ctx context.Context, opts Options) error {
+	if c.manage = opts.Management; c.manage != nil || c.Scenario.Management == nil || opts.Kube != nil {
+		return nil
+	}
+	var err error
+	c.Management, err = kubeapi.New(kubeapi.Options{Clock: c.Clock, CRDs: crds.Management(), ClusterName: ManagementContext, Users: kubeapi.ManagementUsers()})
+	if err != nil {
+		return fmt.Errorf("management cluster: %w", err)
+	}
+	if err := c.Management.Start(ctx); err != nil {
+		return fmt.Errorf("management cluster: %w", err)
+	}
+	c.manage = c.Management.RESTConfig(kubeapi.Admin)
+	return nil
 }
 
 // writeFiles writes the kubeconfig and the clouds.yaml of the servers that are ours; only their owner may read them.
@@ -192,7 +233,7 @@ func (c *Cloud) writeFiles(opts Options) error {
 	}
 	if c.Kube != nil {
 		c.KubeconfigPath = filepath.Join(dir, "kubeconfig")
-		if err := c.Kube.WriteKubeconfig(c.KubeconfigPath, cmp.Or(opts.User, kubeapi.Operator)); err != nil {
+		if err := writeKubeconfig(c.KubeconfigPath, cmp.Or(opts.User, kubeapi.Operator), c.Kube, c.Management); err != nil {
 			return err
 		}
 	}
@@ -211,7 +252,7 @@ func ControllerOptions(s *scenario.Scenario) controller.Options {
 		storage = storage || n.Has(scenario.RoleStorage)
 	}
 	return controller.Options{
-		Seed: s.Seed,
+		Seed: s.Seed, Troubles: troubles(s), Others: strangers(s),
 		Update: &controller.Update{
 			Cluster: s.Cluster, Release: s.Release.To, KubeletVersion: s.Kubelet.To, ControllerVersion: s.Rockoon.To,
 			Masters: s.Masters(), Workers: s.Workers(), Concurrency: s.Update.Concurrency, Scope: s.Update.Scope,
@@ -225,12 +266,17 @@ func ControllerOptions(s *scenario.Scenario) controller.Options {
 	}
 }
 
-// machines lets the hosts of the simulated cloud go down and up with the nodes. A node that OpenStack does not know has
-// nothing to go down.
-type machines struct{ cloud *openstack.Cloud }
+// Controllers are the options with which the controllers of this cloud run: with Options.ControllersOff whoever runs them
+// by themselves needs these.
+func (c *Cloud) Controllers() controller.Options { return c.run }
 
-func (m machines) PowerOff(host string) { _ = m.cloud.PowerOffHost(host) }
-func (m machines) PowerOn(host string)  { _ = m.cloud.PowerOnHost(host) }
+// ManagementConfig is a client configuration with all rights on the management cluster, nil where there is none.
+func (c *Cloud) ManagementConfig() *rest.Config {
+	if c.manage == nil {
+		return nil
+	}
+	return rest.CopyConfig(c.manage)
+}
 
 // AdminConfig is a client configuration with all rights, for tests and for whoever plays the cluster's own part.
 func (c *Cloud) AdminConfig() *rest.Config { return rest.CopyConfig(c.admin) }
@@ -255,6 +301,9 @@ func (c *Cloud) Close() error {
 		}
 		if c.OpenStack != nil {
 			errs = append(errs, c.OpenStack.Close())
+		}
+		if c.Management != nil {
+			c.Management.Close()
 		}
 		if c.Kube != nil {
 			c.Kube.Close()

@@ -44,12 +44,13 @@ type Options struct {
 	Seed     uint64       // of all random choices
 	Log      *slog.Logger // nil: silence
 
-	Update     *Update    // what LCM plays; nil: there is no LCM
-	OpenStack  *OpenStack // the OpenStack controller's settings; nil: it does not run
-	Ceph       bool       // whether the Ceph controller runs
-	Fabric     string     // name of the TFOperator, for example openstack-tf; empty: the TF controller does not run
-	LocksKept  bool       // Populate arms no locks: they are there as they should be
-	KubeletOff bool       // leave nodes' conditions and pods alone, for a cluster that has kubelets
+	Update     *Update     // what LCM plays; nil: there is no LCM
+	Management *Management // where LCM is told what to do; nil: it plays the update without a management cluster
+	OpenStack  *OpenStack  // the OpenStack controller's settings; nil: it does not run
+	Ceph       bool        // whether the Ceph controller runs
+	Fabric     string      // name of the TFOperator, for example openstack-tf; empty: the TF controller does not run
+	LocksKept  bool        // Populate arms no locks: they are there as they should be
+	KubeletOff bool        // leave nodes' conditions and pods alone, for a cluster that has kubelets
 
 	Others   []ThirdParty // application controllers that nobody knows
 	Troubles []Trouble    // what goes wrong, and when
@@ -132,6 +133,14 @@ func Run(ctx context.Context, opts Options) error {
 	if err != nil {
 		return err
 	}
+	cluster := ""
+	if opts.Update != nil {
+		cluster = opts.Update.Cluster
+	}
+	manage, err := newManagement(e, cluster, opts.Management)
+	if err != nil {
+		return err
+	}
 
 	var group sync.WaitGroup
 	group.Go(func() { e.view.run(ctx) })
@@ -173,6 +182,9 @@ func Run(ctx context.Context, opts Options) error {
 	}
 	group.Go(func() { e.troubles.run(ctx) })
 	if opts.Update != nil {
+		if manage != nil {
+			group.Go(func() { manage.view.run(ctx) })
+		}
 		group.Go(func() {
 			for _, ready := range armed {
 				select {
@@ -181,7 +193,10 @@ func Run(ctx context.Context, opts Options) error {
 					return
 				}
 			}
-			(&lcm{env: e, Update: opts.Update.withDefaults(), hosts: hosts}).run(ctx)
+			if manage != nil && !manage.view.synced(ctx) {
+				return
+			}
+			(&lcm{env: e, Update: opts.Update.withDefaults(), hosts: hosts, management: manage, seed: opts.Seed}).run(ctx)
 		})
 	}
 	group.Wait()

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"lockstep/sim/clock"
 )
 
@@ -30,6 +32,9 @@ type host struct {
 	bootID  string // empty: as the Node says
 	version string // of the kubelet; empty: as the Node says
 	next    string // version of the kubelet after its next start
+
+	ails time.Time // until when its kubelet is not ready
+	with string    // what its kubelet says of that
 }
 
 func newHosts(c *clock.Clock, machines Machines, switched func()) *hosts {
@@ -84,6 +89,17 @@ func (h *hosts) powerOn(name string) (bootID string) {
 		h.machines.PowerOn(name)
 	}
 	return bootID
+}
+
+// ail keeps the machine's kubelet from being ready until a moment, with what it says of that.
+func (h *hosts) ail(name string, until time.Time, with string) {
+	h.edit(name, func(host *host) { host.ails, host.with = until, with })
+}
+
+// runs tells whether a node says that it runs the kubelet that was installed last.
+func (h *hosts) runs(node *corev1.Node) bool {
+	next := h.get(node.Name).next
+	return next == "" || node.Status.NodeInfo.KubeletVersion == next
 }
 
 // hashID is an identifier in the form of a UUID that follows from its parts.

@@ -61,6 +61,9 @@ func (k *kubelet) postNode(ctx context.Context, node *corev1.Node, now time.Time
 			return time.Time{}, nil
 		}
 		status, reason, message = corev1.ConditionUnknown, "NodeStatusUnknown", "Kubelet stopped posting node status."
+	case now.Before(host.ails):
+		next = host.ails
+		status, reason, message = corev1.ConditionFalse, "KubeletNotReady", host.with
 	case !host.since.IsZero() && now.Before(host.since.Add(k.timing.PodStart/3)):
 		next = host.since.Add(k.timing.PodStart / 3)
 		status, reason, message = corev1.ConditionFalse, "KubeletNotReady", "container runtime network not ready"

@@ -2,7 +2,6 @@ package controller
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,8 +20,8 @@ type Update struct {
 	Release           string   // target, for example 21.0.0+25.2
 	KubeletVersion    string   // of the target; a node that runs it counts as updated
 	ControllerVersion string   // of the target's OpenStack controller, its image tag; empty: as it is
-	Masters           []string // Kubernetes names, in order
-	Workers           []string // Kubernetes names, in order
+	Masters           []string // Kubernetes names, in order; with a management cluster its Machines say so
+	Workers           []string // Kubernetes names, in order; with a management cluster its UpdateGroups say so
 	Concurrency       int      // workers at a time; default 1
 	Scope             string   // of every NodeMaintenanceRequest: ScopeOS (the default) or ScopeDrain
 }
@@ -35,17 +34,39 @@ func (u Update) withDefaults() Update {
 	return u
 }
 
-// lcm is the life-cycle management of the management cluster, as much of it as a MOSK cluster sees (mosk-facts 4.4).
+// lcm is the life-cycle management of the management cluster (mosk-facts 4.4). Without one it plays the update once, from
+// the beginning to the end, as much of it as a MOSK cluster sees.
 type lcm struct {
 	*env
 	Update
-	hosts *hosts
+	hosts      *hosts
+	management *management // nil: there is none
+	seed       uint64
+	started    time.Time      // of this life
+	tasks      sync.WaitGroup // what it does at the same time
 }
 
-// run plays the update once. Every step looks first whether it is done already, so that a restarted LCM goes on where the
-// cluster stands; a cluster whose nodes are all updated and that has no request needs nothing.
+// run plays the update. Every step looks first whether it is done already, so that a restarted LCM goes on where the
+// cluster stands.
 func (l *lcm) run(ctx context.Context) {
-	steps := []func(context.Context) error{l.request, l.rollOut, l.waitClusterLocks, l.masters, l.workers, l.finish}
+	l.started = l.clock.Now()
+	if l.management != nil {
+		l.manage(ctx)
+		return
+	}
+	l.through(ctx)
+}
+
+// through plays the whole update once; a cluster whose nodes are all updated and that has no request needs nothing.
+func (l *lcm) through(ctx context.Context) {
+	steps := []func(context.Context) error{
+		func(ctx context.Context) error { return l.request(ctx, l.Release, l.timing.StartDelay) },
+		l.rollOut, l.waitClusterLocks,
+		func(ctx context.Context) error { return l.each(ctx, l.Masters, 1) },
+		func(ctx context.Context) error { return l.each(ctx, l.Workers, l.Concurrency) },
+		func(ctx context.Context) error { return l.clock.Sleep(ctx, l.timing.Finalize) },
+		l.endRequest,
+	}
 	over := false
 	if l.insist(ctx, "look where the update stands", func(ctx context.Context) (err error) {
 		over, err = l.over(ctx)
@@ -89,8 +110,9 @@ func (l *lcm) updated(node *corev1.Node) bool {
 	return node.Status.NodeInfo.KubeletVersion == l.KubeletVersion
 }
 
-// request creates the ClusterMaintenanceRequest. One that somebody is deleting is replaced when it is gone.
-func (l *lcm) request(ctx context.Context) error {
+// request creates the ClusterMaintenanceRequest after a while, unless it is there. One that somebody is deleting is
+// replaced when it is gone.
+func (l *lcm) request(ctx context.Context, release string, delay time.Duration) error {
 	there := false
 	if err := l.until(ctx, time.Minute, func(ctx context.Context) (bool, error) {
 		requests, err := l.requests(ctx, clusterRequests)
@@ -99,12 +121,12 @@ func (l *lcm) request(ctx context.Context) error {
 	}, clusterRequests); err != nil || there {
 		return err
 	}
-	if err := l.clock.Sleep(ctx, l.timing.StartDelay); err != nil {
+	if err := l.clock.Sleep(ctx, delay); err != nil {
 		return err
 	}
 	return l.insist(ctx, "create the ClusterMaintenanceRequest", func(ctx context.Context) error {
 		object := lcmObject("ClusterMaintenanceRequest", l.Cluster)
-		object.Object["spec"] = map[string]any{"release": l.Release}
+		object.Object["spec"] = map[string]any{"release": release}
 		_, err := l.dyn.Resource(clusterRequests).Create(ctx, object, metav1.CreateOptions{})
 		if apierrors.IsAlreadyExists(err) {
 			return nil
@@ -113,20 +135,39 @@ func (l *lcm) request(ctx context.Context) error {
 	})
 }
 
+// endRequest ends the cluster's maintenance and waits until its request is gone.
+func (l *lcm) endRequest(ctx context.Context) error {
+	return l.until(ctx, time.Minute, func(ctx context.Context) (bool, error) {
+		object, err := l.dyn.Resource(clusterRequests).Get(ctx, l.Cluster, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			return true, nil
+		}
+		if err != nil || deleting(object) {
+			return false, err
+		}
+		return false, l.requestDeletion(ctx, clusterRequests, l.Cluster, object.GetUID())
+	}, clusterRequests)
+}
+
+// currentRelease is the release that the cluster's applications are at: what the OpenStack controller says of itself, the
+// target where there is none.
+func (l *lcm) currentRelease(ctx context.Context) (string, error) {
+	d, err := l.kube.AppsV1().Deployments(rockoonNamespace).Get(ctx, rockoonDeployment, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return l.Release, nil // a cluster without OpenStack
+	}
+	if err != nil {
+		return "", fmt.Errorf("read the OpenStack controller's deployment: %w", err)
+	}
+	return releaseOf(d.Spec.Template.Spec.Containers), nil
+}
+
 // rollOut brings the target's OpenStack controller, as the cluster's Helm bundle does.
 func (l *lcm) rollOut(ctx context.Context) error {
 	current := ""
-	if err := l.insist(ctx, "read the OpenStack controller's deployment", func(ctx context.Context) error {
-		d, err := l.kube.AppsV1().Deployments(rockoonNamespace).Get(ctx, rockoonDeployment, metav1.GetOptions{})
-		if apierrors.IsNotFound(err) {
-			current = l.Release // a cluster without OpenStack
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		current = releaseOf(d.Spec.Template.Spec.Containers)
-		return nil
+	if err := l.insist(ctx, "look which OpenStack controller runs", func(ctx context.Context) (err error) {
+		current, err = l.currentRelease(ctx)
+		return err
 	}); err != nil || current == l.Release {
 		return err
 	}
@@ -170,20 +211,20 @@ func releaseOf(containers []corev1.Container) string {
 // waitClusterLocks waits until every application controller has released its ClusterWorkloadLock. Only the start of the
 // nodes' phases depends on it: a lock that is armed again later does not stop a node that is under way.
 func (l *lcm) waitClusterLocks(ctx context.Context) error {
+	return l.waitLocks(ctx, func(string) bool { return true })
+}
+
+// waitLocks waits until the application controllers that are meant have released their ClusterWorkloadLocks.
+func (l *lcm) waitLocks(ctx context.Context, meant func(controllerName string) bool) error {
 	return l.until(ctx, time.Minute, func(ctx context.Context) (bool, error) {
 		locks, err := l.locksOf(ctx, clusterLocks, "")
-		return err == nil && allInactive(locks), err
+		for i := range locks {
+			if meant(lockController(&locks[i])) && lockState(&locks[i]) != stateInactive {
+				return false, err
+			}
+		}
+		return err == nil, err
 	}, clusterLocks)
-}
-
-// masters updates the masters one by one.
-func (l *lcm) masters(ctx context.Context) error {
-	return l.each(ctx, l.Masters, 1)
-}
-
-// workers updates the workers, as many at a time as the update allows.
-func (l *lcm) workers(ctx context.Context) error {
-	return l.each(ctx, l.Workers, l.Concurrency)
 }
 
 // each updates nodes in their order, n at a time; those whose maintenance an earlier run began come first.
@@ -222,42 +263,9 @@ func (l *lcm) each(ctx context.Context, nodes []string, n int) error {
 		}
 		group.Go(func() {
 			defer func() { <-slots }()
-			l.maintain(ctx, node)
+			l.maintain(ctx, node, l.updating(l.Scope))
 		})
 	}
 	group.Wait()
 	return ctx.Err()
-}
-
-// finish lets the other applications be updated and ends the cluster's maintenance.
-func (l *lcm) finish(ctx context.Context) error {
-	if err := l.clock.Sleep(ctx, l.timing.Finalize); err != nil {
-		return err
-	}
-	return l.until(ctx, time.Minute, func(ctx context.Context) (bool, error) {
-		object, err := l.dyn.Resource(clusterRequests).Get(ctx, l.Cluster, metav1.GetOptions{})
-		if apierrors.IsNotFound(err) {
-			return true, nil
-		}
-		if err != nil || deleting(object) {
-			return false, err
-		}
-		return false, l.requestDeletion(ctx, clusterRequests, l.Cluster, object.GetUID())
-	}, clusterRequests)
-}
-
-// maintain takes one node through its maintenance; it returns when the node is done or ctx is.
-func (l *lcm) maintain(ctx context.Context, node string) {
-	for ctx.Err() == nil {
-		err := l.maintainOnce(ctx, node)
-		if err == nil {
-			return
-		}
-		if ctx.Err() == nil && !errors.Is(err, context.Canceled) {
-			l.log.Warn("will try again", "controller", "lcm", "node", node, "error", err)
-		}
-		if l.clock.Sleep(ctx, max(l.timing.Backoff, time.Millisecond)) != nil {
-			return
-		}
-	}
 }

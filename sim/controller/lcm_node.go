@@ -2,24 +2,62 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/client-go/util/retry"
 )
 
-// evictionDeadline is the real time that one eviction may take: client-go waits out a refusal by a disruption budget on its
-// own, many times; the next look at the node's pods is the better retry.
-const evictionDeadline = 3 * time.Second
+// Why a node is in maintenance, as an LCMClusterState says it.
+const (
+	reasonUpgrade     = "upgrade"
+	reasonMaintenance = "maintenance"
+)
 
-// maintainOnce does what is left of a node's maintenance: request, wait for all locks, cordon, drain, update, reboot,
-// uncordon, end the request and wait until it is gone. A node that was gone or updated before needs nothing of it.
-func (l *lcm) maintainOnce(ctx context.Context, name string) error {
+// job is what is to be done with a node in maintenance.
+type job struct {
+	release string // of the request: what the application controllers run
+	scope   string // of the request
+	reason  string
+	done    func(*corev1.Node) bool                      // whether the work is done
+	work    func(ctx context.Context, name string) error // on a drained node
+}
+
+// updating is the job of an update.
+func (l *lcm) updating(scope string) job {
+	return job{release: l.Release, scope: scope, reason: reasonUpgrade, done: l.updated, work: func(ctx context.Context, name string) error {
+		return l.update(ctx, name, scope)
+	}}
+}
+
+// maintain takes one node through its maintenance; it returns when the node is done or ctx is.
+func (l *lcm) maintain(ctx context.Context, node string, do job) {
+	l.persist(ctx, node, func(ctx context.Context) error { return l.maintainOnce(ctx, node, do) })
+}
+
+// persist calls do for a node until it succeeds or ctx is done.
+func (l *lcm) persist(ctx context.Context, node string, do func(context.Context) error) {
+	for ctx.Err() == nil {
+		err := do(ctx)
+		if err == nil {
+			return
+		}
+		if ctx.Err() == nil && !errors.Is(err, context.Canceled) {
+			l.log.Warn("will try again", "controller", "lcm", "node", node, "error", err)
+		}
+		if l.clock.Sleep(ctx, max(l.timing.Backoff, time.Millisecond)) != nil {
+			return
+		}
+	}
+}
+
+// maintainOnce does what is left of a node's maintenance: request, wait for all locks, cordon, drain, the work itself,
+// uncordon, end the request and wait until it is gone. A node that was gone or done before needs nothing of it.
+func (l *lcm) maintainOnce(ctx context.Context, name string, do job) error {
 	node, err := l.kube.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return nil
@@ -31,43 +69,114 @@ func (l *lcm) maintainOnce(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if request == nil && l.updated(node) {
-		return l.cordon(ctx, name, false)
+	if !do.done(node) && (request == nil || !deleting(request)) {
+		if err := l.enter(ctx, name, do); err != nil {
+			return err
+		}
+		if err := do.work(ctx, name); err != nil {
+			return err
+		}
+	}
+	return l.leave(ctx, name, do)
+}
+
+// enter takes a node out of service: its applications let it go, it is cordoned and drained.
+func (l *lcm) enter(ctx context.Context, name string, do job) error {
+	request, err := l.requestFor(ctx, name)
+	if err != nil {
+		return err
 	}
 	locks, err := l.locksOfNode(ctx, name)
 	if err != nil {
 		return err
 	}
-	// A node that no application holds, a master without other roles, is updated without a request.
+	m := l.management
+	// A node that no application holds, a master without other roles, is worked on without a request.
 	if request == nil && len(locks) > 0 {
-		if request, err = l.createRequest(ctx, name); err != nil {
+		if err := l.createRequest(ctx, name, do); err != nil {
 			return err
 		}
 	}
-	if !l.updated(node) && (request == nil || !deleting(request)) {
-		if err := l.until(ctx, time.Minute, func(ctx context.Context) (bool, error) {
-			locks, err := l.locksOfNode(ctx, name)
-			return err == nil && allInactive(locks), err
-		}, nodeLocks); err != nil {
+	if request != nil || len(locks) > 0 {
+		if err := m.machineStage(ctx, machineDrains, name, stageRequested); err != nil {
 			return err
 		}
-		if err := l.cordon(ctx, name, true); err != nil {
+	}
+	if err := l.until(ctx, time.Minute, func(ctx context.Context) (bool, error) {
+		locks, err := l.locksOfNode(ctx, name)
+		return err == nil && allInactive(locks), err
+	}, nodeLocks); err != nil {
+		return err
+	}
+	if err := m.machineStage(ctx, machineDrains, name, stageLocks); err != nil {
+		return err
+	}
+	if err := m.wantDrain(ctx, name, "true", do.reason); err != nil {
+		return err
+	}
+	if err := m.setDrain(ctx, name, cordonDraining, ""); err != nil {
+		return err
+	}
+	if err := l.cordon(ctx, name, true); err != nil {
+		return err
+	}
+	if err := l.drain(ctx, name); err != nil {
+		return err
+	}
+	if err := m.setDrain(ctx, name, cordonDrained, ""); err != nil {
+		return err
+	}
+	for _, stage := range []string{stageDrained, stageSwarmDrained} {
+		if err := m.machineStage(ctx, machineDrains, name, stage); err != nil {
 			return err
 		}
-		if err := l.drain(ctx, name); err != nil {
-			return err
-		}
-		if err := l.update(ctx, name); err != nil {
-			return err
-		}
+	}
+	return nil
+}
+
+// leave brings a node back into service and waits until its applications have taken it.
+func (l *lcm) leave(ctx context.Context, name string, do job) error {
+	m := l.management
+	node, err := l.kube.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return fmt.Errorf("read node %s: %w", name, err)
+	}
+	request, err := l.requestFor(ctx, name)
+	if err != nil {
+		return err
+	}
+	if request == nil && !node.Spec.Unschedulable {
+		return m.setMachine(ctx, name, map[string]any{"state": machineReady, "kubernetesCordonDrain": "", "swarmCordonDrain": ""})
+	}
+	if err := l.waitReady(ctx, name, ""); err != nil { // a restarted LCM may find it on its way
+		return err
+	}
+	if err := m.wantDrain(ctx, name, "false", do.reason); err != nil {
+		return err
+	}
+	if err := m.setDrain(ctx, name, uncordoning, ""); err != nil {
+		return err
 	}
 	if err := l.cordon(ctx, name, false); err != nil {
+		return err
+	}
+	if err := m.tellDrain(ctx, name, "false", 1, ""); err != nil {
+		return err
+	}
+	for _, stage := range []string{stageSwarmUncordon, stageUncordoned} {
+		if err := m.machineStage(ctx, machineDrains, name, stage); err != nil {
+			return err
+		}
+	}
+	if err := m.setMachine(ctx, name, map[string]any{
+		"state": machineReady, "kubernetesCordonDrain": "", "kubernetesCordonDrainError": "", "swarmCordonDrain": "",
+	}); err != nil {
 		return err
 	}
 	if request == nil {
 		return nil
 	}
-	return l.until(ctx, time.Minute, func(ctx context.Context) (bool, error) {
+	if err := l.until(ctx, time.Minute, func(ctx context.Context) (bool, error) {
 		request, err := l.requestFor(ctx, name)
 		if err != nil || request == nil {
 			return err == nil, err
@@ -76,17 +185,19 @@ func (l *lcm) maintainOnce(ctx context.Context, name string) error {
 			return false, nil
 		}
 		return false, l.requestDeletion(ctx, nodeRequests, request.GetName(), request.GetUID())
-	}, nodeRequests)
+	}, nodeRequests); err != nil {
+		return err
+	}
+	return m.machineStage(ctx, machineDrains, name, stageRequestRemoved)
 }
 
-func (l *lcm) createRequest(ctx context.Context, node string) (*unstructured.Unstructured, error) {
+func (l *lcm) createRequest(ctx context.Context, node string, do job) error {
 	object := lcmObject("NodeMaintenanceRequest", node)
-	object.Object["spec"] = map[string]any{"nodeName": node, "release": l.Release, "scope": l.Scope}
-	created, err := l.dyn.Resource(nodeRequests).Create(ctx, object, metav1.CreateOptions{})
-	if err != nil {
-		return nil, fmt.Errorf("create NodeMaintenanceRequest %s: %w", node, err)
+	object.Object["spec"] = map[string]any{"nodeName": node, "release": do.release, "scope": do.scope}
+	if _, err := l.dyn.Resource(nodeRequests).Create(ctx, object, metav1.CreateOptions{}); err != nil {
+		return fmt.Errorf("create NodeMaintenanceRequest %s: %w", node, err)
 	}
-	return created, nil
+	return nil
 }
 
 func (l *lcm) locksOfNode(ctx context.Context, node string) ([]unstructured.Unstructured, error) {
@@ -112,109 +223,59 @@ func allInactive(locks []unstructured.Unstructured) bool {
 	return true
 }
 
-// cordon takes the node out of scheduling, or brings it back.
-func (l *lcm) cordon(ctx context.Context, name string, unschedulable bool) error {
-	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
-		node, err := l.kube.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
-		if err != nil {
-			return err
-		}
-		var taints []corev1.Taint
-		tainted := false
-		for _, taint := range node.Spec.Taints {
-			if taint.Key != corev1.TaintNodeUnschedulable {
-				taints = append(taints, taint)
-				continue
-			}
-			tainted = true
-		}
-		if node.Spec.Unschedulable == unschedulable && tainted == unschedulable {
-			return nil
-		}
-		if unschedulable {
-			now := metav1.NewTime(l.clock.Now())
-			taints = append(taints, corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule, TimeAdded: &now})
-		}
-		node.Spec.Unschedulable, node.Spec.Taints = unschedulable, taints
-		_, err = l.kube.CoreV1().Nodes().Update(ctx, node, metav1.UpdateOptions{})
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("cordon node %s: %w", name, err)
-	}
-	return nil
-}
-
-// drain evicts the node's pods but those of DaemonSets, until none is left. A disruption budget that says no is asked
-// again at the next look.
-func (l *lcm) drain(ctx context.Context, name string) error {
-	for {
-		list, err := l.kube.CoreV1().Pods(metav1.NamespaceAll).List(ctx, metav1.ListOptions{FieldSelector: "spec.nodeName=" + name})
-		if err != nil {
-			return fmt.Errorf("list the pods of node %s: %w", name, err)
-		}
-		left := 0
-		for i := range list.Items {
-			pod := &list.Items[i]
-			kind, _ := podOwner(pod)
-			_, static := pod.Annotations[corev1.MirrorPodAnnotationKey]
-			if kind == daemonSet || static || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
-				continue
-			}
-			left++
-			if pod.DeletionTimestamp != nil {
-				continue
-			}
-			if err := l.evict(ctx, pod); err != nil {
-				l.log.Info("not evicted", "node", name, "pod", pod.Namespace+"/"+pod.Name, "error", err)
-			}
-		}
-		if left == 0 {
-			return nil
-		}
-		if err := l.clock.Sleep(ctx, max(l.timing.Drain, time.Millisecond)); err != nil {
-			return err
-		}
-	}
-}
-
-func (l *lcm) evict(ctx context.Context, pod *corev1.Pod) error {
-	ctx, cancel := context.WithTimeout(ctx, evictionDeadline)
-	defer cancel()
-	err := l.kube.PolicyV1().Evictions(pod.Namespace).Evict(ctx, &policyv1.Eviction{
-		ObjectMeta:    metav1.ObjectMeta{Name: pod.Name, Namespace: pod.Namespace},
-		DeleteOptions: &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &pod.UID}},
-	})
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	return err
-}
-
 // update runs the states of the LCM agent and, where the scope allows it, reboots the machine. The node runs the target
 // when it is over.
-func (l *lcm) update(ctx context.Context, name string) error {
-	if err := l.clock.Sleep(ctx, l.timing.Update); err != nil {
+func (l *lcm) update(ctx context.Context, name, scope string) error {
+	if err := l.agentStates(ctx, name); err != nil {
 		return err
 	}
 	l.hosts.install(name, l.KubeletVersion)
-	bootID := ""
-	if l.Scope == ScopeOS {
-		l.hosts.powerOff(name)
-		err := l.clock.Sleep(ctx, l.timing.Reboot)
-		bootID = l.hosts.powerOn(name) // also on the way out: a stopped simulation must not leave hosts off
-		if err != nil {
-			return err
-		}
-	} else {
-		l.hosts.restartKubelet(name)
+	if scope == ScopeOS {
+		return l.reboot(ctx, name)
 	}
+	l.hosts.restartKubelet(name)
+	return l.waitReady(ctx, name, "")
+}
+
+// agentStates runs what the LCM agent has to do on a node. Without a management cluster nothing tells how far it is: then
+// a node that was cordoned before this life of LCM has been worked on since.
+func (l *lcm) agentStates(ctx context.Context, name string) error {
+	if l.management != nil {
+		return l.runAgent(ctx, name)
+	}
+	node, err := l.kube.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return fmt.Errorf("read node %s: %w", name, err)
+	}
+	begun := l.clock.Now()
+	for _, taint := range node.Spec.Taints {
+		if taint.Key == corev1.TaintNodeUnschedulable && taint.TimeAdded != nil && taint.TimeAdded.Time.Before(l.started) {
+			begun = taint.TimeAdded.Time
+		}
+	}
+	return l.clock.SleepUntil(ctx, begun.Add(l.timing.Update))
+}
+
+// waitReady waits until the node is ready, runs the target where a kubelet of the target was installed, and has booted as
+// bootID says, if that is not empty. What takes too long is told.
+func (l *lcm) waitReady(ctx context.Context, name, bootID string) error {
+	m := l.management
+	blocked := "ready/" + name
+	defer m.block(blocked, "")
+	begun := l.clock.Now()
 	return l.until(ctx, time.Minute, func(ctx context.Context) (bool, error) {
 		node, err := l.kube.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
 			return false, err
 		}
-		return l.updated(node) && nodeReady(node).Status == corev1.ConditionTrue &&
-			(bootID == "" || node.Status.NodeInfo.BootID == bootID), nil
+		ready := nodeReady(node)
+		if ready.Status == corev1.ConditionTrue && l.hosts.runs(node) && (bootID == "" || node.Status.NodeInfo.BootID == bootID) {
+			return true, nil
+		}
+		if waited := l.clock.Now().Sub(begun); waited >= l.timing.StuckAfter {
+			m.block(blocked, fmt.Sprintf("machine %s: node %s is not Ready for %s: %s", m.machineOf(name), name,
+				waited.Truncate(time.Minute), ready.Message))
+		}
+		return false, nil
 	}, nodesResource)
 }

@@ -16,6 +16,11 @@ type Timing struct {
 	Reboot         time.Duration // machine off until its kubelet posts again; default 6 min
 	Finalize       time.Duration // the last phase, all other applications; default 15 min
 
+	AgentUpgrade time.Duration // of the LCM agent of a machine; default 30 s
+	ItemRetry    time.Duration // from the failure of a state item until it is run again; default 1 min
+	StuckAfter   time.Duration // until LCM says that a node does not come back; default 10 min
+	PlanLook     time.Duration // between two looks at the update plan when nothing changes; default 30 s
+
 	// kubelet
 	Heartbeat time.Duration // between two posts of an unchanged node status; default 5 min
 	NodeGrace time.Duration // from the last post until the node is Unknown; default 40 s
@@ -58,6 +63,10 @@ func (t Timing) withDefaults() Timing {
 	set(&t.Update, 10*time.Minute)
 	set(&t.Reboot, 6*time.Minute)
 	set(&t.Finalize, 15*time.Minute)
+	set(&t.AgentUpgrade, 30*time.Second)
+	set(&t.ItemRetry, time.Minute)
+	set(&t.StuckAfter, 10*time.Minute)
+	set(&t.PlanLook, 30*time.Second)
 	set(&t.Heartbeat, 5*time.Minute)
 	set(&t.NodeGrace, 40*time.Second)
 	set(&t.PodStart, 45*time.Second)

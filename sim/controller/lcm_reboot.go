@@ -1,0 +1,106 @@
+package controller
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// reboot switches the machine under a node off and on, and waits until the node is back.
+func (l *lcm) reboot(ctx context.Context, name string) error {
+	m := l.management
+	if err := m.setMachine(ctx, name, map[string]any{"state": machineReboot, "reboot": map[string]any{
+		"requestedAt": l.clock.Now().Format(time.RFC3339), "completed": false, "errorMessage": ""}}); err != nil {
+		return err
+	}
+	l.hosts.powerOff(name)
+	err := l.clock.Sleep(ctx, l.timing.Reboot)
+	if m != nil {
+		for _, late := range m.NotReady {
+			if late.Node == name {
+				l.hosts.ail(name, l.clock.Now().Add(late.For), late.Message)
+			}
+		}
+	}
+	bootID := l.hosts.powerOn(name) // also on the way out: a stopped simulation must not leave hosts off
+	if err != nil {
+		return err
+	}
+	if err := l.waitReady(ctx, name, bootID); err != nil {
+		return err
+	}
+	if err := m.setMachine(ctx, name, map[string]any{"reboot": map[string]any{"completed": true}}); err != nil {
+		return err
+	}
+	return m.machineStage(ctx, providerMachineUps, name, stageReboot)
+}
+
+// rebooted tells whether the machine of a node has been rebooted since a request was made.
+func (m *management) rebooted(node string, request *unstructured.Unstructured) bool {
+	machine := m.last(lcmMachines, m.machineOf(node))
+	if machine == nil {
+		return true // nothing that LCM could reboot
+	}
+	asked, _, _ := unstructured.NestedString(machine.Object, "status", "reboot", "requestedAt")
+	return flag(machine, "status", "reboot", "completed") && !timeOf(asked).Before(request.GetCreationTimestamp().Time)
+}
+
+// rebootRequested reboots the machines of a GracefulRebootRequest one after another, as an update would order them, and
+// removes the request when all are done.
+func (l *lcm) rebootRequested(ctx context.Context, request *unstructured.Unstructured) error {
+	m := l.management
+	wanted := map[string]bool{}
+	names, _, _ := unstructured.NestedStringSlice(request.Object, "spec", "machines")
+	for _, name := range names {
+		wanted[name] = true
+	}
+	meant := func(machine *unstructured.Unstructured) bool { return len(wanted) == 0 || wanted[machine.GetName()] }
+	masters := m.inOrder(func(machine *unstructured.Unstructured) bool { return isMaster(machine) && meant(machine) })
+	workers := m.inOrder(func(machine *unstructured.Unstructured) bool { return !isMaster(machine) && meant(machine) })
+	release, err := l.currentRelease(ctx)
+	if err != nil {
+		return err
+	}
+	if err := l.openCluster(ctx, release); err != nil {
+		return err
+	}
+	all := append(masters, workers...)
+	for _, machine := range all {
+		if err := m.markReboot(ctx, machine.GetName(), "true"); err != nil {
+			return err
+		}
+	}
+	for _, machine := range all {
+		node := nodeOf(machine)
+		done := func(*corev1.Node) bool { return m.rebooted(node, request) }
+		l.maintain(ctx, node, job{release: release, scope: ScopeOS, reason: reasonMaintenance, done: done, work: l.reboot})
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := m.markReboot(ctx, machine.GetName(), nil); err != nil {
+			return err
+		}
+	}
+	if err := l.closeCluster(ctx); err != nil {
+		return err
+	}
+	uid := request.GetUID()
+	err = m.objects(rebootsResource).Delete(ctx, request.GetName(), metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}})
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil
+	}
+	return err
+}
+
+// markReboot sets or removes the mark of a machine that is to be rebooted.
+func (m *management) markReboot(ctx context.Context, machine string, value any) error {
+	err := m.patch(ctx, lcmMachines, machine, map[string]any{"metadata": map[string]any{"annotations": map[string]any{annotationGraceful: value}}})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,140 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// report tells in the Cluster, its LCMCluster and its Machines how they are.
+func (l *lcm) report(ctx context.Context, firing []string) error {
+	m := l.management
+	machines := m.seen(machinesResource)
+	nodes := l.view.nodes()
+	ready := 0
+	var unready []string
+	var errs []error
+	for _, machine := range machines {
+		ok, err := l.reportMachine(ctx, machine, nodes[nodeOf(machine)])
+		errs = append(errs, err)
+		if ok {
+			ready++
+		} else {
+			unready = append(unready, machine.GetName())
+		}
+	}
+	stuck := m.stuckMessage()
+	current := map[string]any{"name": m.Source, "version": releaseNumber(m.Source)}
+	done := false
+	if plan := m.last(plansResource, m.planName()); plan != nil && text(plan, "status", "status") == planCompleted {
+		current, done = map[string]any{"name": m.Target, "version": m.Version}, true
+	}
+	fields := map[string]any{"requestedNodes": len(machines), "readyNodes": ready, "lcmOperationStuck": stuck != "", "lcmOperationStuckMessage": stuck}
+	if done {
+		fields["release"] = m.Target
+	}
+	errs = append(errs, m.tellStatus(ctx, lcmClusters, m.cluster, fields))
+
+	kubernetes, text := true, ""
+	if len(unready) > 0 {
+		kubernetes, text = false, "not ready machines: "+strings.Join(unready, ", ")
+	}
+	conditions := []any{
+		condition("Helm", true, ""), condition("Kubernetes", kubernetes, text), condition("Nodes", ready == len(machines), text),
+		condition("LCMOperation", stuck == "", stuck),
+	}
+	if len(firing) > 0 {
+		conditions = append(conditions, condition("UpdateAutoPause", false, "update is paused, firing alerts: "+strings.Join(firing, ", ")))
+	}
+	available := []any{map[string]any{"name": m.Target, "version": m.Version, "rebootRequired": true}}
+	if done {
+		available = []any{}
+	}
+	if cluster := m.last(clustersResource, m.cluster); cluster != nil && !kubernetes && conditionReady(cluster, "Kubernetes") {
+		errs = append(errs, m.event(ctx, cluster, "ClusterKubernetesNotReady", "Kubernetes of the cluster is not ready: "+text))
+	}
+	errs = append(errs, m.tellStatus(ctx, clustersResource, m.cluster, map[string]any{"providerStatus": map[string]any{
+		"ready": kubernetes && stuck == "", "conditions": conditions,
+		"nodes":       map[string]any{"requested": len(machines), "ready": ready},
+		"releaseRefs": map[string]any{"current": current, "available": available},
+	}}))
+	return errors.Join(errs...)
+}
+
+// condition is one as this API has them: without status and time.
+func condition(kind string, ready bool, message string) map[string]any {
+	return map[string]any{"type": kind, "ready": ready, "message": message}
+}
+
+// conditionReady tells whether an object was last seen to say that a condition is ready; one that it does not have is.
+func conditionReady(object *unstructured.Unstructured, kind string) bool {
+	for _, c := range listOf(object, "status", "providerStatus", "conditions") {
+		if c["type"] == kind {
+			return c["ready"] == true
+		}
+	}
+	return true
+}
+
+// reportMachine tells in a Machine how it is, and whether it is ready.
+func (l *lcm) reportMachine(ctx context.Context, machine *unstructured.Unstructured, node *corev1.Node) (bool, error) {
+	m := l.management
+	own := m.last(lcmMachines, machine.GetName())
+	if own == nil {
+		return false, nil
+	}
+	state := text(own, "status", "state")
+	kubelet, problem := false, "node "+nodeOf(machine)+" is not there"
+	if node != nil {
+		c := nodeReady(node)
+		kubelet, problem = c.Status == corev1.ConditionTrue, ""
+		if !kubelet {
+			problem = c.Message
+		}
+	}
+	agent := ""
+	for _, item := range stateItems {
+		status, _, _ := unstructured.NestedMap(own.Object, "status", "stateItemStatuses", item.name)
+		if code, _ := status["exitCode"].(int64); code != 0 {
+			agent = fmt.Sprintf("state item %s failed, attempt %d: %s", item.name, status["attempt"], status["message"])
+		}
+	}
+	inMaintenance := text(own, "status", "kubernetesCordonDrain") != ""
+	ready := kubelet && state == machineReady
+	var err error
+	if !kubelet && conditionReady(machine, "Kubelet") {
+		err = m.event(ctx, machine, "MachineLCMAgentNotReady", "LCM agent has not reported its state since "+m.now())
+	}
+	return ready, errors.Join(err, m.tellStatus(ctx, machinesResource, machine.GetName(), map[string]any{
+		"phase": state,
+		"providerStatus": map[string]any{
+			"status": state, "ready": ready, "upgradeIndex": number(machine, providerValue("upgradeIndex")...),
+			"conditions": []any{
+				condition("Kubelet", kubelet, problem), condition("LCM", agent == "", agent),
+				condition("Maintenance", !inMaintenance, ""), condition("Reboot", state != machineReboot, ""),
+			},
+		},
+	}))
+}
+
+// event writes an event about an object.
+func (m *management) event(ctx context.Context, about *unstructured.Unstructured, reason, message string) error {
+	now := metav1.NewTime(m.clock.Now())
+	_, err := m.kube.CoreV1().Events(m.Project).Create(ctx, &corev1.Event{
+		ObjectMeta: metav1.ObjectMeta{Name: about.GetName() + "." + hashID(reason, message, now.String())[:8], Namespace: m.Project},
+		InvolvedObject: corev1.ObjectReference{APIVersion: about.GetAPIVersion(), Kind: about.GetKind(), Namespace: about.GetNamespace(),
+			Name: about.GetName(), UID: about.GetUID()},
+		Reason: reason, Message: message, Type: corev1.EventTypeWarning, Count: 1, FirstTimestamp: now, LastTimestamp: now,
+		Source: corev1.EventSource{Component: "lcm-controller"},
+	}, metav1.CreateOptions{})
+	if err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("write an event about %s %s: %w", about.GetKind(), about.GetName(), err)
+	}
+	return nil
+}

@@ -1,0 +1,97 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/util/retry"
+)
+
+// Names of stages, as the API has them (mosk-facts 1.7).
+const (
+	stageAgent          = "Agent upgraded"
+	stagePrepare        = "Prepare phase done"
+	stageDeploy         = "Deploy phase done"
+	stageReboot         = "Reboot done"
+	stageControlPlane   = "Control plane nodes MKE upgraded"
+	stageWorkers        = "Worker nodes MKE upgraded"
+	stageRequested      = "Node maintenance requested"
+	stageLocks          = "Node workload locks inactive"
+	stageDrained        = "Kubernetes drained"
+	stageSwarmDrained   = "Swarm drained"
+	stageSwarmUncordon  = "Swarm uncordoned"
+	stageUncordoned     = "Kubernetes uncordoned"
+	stageRequestRemoved = "Node maintenance request removed"
+	stageCluster        = "Requested cluster maintenance"
+	stageClusterLocks   = "Cluster workload locks are inactive"
+	stageClusterRemoved = "Cluster maintenance request removed"
+)
+
+// machineStage notes that a node has reached a stage of its maintenance.
+func (m *management) machineStage(ctx context.Context, resource schema.GroupVersionResource, node, name string) error {
+	if m == nil {
+		return nil
+	}
+	return m.stage(ctx, resource, m.machineOf(node), name)
+}
+
+// clusterStage notes that the cluster has reached a stage of its update.
+func (m *management) clusterStage(ctx context.Context, name string) error {
+	if m == nil {
+		return nil
+	}
+	if err := m.stage(ctx, clusterUpgrades, m.cluster, name); err != nil {
+		return err
+	}
+	if name != stageControlPlane && name != stageWorkers {
+		return nil
+	}
+	return m.stage(ctx, providerUpgrades, m.cluster, name)
+}
+
+// stage adds a stage to an object, which it makes where it is missing; a stage that is there stays as it is. The stages of
+// another update are dropped.
+func (m *management) stage(ctx context.Context, resource schema.GroupVersionResource, name, stage string) error {
+	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		object, err := m.objects(resource).Get(ctx, name, metav1.GetOptions{})
+		missing := apierrors.IsNotFound(err)
+		if missing {
+			object, err = m.newObject(resource, stageKinds[resource], name), nil
+		}
+		if err != nil {
+			return err
+		}
+		stages, _, _ := unstructured.NestedSlice(object.Object, "stages")
+		if object.GetAnnotations()[annotationTarget] != m.Target {
+			stages = nil
+			object.SetAnnotations(map[string]string{annotationTarget: m.Target})
+		}
+		for _, one := range stages {
+			if fields, ok := one.(map[string]any); ok && fields["name"] == stage {
+				return nil
+			}
+		}
+		switch resource {
+		case clusterUpgrades, providerUpgrades, providerMachineUps:
+			object.Object["fromRelease"], object.Object["toRelease"] = m.Source, m.Target
+		}
+		object.Object["stages"] = append(stages, map[string]any{"name": stage, "timestamp": m.now(), "success": true, "message": ""})
+		if missing {
+			_, err = m.objects(resource).Create(ctx, object, metav1.CreateOptions{})
+		} else {
+			_, err = m.objects(resource).Update(ctx, object, metav1.UpdateOptions{})
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("note the stage %q of %s %s: %w", stage, resource.Resource, name, err)
+	}
+	return nil
+}
+
+// annotationTarget says on an object with stages which update they belong to.
+const annotationTarget = "lcm.mirantis.com/target-release"
