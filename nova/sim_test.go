@@ -97,7 +97,7 @@ func TestSimALiveMigrationFromBeginningToEnd(t *testing.T) {
 func TestSimAFailureComesWithNovasText(t *testing.T) {
 	const text = "internal error: guest CPU doesn't match specification"
 	cloud := simCloud(t, openstack.Options{Clock: fast()},
-		openstack.ServerSpec{Name: "db-1", ID: "db-1", Behaviour: openstack.Behaviour{FailLive: openstack.Failure{Times: 1, Text: text, At: 0.5}}},
+		openstack.ServerSpec{Name: "db-1", ID: "db-1", Behaviour: openstack.Behaviour{FailLive: openstack.Failure{Times: 1, Text: text}}},
 		openstack.ServerSpec{Name: "big", ID: "big", Behaviour: openstack.Behaviour{NoValidHost: true}})
 	c := simClient(t, cloud, "sim")
 	p, b := poll(t, c, 300, "kaas-node-001")

@@ -85,6 +85,7 @@ type Cloud struct {
 	users    map[string]*user    // by ID
 	appCreds map[string]*appCredential
 	tokens   map[string]*token
+	revoked  map[string]bool // tokens that were given up, by ID
 
 	flavors        map[string]*flavor // by flavor ID
 	flavorOrder    []*flavor
@@ -96,7 +97,10 @@ type Cloud struct {
 	volumeServices []*service
 	groups         []*group
 
-	ownAggregates []AggregateSpec // of AddAggregate; without any, the zones make them
+	images        []*image
+	keypairs      []*keypair
+	aggregates    []*aggregate
+	lastAggregate int // number of the last aggregate
 
 	servers   map[string]*server // by ID, deleted ones included
 	order     []*server          // as Nova lists them: newest first
@@ -130,6 +134,7 @@ func New(opts Options) (*Cloud, error) {
 		users:     make(map[string]*user),
 		appCreds:  make(map[string]*appCredential),
 		tokens:    make(map[string]*token),
+		revoked:   make(map[string]bool),
 		flavors:   make(map[string]*flavor),
 		hosts:     make(map[string]*host),
 		servers:   make(map[string]*server),

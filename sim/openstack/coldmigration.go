@@ -11,17 +11,21 @@ func (c *Cloud) coldMigrate(now time.Time, s *server, a *action, f *flavor, want
 	}
 	m := c.newMigration(now, s, kind, a.userID, a.projectID)
 	m.newFlavor, m.action, m.wanted = f, a, wanted
-	m.step = a.event("cold_migrate", now, nil)
+	conductor := a.event("conductor_migrate_server", now, c.control())
+	m.step = a.event("cold_migrate", now, c.control())
 	s.migration, s.priorVM = m, s.vm
 	s.setTask(now, "resize_prep")
 	m.timer = c.events.at(now.Add(scheduling), func(t time.Time) {
-		if m.dest = c.pick(t, s, f, wanted, s.host); m.dest == nil {
-			c.returnCold(t, m, noValidHost)
+		var failure string
+		if m.dest, failure = c.pick(t, s, f, wanted, s.host); m.dest == nil {
+			a.finishEvent(conductor, t, &failure)
+			c.returnCold(t, m, failure)
 			return
 		}
 		claim(m.dest, f, 1)
 		m.claimed = true
 		a.finishEvent(m.step, t, nil)
+		a.finishEvent(conductor, t, nil)
 		m.step = a.event("compute_prep_resize", t, m.dest)
 		m.set(t, "pre-migrating")
 		m.timer = c.events.at(t.Add(800*time.Millisecond), func(t time.Time) { c.stepOn(t, m, m.source, func(t time.Time) { c.copyCold(t, m) }) })
@@ -135,6 +139,10 @@ func (c *Cloud) revertCold(now time.Time, m *migration, a *action) {
 			s.set(t, s.afterResize(), "", s.power)
 			s.migration = nil
 			a.finishEvent(e, t, nil)
+			a.finishEvent(a.event("compute_finish_revert_resize", t, m.source), t, nil)
+			if s.vm == vmStopped {
+				a.finishEvent(a.event("compute_stop_instance", t, m.source), t, nil)
+			}
 		})
 	})
 }

@@ -3,7 +3,9 @@ package openstack
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
+	"time"
 )
 
 // computeRoutes are Nova's operations. Those that differ by microversion tell the difference themselves.
@@ -20,17 +22,25 @@ func (c *Cloud) computeRoutes() []route {
 		{method: get, path: v + "/{$}", public: true, do: computeV21},
 
 		{method: get, path: v + "/servers", do: listServers},
+		{method: post, path: v + "/servers", do: createServer},
 		{method: get, path: v + "/servers/detail", do: listServersDetail},
 		{method: get, path: v + "/servers/{id}", do: showServer},
+		{method: put, path: v + "/servers/{id}", do: updateServer},
 		{method: del, path: v + "/servers/{id}", do: deleteServer},
 		{method: post, path: v + "/servers/{id}/action", do: serverAction},
-		{method: get, path: v + "/servers/{id}/tags", since: 26, do: listTags},
-		{method: put, path: v + "/servers/{id}/tags", since: 26, do: replaceTags},
-		{method: del, path: v + "/servers/{id}/tags", since: 26, do: deleteTags},
-		{method: get, path: v + "/servers/{id}/tags/{tag}", since: 26, do: showTag},
-		{method: put, path: v + "/servers/{id}/tags/{tag}", since: 26, do: addTag},
-		{method: del, path: v + "/servers/{id}/tags/{tag}", since: 26, do: deleteTag},
+		{method: get, path: v + "/servers/{id}/tags", since: 26, alien: rule + "os-server-tags:index", do: listTags},
+		{method: put, path: v + "/servers/{id}/tags", since: 26, alien: rule + "os-server-tags:update_all", do: replaceTags},
+		{method: del, path: v + "/servers/{id}/tags", since: 26, alien: rule + "os-server-tags:delete_all", do: deleteTags},
+		{method: get, path: v + "/servers/{id}/tags/{tag}", since: 26, alien: rule + "os-server-tags:show", do: showTag},
+		{method: put, path: v + "/servers/{id}/tags/{tag}", since: 26, alien: rule + "os-server-tags:update", do: addTag},
+		{method: del, path: v + "/servers/{id}/tags/{tag}", since: 26, alien: rule + "os-server-tags:delete", do: deleteTag},
 		{method: get, path: v + "/servers/{id}/metadata", do: showMetadata},
+		{method: post, path: v + "/servers/{id}/metadata", do: addMetadata},
+		{method: put, path: v + "/servers/{id}/metadata", do: replaceMetadata},
+		{method: get, path: v + "/servers/{id}/metadata/{key}", do: showMetadataItem},
+		{method: put, path: v + "/servers/{id}/metadata/{key}", do: setMetadataItem},
+		{method: del, path: v + "/servers/{id}/metadata/{key}", do: deleteMetadataItem},
+		{method: get, path: v + "/servers/{id}/diagnostics", policy: rule + "os-server-diagnostics", do: serverDiagnostics},
 		{method: get, path: v + "/servers/{id}/ips", do: showAddresses},
 		{method: get, path: v + "/servers/{id}/os-volume_attachments", do: listVolumeAttachments},
 		{method: get, path: v + "/servers/{id}/os-interface", do: listInterfaces},
@@ -55,15 +65,28 @@ func (c *Cloud) computeRoutes() []route {
 		{method: get, path: v + "/os-hypervisors/statistics", until: 87, policy: rule + "os-hypervisors:statistics", do: hypervisorStatistics},
 		{method: get, path: v + "/os-hypervisors/{id}", policy: rule + "os-hypervisors:show", do: showHypervisor},
 		{method: get, path: v + "/os-hypervisors/{id}/uptime", until: 87, policy: rule + "os-hypervisors:uptime", do: hypervisorUptime},
+		{method: get, path: v + "/os-hypervisors/{id}/search", until: 52, policy: rule + "os-hypervisors:search", do: searchHypervisors},
 		{method: get, path: v + "/os-hypervisors/{id}/servers", until: 52, policy: rule + "os-hypervisors:servers", do: hypervisorServers},
 		{method: get, path: v + "/os-aggregates", policy: rule + "os-aggregates:index", do: listAggregates},
+		{method: post, path: v + "/os-aggregates", policy: rule + "os-aggregates:create", do: createAggregate},
 		{method: get, path: v + "/os-aggregates/{id}", policy: rule + "os-aggregates:show", do: showAggregate},
+		{method: put, path: v + "/os-aggregates/{id}", policy: rule + "os-aggregates:update", do: updateAggregate},
+		{method: del, path: v + "/os-aggregates/{id}", policy: rule + "os-aggregates:delete", do: deleteAggregate},
+		{method: post, path: v + "/os-aggregates/{id}/action", policy: rule + "os-aggregates:set_metadata", do: aggregateAction},
+		{method: get, path: v + "/os-hosts", until: 42, policy: rule + "os-hosts:list", do: listHosts},
 		{method: get, path: v + "/os-availability-zone", do: listZones},
 		{method: get, path: v + "/os-availability-zone/detail", policy: rule + "os-availability-zone:detail", do: listZonesDetail},
 		{method: get, path: v + "/os-migrations", policy: rule + "os-migrations:index", do: listMigrations},
 		{method: get, path: v + "/os-server-groups", do: listServerGroups},
+		{method: post, path: v + "/os-server-groups", do: createServerGroup},
 		{method: get, path: v + "/os-server-groups/{id}", do: showServerGroup},
-		{method: get, path: v + "/os-keypairs", do: func(*call) reply { return ok(object{"keypairs": []object{}}) }},
+		{method: del, path: v + "/os-server-groups/{id}", do: deleteServerGroup},
+		{method: get, path: v + "/os-keypairs", do: listKeypairs},
+		{method: post, path: v + "/os-keypairs", do: createKeypair},
+		{method: get, path: v + "/os-keypairs/{id}", do: showKeypair},
+		{method: del, path: v + "/os-keypairs/{id}", do: deleteKeypair},
+		{method: get, path: v + "/os-simple-tenant-usage", policy: rule + "os-simple-tenant-usage:list", do: listUsages},
+		{method: get, path: v + "/os-simple-tenant-usage/{id}", do: showUsage},
 		{method: get, path: v + "/extensions", do: func(*call) reply { return ok(object{"extensions": []object{}}) }},
 		{method: get, path: v + "/limits", do: showLimits},
 		{method: get, path: v + "/os-quota-sets/{id}", do: showQuota},
@@ -107,6 +130,46 @@ func (k *call) page() (limit int, marker string, refused *reply) {
 		limit = min(limit, n)
 	}
 	return limit, k.query.Get("marker"), nil
+}
+
+// onlyQuery refuses what the query has beside some names, from the microversion 2.since on, when Nova began to.
+func (k *call) onlyQuery(since int, names ...string) *reply {
+	for name := range k.query {
+		if k.mv.atLeast(since) && !slices.Contains(names, name) {
+			r := badRequest("Additional properties are not allowed ('%s' was unexpected)", name)
+			return &r
+		}
+	}
+	return nil
+}
+
+// moments are the times that changes-since and, from the microversion 2.66 on, changes-before ask for; zero when they are
+// not given.
+func (k *call) moments() (since, before time.Time, refused *reply) {
+	refuse := func(format string, args ...any) (time.Time, time.Time, *reply) {
+		r := badRequest(format, args...)
+		return since, before, &r
+	}
+	for name, t := range map[string]*time.Time{"changes-since": &since, "changes-before": &before} {
+		if !k.query.Has(name) || name == "changes-before" && !k.mv.atLeast(66) {
+			continue
+		}
+		parsed, err := parseTime(k.query.Get(name))
+		if err != nil {
+			return refuse("Invalid input for query parameters %s. Value: %s. '%s' is not a 'date-time'", name, k.query.Get(name), k.query.Get(name))
+		}
+		*t = parsed
+	}
+	if !since.IsZero() && !before.IsZero() && before.Before(since) {
+		return refuse("The value of changes-since must be less than or equal to changes-before.")
+	}
+	return since, before, nil
+}
+
+// within says whether a change, of which the database keeps the second, was between two moments; a zero one is no bound.
+func within(changed, since, before time.Time) bool {
+	changed = changed.Truncate(time.Second)
+	return (since.IsZero() || !changed.Before(since)) && (before.IsZero() || !changed.After(before))
 }
 
 // next is the link to the following page, as Nova gives it whenever a page is full.

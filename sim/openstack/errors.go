@@ -50,10 +50,22 @@ func errorOf(kind serviceKind, status int, message string) reply {
 }
 
 func notFound(kind serviceKind) reply {
-	if kind == keystone {
-		return errorOf(kind, http.StatusNotFound, "The resource could not be found.")
-	}
 	return errorOf(kind, http.StatusNotFound, "The resource could not be found.")
+}
+
+// webobError is an error in the form of the web framework below Nova and Glance.
+func webobError(status int, message string) reply {
+	return reply{status: status, body: object{"message": message + "<br /><br />\n\n\n", "code": fmt.Sprintf("%d %s", status, http.StatusText(status)),
+		"title": http.StatusText(status)}}
+}
+
+// unknownAddress is the answer of a service that has nothing at an address.
+func unknownAddress(kind serviceKind) reply {
+	switch kind {
+	case nova, glance:
+		return webobError(http.StatusNotFound, "The resource could not be found.")
+	}
+	return notFound(kind)
 }
 
 // forbidden is the refusal of a policy rule, in the service's own words.
@@ -76,7 +88,7 @@ const needsAuthentication = "The request you have made requires authentication."
 func unauthorized(kind serviceKind, identity string) reply {
 	r := errorOf(keystone, http.StatusUnauthorized, needsAuthentication)
 	if kind != keystone {
-		return r.with("Www-Authenticate", "Keystone uri=\""+identity+"\"")
+		return r.with("Www-Authenticate", "Keystone uri=\""+identity+"/v3\"")
 	}
-	return r.with("Www-Authenticate", "Keystone uri=\""+identity+"\"").with("Vary", "X-Auth-Token")
+	return r.with("Www-Authenticate", "Keystone uri=\""+identity+"/v3\"").with("Vary", "X-Auth-Token")
 }

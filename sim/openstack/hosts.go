@@ -27,6 +27,7 @@ func (c *Cloud) AddHost(spec HostSpec) error {
 		return err
 	}
 	h.compute = c.addService(h, "nova-compute", spec.Zone)
+	c.joinZone(now, h)
 	c.addAgent(now, h, "Open vSwitch agent", "neutron-openvswitch-agent")
 	c.addAgent(now, h, "Metadata agent", "neutron-metadata-agent")
 	return nil
@@ -246,6 +247,7 @@ func (c *Cloud) StartCompute(name string) error {
 func (c *Cloud) computeStarted(now time.Time, h *host, booted bool) {
 	waiting := h.waiting
 	h.waiting = nil
+	c.settleEvacuations(now, h)
 	if booted && h.compute != nil {
 		c.guestsGone(now, h)
 	}

@@ -85,6 +85,7 @@ type route struct {
 	public       bool   // needs no token
 	since, until int    // compute microversions 2.since to 2.until; 0 for no bound
 	policy       string // the rule that only an admin passes; "" when anyone may
+	alien        string // the rule that forbids it for the servers of others, which it tells of instead of hiding them
 	do           func(*call) reply
 }
 
@@ -97,7 +98,7 @@ func (c *Cloud) newHandler() http.Handler {
 		for _, rt := range routes {
 			mux.Handle(rt.method+" "+prefix+rt.path, c.serve(kind, rt))
 		}
-		mux.Handle(prefix+"/", c.serve(kind, route{public: true, do: func(*call) reply { return notFound(kind) }}))
+		mux.Handle(prefix+"/", c.serve(kind, route{public: true, do: func(*call) reply { return unknownAddress(kind) }}))
 	}
 	add(keystone, "/identity", c.identityRoutes())
 	add(nova, "/compute", c.computeRoutes())
@@ -147,6 +148,10 @@ func (k *call) dispatch(kind serviceKind, rt route) reply {
 	}
 	mv, refused := k.c.negotiate(k.r.Header)
 	if refused != nil {
+		if refused.status == http.StatusNotAcceptable {
+			refused.header = make(http.Header)
+			setVersionHeaders(refused.header, mv)
+		}
 		return *refused
 	}
 	k.mv = mv
@@ -156,6 +161,9 @@ func (k *call) dispatch(kind serviceKind, rt route) reply {
 		}
 		if rt.policy != "" && !k.token.admin() {
 			return forbidden(nova, rt.policy)
+		}
+		if s := k.c.servers[k.r.PathValue("id")]; rt.alien != "" && s != nil && s.project != k.token.project && !k.token.admin() {
+			return forbidden(nova, rt.alien)
 		}
 		return rt.do(k)
 	}()

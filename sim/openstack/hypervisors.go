@@ -24,6 +24,9 @@ func (k *call) hypervisors(detail bool) reply {
 			return *no
 		}
 	}
+	if no := k.onlyQuery(53, "hypervisor_hostname_pattern", "with_servers", "limit", "marker"); no != nil {
+		return *no
+	}
 	pattern, withServers := "", false
 	if k.mv.atLeast(53) {
 		pattern, withServers = k.query.Get("hypervisor_hostname_pattern"), flag(k.query, "with_servers")
@@ -153,14 +156,19 @@ func hypervisorUptime(k *call) reply {
 	return ok(object{"hypervisor": v})
 }
 
+// searchHypervisors is GET /os-hypervisors/{pattern}/search, as it was before 2.53.
+func searchHypervisors(k *call) reply { return k.hypervisorsLike(false) }
+
 // hypervisorServers is GET /os-hypervisors/{pattern}/servers, as it was before 2.53.
-func hypervisorServers(k *call) reply {
+func hypervisorServers(k *call) reply { return k.hypervisorsLike(true) }
+
+func (k *call) hypervisorsLike(withServers bool) reply {
 	pattern := k.r.PathValue("id")
 	items := []object{}
 	for _, h := range k.c.computeHosts() {
 		if strings.Contains(h.Name, pattern) {
 			v := k.hypervisorView(h, false, false)
-			if list := k.serverNames(h); len(list) > 0 {
+			if list := k.serverNames(h); withServers && len(list) > 0 {
 				v["servers"] = list
 			}
 			items = append(items, v)

@@ -1,23 +1,91 @@
 package openstack
 
-import "net/http"
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+)
 
-// imageRoutes are as much of Glance as lets the openstack client list servers: an empty collection of images.
+// ImageSpec describes an image for AddImage.
+type ImageSpec struct {
+	ID   string // "" for one made from the name
+	Name string
+	Size int64 // bytes
+}
+
+type image struct {
+	ImageSpec
+	created time.Time
+}
+
+// AddImage adds a public image and returns its ID, which must be new.
+func (c *Cloud) AddImage(spec ImageSpec) (string, error) {
+	now := c.lock()
+	defer c.mu.Unlock()
+	if spec.ID == "" {
+		spec.ID = c.uuid("image", spec.Name)
+	}
+	if c.image(spec.ID) != nil {
+		return "", fmt.Errorf("openstack: add image %q: ID %s exists", spec.Name, spec.ID)
+	}
+	c.images = append(c.images, &image{ImageSpec: spec, created: now})
+	return spec.ID, nil
+}
+
+func (c *Cloud) image(id string) *image {
+	i := slices.IndexFunc(c.images, func(i *image) bool { return i.ID == id })
+	if i < 0 {
+		return nil
+	}
+	return c.images[i]
+}
+
+// imageRoutes are as much of Glance as lets the openstack client list and show images.
 func (c *Cloud) imageRoutes() []route {
 	const get = http.MethodGet
-	versions := func(k *call) reply {
-		return reply{status: http.StatusMultipleChoices, body: object{"versions": []object{{"id": "v2.15", "status": "CURRENT",
-			"links": []object{{"rel": "self", "href": k.base + "/v2/"}}}}}}
+	versions := func(status int) func(*call) reply {
+		return func(k *call) reply {
+			return reply{status: status, body: object{"versions": []object{{"id": "v2.15", "status": "CURRENT",
+				"links": []object{{"rel": "self", "href": k.base + "/v2/"}}}}}}
+		}
 	}
 	return []route{
-		{method: get, path: "", public: true, do: versions},
-		{method: get, path: "/{$}", public: true, do: versions},
-		{method: get, path: "/versions", public: true, do: versions},
-		{method: get, path: "/v2/images", do: func(*call) reply {
-			return ok(object{"images": []object{}, "first": "/v2/images", "schema": "/v2/schemas/images"})
-		}},
-		{method: get, path: "/v2/images/{id}", do: func(k *call) reply {
-			return errorOf(glance, http.StatusNotFound, "No image found with ID "+k.r.PathValue("id"))
-		}},
+		{method: get, path: "", public: true, do: versions(http.StatusMultipleChoices)},
+		{method: get, path: "/{$}", public: true, do: versions(http.StatusMultipleChoices)},
+		{method: get, path: "/versions", public: true, do: versions(http.StatusOK)},
+		{method: get, path: "/v2/images", do: listImages},
+		{method: get, path: "/v2/images/{id}", do: showImage},
 	}
+}
+
+func (k *call) imageView(i *image) object {
+	written := i.created.UTC().Format("2006-01-02T15:04:05Z")
+	return object{"id": i.ID, "name": i.Name, "status": "active", "visibility": "public", "container_format": "bare", "disk_format": "raw",
+		"size": i.Size, "virtual_size": i.Size, "min_disk": 0, "min_ram": 0, "protected": false, "os_hidden": false, "tags": []string{},
+		"owner": k.c.userByName("admin").id, "checksum": nil, "created_at": written, "updated_at": written,
+		"self": "/v2/images/" + i.ID, "file": "/v2/images/" + i.ID + "/file", "schema": "/v2/schemas/image"}
+}
+
+func listImages(k *call) reply {
+	items := []object{}
+	for _, i := range k.c.images {
+		if v := k.imageView(i); k.matches(v, "id", "name", "status", "visibility") {
+			items = append(items, v)
+		}
+	}
+	first := "/v2/images"
+	if k.r.URL.RawQuery != "" {
+		first += "?" + k.r.URL.RawQuery
+	}
+	return ok(object{"images": items, "first": first, "schema": "/v2/schemas/images"})
+}
+
+func showImage(k *call) reply {
+	id := k.r.PathValue("id")
+	i := k.c.image(id)
+	if i == nil {
+		return webobError(http.StatusNotFound, "No image found with ID "+id)
+	}
+	return ok(k.imageView(i))
 }

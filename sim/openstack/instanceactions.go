@@ -1,5 +1,7 @@
 package openstack
 
+import "time"
+
 // actionOwner is the server of the path; from 2.21 on a deleted one too.
 func (k *call) actionOwner() (*server, *reply) {
 	id := k.r.PathValue("id")
@@ -27,8 +29,12 @@ func listInstanceActions(k *call) reply {
 		return *no
 	}
 	limit, marker := len(s.actions), ""
+	var since, before time.Time
 	if k.mv.atLeast(58) {
 		if limit, marker, no = k.page(); no != nil {
+			return *no
+		}
+		if since, before, no = k.moments(); no != nil {
 			return *no
 		}
 	}
@@ -41,7 +47,7 @@ func listInstanceActions(k *call) reply {
 			found = a.requestID == marker
 			continue
 		}
-		if since, err := parseTime(k.query.Get("changes-since")); err == nil && k.mv.atLeast(58) && a.updated.Before(since) {
+		if !within(a.updated, since, before) {
 			continue
 		}
 		items = append(items, k.actionView(s, a))

@@ -1,6 +1,7 @@
 package openstack
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -36,7 +37,11 @@ type refusal struct {
 func (c *Cloud) liveMigrate(now time.Time, s *server, a *action, wanted string, forced, sync bool) *refusal {
 	m := c.newMigration(now, s, "live-migration", a.userID, a.projectID)
 	m.action, m.wanted, m.forced = a, wanted, forced
-	m.step = a.event("conductor_live_migrate_instance", now, nil)
+	step := "conductor_live_migrate_instance"
+	if sync {
+		step = "conductor_migrate_server"
+	}
+	m.step = a.event(step, now, c.control())
 	s.migration = m
 	s.setTask(now, "migrating")
 	if !sync {
@@ -73,12 +78,20 @@ func (c *Cloud) scheduleLive(now time.Time, m *migration) *refusal {
 			m.dest = nil
 			return &refusal{http.StatusBadRequest, unavailable(m.wanted)}
 		}
-	} else if m.dest = c.pick(now, s, s.flavor, m.wanted, source); m.dest == nil {
-		return &refusal{http.StatusBadRequest, noValidHost}
+	} else {
+		var failure string
+		if m.dest, failure = c.pick(now, s, s.flavor, m.wanted, source); m.dest == nil {
+			return &refusal{http.StatusBadRequest, failure}
+		}
 	}
 	claim(m.dest, s.flavor, 1)
 	m.claimed = true
+	m.action.finishEvent(m.action.event("compute_check_can_live_migrate_destination", now, m.dest), now, nil)
+	m.action.finishEvent(m.action.event("compute_check_can_live_migrate_source", now, source), now, nil)
 	m.action.finishEvent(m.step, now, nil)
+	m.step = nil
+	// What the source is told ends with the migration being in its queue.
+	m.action.finishEvent(m.action.event("compute_live_migration", now, source), now, nil)
 	m.set(now, "queued")
 	source.live = append(source.live, m)
 	if len(source.live) == 1 {
@@ -100,40 +113,43 @@ func (c *Cloud) refuseLive(now time.Time, m *migration, no *refusal) {
 	m.action.finishEvent(m.step, now, &no.text)
 }
 
-// prepareLive is the first migration of its source's queue getting ready.
+// prepareLive is the first migration of its source's queue getting ready on its target, where it can fail with a reason.
 func (c *Cloud) prepareLive(now time.Time, m *migration) {
 	m.set(now, "preparing")
-	m.step = m.action.event("compute_live_migration", now, m.source)
+	m.step = m.action.event("compute_pre_live_migration", now, m.dest)
 	m.timer = c.events.at(now.Add(preparing), func(t time.Time) {
 		if !m.dest.ready() {
 			c.failLive(t, m, "failed", unavailable(m.dest.Name))
 			return
 		}
+		if f := &m.server.behaviour.FailLive; f.At <= 0 && f.due() {
+			c.failLive(t, m, "failed", cmp.Or(f.Text, "Instance CPU is not compatible with that of "+m.dest.Name))
+			return
+		}
+		m.action.finishEvent(m.step, t, nil)
+		m.step = nil
 		c.runLive(t, m)
 	})
 }
 
+// runLive copies. What breaks off from now on says so in the record only: the reason is in the log of the host.
 func (c *Cloud) runLive(now time.Time, m *migration) {
 	s := m.server
 	attempt := strconv.Itoa(m.number)
 	m.live = c.newTransfer(now, s, attempt)
 	m.set(now, "running")
 	length, ends := m.live.duration()
-	if f := &s.behaviour.FailLive; f.due() {
-		text := f.Text
-		if text == "" {
-			text = "internal error: qemu unexpectedly closed the monitor"
-		}
+	if f := &s.behaviour.FailLive; f.At > 0 && f.due() {
 		if !ends {
 			length = time.Minute
 		}
-		m.timer = c.events.at(now.Add(time.Duration(float64(length)*min(max(f.At, 0), 1))), func(t time.Time) { c.failLive(t, m, "failed", text) })
+		m.timer = c.events.at(now.Add(time.Duration(float64(length)*min(f.At, 1))), func(t time.Time) { c.failLive(t, m, "failed", "") })
 		return
 	}
 	if !ends {
 		gib := max((s.flavor.RAM+1023)/1024, 2)
 		m.timer = c.events.at(now.Add(time.Duration(gib)*completionLimit), func(t time.Time) {
-			c.failLive(t, m, "cancelled", "Live migration not completed after "+strconv.Itoa(gib*800)+" sec")
+			c.failLive(t, m, "cancelled", "")
 		})
 		return
 	}
@@ -147,14 +163,14 @@ func (c *Cloud) arriveLive(now time.Time, m *migration) {
 	m.claimed = false
 	c.place(s, m.dest)
 	s.setTask(now, "")
+	m.action.finishEvent(m.action.event("compute_post_live_migration_at_destination", now, m.dest), now, nil)
 	m.timer = c.events.at(now.Add(afterCompletion), func(t time.Time) {
 		m.set(t, "completed")
-		m.action.finishEvent(m.step, t, nil)
 		c.leaveQueue(t, m)
 	})
 }
 
-// failLive ends a migration with the server where it was.
+// failLive ends a migration with the server where it was. The text is the reason of the step that it fails in, if any.
 func (c *Cloud) failLive(now time.Time, m *migration, status, text string) {
 	m.timer.cancel()
 	if m.claimed {
@@ -164,6 +180,7 @@ func (c *Cloud) failLive(now time.Time, m *migration, status, text string) {
 	m.set(now, status)
 	m.server.setTask(now, "")
 	m.action.finishEvent(m.step, now, &text)
+	m.step = nil
 	c.leaveQueue(now, m)
 }
 
@@ -189,7 +206,7 @@ func (c *Cloud) abortLive(now time.Time, m *migration, a *action) {
 	m.timer.cancel()
 	m.timer = c.events.at(now.Add(abortTime), func(t time.Time) {
 		a.finishEvent(e, t, nil)
-		c.failLive(t, m, "cancelled", "Live migration aborted by request")
+		c.failLive(t, m, "cancelled", "")
 	})
 }
 
@@ -213,7 +230,7 @@ func (c *Cloud) hostLost(now time.Time, m *migration, h *host) {
 		m.timer.cancel()
 		h.waiting = append(h.waiting, func(t time.Time) {
 			if !m.server.deleted {
-				c.failLive(t, m, "error", "Live migration was interrupted by a restart of nova-compute")
+				c.failLive(t, m, "error", "")
 				m.server.set(t, vmStopped, "", powerShutdown)
 			}
 		})
@@ -224,7 +241,7 @@ func (c *Cloud) hostLost(now time.Time, m *migration, h *host) {
 	}
 	m.timer.cancel()
 	m.timer = c.events.at(now.Add(10*time.Second), func(t time.Time) {
-		c.failLive(t, m, "failed", "unable to connect to server at '"+h.Name+":49152': No route to host")
+		c.failLive(t, m, "failed", "")
 	})
 }
 

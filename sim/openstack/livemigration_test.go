@@ -225,7 +225,7 @@ func TestLiveMigrationRefusals(t *testing.T) {
 func TestTwoFailuresThenSuccess(t *testing.T) {
 	w := newWorld(t, openstack.Options{})
 	const why = "operation failed: guest CPU doesn't match specification: missing features: avx512f"
-	id := w.server("vm", openstack.ServerSpec{Behaviour: openstack.Behaviour{FailLive: openstack.Failure{Times: 2, Text: why, At: 0.5}}})
+	id := w.server("vm", openstack.ServerSpec{Behaviour: openstack.Behaviour{FailLive: openstack.Failure{Times: 2, Text: why}}})
 	c := w.compute("sim", "2.84")
 	for i := 1; i <= 3; i++ {
 		w.act(c, id, "os-migrateLive", live, 202, "")

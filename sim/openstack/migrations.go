@@ -52,13 +52,15 @@ var migrationFilters = []string{"hidden", "host", "instance_uuid", "source_compu
 
 func listMigrations(k *call) reply {
 	q := k.query
-	if k.mv.atLeast(59) {
-		for name := range q {
-			if !slices.Contains(migrationFilters, name) && (name != "changes-before" || !k.mv.atLeast(66)) &&
-				(name != "user_id" && name != "project_id" || !k.mv.atLeast(80)) {
-				return badRequest("Additional properties are not allowed ('%s' was unexpected)", name)
-			}
-		}
+	known := slices.Clone(migrationFilters)
+	if k.mv.atLeast(66) {
+		known = append(known, "changes-before")
+	}
+	if k.mv.atLeast(80) {
+		known = append(known, "user_id", "project_id")
+	}
+	if no := k.onlyQuery(59, known...); no != nil {
+		return *no
 	}
 	matches := []func(*migration) bool{func(m *migration) bool { return !m.server.deleted }}
 	for name, field := range map[string]func(*migration) string{
@@ -76,18 +78,12 @@ func listMigrations(k *call) reply {
 	if flag(q, "hidden") {
 		matches = append(matches, func(*migration) bool { return false })
 	}
-	for name, right := range map[string]func(changed, at time.Time) bool{
-		"changes-since":  func(changed, at time.Time) bool { return !changed.Before(at) },
-		"changes-before": func(changed, at time.Time) bool { return !changed.After(at) },
-	} {
-		if !q.Has(name) || !k.mv.atLeast(59) {
-			continue
+	if k.mv.atLeast(59) {
+		since, before, no := k.moments()
+		if no != nil {
+			return *no
 		}
-		at, err := parseTime(q.Get(name))
-		if err != nil {
-			return badRequest("Invalid input for query parameters %s. Value: %s. '%s' is not a 'date-time'", name, q.Get(name), q.Get(name))
-		}
-		matches = append(matches, func(m *migration) bool { return right(m.changed(k.now), at) })
+		matches = append(matches, func(m *migration) bool { return within(m.changed(k.now), since, before) })
 	}
 	return k.migrations(func(m *migration) bool {
 		return !slices.ContainsFunc(matches, func(match func(*migration) bool) bool { return !match(m) })
@@ -219,12 +215,10 @@ func abortMigration(k *call) reply {
 
 // forceComplete is the action force_complete on a running live migration.
 func forceComplete(k *call) reply {
-	var body map[string]json.RawMessage
-	if no := k.decode(&body); no != nil {
+	nothing := that(func(raw json.RawMessage) bool { return string(raw) == "null" }, "is not of type 'null'")
+	if _, no := (schema{properties: map[string]property{"force_complete": nothing}, order: []string{"force_complete"}, required: []string{"force_complete"}}).
+		check("", k.body); no != nil {
 		return *no
-	}
-	if raw, has := body["force_complete"]; !has || string(raw) != "null" || len(body) != 1 {
-		return badRequest("Invalid input for field/attribute force_complete. Value: %s.", k.body)
 	}
 	s, no := k.findServer()
 	if no != nil {

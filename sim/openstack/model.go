@@ -127,8 +127,10 @@ type server struct {
 	metadata     map[string]string
 	locked       bool
 	lockedReason string
+	lockedBy     *user // nil when nobody known did
 	description  string
 	imageID      string
+	keyName      string
 	volumeID     string
 	network      string
 	address      string
@@ -182,7 +184,7 @@ const (
 var taskStatus = map[string]map[string]string{
 	vmActive: {
 		"rebooting": "REBOOT", "reboot_pending": "REBOOT", "reboot_started": "REBOOT",
-		"rebooting_hard": "HARD_REBOOT", "reboot_started_hard": "HARD_REBOOT",
+		"rebooting_hard": "HARD_REBOOT", "reboot_pending_hard": "HARD_REBOOT", "reboot_started_hard": "HARD_REBOOT",
 		"rebuilding": "REBUILD", "rebuild_spawning": "REBUILD", "migrating": "MIGRATING",
 		"resize_prep": "RESIZE", "resize_migrating": "RESIZE", "resize_migrated": "RESIZE", "resize_finish": "RESIZE",
 	},

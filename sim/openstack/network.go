@@ -140,11 +140,22 @@ func deleteAgent(k *call) reply {
 	return reply{status: http.StatusNoContent}
 }
 
+// networkNames are the networks that servers are on.
+func (c *Cloud) networkNames() []string {
+	var names []string
+	for _, s := range c.order {
+		if s.network != "" && !s.deleted && !slices.Contains(names, s.network) {
+			names = append(names, s.network)
+		}
+	}
+	return names
+}
+
 func listNetworks(k *call) reply {
 	items := []object{}
 	seen := map[string]bool{}
 	for _, s := range k.c.order {
-		if seen[s.network] || s.deleted || !k.token.admin() && s.project != k.token.project {
+		if s.network == "" || seen[s.network] || s.deleted || !k.token.admin() && s.project != k.token.project {
 			continue
 		}
 		seen[s.network] = true

@@ -39,8 +39,11 @@ func showLimits(k *call) reply {
 
 func showQuota(k *call) reply {
 	id := k.r.PathValue("id")
-	if !k.token.admin() && id != k.token.projectID() {
+	switch {
+	case !k.token.admin() && id != k.token.projectID():
 		return forbidden(nova, "os_compute_api:os-quota-sets:show")
+	case k.c.projects[id] == nil:
+		return badRequest("Project ID %s is not a valid project.", id)
 	}
 	v := object{"id": id}
 	for name, n := range quotas {
@@ -51,8 +54,11 @@ func showQuota(k *call) reply {
 
 func showQuotaDetail(k *call) reply {
 	id := k.r.PathValue("id")
-	if !k.token.admin() && id != k.token.projectID() {
+	switch {
+	case !k.token.admin() && id != k.token.projectID():
 		return forbidden(nova, "os_compute_api:os-quota-sets:detail")
+	case k.c.projects[id] == nil:
+		return badRequest("Project ID %s is not a valid project.", id)
 	}
 	u := k.c.usageOf(id)
 	used := map[string]int{"instances": u.instances, "cores": u.cores, "ram": u.ram, "server_groups": u.groups}

@@ -10,28 +10,37 @@ func claim(h *host, f *flavor, n int) {
 	h.claims += n
 }
 
-// noValidHost is what Nova says when the scheduler finds none.
-const noValidHost = "No valid host was found. There are not enough hosts available."
+const (
+	// noValidHost is what Nova says when the scheduler takes none of the hosts that Placement offers.
+	noValidHost = "No valid host was found. There are not enough hosts available."
+	// noCandidate is what it says when Placement has none to offer: the hosts are disabled or full.
+	noCandidate = "No valid host was found. "
+)
 
 // pick is the scheduler: the host with the most free memory among those that are enabled, up, in the zone that was asked
-// for, have room and honour the server's group; only the wanted one when there is one. Nil when there is none.
-func (c *Cloud) pick(now time.Time, s *server, f *flavor, wanted string, exclude *host) *host {
+// for, have room and honour the server's group; only the wanted one when there is one. When there is none it says so in
+// Nova's words.
+func (c *Cloud) pick(now time.Time, s *server, f *flavor, wanted string, exclude *host) (best *host, failure string) {
 	if s.behaviour.NoValidHost {
-		return nil
+		return nil, noValidHost
 	}
-	var best *host
+	failure = noCandidate
 	for _, h := range c.hostOrder {
-		if h.compute == nil || h == exclude || wanted != "" && h.Name != wanted {
+		if h.compute == nil || wanted != "" && h.Name != wanted || h.compute.disabled || s.zone != "" && s.zone != h.Zone || !c.fits(h, f) {
 			continue
 		}
-		if h.compute.disabled || !c.up(h.compute, now) || s.zone != "" && s.zone != h.Zone || !c.fits(h, f) || !s.groupAllows(h) {
+		failure = noValidHost
+		if h == exclude || !c.up(h.compute, now) || !s.groupAllows(h) {
 			continue
 		}
 		if best == nil || h.RAM-h.usedRAM > best.RAM-best.usedRAM {
 			best = h
 		}
 	}
-	return best
+	if best != nil {
+		failure = ""
+	}
+	return best, failure
 }
 
 func (c *Cloud) fits(h *host, f *flavor) bool {

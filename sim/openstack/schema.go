@@ -1,40 +1,44 @@
 package openstack
 
 import (
-	"bytes"
 	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
-// Nova checks the arguments of actions against JSON schemas before anything else, and quotes what it refuses as Python
-// writes it. The schemas needed here are flat: named properties, some required, none besides.
+// Nova checks the bodies of requests against JSON schemas before anything else, and quotes what it refuses as Python writes
+// it. The schemas needed here are flat: named properties, some required, none besides.
 
-// property is one property of a schema; accepts says whether a value will do, complaint what is wrong with one that won't.
-type property struct {
-	accepts   func(raw json.RawMessage) bool
-	complaint string
+// property is what a value has to be.
+type property func(raw json.RawMessage) *complaint
+
+// complaint is what is wrong with a value: its text follows the value.
+type complaint struct {
+	field string // of an item, its number; "" for the property itself
+	value json.RawMessage
+	text  string
 }
 
 type schema struct {
 	properties map[string]property
 	order      []string // of the properties, as they are checked
 	required   []string
+	open       bool // properties that are not named are allowed
 }
 
-const booleans = "True, 'True', 'TRUE', 'true', '1', 'ON', 'On', 'on', 'YES', 'Yes', 'yes', False, 'False', 'FALSE', 'false', '0', 'OFF', 'Off', 'off', 'NO', 'No', 'no'"
-
-var (
-	booleanProperty = property{isBoolean, "is not one of [" + booleans + "]"}
-	autoProperty    = property{func(raw json.RawMessage) bool { return isBoolean(raw) || string(raw) == `"auto"` }, "is not one of [" + booleans + ", 'auto']"}
-	hostProperty    = property{func(raw json.RawMessage) bool { return isString(raw) || string(raw) == "null" }, "is not of type 'string', 'null'"}
-	textProperty    = property{isString, "is not of type 'string'"}
-)
-
-// check reads an object of the schema, or refuses it in Nova's words. A field is the name that it has in the request.
+// check reads an object of the schema, or refuses it in Nova's words. A field is the name that it has in the request; "" is
+// the whole body.
 func (s schema) check(field string, raw json.RawMessage) (map[string]json.RawMessage, *reply) {
 	refuse := func(field string, value json.RawMessage, complaint string) (map[string]json.RawMessage, *reply) {
-		r := badRequest("Invalid input for field/attribute %s. Value: %s. %s", field, unquoted(value), complaint)
+		r := badRequest("%s", complaint)
+		if field != "" {
+			r = badRequest("Invalid input for field/attribute %s. Value: %s. %s", field, unquoted(value), complaint)
+		}
 		return nil, &r
 	}
 	var fields map[string]json.RawMessage
@@ -42,8 +46,15 @@ func (s schema) check(field string, raw json.RawMessage) (map[string]json.RawMes
 		return refuse(field, raw, python(raw)+" is not of type 'object'")
 	}
 	for _, name := range s.order {
-		if value, given := fields[name]; given && !s.properties[name].accepts(value) {
-			return refuse(name, value, python(value)+" "+s.properties[name].complaint)
+		value, given := fields[name]
+		if !given {
+			continue
+		}
+		if no := s.properties[name](value); no != nil {
+			if no.field == "" {
+				no.field, no.value = name, value
+			}
+			return refuse(no.field, no.value, python(no.value)+" "+no.text)
 		}
 	}
 	for _, name := range s.required {
@@ -51,12 +62,90 @@ func (s schema) check(field string, raw json.RawMessage) (map[string]json.RawMes
 			return refuse(field, raw, "'"+name+"' is a required property")
 		}
 	}
-	for name := range fields {
-		if !slices.Contains(s.order, name) {
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if !s.open && !slices.Contains(s.order, name) {
 			return refuse(field, raw, "Additional properties are not allowed ('"+name+"' was unexpected)")
 		}
 	}
 	return fields, nil
+}
+
+// body reads the whole request's body, which has one property of that name, an object of the schema.
+func (s schema) body(k *call, name string) (map[string]json.RawMessage, *reply) {
+	whole, no := schema{required: []string{name}, open: true}.check("", k.body)
+	if no != nil {
+		return nil, no
+	}
+	return s.check(name, whole[name])
+}
+
+// that is a property whose values pass a test, or the complaint about one that does not.
+func that(passes func(raw json.RawMessage) bool, text string) property {
+	return func(raw json.RawMessage) *complaint {
+		if passes(raw) {
+			return nil
+		}
+		return &complaint{text: text}
+	}
+}
+
+const booleans = "True, 'True', 'TRUE', 'true', '1', 'ON', 'On', 'on', 'YES', 'Yes', 'yes', False, 'False', 'FALSE', 'false', '0', 'OFF', 'Off', 'off', 'NO', 'No', 'no'"
+
+var (
+	booleanProperty = that(isBoolean, "is not one of ["+booleans+"]")
+	autoProperty    = that(func(raw json.RawMessage) bool { return isBoolean(raw) || string(raw) == `"auto"` }, "is not one of ["+booleans+", 'auto']")
+	hostProperty    = that(func(raw json.RawMessage) bool { return isString(raw) || string(raw) == "null" }, "is not of type 'string', 'null'")
+	textProperty    = that(isString, "is not of type 'string'")
+	objectProperty  = that(func(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '{' }, "is not of type 'object'")
+	anything        = func(json.RawMessage) *complaint { return nil }
+)
+
+// lengthOf is a text of so many characters, which match a form.
+func lengthOf(shortest, longest int, form *regexp.Regexp) property {
+	return func(raw json.RawMessage) *complaint {
+		s := text(raw)
+		switch n := utf8.RuneCountInString(s); {
+		case !isString(raw):
+			return textProperty(raw)
+		case n < shortest:
+			return &complaint{text: "is too short"}
+		case n > longest:
+			return &complaint{text: "is too long"}
+		case form != nil && !form.MatchString(s):
+			return &complaint{text: "does not match '" + form.String() + "'"}
+		}
+		return nil
+	}
+}
+
+// listOf is a list of so many items at most, each of which is a property.
+func listOf(longest int, item property) property {
+	return func(raw json.RawMessage) *complaint {
+		var items []json.RawMessage
+		if err := json.Unmarshal(raw, &items); err != nil {
+			return &complaint{text: "is not of type 'array'"}
+		}
+		if longest > 0 && len(items) > longest {
+			return &complaint{text: "is too long"}
+		}
+		for i, value := range items {
+			if no := item(value); no != nil {
+				return &complaint{field: strconv.Itoa(i), value: value, text: no.text}
+			}
+		}
+		return nil
+	}
+}
+
+// oneOf is one of some words.
+func oneOf(words ...string) property {
+	return that(func(raw json.RawMessage) bool { return isString(raw) && slices.Contains(words, text(raw)) },
+		"is not one of ['"+strings.Join(words, "', '")+"']")
+}
+
+// someOf is what Nova allows several forms of; what is of none it only says so of.
+func someOf(passes func(raw json.RawMessage) bool) property {
+	return that(passes, "is not valid under any of the given schemas")
 }
 
 // liveMigrationSchema is that of os-migrateLive, which changed at 2.25, 2.30 and 2.68.
@@ -89,8 +178,22 @@ func evacuationSchema(mv microversion) schema {
 	return s
 }
 
-// coldMigrationSchema is that of migrate from 2.56 on, when it has arguments.
-var coldMigrationSchema = schema{properties: map[string]property{"host": hostProperty}, order: []string{"host"}}
+var (
+	// coldMigrationSchema is that of migrate from 2.56 on, when it has arguments.
+	coldMigrationSchema = schema{properties: map[string]property{"host": hostProperty}, order: []string{"host"}}
+
+	resetSchema = schema{properties: map[string]property{"state": oneOf("active", "error")}, order: []string{"state"}, required: []string{"state"}}
+
+	rebootSchema = schema{properties: map[string]property{"type": func(raw json.RawMessage) *complaint {
+		if !isString(raw) {
+			return textProperty(raw)
+		}
+		return oneOf("HARD", "Hard", "hard", "SOFT", "Soft", "soft")(raw)
+	}}, order: []string{"type"}, required: []string{"type"}}
+
+	resizeSchema = schema{properties: map[string]property{"flavorRef": textProperty, "OS-DCF:diskConfig": oneOf("AUTO", "MANUAL")},
+		order: []string{"flavorRef", "OS-DCF:diskConfig"}, required: []string{"flavorRef"}}
+)
 
 func isString(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '"' }
 
@@ -119,51 +222,30 @@ func text(raw json.RawMessage) string {
 	return s
 }
 
-// unquoted is a value as Python's str writes it, python as its repr does.
-func unquoted(raw json.RawMessage) string {
-	if isString(raw) {
-		return text(raw)
+// textMap is an object of texts, or the complaint about what is none.
+func textMap(raw json.RawMessage) (map[string]string, *reply) {
+	var fields map[string]any
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		r := badRequest("Invalid input for field/attribute metadata. Value: %s. %s is not of type 'object'", unquoted(raw), python(raw))
+		return nil, &r
 	}
-	return python(raw)
-}
-
-func python(raw json.RawMessage) string {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	var b strings.Builder
-	writePython(&b, dec)
-	return b.String()
-}
-
-// writePython writes the next value of dec. What is no JSON ends it.
-func writePython(b *strings.Builder, dec *json.Decoder) {
-	tok, err := dec.Token()
-	if err != nil {
-		return
-	}
-	switch v := tok.(type) {
-	case nil:
-		b.WriteString("None")
-	case bool:
-		b.WriteString(map[bool]string{true: "True", false: "False"}[v])
-	case json.Number:
-		b.WriteString(v.String())
-	case string:
-		b.WriteString("'" + strings.ReplaceAll(v, "'", `\'`) + "'")
-	case json.Delim:
-		closing := map[json.Delim]string{'{': "}", '[': "]"}[v]
-		b.WriteString(v.String())
-		for n := 0; dec.More(); n++ {
-			if n > 0 {
-				b.WriteString(", ")
-			}
-			writePython(b, dec)
-			if v == '{' {
-				b.WriteString(": ")
-				writePython(b, dec)
-			}
+	texts := map[string]string{}
+	for name, value := range fields {
+		s, ok := value.(string)
+		if !ok {
+			r := badRequest("Invalid input for field/attribute %s. Value: %v. %v is not of type 'string'", name, value, value)
+			return nil, &r
 		}
-		_, _ = dec.Token() // the closing one
-		b.WriteString(closing)
+		texts[name] = s
 	}
+	return texts, nil
+}
+
+// numberOf is the whole number that a raw value is, also when it is written as a text.
+func numberOf(raw json.RawMessage) (int, error) {
+	n, err := strconv.Atoi(strings.Trim(string(raw), `"`))
+	if err != nil {
+		return 0, fmt.Errorf("%s is no number", raw)
+	}
+	return n, nil
 }

@@ -76,7 +76,7 @@ type ServerSpec struct {
 // Failure says how often something fails, with which text.
 type Failure struct {
 	Times int     // how many times; negative: always
-	Text  string  // what Nova's instance action or fault says
+	Text  string  // what Nova's instance action or fault says, where it says anything
 	At    float64 // how far through it happens, 0 to 1
 }
 
@@ -91,7 +91,9 @@ func (f *Failure) due() bool {
 
 // Behaviour is what is peculiar about an instance.
 type Behaviour struct {
-	FailLive       Failure // live migrations: record failed, the server stays ACTIVE where it is
+	// FailLive fails live migrations: record failed, the server stays ACTIVE where it is. At 0 the target cannot take it, and
+	// says why; later on the text goes to the log of the source, which no API shows.
+	FailLive       Failure
 	FailCold       Failure // cold migrations on the source: record error, the server returns to what it was
 	FailFinish     Failure // cold migrations on the target: the server goes to ERROR there
 	FailStop       Failure // os-stop: answered with 202, the server stays as it is

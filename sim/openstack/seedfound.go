@@ -45,39 +45,18 @@ type AggregateSpec struct {
 	Hosts []string
 }
 
-// AddAggregate adds a host aggregate. Once there is one, zones make none by themselves. The ID must be new.
+// AddAggregate adds a host aggregate. Once there is one, the zones of hosts make none by themselves. The ID must be new.
 func (c *Cloud) AddAggregate(spec AggregateSpec) error {
-	c.lock()
+	now := c.lock()
 	defer c.mu.Unlock()
-	for _, a := range c.ownAggregates {
-		if a.ID == spec.ID && spec.ID != 0 {
+	c.aggregates = slices.DeleteFunc(c.aggregates, func(a *aggregate) bool { return a.ofZone })
+	for _, a := range c.aggregates {
+		if a.number == spec.ID {
 			return fmt.Errorf("openstack: add aggregate %q: ID %d exists", spec.Name, spec.ID)
 		}
 	}
-	if spec.ID == 0 {
-		spec.ID = len(c.ownAggregates) + 1
-	}
-	spec.Hosts = slices.Clone(spec.Hosts)
-	c.ownAggregates = append(c.ownAggregates, spec)
+	c.addAggregate(now, spec.ID, spec.Name, spec.Zone).hosts = slices.Clone(spec.Hosts)
 	return nil
-}
-
-// seededAggregates are the aggregates as AddAggregate made them.
-func (k *call) seededAggregates() []object {
-	items := []object{}
-	for _, a := range k.c.ownAggregates {
-		metadata := object{}
-		if a.Zone != "" {
-			metadata["availability_zone"] = a.Zone
-		}
-		v := object{"id": a.ID, "name": a.Name, "availability_zone": orNull(a.Zone), "metadata": metadata,
-			"hosts": append([]string{}, a.Hosts...), "created_at": stamp(k.now), "updated_at": nil, "deleted": false, "deleted_at": nil}
-		if k.mv.atLeast(41) {
-			v["uuid"] = uuidOf(k.c.digest("aggregate", fmt.Sprint(a.ID), a.Name))
-		}
-		items = append(items, v)
-	}
-	return items
 }
 
 // ServiceState is how the nova-compute of a host is found.

@@ -2,6 +2,7 @@ package openstack
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -25,21 +26,22 @@ func serverActions() map[string]serverActionSpec {
 	const rule = "os_compute_api:"
 	movable := []string{vmActive, vmStopped}
 	return map[string]serverActionSpec{
-		"os-start":      {vm: []string{vmStopped}, stateName: "start", do: startServer},
-		"os-stop":       {vm: []string{vmActive, vmError}, stateName: "stop", do: stopServer},
-		"reboot":        {vm: []string{vmActive, vmStopped, vmPaused, vmSuspended, vmError}, do: rebootServer},
-		"pause":         {vm: []string{vmActive}, do: changeTo("pause", "compute_pause_instance", "pausing", time.Second, vmPaused, powerPaused)},
-		"unpause":       {vm: []string{vmPaused}, do: changeTo("unpause", "compute_unpause_instance", "unpausing", time.Second, vmActive, powerRunning)},
-		"suspend":       {vm: []string{vmActive}, do: changeTo("suspend", "compute_suspend_instance", "suspending", 8*time.Second, vmSuspended, powerShutdown)},
-		"resume":        {vm: []string{vmSuspended}, do: changeTo("resume", "compute_resume_instance", "resuming", 4*time.Second, vmActive, powerRunning)},
-		"rescue":        {vm: []string{vmActive, vmStopped, vmError}, do: changeTo("rescue", "compute_rescue_instance", "rescuing", 6*time.Second, vmRescued, powerRunning)},
-		"unrescue":      {vm: []string{vmRescued}, do: changeTo("unrescue", "compute_unrescue_instance", "unrescuing", 6*time.Second, vmActive, powerRunning)},
-		"lock":          {freely: true, anyTask: true, do: lockServer},
-		"unlock":        {freely: true, anyTask: true, do: unlockServer},
-		"shelve":        {vm: []string{vmActive, vmStopped, vmPaused, vmSuspended}, do: shelveServer},
-		"shelveOffload": {admin: rule + "os-shelve:shelve_offload", vm: []string{vmShelved}, do: offloadServer},
-		"unshelve":      {vm: []string{vmShelved, vmOffloaded}, do: unshelveServer},
-		"os-resetState": {admin: rule + "os-admin-actions:reset_state", freely: true, anyTask: true, do: resetState},
+		"os-start":            {vm: []string{vmStopped}, stateName: "start", do: startServer},
+		"os-stop":             {vm: []string{vmActive, vmError}, stateName: "stop", do: stopServer},
+		"reboot":              {vm: []string{vmActive, vmStopped, vmPaused, vmSuspended, vmError}, do: rebootServer},
+		"pause":               {vm: []string{vmActive}, do: changeTo("pause", "compute_pause_instance", "pausing", time.Second, vmPaused, powerPaused)},
+		"unpause":             {vm: []string{vmPaused}, do: changeTo("unpause", "compute_unpause_instance", "unpausing", time.Second, vmActive, powerRunning)},
+		"suspend":             {vm: []string{vmActive}, do: changeTo("suspend", "compute_suspend_instance", "suspending", 8*time.Second, vmSuspended, powerShutdown)},
+		"resume":              {vm: []string{vmSuspended}, do: changeTo("resume", "compute_resume_instance", "resuming", 4*time.Second, vmActive, powerRunning)},
+		"rescue":              {vm: []string{vmActive, vmStopped, vmError}, do: rescueServer},
+		"unrescue":            {vm: []string{vmRescued}, do: changeTo("unrescue", "compute_unrescue_instance", "unrescuing", 6*time.Second, vmActive, powerRunning)},
+		"lock":                {freely: true, anyTask: true, do: lockServer},
+		"unlock":              {freely: true, anyTask: true, do: unlockServer},
+		"shelve":              {vm: []string{vmActive, vmStopped, vmPaused, vmSuspended}, do: shelveServer},
+		"shelveOffload":       {admin: rule + "os-shelve:shelve_offload", vm: []string{vmShelved}, do: offloadServer},
+		"unshelve":            {vm: []string{vmShelved, vmOffloaded}, do: unshelveServer},
+		"os-resetState":       {admin: rule + "os-admin-actions:reset_state", freely: true, anyTask: true, do: resetState},
+		"os-getConsoleOutput": {anyTask: true, freely: true, do: consoleOutput},
 		"forceDelete": {anyTask: true, do: func(k *call, _ *server, _ json.RawMessage) reply {
 			r := deleteServer(k)
 			r.status = accepted().status
@@ -84,9 +86,9 @@ func serverAction(k *call) reply {
 		if s.locked && !spec.freely && !k.token.admin() {
 			return conflict("Instance %s is locked", s.id)
 		}
-		stateName := spec.stateName
-		if stateName == "" {
-			stateName = name
+		stateName := cmp.Or(spec.stateName, name)
+		if s.vm == vmOffloaded && (name == "os-start" || name == "os-stop") {
+			return conflict("Instance %s is not ready", s.id)
 		}
 		if no := s.check(stateName, spec.vm, spec.anyTask); no != nil {
 			return *no
@@ -126,14 +128,11 @@ func stopServer(k *call, s *server, _ json.RawMessage) reply {
 }
 
 func rebootServer(k *call, s *server, raw json.RawMessage) reply {
-	var args struct {
-		Type string `json:"type"`
+	args, no := rebootSchema.check("reboot", raw)
+	if no != nil {
+		return *no
 	}
-	_ = json.Unmarshal(raw, &args) // a body that is none has no type, and that is refused below
-	task := map[string]string{"SOFT": "rebooting", "HARD": "rebooting_hard"}[strings.ToUpper(args.Type)]
-	if task == "" {
-		return badRequest("Invalid input for field/attribute type. Value: %s. '%s' is not one of ['HARD', 'Hard', 'hard', 'SOFT', 'Soft', 'soft']", args.Type, args.Type)
-	}
+	task := map[string]string{"SOFT": "rebooting", "HARD": "rebooting_hard"}[strings.ToUpper(text(args["type"]))]
 	if task == "rebooting" && s.vm != vmActive {
 		return conflict("Cannot 'reboot' instance %s while it is in vm_state %s", s.id, s.vm)
 	}
@@ -149,51 +148,72 @@ func changeTo(name, event, task string, length time.Duration, vm string, power i
 	}
 }
 
+func rescueServer(k *call, s *server, _ json.RawMessage) reply {
+	k.c.change(k.now, s, k.begin(s, "rescue"), "compute_rescue_instance", "rescuing", 6*time.Second, vmRescued, powerRunning)
+	return ok(object{"adminPass": k.password()})
+}
+
 func lockServer(k *call, s *server, raw json.RawMessage) reply {
 	var args struct {
 		Reason string `json:"locked_reason"`
 	}
-	if string(raw) != "null" && json.Unmarshal(raw, &args) == nil && args.Reason != "" && !k.mv.atLeast(73) {
-		return badRequest("Invalid input for field/attribute lock. Value: %s. None is not of type 'null'", raw)
+	if k.mv.atLeast(73) && string(raw) != "null" { // before, the arguments were not looked at
+		if err := json.Unmarshal(raw, &args); err != nil {
+			return badRequest("Invalid input for field/attribute lock. Value: %s. %s is not of type 'object'", unquoted(raw), python(raw))
+		}
 	}
-	k.begin(s, "lock")
-	s.locked, s.lockedReason, s.updated = true, args.Reason, k.now
+	k.did(s, "lock", "api_lock")
+	s.locked, s.lockedReason, s.lockedBy, s.updated = true, args.Reason, k.token.user, k.now
 	return accepted()
 }
 
 func unlockServer(k *call, s *server, _ json.RawMessage) reply {
-	k.begin(s, "unlock")
-	s.locked, s.lockedReason, s.updated = false, "", k.now
+	if s.locked && !k.token.admin() && s.lockedBy != nil && s.lockedBy.id != s.userID {
+		return forbidden(nova, "os_compute_api:os-lock-server:unlock:unlock_override")
+	}
+	k.did(s, "unlock", "api_unlock")
+	s.locked, s.lockedReason, s.lockedBy, s.updated = false, "", nil, k.now
 	return accepted()
 }
 
+// did records an action that the API itself carries out.
+func (k *call) did(s *server, name, event string) {
+	a := k.begin(s, name)
+	a.finishEvent(a.event(event, k.now, k.c.control()), k.now, nil)
+}
+
 func shelveServer(k *call, s *server, _ json.RawMessage) reply {
-	a := k.begin(s, "shelve")
-	e := a.event("compute_shelve_instance", k.now, s.host)
-	s.setTask(k.now, "shelving")
-	k.c.later(k.now, s, 5*time.Second, func(t time.Time) {
-		s.set(t, vmShelved, "", powerShutdown)
-		a.finishEvent(e, t, nil)
-		if s.volumeID != "" { // nothing to keep on the host
-			k.c.offload(t, s, a)
-		}
-	})
+	k.c.shelve(k.now, s, k.begin(s, "shelve"))
 	return accepted()
 }
 
 func offloadServer(k *call, s *server, _ json.RawMessage) reply {
-	k.c.offload(k.now, s, k.begin(s, "shelveOffload"))
+	a := k.begin(s, "shelveOffload")
+	k.c.offload(k.now, s, a, a.event("compute_shelve_offload_instance", k.now, s.host))
 	return accepted()
 }
 
-func unshelveServer(k *call, s *server, _ json.RawMessage) reply {
+// unshelveServer takes a zone from 2.77 on, for a server that was offloaded.
+func unshelveServer(k *call, s *server, raw json.RawMessage) reply {
+	if k.mv.atLeast(77) && string(raw) != "null" {
+		args, no := schema{properties: map[string]property{"availability_zone": hostProperty, "host": textProperty}, order: []string{"availability_zone", "host"}}.
+			check("unshelve", raw)
+		if no != nil {
+			return *no
+		}
+		zone := text(args["availability_zone"])
+		switch {
+		case zone != "" && s.vm != vmOffloaded:
+			return conflict("Cannot 'unshelve' instance %s while it is in vm_state %s", s.id, s.vm)
+		case zone != "" && !k.c.zoneAvailable(zone):
+			return badRequest("The requested availability zone is not available")
+		case zone != "":
+			s.zone = zone
+		}
+	}
 	k.c.unshelve(k.now, s, k.begin(s, "unshelve"))
 	return accepted()
 }
-
-var resetSchema = schema{properties: map[string]property{"state": {func(raw json.RawMessage) bool {
-	return string(raw) == `"active"` || string(raw) == `"error"`
-}, "is not one of ['active', 'error']"}}, order: []string{"state"}, required: []string{"state"}}
 
 func resetState(k *call, s *server, raw json.RawMessage) reply {
 	args, no := resetSchema.check("os-resetState", raw)
@@ -262,16 +282,14 @@ func (c *Cloud) isCompute(name string) bool {
 }
 
 func resizeServer(k *call, s *server, raw json.RawMessage) reply {
-	var args struct {
-		FlavorRef string `json:"flavorRef"`
+	args, no := resizeSchema.check("resize", raw)
+	if no != nil {
+		return *no
 	}
-	if err := json.Unmarshal(raw, &args); err != nil {
-		return badRequest("Invalid input for field/attribute resize. Value: %s.", raw)
-	}
-	f := k.c.flavors[args.FlavorRef[strings.LastIndex(args.FlavorRef, "/")+1:]]
+	f := k.c.flavors[lastPart(text(args["flavorRef"]))]
 	switch {
 	case f == nil:
-		return badRequest("Flavor %s could not be found.", args.FlavorRef)
+		return badRequest("Flavor %s could not be found.", text(args["flavorRef"]))
 	case f == s.flavor:
 		return badRequest("When resizing, instances must change flavor!")
 	}
@@ -326,5 +344,8 @@ func evacuateServer(k *call, s *server, raw json.RawMessage) reply {
 		return badRequest("Compute service of %s is still in use.", s.host.Name)
 	}
 	k.c.evacuate(k.now, s, k.begin(s, "evacuate"), target)
+	if !k.mv.atLeast(14) {
+		return ok(object{"adminPass": k.password()})
+	}
 	return ok(nil)
 }

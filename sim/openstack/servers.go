@@ -67,7 +67,7 @@ func (k *call) servers(detail bool, view func(*server) object) reply {
 
 // find runs a query. Whole pages of an unfiltered list, and lists of one host, cost only what they show.
 func (c *Cloud) find(q *serverQuery) ([]*server, *reply) {
-	if q.nothing || q.limit == 0 {
+	if q.nothing {
 		return nil, nil
 	}
 	candidates := c.sorted()
@@ -97,11 +97,11 @@ func (c *Cloud) find(q *serverQuery) ([]*server, *reply) {
 	}
 	var found []*server
 	for _, s := range candidates {
-		if !q.wants(s) {
-			continue
-		}
-		if found = append(found, s); len(found) == q.limit {
+		if len(found) == q.limit {
 			break
+		}
+		if q.wants(s) {
+			found = append(found, s)
 		}
 	}
 	return found, nil
@@ -128,6 +128,9 @@ var allFilters = append([]string{"host", "node", "hostname", "project_id", "tena
 	"availability_zone", "deleted", "soft_deleted", "display_name", "description", "display_description", "created_at", "launched_at", "terminated_at",
 	"image_ref", "key_name", "config_drive", "access_ip_v4", "access_ip_v6", "launch_index", "locked_by", "root_device_name", "progress",
 	"auto_disk_config", "kernel_id", "ramdisk_id"}, memberFilters...)
+
+// switches are the words for yes and no in a query.
+var switches = []string{"0", "1", "f", "false", "n", "no", "off", "on", "t", "true", "y", "yes"}
 
 // serverQuery reads the query of a list of servers.
 func (k *call) serverQuery(detail bool) (*serverQuery, *reply) {
@@ -157,6 +160,15 @@ func (k *call) serverQuery(detail bool) (*serverQuery, *reply) {
 	q := &serverQuery{limit: limit, marker: marker, host: get("host")}
 	if q.host == "" {
 		q.host = get("node")
+	}
+	if all := strings.ToLower(strings.TrimSpace(v.Get("all_tenants"))); all != "" && !slices.Contains(switches, all) {
+		return refuse("Unrecognized value '%s', acceptable values are: '%s'", v.Get("all_tenants"), strings.Join(switches, "', '"))
+	}
+	for _, key := range v["sort_key"] {
+		if !admin && slices.Contains([]string{"host", "node"}, key) {
+			r := novaError(http.StatusForbidden, "Only administrators can sort servers by "+key)
+			return nil, &r
+		}
 	}
 	if flag(v, "all_tenants") {
 		if !admin {
@@ -271,29 +283,15 @@ func tagFilters(get func(string) string, add func(func(*server) bool)) {
 }
 
 func (k *call) changesFilters(q *serverQuery, add func(func(*server) bool)) *reply {
-	var since, before time.Time
-	for name, t := range map[string]*time.Time{"changes-since": &since, "changes-before": &before} {
-		if !k.query.Has(name) || name == "changes-before" && !k.mv.atLeast(66) {
-			continue
-		}
-		parsed, err := parseTime(k.query.Get(name))
-		if err != nil {
-			r := badRequest("Invalid input for query parameters %s. Value: %s. '%s' is not a 'date-time'", name, k.query.Get(name), k.query.Get(name))
-			return &r
-		}
-		*t = parsed
-		q.withDeleted = true
+	since, before, no := k.moments()
+	if no != nil {
+		return no
 	}
-	if !since.IsZero() && !before.IsZero() && before.Before(since) {
-		r := badRequest("The value of changes-since must be less than or equal to changes-before.")
-		return &r
+	if since.IsZero() && before.IsZero() {
+		return nil
 	}
-	if !since.IsZero() {
-		add(func(s *server) bool { return !s.updated.Before(since) })
-	}
-	if !before.IsZero() {
-		add(func(s *server) bool { return !s.updated.After(before) })
-	}
+	q.withDeleted = true
+	add(func(s *server) bool { return within(s.updated, since, before) })
 	return nil
 }
 
@@ -410,6 +408,9 @@ func listInterfaces(k *call) reply {
 	if no != nil {
 		return *no
 	}
+	if s.network == "" {
+		return ok(object{"interfaceAttachments": []object{}})
+	}
 	return ok(object{"interfaceAttachments": []object{{"port_state": "ACTIVE", "port_id": k.c.fixedID("port", s.id), "net_id": k.c.fixedID("network", s.network),
 		"mac_addr": s.mac(), "fixed_ips": []object{{"ip_address": s.address, "subnet_id": k.c.fixedID("subnet", s.network)}}}}})
 }
@@ -418,6 +419,9 @@ func listSecurityGroups(k *call) reply {
 	s, no := k.findServer()
 	if no != nil {
 		return *no
+	}
+	if s.network == "" {
+		return ok(object{"security_groups": []object{}})
 	}
 	return ok(object{"security_groups": []object{{"id": k.c.fixedID("security-group", s.project.id), "name": "default", "description": "Default security group",
 		"tenant_id": s.project.id, "rules": []object{}}}})

@@ -14,7 +14,7 @@ func (k *call) serverView(s *server) object {
 		"metadata": metadataView(s), "hostId": hostID(s.project.id, s.hostName()), "image": "", "flavor": k.flavorOf(s),
 		"created": stampZ(s.created), "updated": stampZ(s.updated), "addresses": s.addresses(true),
 		"accessIPv4": "", "accessIPv6": "", "links": k.links("servers", s.id), "OS-DCF:diskConfig": "AUTO",
-		"OS-EXT-AZ:availability_zone": s.zoneName(), "config_drive": "", "key_name": nil,
+		"OS-EXT-AZ:availability_zone": s.zoneName(), "config_drive": "", "key_name": orNull(s.keyName),
 		"OS-SRV-USG:launched_at": stamp(s.launched), "OS-SRV-USG:terminated_at": stamp(s.terminated),
 		"security_groups":       []object{{"name": "default"}},
 		"OS-EXT-STS:task_state": orNull(s.task), "OS-EXT-STS:vm_state": s.vm, "OS-EXT-STS:power_state": s.power,
@@ -141,7 +141,7 @@ func tagsView(s *server) []string {
 }
 
 func (s *server) addresses(detail bool) object {
-	if s.vm == vmBuilding || s.deleted {
+	if s.vm == vmBuilding || s.deleted || s.network == "" {
 		return object{}
 	}
 	a := object{"version": 4, "addr": s.address}

@@ -35,12 +35,8 @@ func (k *call) stateOf(s *service) string {
 }
 
 func listServices(k *call) reply {
-	if k.mv.atLeast(75) {
-		for name := range k.query {
-			if name != "host" && name != "binary" {
-				return badRequest("Additional properties are not allowed ('%s' was unexpected)", name)
-			}
-		}
+	if no := k.onlyQuery(75, "host", "binary"); no != nil {
+		return *no
 	}
 	hostName, binary := k.query.Get("host"), k.query.Get("binary")
 	items := []object{}
@@ -54,55 +50,60 @@ func listServices(k *call) reply {
 
 var uuidForm = regexp.MustCompile(`^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$`)
 
-// serviceUpdate is the body of PUT /os-services: what to change, and before 2.53 where.
-type serviceUpdate struct {
-	Host       string  `json:"host"`
-	Binary     string  `json:"binary"`
-	Status     *string `json:"status"`
-	Reason     *string `json:"disabled_reason"`
-	ForcedDown *bool   `json:"forced_down"`
-}
+var (
+	serviceSchema = schema{properties: map[string]property{"status": oneOf("enabled", "disabled"), "disabled_reason": lengthOf(1, 255, nil), "forced_down": booleanProperty},
+		order: []string{"status", "disabled_reason", "forced_down"}}
+	serviceByHostSchema = schema{properties: map[string]property{"host": textProperty, "binary": lengthOf(1, 255, nil), "disabled_reason": lengthOf(1, 255, nil),
+		"forced_down": booleanProperty}, order: []string{"host", "binary", "disabled_reason", "forced_down"}, required: []string{"host", "binary"}}
+)
 
 func updateService(k *call) reply {
-	var u serviceUpdate
-	if no := k.decode(&u); no != nil {
-		return *no
-	}
-	if u.Reason != nil && (*u.Reason == "" || len(*u.Reason) > 255) {
-		return badRequest("Invalid input for field/attribute disabled_reason. Value: %s. '%s' is too %s", *u.Reason, *u.Reason,
-			map[bool]string{true: "short", false: "long"}[*u.Reason == ""])
-	}
 	if !k.mv.atLeast(53) {
-		return k.updateByHost(u)
+		return k.updateByHost()
+	}
+	args, no := serviceSchema.check("", k.body)
+	if no != nil {
+		return *no
 	}
 	id := k.r.PathValue("id")
 	if !uuidForm.MatchString(id) {
 		return badRequest("Invalid uuid %s", id)
 	}
 	i := slices.IndexFunc(k.c.services, func(s *service) bool { return s.uuid == id })
+	status, forced := text(args["status"]), args["forced_down"]
+	reason, reasoned := args["disabled_reason"]
 	switch {
 	case i < 0:
 		return missing("Service %s could not be found.", id)
 	case k.c.services[i].binary != "nova-compute":
 		return onlyCompute(k.c.services[i].binary)
-	case u.Status == nil && u.ForcedDown == nil && u.Reason == nil:
+	case status == "" && forced == nil:
 		return badRequest("No updates were requested. Fields 'status' or 'forced_down' should be specified.")
-	case u.Reason != nil && (u.Status == nil || *u.Status != "disabled"):
-		return badRequest("Specifying disabled_reason is only allowed when status is disabled.")
-	case u.Status != nil && *u.Status != "enabled" && *u.Status != "disabled":
-		return badRequest("Invalid input for field/attribute status. Value: %s. '%s' is not one of ['enabled', 'disabled']", *u.Status, *u.Status)
+	case reasoned && status != "disabled":
+		return badRequest("Specifying 'disabled_reason' with status '%s' is invalid.", status)
 	}
 	s := k.c.services[i]
-	if u.Status != nil {
-		s.disabled, s.reason = *u.Status == "disabled", ""
-		if u.Reason != nil {
-			s.reason = *u.Reason
+	if forced != nil {
+		if no := k.force(s, truthy(forced)); no != nil {
+			return *no
 		}
 	}
-	if u.ForcedDown != nil {
-		s.forcedDown = *u.ForcedDown
+	if status != "" {
+		s.disabled, s.reason = status == "disabled", text(reason)
 	}
 	return ok(object{"service": k.serviceView(s)})
+}
+
+// force says that a service is down whatever it reports, or no longer. That is refused while servers were evacuated off its
+// host and its nova-compute has not been started since.
+func (k *call) force(s *service, down bool) *reply {
+	if s.forcedDown && !down && k.c.evacuatedFrom(s.host) {
+		r := badRequest("Unable to force up host %s as `done` evacuation migration records remain associated with the host. "+
+			"Ensure the compute service has been restarted, allowing these records to move to `completed` before retrying this request.", s.host.Name)
+		return &r
+	}
+	s.forcedDown = down
+	return nil
 }
 
 func onlyCompute(binary string) reply {
@@ -110,39 +111,43 @@ func onlyCompute(binary string) reply {
 }
 
 // updateByHost is PUT /os-services/enable, disable, disable-log-reason and force-down, as it was before 2.53.
-func (k *call) updateByHost(u serviceUpdate) reply {
-	verb := k.r.PathValue("id")
-	if u.Host == "" || u.Binary == "" {
-		return badRequest("Invalid input for field/attribute service. 'host' and 'binary' are required properties")
+func (k *call) updateByHost() reply {
+	args, no := serviceByHostSchema.check("", k.body)
+	if no != nil {
+		return *no
 	}
-	if u.Binary != "nova-compute" {
-		return onlyCompute(u.Binary)
-	}
-	h := k.c.hosts[u.Host]
-	if h == nil || h.compute == nil {
-		return missing("Host '%s' is not mapped to any cell", u.Host)
-	}
-	s := h.compute
-	v := object{"host": u.Host, "binary": u.Binary}
+	verb, binary, name := k.r.PathValue("id"), text(args["binary"]), text(args["host"])
+	reason, reasoned := args["disabled_reason"]
+	forced, given := args["forced_down"]
 	switch {
-	case verb == "enable":
+	case verb != "enable" && verb != "disable" && verb != "disable-log-reason" && (verb != "force-down" || !k.mv.atLeast(11)):
+		return missing("Unknown action")
+	case verb == "disable-log-reason" && !reasoned:
+		return badRequest("Missing disabled reason field")
+	case verb == "force-down" && !given:
+		return badRequest("Missing forced_down field")
+	case binary != "nova-compute":
+		return onlyCompute(binary)
+	case !k.c.isCompute(name):
+		return missing("Host '%s' is not mapped to any cell", name)
+	}
+	s := k.c.hosts[name].compute
+	v := object{"host": name, "binary": binary}
+	switch verb {
+	case "force-down":
+		if no := k.force(s, truthy(forced)); no != nil {
+			return *no
+		}
+		v["forced_down"] = s.forcedDown
+	case "enable":
 		s.disabled, s.reason = false, ""
 		v["status"] = "enabled"
-	case verb == "disable":
-		s.disabled, s.reason = true, ""
-		v["status"] = "disabled"
-	case verb == "disable-log-reason" && u.Reason == nil:
-		return badRequest("Missing disabled reason field")
-	case verb == "disable-log-reason":
-		s.disabled, s.reason = true, *u.Reason
-		v["status"], v["disabled_reason"] = "disabled", s.reason
-	case verb == "force-down" && k.mv.atLeast(11) && u.ForcedDown == nil:
-		return badRequest("Missing forced_down field")
-	case verb == "force-down" && k.mv.atLeast(11):
-		s.forcedDown = *u.ForcedDown
-		v["forced_down"] = s.forcedDown
 	default:
-		return missing("Unknown action")
+		s.disabled, s.reason = true, text(reason)
+		v["status"] = "disabled"
+		if reasoned {
+			v["disabled_reason"] = s.reason
+		}
 	}
 	return ok(object{"service": v})
 }

@@ -1,7 +1,9 @@
 package openstack
 
 import (
+	"encoding/json"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -41,50 +43,53 @@ func showTag(k *call) reply {
 	return reply{status: http.StatusNoContent}
 }
 
-func goodTag(tag string) bool { return tag != "" && len(tag) <= 60 && !strings.ContainsAny(tag, "/,") }
+var (
+	tagProperty  = lengthOf(1, 60, regexp.MustCompile(`^[^,/]*$`))
+	tagsProperty = listOf(maxTags, tagProperty)
+)
 
+// addTag is PUT of one tag. Tags that differ in case only are one to Nova's database, which keeps the first of them, though
+// Nova itself takes them for two.
 func addTag(k *call) reply {
 	s, no := k.taggable("update tag")
 	if no != nil {
 		return *no
 	}
 	tag := k.r.PathValue("tag")
+	raw, err := json.Marshal(tag)
+	if err != nil {
+		return badRequest("Tag is invalid")
+	}
+	if no := tagProperty(raw); no != nil {
+		return badRequest("Tag '%s' is invalid. It must be a non empty string without characters '/' and ','. Validation error message: '%s' %s", tag, tag, no.text)
+	}
 	switch {
-	case !goodTag(tag) && len(tag) > 60:
-		return badRequest("Tag '%s' is invalid. It must be a non empty string without characters '/' and ','. Validation error message: '%s' is too long", tag, tag)
-	case !goodTag(tag):
-		return badRequest("Tag '%s' is invalid. It must be a non empty string without characters '/' and ','. Validation error message: '%s' does not match '^[^,/]*$'", tag, tag)
-	case slices.Contains(s.tags, tag):
-		return reply{status: http.StatusNoContent}
 	case len(s.tags) >= maxTags:
 		return badRequest("The number of tags exceeded the per-server limit %d", maxTags)
+	case slices.Contains(s.tags, tag):
+		return reply{status: http.StatusNoContent}
 	}
-	s.tags = append(s.tags, tag)
+	if !slices.ContainsFunc(s.tags, func(has string) bool { return strings.EqualFold(has, tag) }) {
+		s.tags = append(slices.Clone(s.tags), tag)
+		slices.Sort(s.tags)
+	}
 	s.updated = k.now
 	return reply{status: http.StatusCreated}.with("Location", k.base+"/v2.1/servers/"+s.id+"/tags/"+tag)
 }
 
 func replaceTags(k *call) reply {
+	args, no := schema{properties: map[string]property{"tags": tagsProperty}, order: []string{"tags"}, required: []string{"tags"}}.check("", k.body)
+	if no != nil {
+		return *no
+	}
 	s, no := k.taggable("update tags")
 	if no != nil {
 		return *no
 	}
-	var body struct {
-		Tags []string `json:"tags"`
-	}
-	if no := k.decode(&body); no != nil {
-		return *no
-	}
-	for _, t := range body.Tags {
-		if !goodTag(t) {
-			return badRequest("Invalid input for field/attribute tags. Value: %s. '%s' does not match '^[^,/]*$'", t, t)
-		}
-	}
-	if len(body.Tags) > maxTags {
-		return badRequest("Invalid input for field/attribute tags. Value: %v. %v is too long", body.Tags, body.Tags)
-	}
-	slices.Sort(body.Tags)
-	s.tags, s.updated = slices.Compact(body.Tags), k.now
+	var tags []string
+	_ = json.Unmarshal(args["tags"], &tags) // the schema has seen to it
+	slices.Sort(tags)
+	s.tags, s.updated = slices.Compact(tags), k.now
 	return ok(object{"tags": tagsView(s)})
 }
 

@@ -1,7 +1,6 @@
 package openstack
 
 import (
-	"cmp"
 	"crypto/rand"
 	"crypto/subtle"
 	"encoding/base64"
@@ -75,11 +74,29 @@ func (c *Cloud) findUser(ref *userRef) *user {
 
 func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 
+const malformedRequest = " The server could not comply with the request since it is either malformed or otherwise incorrect. The client is assumed to be in error."
+
+// lacking is the last name of the path when the body has nothing there, or "".
+func lacking(body []byte, path ...string) string {
+	raw := json.RawMessage(body)
+	for _, name := range path {
+		var fields map[string]json.RawMessage
+		if err := json.Unmarshal(raw, &fields); err != nil || fields[name] == nil {
+			return name
+		}
+		raw = fields[name]
+	}
+	return ""
+}
+
 // issueToken is POST /v3/auth/tokens.
 func issueToken(k *call) reply {
 	var req authRequest
 	if err := json.Unmarshal(k.body, &req); err != nil {
-		return errorOf(keystone, http.StatusBadRequest, "Expecting to find valid JSON in request body. The server could not comply with the request since it is either malformed or otherwise incorrect. The client is assumed to be in error.")
+		return errorOf(keystone, http.StatusBadRequest, "Expecting to find valid JSON in request body."+malformedRequest)
+	}
+	if lacks := lacking(k.body, "auth"); lacks != "" {
+		return errorOf(keystone, http.StatusBadRequest, "Expecting to find "+lacks+" in request body."+malformedRequest)
 	}
 	id := &req.Auth.Identity
 	if len(id.Methods) == 0 {
@@ -88,6 +105,9 @@ func issueToken(k *call) reply {
 	no := unauthorized(keystone, k.base)
 	t := &token{methods: slices.Clone(id.Methods)}
 	for _, method := range id.Methods {
+		if lacks := lacking(k.body, "auth", "identity", method); lacks != "" {
+			return errorOf(keystone, http.StatusBadRequest, "Expecting to find "+lacks+" in identity."+malformedRequest)
+		}
 		switch method {
 		case "password":
 			u := k.c.findUser(&id.Password.User)
@@ -249,7 +269,14 @@ func (k *call) subject() (*token, *reply) {
 	id := k.r.Header.Get("X-Subject-Token")
 	t := k.c.validToken(id)
 	if t == nil {
-		r := k.identityMissing("token", cmp.Or(id[:min(len(id), 12)], "None"))
+		text := "No token in the request"
+		switch {
+		case k.c.revoked[id]:
+			text = "Failed to validate token"
+		case id != "":
+			text = "Could not recognize Fernet token"
+		}
+		r := errorOf(keystone, http.StatusNotFound, text)
 		return nil, &r
 	}
 	if t.user != k.token.user && !k.token.admin() {
@@ -273,5 +300,6 @@ func revokeToken(k *call) reply {
 		return *no
 	}
 	delete(k.c.tokens, t.id)
+	k.c.revoked[t.id] = true
 	return reply{status: http.StatusNoContent}
 }

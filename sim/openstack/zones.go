@@ -1,9 +1,6 @@
 package openstack
 
-import (
-	"slices"
-	"strconv"
-)
+import "slices"
 
 // zone is an availability zone with its compute hosts.
 type zone struct {
@@ -28,6 +25,11 @@ func (c *Cloud) zones() []*zone {
 // available is Nova's idea of a zone: one of its services is enabled.
 func (z *zone) available() bool {
 	return slices.ContainsFunc(z.hosts, func(h *host) bool { return !h.compute.disabled })
+}
+
+// zoneAvailable says whether there is a zone of that name with a service that is enabled.
+func (c *Cloud) zoneAvailable(name string) bool {
+	return slices.ContainsFunc(c.zones(), func(z *zone) bool { return z.name == name && z.available() })
 }
 
 func listZones(k *call) reply {
@@ -73,43 +75,4 @@ func listZonesDetail(k *call) reply {
 
 func (k *call) zoneService(s *service) object {
 	return object{"available": k.c.up(s, k.now), "active": !s.disabled, "updated_at": stamp(s.seen(k.now))}
-}
-
-// aggregateView is the aggregate that makes a zone. The default zone needs none.
-func (k *call) aggregateView(number int, z *zone) object {
-	names := []string{}
-	for _, h := range z.hosts {
-		names = append(names, h.Name)
-	}
-	v := object{"id": number, "name": z.name, "availability_zone": z.name, "metadata": object{"availability_zone": z.name}, "hosts": names,
-		"created_at": stamp(z.hosts[0].created), "updated_at": nil, "deleted": false, "deleted_at": nil}
-	if k.mv.atLeast(41) {
-		v["uuid"] = uuidOf(k.c.digest("aggregate", z.name))
-	}
-	return v
-}
-
-func (k *call) aggregates() []object {
-	if len(k.c.ownAggregates) > 0 {
-		return k.seededAggregates()
-	}
-	items := []object{}
-	for i, z := range k.c.zones() {
-		if z.name != "nova" {
-			items = append(items, k.aggregateView(i+1, z))
-		}
-	}
-	return items
-}
-
-func listAggregates(k *call) reply { return ok(object{"aggregates": k.aggregates()}) }
-
-func showAggregate(k *call) reply {
-	id := k.r.PathValue("id")
-	for _, a := range k.aggregates() {
-		if strconv.Itoa(a["id"].(int)) == id {
-			return ok(object{"aggregate": a})
-		}
-	}
-	return missing("Aggregate %s could not be found.", id)
 }
