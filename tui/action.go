@@ -24,12 +24,13 @@ const (
 	ScopeText      Scope = "text" // inspection, help, plain view
 	ScopeForm      Scope = "form"
 	ScopePalette   Scope = "palette"
+	ScopeRehearsal Scope = "rehearsal" // the demo's own panel
 )
 
 // Scopes are all scopes, in the order in which the help lists them.
 func Scopes() []Scope {
 	return []Scope{ScopeGlobal, ScopeDashboard, ScopeNeeds, ScopePhases, ScopeNodes, ScopeInstances, ScopeLocks, ScopeLog,
-		ScopeProcedure, ScopeConfirm, ScopeText, ScopeForm, ScopePalette}
+		ScopeProcedure, ScopeConfirm, ScopeText, ScopeForm, ScopePalette, ScopeRehearsal}
 }
 
 // chain is the scopes in which a key is looked for, innermost first. What is typed into shuts the outer scopes out.
@@ -37,7 +38,7 @@ func (s Scope) chain() []Scope {
 	switch s {
 	case ScopeNeeds, ScopePhases, ScopeNodes, ScopeInstances, ScopeLocks, ScopeLog:
 		return []Scope{s, ScopeDashboard, ScopeGlobal}
-	case ScopeProcedure, ScopeText:
+	case ScopeProcedure, ScopeText, ScopeRehearsal:
 		return []Scope{s, ScopeGlobal}
 	}
 	return []Scope{s}
@@ -54,6 +55,7 @@ type Action struct {
 	Intent []core.IntentKind // what it leads to; none: it changes nothing
 	Footer int               // its place in the footer; 0: none
 
+	demo    bool // there is a use for it in a demo only
 	blocked func(*Model) string
 	run     func(*Model) tea.Cmd
 }
@@ -67,6 +69,9 @@ func (a Action) Blocked(m *Model) string {
 	return a.blocked(m)
 }
 
+// offered tells whether there is any use for the action in this run; where there is none it is not shown.
+func (a Action) offered(m *Model) bool { return !a.demo || m.opts.Rehearsal != nil }
+
 // Writes tells whether the action leads to a change of the cluster.
 func (a Action) Writes() bool { return len(a.Intent) > 0 }
 
@@ -74,7 +79,7 @@ func (a Action) Writes() bool { return len(a.Intent) > 0 }
 func Actions() []Action {
 	var all []Action
 	for _, part := range [][]Action{globalActions(), dashboardActions(), needsActions(), nodeActions(), instanceActions(),
-		lockActions(), logActions(), procedureActions(), confirmActions(), textActions(), formActions(), paletteActions()} {
+		lockActions(), logActions(), procedureActions(), confirmActions(), textActions(), formActions(), paletteActions(), rehearsalActions()} {
 		all = append(all, part...)
 	}
 	return all

@@ -126,7 +126,7 @@ func TestNoWriteIsOneModifierAwayFromARead(t *testing.T) {
 }
 
 func TestEveryActionIsInTheHelpAndCanBeExplained(t *testing.T) {
-	d := drive(world(), 200, 60)
+	d := drive(world(), 200, 60, withRehearsal(newRehearsal()))
 	var help strings.Builder
 	for _, l := range helpLines(d.Model, ScopeNodes, 400) {
 		help.WriteString(l.text() + "\n")
@@ -162,7 +162,7 @@ func TestEveryIntentHasAnAction(t *testing.T) {
 func TestEveryActionRunsEverywhere(t *testing.T) {
 	for _, s := range []*core.Snapshot{nil, {Revision: 1, Now: fixtureNow, Wall: fixtureWall}, world()} {
 		for _, a := range Actions() {
-			d := drive(s, 120, 40)
+			d := drive(s, 120, 40, withRehearsal(newRehearsal()))
 			reason := a.Blocked(d.Model)
 			if reason == "" && a.ID != "quit" {
 				d.run(a.run(d.Model))

@@ -26,6 +26,8 @@ func globalActions() []Action {
 				return m.say(toneInfo, "the mouse is off")
 			}},
 		{ID: "theme", Title: "Change the theme", Short: "theme", Scope: ScopeGlobal, Keys: []string{"f3"}, run: (*Model).nextTheme},
+		{ID: "rehearsal", Title: "Open or close the demo's panel: the story, its clock, and what goes wrong with the servers",
+			Short: "rehearsal", Scope: ScopeGlobal, Keys: []string{"f4"}, Footer: 89, demo: true, run: (*Model).toggleRehearsal},
 		{ID: "redraw", Title: "Draw the screen anew", Short: "redraw", Scope: ScopeGlobal, Keys: []string{"ctrl+l"},
 			run: func(*Model) tea.Cmd { return tea.ClearScreen }},
 		{ID: "quit", Title: "Leave", Short: "leave", Scope: ScopeGlobal, Keys: []string{"q", "ctrl+c"}, run: (*Model).quit},

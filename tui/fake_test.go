@@ -160,7 +160,7 @@ func (d *driver) run(cmd tea.Cmd) {
 		for _, c := range msg {
 			d.run(c)
 		}
-	case previewMsg, executedMsg, armedMsg, controlledMsg, followMsg:
+	case previewMsg, executedMsg, armedMsg, controlledMsg, followMsg, rehearsalMsg:
 		d.send(msg)
 	}
 }
@@ -183,7 +183,7 @@ var namedKeys = map[string]tea.KeyPressMsg{
 	"enter": {Code: tea.KeyEnter}, "esc": {Code: tea.KeyEscape}, "tab": {Code: tea.KeyTab}, "down": {Code: tea.KeyDown},
 	"up": {Code: tea.KeyUp}, "left": {Code: tea.KeyLeft}, "right": {Code: tea.KeyRight}, "backspace": {Code: tea.KeyBackspace},
 	"shift+tab": {Code: tea.KeyTab, Mod: tea.ModShift}, "space": {Code: tea.KeySpace, Text: " "}, "pgdown": {Code: tea.KeyPgDown},
-	"end": {Code: tea.KeyEnd}, "home": {Code: tea.KeyHome}, "ctrl+k": {Code: 'k', Mod: tea.ModCtrl}, "f2": {Code: tea.KeyF2},
+	"end": {Code: tea.KeyEnd}, "f4": {Code: tea.KeyF4}, "home": {Code: tea.KeyHome}, "ctrl+k": {Code: 'k', Mod: tea.ModCtrl}, "f2": {Code: tea.KeyF2},
 	"ctrl+y": {Code: 'y', Mod: tea.ModCtrl},
 }
 

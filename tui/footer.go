@@ -60,7 +60,7 @@ func (m *Model) footerActions() []*Action {
 	for _, scope := range m.scope().chain() {
 		for i := range m.actions {
 			a := &m.actions[i]
-			if a.Scope == scope && a.Footer > 0 && len(a.Keys) > 0 {
+			if a.Scope == scope && a.Footer > 0 && len(a.Keys) > 0 && a.offered(m) {
 				out = append(out, a)
 			}
 		}

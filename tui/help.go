@@ -29,7 +29,7 @@ func helpLines(m *Model, here Scope, w int) []line {
 		var rows []line
 		for i := range m.actions {
 			a := &m.actions[i]
-			if a.Scope != s {
+			if a.Scope != s || !a.offered(m) {
 				continue
 			}
 			keys := keysText(a.Keys)

@@ -156,6 +156,8 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.follow()
 	case previewMsg, executedMsg, armedMsg, controlledMsg:
 		return m, m.answered(msg)
+	case rehearsalMsg, rehearsalTick:
+		return m, m.rehearsed(msg)
 	default:
 		m.dirty = false
 	}
@@ -351,7 +353,7 @@ func (m *Model) actionFor(key string) *Action {
 	for _, scope := range m.scope().chain() {
 		for i := range m.actions {
 			a := &m.actions[i]
-			if a.Scope != scope {
+			if a.Scope != scope || !a.offered(m) {
 				continue
 			}
 			for _, k := range a.Keys {

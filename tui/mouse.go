@@ -8,8 +8,11 @@ import (
 func (m *Model) point(msg tea.MouseMsg) tea.Cmd {
 	at := msg.Mouse()
 	if l := m.top(); l != nil {
-		if p, ok := l.(*pager); ok {
-			p.scrollBy(wheel(at.Button))
+		switch l := l.(type) {
+		case *pager:
+			l.scrollBy(wheel(at.Button))
+		case *rehearsalPage:
+			return l.pointed(m, at, at.Y-len(m.headerLines(m.width)))
 		}
 		return nil
 	}

@@ -35,10 +35,11 @@ type Options struct {
 	NoColor    bool         // no colours: bold, faint and reverse only
 	SyncOutput SyncOutput
 	Clipboard  Clipboard
-	Notice     string   // said when the screen opens; may be empty
-	Trouble    string   // the same, for what failed before the screen opened: it stays; may be empty
-	Actions    []Action // what keys do: Actions(), or what Rebind made of it; nil: Actions()
-	Title      string   // the terminal window's; empty: left alone
-	Version    string   // shown in the help
+	Notice     string    // said when the screen opens; may be empty
+	Trouble    string    // the same, for what failed before the screen opened: it stays; may be empty
+	Actions    []Action  // what keys do: Actions(), or what Rebind made of it; nil: Actions()
+	Rehearsal  Rehearsal // what a demo's panel works on; nil on a real cloud
+	Title      string    // the terminal window's; empty: left alone
+	Version    string    // shown in the help
 	Now        func() time.Time
 }

@@ -43,7 +43,7 @@ func newPalette(m *Model, menu bool) *palette {
 	for _, scope := range chain {
 		for i := range m.actions {
 			a := m.actions[i]
-			if a.Scope != scope || a.ID == "palette" || a.ID == "menu" {
+			if a.Scope != scope || a.ID == "palette" || a.ID == "menu" || !a.offered(m) {
 				continue
 			}
 			seen[a.ID] = true

@@ -1,0 +1,140 @@
+package tui
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// Rehearsal is what stands behind the panel of a demo: a simulated cloud's clock, its story, and what goes wrong with its
+// servers. Its methods are called from commands, never while the screen is drawn.
+type Rehearsal interface {
+	// State is how everything stands now.
+	State() RehearsalState
+	// Toggle switches a fault of a server on or off; both are IDs of the State.
+	Toggle(server, fault string) error
+	// Clear switches all faults off.
+	Clear()
+	// SetSpeed lets the cloud's clock run at so many seconds in a real one; 0 halts it.
+	SetSpeed(speed float64) error
+}
+
+// RehearsalState is how a simulated cloud stands.
+type RehearsalState struct {
+	Scenario string // its name
+	Title    string // one line
+	Teaches  string // some sentences
+
+	Now   time.Time // the cloud's clock
+	Speed float64   // seconds of it in a real one; 0 while it is halted
+
+	Servers []RehearsalServer
+}
+
+// RehearsalServer is one server and what can go wrong with it.
+type RehearsalServer struct {
+	ID, Name string
+	Faults   []RehearsalFault
+}
+
+// RehearsalFault is one thing that can go wrong.
+type RehearsalFault struct {
+	ID      string
+	Title   string // a few words
+	Details string // its parameters; may be empty
+	Does    string // what the server does
+	Sees    string // what the operator should see
+	On      bool
+	Met     int // how many requests met it since it was switched on last
+}
+
+// on counts the faults that are switched on.
+func (s RehearsalServer) on() int {
+	n := 0
+	for _, f := range s.Faults {
+		if f.On {
+			n++
+		}
+	}
+	return n
+}
+
+// speeds are those that slower and faster go through.
+var speeds = []float64{1, 2, 5, 10, 20, 60, 120, 300, 600, 1200, 3600}
+
+// nextSpeed is the speed after (or, with faster unset, before) the one there is.
+func nextSpeed(speed float64, faster bool) float64 {
+	if faster {
+		for _, s := range speeds {
+			if s > speed {
+				return s
+			}
+		}
+		return speeds[len(speeds)-1]
+	}
+	for i := len(speeds) - 1; i >= 0; i-- {
+		if speeds[i] < speed {
+			return speeds[i]
+		}
+	}
+	return speeds[0]
+}
+
+// rehearsalMsg is the state that a command has read, and how what went before it ended.
+type rehearsalMsg struct {
+	page  *rehearsalPage
+	state RehearsalState
+	err   error
+}
+
+// rehearsalTick has the page read the state again.
+type rehearsalTick struct{ page *rehearsalPage }
+
+// rehearsalEvery is how often the page reads the state: what met a fault is counted while one looks.
+const rehearsalEvery = 500 * time.Millisecond
+
+// rehearse does something with the rehearsal and reads its state.
+func (m *Model) rehearse(p *rehearsalPage, do func(Rehearsal) error) tea.Cmd {
+	r := m.opts.Rehearsal
+	return func() tea.Msg {
+		var err error
+		if do != nil {
+			err = do(r)
+		}
+		return rehearsalMsg{p, r.State(), err}
+	}
+}
+
+// rehearsed takes what a command has read.
+func (m *Model) rehearsed(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case rehearsalMsg:
+		msg.page.take(msg.state)
+		if msg.err != nil {
+			return m.say(toneBad, msg.err.Error())
+		}
+	case rehearsalTick:
+		for _, l := range m.layers {
+			if l == layer(msg.page) {
+				return tea.Batch(m.rehearse(msg.page, nil), m.after(rehearsalEvery, rehearsalTick{msg.page}))
+			}
+		}
+	}
+	return nil
+}
+
+// toggleRehearsal opens the panel, or closes it.
+func (m *Model) toggleRehearsal() tea.Cmd {
+	if m.opts.Rehearsal == nil {
+		return m.say(toneWarn, "there is no simulated cloud")
+	}
+	for _, l := range m.layers {
+		if p, ok := l.(*rehearsalPage); ok {
+			m.close(p)
+			return nil
+		}
+	}
+	p := &rehearsalPage{speed: speeds[0]}
+	m.open(p)
+	return tea.Batch(m.rehearse(p, nil), m.after(rehearsalEvery, rehearsalTick{p}))
+}
