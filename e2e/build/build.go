@@ -25,6 +25,11 @@ func APIServer(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	return compile(ctx, root, filepath.Join(root, "kubeapiserver"), "kube-apiserver", serverFlags()...)
+}
+
+// serverFlags are go build's flags for the programs of Kubernetes.
+func serverFlags() []string {
 	major, rest, _ := strings.Cut(strings.TrimPrefix(serverVersion, "v"), ".")
 	minor, _, _ := strings.Cut(rest, ".")
 	flags := []string{
@@ -34,9 +39,31 @@ func APIServer(ctx context.Context) (string, error) {
 		"-X k8s.io/component-base/version.gitMinor=" + minor,
 		"-X k8s.io/client-go/pkg/version.gitVersion=" + serverVersion,
 	}
-	return compile(ctx, root, filepath.Join(root, "kubeapiserver"), "kube-apiserver",
-		// Two compilers at once leave a shared machine usable.
-		"-p", "2", "-ldflags", strings.Join(flags, " "))
+	// Two compilers at once leave a shared machine usable.
+	return []string{"-p", "2", "-ldflags", strings.Join(flags, " ")}
+}
+
+// Kubectl compiles kubectl of the same release (the module kubeapiserver/ pins
+// it as a tool) and returns its path. Cold, that takes 40 seconds beside the
+// server's own build, with which it shares most of its packages.
+func Kubectl(ctx context.Context) (string, error) {
+	root, err := Root()
+	if err != nil {
+		return "", err
+	}
+	return compilePackage(ctx, root, filepath.Join(root, "kubeapiserver"), "k8s.io/kubernetes/cmd/kubectl", "kubectl", serverFlags()...)
+}
+
+// K9s compiles k9s (the module k9s/ pins it as a tool) and returns its path. It
+// is by far the largest program here, for it carries a scanner of container
+// images: cold, on two cores, its modules take a minute to download and the
+// build takes five.
+func K9s(ctx context.Context) (string, error) {
+	root, err := Root()
+	if err != nil {
+		return "", err
+	}
+	return compilePackage(ctx, root, filepath.Join(root, "k9s"), "github.com/derailed/k9s", "k9s", "-p", "2", "-ldflags", "-s -w")
 }
 
 // Lockstep compiles the program under test from the checkout that this module
@@ -52,6 +79,11 @@ func Lockstep(ctx context.Context, flags ...string) (string, error) {
 // compile builds the main package in dir to <root>/bin/<name>, without cgo
 // unless the flags ask for the race detector, which needs it.
 func compile(ctx context.Context, root, dir, name string, flags ...string) (string, error) {
+	return compilePackage(ctx, root, dir, ".", name, flags...)
+}
+
+// compilePackage does so for another package, as the module in dir pins it.
+func compilePackage(ctx context.Context, root, dir, path, name string, flags ...string) (string, error) {
 	bin := filepath.Join(root, "bin")
 	if err := os.MkdirAll(bin, 0o755); err != nil {
 		return "", fmt.Errorf("build %s: %w", name, err)
@@ -70,7 +102,7 @@ func compile(ctx context.Context, root, dir, name string, flags ...string) (stri
 			cgo = "CGO_ENABLED=1"
 		}
 	}
-	cmd := exec.CommandContext(ctx, "go", append(append([]string{"build"}, flags...), "-o", out, ".")...)
+	cmd := exec.CommandContext(ctx, "go", append(append([]string{"build"}, flags...), "-o", out, path)...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), cgo)
 	var output bytes.Buffer
