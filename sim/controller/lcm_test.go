@@ -1,0 +1,308 @@
+package controller_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+
+	"lockstep/sim"
+	"lockstep/sim/controller"
+	"lockstep/sim/scenario"
+)
+
+const withColleague = "management: {plan: {colleague: 10s}}"
+
+// threeNodes are a master and two computes.
+const threeNodes = `
+- {machine: ctl-01, roles: [master, controller]}
+- {machine: cmp-01, roles: [compute, storage]}
+- {machine: cmp-02, roles: [compute]}`
+
+var (
+	kaasPlans     = schema.GroupVersionResource{Group: "kaas.mirantis.com", Version: "v1alpha1", Resource: "clusterupdateplans"}
+	kaasReboots   = schema.GroupVersionResource{Group: "kaas.mirantis.com", Version: "v1alpha1", Resource: "gracefulrebootrequests"}
+	mccClusters   = schema.GroupVersionResource{Group: "cluster.k8s.io", Version: "v1alpha1", Resource: "clusters"}
+	mccMachines   = schema.GroupVersionResource{Group: "cluster.k8s.io", Version: "v1alpha1", Resource: "machines"}
+	requestsOfAll = []schema.GroupVersionResource{resource("clustermaintenancerequests"), resource("nodemaintenancerequests")}
+)
+
+// manager is a client of the management cluster's project.
+func (w *world) manager() func(schema.GroupVersionResource) dynamic.ResourceInterface {
+	w.t.Helper()
+	client, err := dynamic.NewForConfig(w.ManagementConfig())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return func(r schema.GroupVersionResource) dynamic.ResourceInterface {
+		return client.Resource(r).Namespace(w.Scenario.Management.Project)
+	}
+}
+
+// managed is an object of the management cluster.
+func (w *world) managed(r schema.GroupVersionResource, name string) *unstructured.Unstructured {
+	w.t.Helper()
+	object, err := w.manager()(r).Get(w.t.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return object
+}
+
+// ask merges a patch into an object of the management cluster.
+func (w *world) ask(r schema.GroupVersionResource, name, patch string) {
+	w.t.Helper()
+	if _, err := w.manager()(r).Patch(w.t.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) planIs(state string) bool {
+	w.t.Helper()
+	status, _, _ := unstructured.NestedString(w.managed(kaasPlans, "mos-21.0.0").Object, "status", "status")
+	return status == state
+}
+
+// transitions writes down the states that objects go through, each as often as it changes.
+type transitions struct {
+	mu  sync.Mutex
+	all map[string][]string
+}
+
+func (tr *transitions) add(object, state string) {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	if said := tr.all[object]; len(said) == 0 || said[len(said)-1] != state {
+		tr.all[object] = append(said, state)
+	}
+}
+
+// watch lets transitions follow the objects of a resource; state tells what counts.
+func (w *world) watch(tr *transitions, objects dynamic.ResourceInterface, kind string, state func(*unstructured.Unstructured) map[string]string) {
+	w.t.Helper()
+	list, err := objects.List(w.t.Context(), metav1.ListOptions{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	note := func(object *unstructured.Unstructured) {
+		for of, is := range state(object) {
+			tr.add(kind+" "+object.GetName()+of, is)
+		}
+	}
+	for i := range list.Items {
+		note(&list.Items[i])
+	}
+	watch, err := objects.Watch(w.t.Context(), metav1.ListOptions{ResourceVersion: list.GetResourceVersion()})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	done := make(chan struct{})
+	w.t.Cleanup(func() { watch.Stop(); <-done })
+	go func() {
+		defer close(done)
+		for event := range watch.ResultChan() {
+			object, ok := event.Object.(*unstructured.Unstructured)
+			switch {
+			case !ok:
+			case event.Type == "DELETED":
+				tr.add(kind+" "+object.GetName(), "gone")
+			default:
+				note(object)
+			}
+		}
+	}()
+}
+
+// of is a function of one field.
+func of(fields ...string) func(*unstructured.Unstructured) map[string]string {
+	return func(object *unstructured.Unstructured) map[string]string {
+		value, _, _ := unstructured.NestedFieldNoCopy(object.Object, fields...)
+		return map[string]string{"": fmt.Sprint(value)}
+	}
+}
+
+// sequence plays a small update and returns what every object went through.
+func sequence(t *testing.T, seed uint64) map[string][]string {
+	w := begin(t, story(withColleague, threeNodes, `
+- {name: a, project: p, flavor: small, host: cmp-01}`), sim.Options{Seed: seed})
+	tr := &transitions{all: map[string][]string{}}
+	w.watch(tr, w.manager()(kaasPlans), "plan", func(plan *unstructured.Unstructured) map[string]string {
+		states := map[string]string{}
+		steps, _, _ := unstructured.NestedSlice(plan.Object, "status", "steps")
+		for _, step := range steps {
+			fields := step.(map[string]any)
+			states[" "+fmt.Sprint(fields["id"])] = fmt.Sprint(fields["status"])
+		}
+		return states
+	})
+	w.watch(tr, w.manager()(resource("lcmmachines")), "machine", of("status", "state"))
+	w.watch(tr, w.manager()(resource("lcmmachines")), "drain", of("status", "kubernetesCordonDrain"))
+	for _, r := range requestsOfAll {
+		w.watch(tr, w.dyn.Resource(r), "request", of("spec", "release"))
+	}
+	for _, plural := range []string{"clusterworkloadlocks", "nodeworkloadlocks"} {
+		w.watch(tr, w.dyn.Resource(resource(plural)), "lock", of("status", "state"))
+	}
+	nodes := schema.GroupVersionResource{Version: "v1", Resource: "nodes"}
+	w.watch(tr, w.dyn.Resource(nodes), "kubelet", of("status", "nodeInfo", "kubeletVersion"))
+	w.watch(tr, w.dyn.Resource(nodes), "cordon", of("spec", "unschedulable"))
+	w.run()
+	w.until("the plan is complete", func() bool { return w.planIs("Completed") })
+	w.until("all locks are armed", w.over)
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	return maps.Clone(tr.all)
+}
+
+func TestTheSameSeedIsTheSameSequenceOfStates(t *testing.T) {
+	t.Parallel()
+	var plays [2]map[string][]string
+	t.Run("play", func(t *testing.T) {
+		for i := range plays {
+			t.Run(fmt.Sprint(i), func(t *testing.T) { plays[i] = sequence(t, 7) })
+		}
+	})
+	first, second := plays[0], plays[1]
+	if len(first) < 15 {
+		t.Fatalf("only %d objects were seen: %v", len(first), first)
+	}
+	for _, object := range slices.Sorted(maps.Keys(first)) {
+		if a, b := strings.Join(first[object], " → "), strings.Join(second[object], " → "); a != b {
+			t.Errorf("%s\nfirst:  %s\nsecond: %s", object, a, b)
+		}
+	}
+	if len(first) != len(second) {
+		t.Errorf("%d objects, then %d", len(first), len(second))
+	}
+	if got := strings.Join(first["machine cmp-01"], " → "); got != "Ready → Prepare → Deploy → Upgrade → Reboot → Ready" {
+		t.Errorf("cmp-01 went %s", got)
+	}
+}
+
+func TestAChangedReleaseOfTheClusterRunsTheWholePlan(t *testing.T) {
+	w := begin(t, story("management: {}", threeNodes, " []"), sim.Options{}).run()
+	w.ask(mccClusters, "mos", `{"spec":{"providerSpec":{"value":{"release":"mosk-21-0-0-25-2"}}}}`)
+	w.until("the plan is complete", func() bool { return w.planIs("Completed") })
+	for _, machine := range []string{"ctl-01", "cmp-01", "cmp-02"} {
+		if !w.updated(machine) {
+			t.Errorf("%s is not updated", machine)
+		}
+	}
+}
+
+func TestARestartedLCMDoesNotRepeatWhatIsDone(t *testing.T) {
+	w := begin(t, story(atWorkers+"\nmanagement: {}", `
+- {machine: ctl-01, roles: [master, controller], done: 10m}
+- {machine: cmp-01, roles: [compute]}`, " []"), sim.Options{ControllersOff: true}).run()
+	begun := map[string][]string{} // item → when it was started, each time
+	over := false
+	for lives := 0; !over; lives++ {
+		if lives > 100 {
+			t.Fatalf("the update is not over after %d lives of the controllers: %v", lives, begun)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		opts := w.Controllers()
+		opts.Timing.Update = 8 * time.Minute
+		go func() { ended <- controller.Run(ctx, opts) }()
+		limit := w.Clock.Now().Add(4 * time.Minute) // shorter than the work on the node, longer than its reboot
+		w.until("a life ends", func() bool {
+			items, _, _ := unstructured.NestedMap(w.managed(resource("lcmmachines"), "cmp-01").Object, "status", "stateItemStatuses")
+			for name, item := range items {
+				at := fmt.Sprint(item.(map[string]any)["startedAt"])
+				if !slices.Contains(begun[name], at) {
+					begun[name] = append(begun[name], at)
+				}
+			}
+			over = w.updated("cmp-01") && w.planIs("InProgress") && w.request("cmp-01") == nil
+			return over || w.Clock.Now().After(limit)
+		})
+		stop()
+		if err := <-ended; err != nil {
+			t.Fatalf("the controllers ended: %v", err)
+		}
+	}
+	if len(begun) != len(controller.StateItems()) {
+		t.Errorf("items: %v", begun)
+	}
+	for name, times := range begun {
+		if len(times) != 1 {
+			t.Errorf("%s was begun at %v", name, times)
+		}
+	}
+}
+
+func TestAGracefulRebootRequestRebootsOneAfterAnother(t *testing.T) {
+	w := begin(t, story("management: {}", threeNodes, " []"), sim.Options{}).run()
+	before := map[string]string{}
+	for _, machine := range []string{"ctl-01", "cmp-01", "cmp-02"} {
+		before[machine] = w.get(machine).Status.NodeInfo.BootID
+	}
+	request := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"machines": []any{"cmp-02", "cmp-01"}}}}
+	request.SetAPIVersion("kaas.mirantis.com/v1alpha1")
+	request.SetKind("GracefulRebootRequest")
+	request.SetName("mos")
+	if _, err := w.manager()(kaasReboots).Create(t.Context(), request, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	marked, atATime := false, 0
+	w.until("the request is gone", func() bool {
+		mark := w.managed(resource("lcmmachines"), "cmp-02").GetAnnotations()["lcm.mirantis.com/graceful-reboot"]
+		marked = marked || mark == "true"
+		atATime = max(atATime, len(w.list("nodemaintenancerequests")))
+		list, err := w.manager()(kaasReboots).List(t.Context(), metav1.ListOptions{})
+		return err == nil && len(list.Items) == 0
+	})
+	for machine, id := range before {
+		if rebooted := w.get(machine).Status.NodeInfo.BootID != id; rebooted != (machine != "ctl-01") {
+			t.Errorf("%s was rebooted: %v", machine, rebooted)
+		}
+	}
+	if !marked || atATime != 1 || len(w.list("clustermaintenancerequests")) != 0 {
+		t.Errorf("marked %v, %d at a time, %d cluster requests left", marked, atATime, len(w.list("clustermaintenancerequests")))
+	}
+}
+
+func TestMaintenanceModeIsEnteredAndLeft(t *testing.T) {
+	w := begin(t, story("management: {}", threeNodes, " []"), sim.Options{}).run()
+	mode := func(r schema.GroupVersionResource, name string) func() bool {
+		return func() bool {
+			on, _, _ := unstructured.NestedBool(w.managed(r, name).Object, "status", "providerStatus", "maintenance")
+			return on
+		}
+	}
+	not := func(f func() bool) func() bool { return func() bool { return !f() } }
+	set := func(r schema.GroupVersionResource, name string, on bool) {
+		w.ask(r, name, fmt.Sprintf(`{"spec":{"providerSpec":{"value":{"maintenance":%v}}}}`, on))
+	}
+	set(mccClusters, "mos", true)
+	w.until("the cluster is in maintenance", mode(mccClusters, "mos"))
+	set(mccMachines, "cmp-01", true)
+	w.until("the machine is in maintenance", mode(mccMachines, "cmp-01"))
+	if !w.get("cmp-01").Spec.Unschedulable || w.request("cmp-01") == nil {
+		t.Error("the node takes work, or is not requested")
+	}
+	set(mccMachines, "cmp-01", false)
+	w.until("the machine is back", not(mode(mccMachines, "cmp-01")))
+	set(mccClusters, "mos", false)
+	w.until("the cluster is back", not(mode(mccClusters, "mos")))
+	if w.get("cmp-01").Spec.Unschedulable || w.request("cmp-01") != nil || len(w.list("clustermaintenancerequests")) != 0 {
+		t.Error("something of the maintenance is left")
+	}
+}
+
+func TestStateItemsOfScenariosAreThoseOfTheAgent(t *testing.T) {
+	if !slices.Equal(controller.StateItems(), scenario.StateItems) {
+		t.Errorf("the agent runs %v, scenarios know %v", controller.StateItems(), scenario.StateItems)
+	}
+}
