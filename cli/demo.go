@@ -16,6 +16,7 @@ func newDemo(o *options, stdin *os.File) *cobra.Command {
 	var (
 		flags simFlags
 		list  bool
+		wrong bool
 	)
 	cmd := &cobra.Command{
 		Use:   "demo",
@@ -29,6 +30,9 @@ With --from the simulated cloud is your own, as "lockstep snapshot" has found it
 			if list {
 				return listScenarios(cmd)
 			}
+			if wrong {
+				return listFaults(cmd.OutOrStdout())
+			}
 			so, err := flags.options()
 			if err != nil {
 				return err
@@ -39,8 +43,9 @@ With --from the simulated cloud is your own, as "lockstep snapshot" has found it
 			return demo(cmd.Context(), *o, so)
 		},
 	}
-	flags.addTo(cmd)
+	flags.addTo(cmd, 60)
 	cmd.Flags().BoolVar(&list, "list", false, "list the scenarios and what each teaches")
+	cmd.Flags().BoolVar(&wrong, "faults", false, "list what can go wrong with the servers, for --fault and for the panel behind the key f4")
 	o.addScreen(cmd)
 	return cmd
 }
@@ -90,5 +95,6 @@ func demo(ctx context.Context, o options, so sim.Options) (err error) {
 		return err
 	}
 	title, notice := simTitle(cloud.Scenario, so.Speed)
-	return s.show(ctx, o, title, notice)
+	s.rehearsal = &rehearsal{cloud}
+	return s.show(ctx, o, title, notice+" (f4: the panel)")
 }

@@ -11,6 +11,7 @@ import (
 	"lockstep/core"
 	"lockstep/kube"
 	"lockstep/nova"
+	"lockstep/tui"
 )
 
 // session is one run against one cluster: the adapters, the engine, and what goes between them.
@@ -26,6 +27,8 @@ type session struct {
 
 	down  []core.Delta // what the sources say that have no adapter
 	focus atomic.Pointer[string]
+
+	rehearsal tui.Rehearsal // behind the demo's panel; nil on a real cloud
 }
 
 // place is what a session runs on: the operator's own cluster, or the demo's.
@@ -155,7 +158,7 @@ func (s *session) unavailable(sources []core.SourceID, err error) {
 func (s *session) watch(p place, client *kube.Client) {
 	watch := kube.WatchOptions{Log: s.log.Logger}
 	if p.pace > 1 {
-		watch.PodInterval = max(time.Duration(float64(10*time.Second)/p.pace), 500*time.Millisecond)
+		watch = hurried(watch, p.pace)
 	}
 	if client != nil {
 		s.watcher = kube.NewWatcher(client, s.engine.Apply, watch)
@@ -163,6 +166,19 @@ func (s *session) watch(p place, client *kube.Client) {
 	if s.client != nil {
 		s.poller = nova.NewPoller(s.client, s.engine.Apply, nova.PollOptions{Pace: p.pace, Log: s.log.Logger})
 	}
+}
+
+// hurried are the watcher's times where the cluster's clock runs faster than the wall's: what takes half a minute on a real
+// cluster must not take half an hour of a simulated one.
+func hurried(o kube.WatchOptions, pace float64) kube.WatchOptions {
+	o.PodInterval = max(time.Duration(float64(10*time.Second)/pace), 500*time.Millisecond)
+	o.SyncDeadline, o.ListTimeout = 4*time.Second, 5*time.Second
+	o.AbsentRetry, o.RefusalGrace = 2*time.Second, 3*time.Second
+	o.BackoffMin, o.BackoffMax = 300*time.Millisecond, 2*time.Second
+	o.ProbeInterval, o.ProbeTimeout = 3*time.Second, 2*time.Second
+	o.WatchDuration, o.SilenceAllowed = 6*time.Second, 2*time.Second
+	o.TouchInterval = time.Second
+	return o
 }
 
 // openStackSources are the sources that nova's poller fills.

@@ -15,15 +15,19 @@ type simFlags struct {
 	scenario string
 	from     string
 	seed     uint64
+	faults   []string
 }
 
-func (f *simFlags) addTo(cmd *cobra.Command) {
+// addTo adds the flags; speed is the speed when nothing is said.
+func (f *simFlags) addTo(cmd *cobra.Command, speed float64) {
 	p := cmd.Flags()
-	p.Float64Var(&f.speed, "speed", 60, "how many seconds pass in the simulated cloud in one real second")
+	p.Float64Var(&f.speed, "speed", speed, "how many seconds pass in the simulated cloud in one real second")
 	p.StringVar(&f.scenario, "scenario", scenario.Default, "`name` of a scenario (see lockstep demo --list), or a scenario file")
 	p.StringVar(&f.from, "from", "", "`file` that lockstep snapshot has written: rehearse the update of that cloud")
 	p.Uint64Var(&f.seed, "seed", 0, "`number` that decides what is left to chance (default: the scenario's own)")
+	p.StringArrayVar(&f.faults, "fault", nil, "`SERVER:FAULT[,PARAMETER=VALUE]...` that goes wrong from the start (see lockstep demo --faults); may be repeated")
 	cmd.MarkFlagsMutuallyExclusive("scenario", "from")
+	completeSimFlags(cmd)
 }
 
 // options are those of the simulated cloud that the flags name. What is wrong with a file is said line by line.
@@ -35,7 +39,11 @@ func (f *simFlags) options() (sim.Options, error) {
 	if err != nil {
 		return sim.Options{}, err
 	}
-	return sim.Options{Scenario: told, Speed: f.speed, Seed: f.seed}, nil
+	faults, err := parseFaults(f.faults)
+	if err != nil {
+		return sim.Options{}, err
+	}
+	return sim.Options{Scenario: told, Speed: f.speed, Seed: f.seed, Faults: faults}, nil
 }
 
 func (f *simFlags) load() (*scenario.Scenario, error) {

@@ -98,6 +98,8 @@ type APIError struct {
 	Remedy  string // what the operator can do; may be empty
 	Status  int    // the HTTP status; 0 when there was no answer
 	Err     error  // the cause; may be nil
+
+	After time.Duration // how long the server asks to wait before the next try; 0 when it asks for nothing
 }
 
 // Error is "call: kind: message".

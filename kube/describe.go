@@ -13,11 +13,15 @@ import (
 	"regexp"
 	"strings"
 	"syscall"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"lockstep/core"
 )
+
+// longestWait is how long a server is believed that it wants to be left alone: it may well be back earlier.
+const longestWait = 5 * time.Minute
 
 // maxMessage is how much of a server's own words is kept, in bytes.
 const maxMessage = 4 << 10
@@ -46,6 +50,9 @@ func Describe(err error, call string) *core.APIError {
 func describeStatus(e *core.APIError, answer apierrors.APIStatus) {
 	s := answer.Status()
 	e.Status = int(s.Code)
+	if s.Details != nil {
+		e.After = min(time.Duration(s.Details.RetryAfterSeconds)*time.Second, longestWait)
+	}
 	if s.Message != "" {
 		e.Message = cut(s.Message)
 	}
@@ -63,6 +70,9 @@ func describeStatus(e *core.APIError, answer apierrors.APIStatus) {
 	case code == http.StatusTooManyRequests:
 		e.Kind = core.ErrTooManyRequests
 		e.Remedy = "The API server is busy: try again in a moment."
+		if e.After > 0 {
+			e.Remedy = fmt.Sprintf("The API server is busy: try again in %s, as it asks.", e.After)
+		}
 	case code == http.StatusRequestTimeout, code == http.StatusGatewayTimeout:
 		e.Kind = core.ErrTimeout
 		e.Remedy = "The API server took too long; whether the call was carried out shows on the object."

@@ -56,7 +56,7 @@ func (w *Watcher) guard(ctx context.Context) {
 // probe asks whether the server is there. Any answer will do, a refusal too, but one that says that the server is in
 // trouble.
 func (w *Watcher) probe(ctx context.Context) *core.APIError {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel := context.WithTimeout(ctx, w.opts.ProbeTimeout)
 	defer cancel()
 	_, status, err := w.client.get(ctx, "/readyz")
 	if err == nil || status > 0 && status < http.StatusInternalServerError {

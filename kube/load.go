@@ -173,6 +173,7 @@ func newSession(config *rest.Config) (*session, error) {
 	if config.UserAgent == "" {
 		config.UserAgent = "lockstep"
 	}
+	config.Wrap(impatient)
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("make an HTTP client: %w", err)

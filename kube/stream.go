@@ -123,6 +123,7 @@ func (s *stream) ended(err error, failures int) time.Duration {
 			pause = 0
 		}
 	}
+	pause = max(pause, cause.After)
 	state := s.downState()
 	if !s.believed(cause.Kind) {
 		s.setState(state, cause, time.Now().Add(pause))

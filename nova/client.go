@@ -20,13 +20,31 @@ import (
 const (
 	defaultRate  = 10 // reads per second
 	defaultBurst = 5
-
-	loginLimit = 30 * time.Second
-
-	// A refused login is repeated slowly: Keystone may lock a user out after some failures (security_compliance).
-	loginPause, loginPauseMax     = 2 * time.Second, 60 * time.Second
-	refusedPause, refusedPauseMax = 30 * time.Second, 5 * time.Minute
 )
+
+// times are how long things may take, and how long it is until they are tried again.
+type times struct {
+	try   time.Duration // one try of a GET
+	poll  time.Duration // one poll, retries included
+	login time.Duration
+
+	loginPause, loginPauseMax     time.Duration // after a login that failed
+	refusedPause, refusedPauseMax time.Duration // after one that was refused
+}
+
+// usualTimes are those of a real cloud. A refused login is repeated slowly: Keystone may lock a user out after some failures
+// (security_compliance).
+var usualTimes = times{
+	try: 30 * time.Second, poll: 45 * time.Second, login: 30 * time.Second,
+	loginPause: 2 * time.Second, loginPauseMax: 60 * time.Second, refusedPause: 30 * time.Second, refusedPauseMax: 5 * time.Minute,
+}
+
+// hurriedTimes are those of a cloud whose clock runs faster than the wall's: what takes half a minute on a real cloud must
+// not take half an hour of a simulated one.
+var hurriedTimes = times{
+	try: 3 * time.Second, poll: 4 * time.Second, login: 3 * time.Second,
+	loginPause: 500 * time.Millisecond, loginPauseMax: 2 * time.Second, refusedPause: time.Second, refusedPauseMax: 2 * time.Second,
+}
 
 // Client is a connection to a cloud. It logs in at its first call, renews its token by itself, and may be used from
 // several goroutines.
@@ -34,6 +52,7 @@ type Client struct {
 	cfg   *Config
 	http  http.Client
 	limit *limiter
+	times times
 	pause func(try int) time.Duration // between the tries of a GET
 
 	// gate is held while logging in, so that one login serves all that wait; it guards the three below.
@@ -71,7 +90,7 @@ func Connect(cfg *Config) *Client {
 	if rate <= 0 {
 		rate = defaultRate
 	}
-	c := &Client{cfg: cfg, limit: newLimiter(rate, defaultBurst), pause: backoff, gate: make(chan struct{}, 1)}
+	c := &Client{cfg: cfg, limit: newLimiter(rate, defaultBurst), times: usualTimes, pause: backoff, gate: make(chan struct{}, 1)}
 	c.http = http.Client{Transport: &transport{base: base, limit: c.limit, log: cfg.log}, Timeout: 2 * headerLimit}
 	return c
 }
@@ -126,7 +145,7 @@ func (c *Client) session(ctx context.Context) (*session, error) {
 	if c.refused != nil && wallClock().Before(c.again) {
 		return nil, c.refused
 	}
-	ctx, cancel := context.WithTimeout(ctx, loginLimit)
+	ctx, cancel := context.WithTimeout(ctx, c.times.login)
 	defer cancel()
 	s, err := c.login(ctx)
 	if err != nil {
@@ -142,11 +161,11 @@ func (c *Client) session(ctx context.Context) (*session, error) {
 
 // putOff remembers a failed login. The gate is held.
 func (c *Client) putOff(err *core.APIError) {
-	first, limit := loginPause, loginPauseMax
+	first, limit := c.times.loginPause, c.times.loginPauseMax
 	if err.Kind == core.ErrUnauthorized || err.Kind == core.ErrConfiguration {
-		first, limit = refusedPause, refusedPauseMax
+		first, limit = c.times.refusedPause, c.times.refusedPauseMax
 	}
-	c.refused, c.again = err, wallClock().Add(min(first<<min(c.losses, 10), limit))
+	c.refused, c.again = err, wallClock().Add(max(min(first<<min(c.losses, 10), limit), err.After))
 	c.losses++
 }
 

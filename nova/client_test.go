@@ -77,7 +77,7 @@ func TestARefusedLoginIsNotRepeatedAtOnce(t *testing.T) {
 	if f.logins != 1 {
 		t.Errorf("%d logins with a password that was refused: Keystone may lock the user out", f.logins)
 	}
-	if again := time.Until(c.retryAt()); again < refusedPause/2 || again > refusedPauseMax {
+	if again := time.Until(c.retryAt()); again < usualTimes.refusedPause/2 || again > usualTimes.refusedPauseMax {
 		t.Errorf("tried again in %v", again)
 	}
 }

@@ -58,6 +58,7 @@ func (c *Client) fail(a action, err error) *core.APIError {
 	}
 	if http != nil {
 		e.Status = http.Actual
+		e.After, _ = retryAfter(cause)
 		e.Kind = kindOfStatus(http.Actual)
 		e.Message = messageOf(http.Body, http.Actual)
 	} else {
@@ -186,6 +187,9 @@ func (c *Client) remedy(a action, e *core.APIError, cause error) string {
 	case core.ErrServer:
 		return "see the log of the service; during an update its API can be away for minutes"
 	case core.ErrTooManyRequests:
+		if e.After > 0 {
+			return fmt.Sprintf("wait; the cloud limits the rate of requests, and asks to wait for %s", e.After)
+		}
 		return "wait; the cloud limits the rate of requests"
 	case core.ErrConfiguration:
 		var noEndpoint *gophercloud.ErrEndpointNotFound

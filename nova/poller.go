@@ -71,6 +71,7 @@ func NewPoller(c *Client, sink func(core.Delta), o PollOptions) *Poller {
 	}
 	if o.Pace > 1 {
 		c.limit.setRate(min(defaultRate*o.Pace, 50))
+		c.times = hurriedTimes
 	}
 	return &Poller{
 		c: c, sink: sink, pace: o.Pace, floor: floor, log: o.Log,
@@ -183,7 +184,7 @@ func (p *Poller) loop(ctx context.Context, id core.SourceID, nudge <-chan struct
 }
 
 func (p *Poller) once(ctx context.Context, poll pollFunc, nudged bool) (time.Duration, error) {
-	ctx, cancel := context.WithTimeout(ctx, pollLimit)
+	ctx, cancel := context.WithTimeout(ctx, p.c.times.poll)
 	defer cancel()
 	return poll(ctx, nudged)
 }
@@ -200,6 +201,7 @@ func (p *Poller) report(id core.SourceID, err error, known bool, next *time.Dura
 		api = p.c.fail(action{call: "poll " + string(id)}, err)
 	}
 	now := wallClock()
+	*next = max(*next, api.After)
 	if again := p.c.retryAt(); again.After(now) {
 		*next = max(again.Sub(now), p.floor)
 	}

@@ -17,7 +17,7 @@ import (
 const (
 	maxTries    = 4                // of a GET
 	maxAnswer   = 64 << 20         // bytes of one page; 1000 servers are about 3 MB
-	tryTimeout  = 30 * time.Second // of one try of a GET
+	longestWait = 5 * time.Minute  // a server that asks for more may well be back earlier
 	readLimit   = time.Minute      // of a read for a step, all pages and tries included
 	writeLimit  = 90 * time.Second // of a write: a live migration is scheduled before it is answered
 	headerLimit = 2 * time.Minute  // until the first byte of any answer, a backstop behind the deadline of each call
@@ -54,7 +54,7 @@ func (c *Client) get(ctx context.Context, sc *gophercloud.ServiceClient, url str
 }
 
 func (c *Client) getOnce(ctx context.Context, sc *gophercloud.ServiceClient, url string, out checked, ok []int) error {
-	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
+	ctx, cancel := context.WithTimeout(ctx, c.times.try)
 	defer cancel()
 	resp, err := sc.Get(ctx, url, nil, &gophercloud.RequestOpts{OkCodes: ok, KeepResponseBody: true})
 	if err != nil {
@@ -131,7 +131,7 @@ func retryAfter(err error) (time.Duration, bool) {
 	if parseErr != nil || seconds < 0 {
 		return 0, false
 	}
-	return time.Duration(seconds) * time.Second, true
+	return min(time.Duration(seconds)*time.Second, longestWait), true
 }
 
 // send makes a change. It is never repeated: after a lost answer only the server knows whether it was carried out.

@@ -37,6 +37,9 @@ type Options struct {
 	Log      *slog.Logger       // of the controllers; nil: silence
 	Paused   bool               // the clock stands, and the controllers wait, until its Resume
 
+	KubernetesAddress string // to listen on, as host:port; empty: a free port of 127.0.0.1
+	OpenStackAddress  string // the same
+
 	Faults []fault.Setting // switched on once the cloud runs, beside those of the scenario
 
 	// Kube is an API server to use instead of the simulated one, with an administrator's rights. It needs the definitions of
@@ -172,7 +175,7 @@ func (c *Cloud) start(ctx context.Context, opts Options) error {
 func (c *Cloud) startServers(ctx context.Context, opts Options, seed uint64, start time.Time) error {
 	if c.admin = opts.Kube; c.admin == nil {
 		var err error
-		c.Kube, err = kubeapi.New(kubeapi.Options{Clock: c.Clock, CRDs: crds.All(), ClusterName: c.Scenario.Cluster})
+		c.Kube, err = kubeapi.New(kubeapi.Options{Clock: c.Clock, Address: opts.KubernetesAddress, CRDs: crds.All(), ClusterName: c.Scenario.Cluster})
 		if err != nil {
 			return err
 		}
@@ -188,7 +191,9 @@ func (c *Cloud) startServers(ctx context.Context, opts Options, seed uint64, sta
 		c.CloudsYAMLPath, c.CloudName = opts.CloudsYAML, opts.ExternalCloud
 		return nil
 	}
-	cloud, err := openstack.New(openstackOptions(c.Clock, seed, c.Scenario))
+	options := openstackOptions(c.Clock, seed, c.Scenario)
+	options.Address = opts.OpenStackAddress
+	cloud, err := openstack.New(options)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,31 @@
+package kube
+
+import (
+	"net/http"
+)
+
+// impatient keeps client-go from trying a call again by itself, for up to ten times, when the server asks to wait: Lockstep
+// would hear of it only when its own deadline has passed, and a write would be repeated behind the operator's back. What the
+// server asks for is in the answer's Status, too, and is heeded by whoever made the call.
+func impatient(base http.RoundTripper) http.RoundTripper { return &impatientTransport{base} }
+
+type impatientTransport struct{ base http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (t *impatientTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := t.base.RoundTrip(r)
+	if resp != nil && resp.StatusCode >= http.StatusBadRequest {
+		resp.Header.Del("Retry-After")
+	}
+	return resp, err
+}
+
+// WrappedRoundTripper lets client-go reach the transport below, to close its idle connections.
+func (t *impatientTransport) WrappedRoundTripper() http.RoundTripper { return t.base }
+
+// CloseIdleConnections lets http.Client.CloseIdleConnections reach the transport below.
+func (t *impatientTransport) CloseIdleConnections() {
+	if c, ok := t.base.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
+}
