@@ -40,6 +40,11 @@ type seeder struct {
 // it is moved on through that past until it shows start. An API server that takes its timestamps from elsewhere, as a real
 // one does, shows the same cluster with younger objects.
 func SeedKubernetes(ctx context.Context, config *rest.Config, clk *clock.Clock, s *scenario.Scenario, start time.Time, cloudsYAML []byte) error {
+	return seedKubernetes(ctx, config, nil, clk, s, start, cloudsYAML)
+}
+
+// seedKubernetes is SeedKubernetes with a way to fill the API server that is faster than requests; nil: by requests.
+func seedKubernetes(ctx context.Context, config *rest.Config, load controller.Load, clk *clock.Clock, s *scenario.Scenario, start time.Time, cloudsYAML []byte) error {
 	kube, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return fmt.Errorf("seed the cluster: %w", err)
@@ -49,7 +54,7 @@ func SeedKubernetes(ctx context.Context, config *rest.Config, clk *clock.Clock, 
 		return fmt.Errorf("seed the cluster: %w", err)
 	}
 	seed := seeder{story: s, start: start, clock: clk, kube: kube, dyn: dyn, run: ControllerOptions(s)}
-	seed.run.Config, seed.run.Clock = config, clk
+	seed.run.Config, seed.run.Clock, seed.run.Load = config, clk, load
 	for _, step := range []struct {
 		what string
 		do   func(context.Context) error
@@ -87,11 +92,24 @@ func (s *seeder) cluster(ctx context.Context) error {
 		return nil // its nodes come with the rest of its past
 	}
 	for i, n := range s.story.Nodes {
-		if _, err := s.kube.CoreV1().Nodes().Create(ctx, newNode(s.story, n, i, s.clock.Now()), metav1.CreateOptions{}); err != nil {
+		node := newNode(s.story, n, i, s.clock.Now())
+		for i := range node.Status.Conditions { // kubelets have posted ever since
+			node.Status.Conditions[i].LastHeartbeatTime = metav1.NewTime(s.start)
+		}
+		if err := s.putNode(ctx, node); err != nil {
 			return fmt.Errorf("node %s: %w", n.Machine, err)
 		}
 	}
 	return nil
+}
+
+func (s *seeder) putNode(ctx context.Context, node *corev1.Node) error {
+	if s.run.Load != nil {
+		node.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Node"}
+		return s.run.Load(node)
+	}
+	_, err := s.kube.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{})
+	return err
 }
 
 func (s *seeder) credentials(ctx context.Context, cloudsYAML []byte) error {
@@ -172,11 +190,10 @@ func (s *seeder) past(ctx context.Context) error {
 		return err
 	}
 	s.moveTo(h.Released.Of())
-	all := func(*unstructured.Unstructured) bool { return true }
-	if err := s.patchLocks(ctx, clusterLocks, all, map[string]any{"status": map[string]any{"state": "inactive", "release": s.story.Release.To}}, "status"); err != nil {
+	if err := s.patchLocks(ctx, clusterLocks, map[string]any{"status": map[string]any{"state": "inactive", "release": s.story.Release.To}}, "status"); err != nil {
 		return err
 	}
-	if err := s.patchLocks(ctx, nodeLocks, all, map[string]any{"status": map[string]any{"release": s.story.Release.To}}, "status"); err != nil {
+	if err := s.patchLocks(ctx, nodeLocks, map[string]any{"status": map[string]any{"release": s.story.Release.To}}, "status"); err != nil {
 		return err
 	}
 	if err := s.nodesUpdated(ctx); err != nil {
@@ -247,6 +264,12 @@ func (s *seeder) nodesUpdated(ctx context.Context) error {
 
 // nodesBegun requests the maintenance of the nodes that are under way: all but OpenStack have released them.
 func (s *seeder) nodesBegun(ctx context.Context) error {
+	locks, err := s.locksByNode(ctx)
+	if err != nil {
+		return err
+	}
+	inactive := map[string]any{"status": map[string]any{"state": "inactive"}}
+	handled := map[string]any{"metadata": map[string]any{"annotations": map[string]any{"inner_state": "active"}}}
 	for _, n := range s.story.Nodes {
 		if n.Began == 0 {
 			continue
@@ -258,41 +281,55 @@ func (s *seeder) nodesBegun(ctx context.Context) error {
 		if _, err := s.dyn.Resource(nodeRequests).Create(ctx, request, metav1.CreateOptions{}); err != nil {
 			return fmt.Errorf("the request for node %s: %w", n.Machine, err)
 		}
-		of := func(openstack bool) func(*unstructured.Unstructured) bool {
-			return func(lock *unstructured.Unstructured) bool {
-				node, _, _ := unstructured.NestedString(lock.Object, "spec", "nodeName")
-				controllerName, _, _ := unstructured.NestedString(lock.Object, "spec", "controllerName")
-				return node == n.Name && (controllerName == "openstack") == openstack
+		for _, lock := range locks[n.Name] {
+			if controllerName, _, _ := unstructured.NestedString(lock.Object, "spec", "controllerName"); controllerName == "openstack" {
+				err = s.patchLock(ctx, nodeLocks, lock.GetName(), handled)
+			} else {
+				err = s.patchLock(ctx, nodeLocks, lock.GetName(), inactive, "status")
 			}
-		}
-		if err := s.patchLocks(ctx, nodeLocks, of(false), map[string]any{"status": map[string]any{"state": "inactive"}}, "status"); err != nil {
-			return err
-		}
-		handled := map[string]any{"metadata": map[string]any{"annotations": map[string]any{"inner_state": "active"}}}
-		if err := s.patchLocks(ctx, nodeLocks, of(true), handled); err != nil {
-			return err
+			if err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// patchLocks merges a body into the locks that are meant, or into a subresource of theirs.
-func (s *seeder) patchLocks(ctx context.Context, resource schema.GroupVersionResource, meant func(*unstructured.Unstructured) bool, body map[string]any, subresources ...string) error {
+// locksByNode are the NodeWorkloadLocks of each node.
+func (s *seeder) locksByNode(ctx context.Context) (map[string][]*unstructured.Unstructured, error) {
+	list, err := s.dyn.Resource(nodeLocks).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("list %s: %w", nodeLocks.Resource, err)
+	}
+	locks := map[string][]*unstructured.Unstructured{}
+	for i := range list.Items {
+		node, _, _ := unstructured.NestedString(list.Items[i].Object, "spec", "nodeName")
+		locks[node] = append(locks[node], &list.Items[i])
+	}
+	return locks, nil
+}
+
+// patchLock merges a body into a lock, or into a subresource of it.
+func (s *seeder) patchLock(ctx context.Context, resource schema.GroupVersionResource, name string, body map[string]any, subresources ...string) error {
 	raw, err := json.Marshal(body)
 	if err != nil {
-		return fmt.Errorf("encode a patch of %s: %w", resource.Resource, err)
+		return fmt.Errorf("encode a patch of %s %s: %w", resource.Resource, name, err)
 	}
+	if _, err := s.dyn.Resource(resource).Patch(ctx, name, types.MergePatchType, raw, metav1.PatchOptions{}, subresources...); err != nil {
+		return fmt.Errorf("%s %s: %w", resource.Resource, name, err)
+	}
+	return nil
+}
+
+// patchLocks merges a body into all locks of a kind, or into a subresource of theirs.
+func (s *seeder) patchLocks(ctx context.Context, resource schema.GroupVersionResource, body map[string]any, subresources ...string) error {
 	list, err := s.dyn.Resource(resource).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return fmt.Errorf("list %s: %w", resource.Resource, err)
 	}
 	for i := range list.Items {
-		if !meant(&list.Items[i]) {
-			continue
-		}
-		name := list.Items[i].GetName()
-		if _, err := s.dyn.Resource(resource).Patch(ctx, name, types.MergePatchType, raw, metav1.PatchOptions{}, subresources...); err != nil {
-			return fmt.Errorf("%s %s: %w", resource.Resource, name, err)
+		if err := s.patchLock(ctx, resource, list.Items[i].GetName(), body, subresources...); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -130,7 +130,11 @@ func (c *Cloud) start(ctx context.Context, opts Options) error {
 			return err
 		}
 	}
-	if err := SeedKubernetes(ctx, c.admin, c.Clock, c.Scenario, start, cloudsYAML); err != nil {
+	var load controller.Load
+	if c.Kube != nil {
+		load = c.Kube.Load
+	}
+	if err := seedKubernetes(ctx, c.admin, load, c.Clock, c.Scenario, start, cloudsYAML); err != nil {
 		return err
 	}
 	if c.run.Management != nil {
@@ -264,7 +268,7 @@ func ControllerOptions(s *scenario.Scenario) controller.Options {
 		},
 		OpenStack: &controller.OpenStack{
 			Deployment: s.Cloud.Deployment, Version: s.Cloud.Version, Services: s.Cloud.Services, Migrations: s.Cloud.Migrations,
-			MaxCompute: s.Cloud.MaxCompute, MaxGateway: s.Cloud.MaxGateway, IgnoreZones: s.Cloud.IgnoreZones, Fabric: s.Cloud.Fabric != "",
+			MaxCompute: s.Cloud.MaxCompute, MaxGateway: s.Cloud.MaxGateway, IgnoreZones: s.Cloud.IgnoreZones, Fabric: s.Cloud.Fabric != "", OVN: s.Cloud.OVN,
 		},
 		Ceph:   storage,
 		Fabric: s.Cloud.Fabric,

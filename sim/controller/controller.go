@@ -50,6 +50,7 @@ type Options struct {
 	Ceph       bool        // whether the Ceph controller runs
 	Fabric     string      // name of the TFOperator, for example openstack-tf; empty: the TF controller does not run
 	LocksKept  bool        // Populate arms no locks: they are there as they should be
+	Load       Load        // for Populate; nil: by requests
 	KubeletOff bool        // leave nodes' conditions and pods alone, for a cluster that has kubelets
 
 	Others   []ThirdParty // application controllers that nobody knows
@@ -69,6 +70,7 @@ type env struct {
 	network *gophercloud.ServiceClient
 	volume  *gophercloud.ServiceClient
 
+	load     Load     // nil, but for Populate
 	machines Machines // nil: nothing goes down with a node
 	troubles *troubles
 	dice     dice

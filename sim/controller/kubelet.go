@@ -3,11 +3,14 @@ package controller
 import (
 	"context"
 	"errors"
+	"hash/fnv"
+	"math"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/retry"
 )
 
@@ -17,13 +20,17 @@ type kubelet struct {
 	*env
 	hosts *hosts
 
-	started map[string]time.Time // pod UID → when it was first seen, or its node returned
-	seen    map[string]time.Time // pod UID → when it was first seen
-	ending  map[string]time.Time // pod UID → when it was first seen with a deletionTimestamp
-	made    map[string]int       // pods made so far for a workload's place
+	started map[string]time.Time      // pod UID → when it was first seen, or its node returned
+	seen    map[string]time.Time      // pod UID → when it was first seen
+	looked  bool                      // whether the pods have been looked at before
+	watched bool                      // whether pods are looked at as watched, instead of being listed
+	unseen  map[cache.ObjectName]bool // pods that were made and have not been watched yet
+	ending  map[string]time.Time      // pod UID → when it was first seen with a deletionTimestamp
+	made    map[string]int            // pods made so far for a workload's place
 }
 
 func (k *kubelet) run(ctx context.Context) {
+	k.watched = true
 	k.loop(ctx, "kubelet", k.step, nodesResource, podsResource)
 }
 
@@ -34,7 +41,7 @@ func (k *kubelet) step(ctx context.Context) (time.Duration, error) {
 	var failed error
 	nodes := k.view.nodes()
 	for _, name := range sortedKeys(nodes) {
-		next, err := k.postNode(ctx, nodes[name], now)
+		next, err := k.postNode(ctx, nodes[name], now, k.beat(name, len(nodes)))
 		failed = errors.Join(failed, err)
 		due.add(next)
 	}
@@ -47,7 +54,7 @@ func (k *kubelet) step(ctx context.Context) (time.Duration, error) {
 }
 
 // postNode posts the status of a node when it has changed or its heartbeat is due, and returns when to look next.
-func (k *kubelet) postNode(ctx context.Context, node *corev1.Node, now time.Time) (time.Time, error) {
+func (k *kubelet) postNode(ctx context.Context, node *corev1.Node, now time.Time, beat time.Duration) (time.Time, error) {
 	host := k.hosts.get(node.Name)
 	ready := nodeReady(node)
 	status, reason, message := corev1.ConditionTrue, "KubeletReady", "kubelet is posting ready status"
@@ -73,13 +80,13 @@ func (k *kubelet) postNode(ctx context.Context, node *corev1.Node, now time.Time
 		return ready.Status == status &&
 			(host.bootID == "" || node.Status.NodeInfo.BootID == host.bootID) &&
 			(host.version == "" || node.Status.NodeInfo.KubeletVersion == host.version) &&
-			(host.off || now.Before(ready.LastHeartbeatTime.Add(k.timing.Heartbeat)))
+			(host.off || now.Before(ready.LastHeartbeatTime.Add(beat)))
 	}
 	if fresh(node) {
 		if host.off {
 			return next, nil
 		}
-		return earliest(next, ready.LastHeartbeatTime.Add(k.timing.Heartbeat)), nil
+		return earliest(next, ready.LastHeartbeatTime.Add(beat)), nil
 	}
 	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
 		current, err := k.kube.CoreV1().Nodes().Get(ctx, node.Name, metav1.GetOptions{})
@@ -99,7 +106,17 @@ func (k *kubelet) postNode(ctx context.Context, node *corev1.Node, now time.Time
 	if apierrors.IsNotFound(err) {
 		return time.Time{}, nil
 	}
-	return earliest(next, now.Add(max(k.timing.Heartbeat, time.Second))), err
+	return earliest(next, now.Add(max(beat, time.Second))), err
+}
+
+// beat is how long it is between two posts of a node's unchanged status. The nodes of a large fleet post less often, and not
+// all at the same time: nobody reads it, and the simulated time may be fast.
+func (k *kubelet) beat(node string, fleet int) time.Duration {
+	const small = 100 // nodes
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(node))
+	spread := 0.75 + 0.5*float64(h.Sum32())/math.MaxUint32
+	return time.Duration(float64(k.timing.Heartbeat) * spread * max(1, float64(fleet)/small))
 }
 
 // nodeReady is the Ready condition of a node; its status is empty when the node has none.

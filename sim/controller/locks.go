@@ -27,16 +27,14 @@ func (e *env) nodeLock(name string) lock    { return lock{env: e, resource: node
 
 // ensure creates the lock when it is missing, active and at release. A lock that is there keeps its state.
 func (l lock) ensure(ctx context.Context, spec map[string]any, annotations map[string]string, release string) (*unstructured.Unstructured, error) {
+	if l.env.load != nil {
+		if object, err := l.loaded(spec, annotations, release); !apierrors.IsAlreadyExists(err) {
+			return object, err
+		}
+	}
 	object, err := l.get(ctx)
 	if apierrors.IsNotFound(err) {
-		kind := "NodeWorkloadLock"
-		if l.resource == clusterLocks {
-			kind = "ClusterWorkloadLock"
-		}
-		object = lcmObject(kind, l.name)
-		object.SetAnnotations(annotations)
-		object.SetFinalizers(l.finalizers)
-		object.Object["spec"] = spec
+		object = l.newObject(spec, annotations)
 		object, err = l.env.dyn.Resource(l.resource).Create(ctx, object, metav1.CreateOptions{})
 	}
 	if err != nil {
@@ -47,6 +45,29 @@ func (l lock) ensure(ctx context.Context, spec map[string]any, annotations map[s
 	}
 	// The API server drops the status of a new object: it has its own subresource.
 	return l.patchStatus(ctx, map[string]any{"state": stateActive, "release": release})
+}
+
+// newObject is the lock as it is made, without a status.
+func (l lock) newObject(spec map[string]any, annotations map[string]string) *unstructured.Unstructured {
+	kind := "NodeWorkloadLock"
+	if l.resource == clusterLocks {
+		kind = "ClusterWorkloadLock"
+	}
+	object := lcmObject(kind, l.name)
+	object.SetAnnotations(annotations)
+	object.SetFinalizers(l.finalizers)
+	object.Object["spec"] = spec
+	return object
+}
+
+// loaded is a new lock in a cluster that is being filled.
+func (l lock) loaded(spec map[string]any, annotations map[string]string, release string) (*unstructured.Unstructured, error) {
+	object := l.newObject(spec, annotations)
+	object.Object["status"] = map[string]any{"state": stateActive, "release": release}
+	if err := l.env.load(object); err != nil {
+		return nil, fmt.Errorf("ensure %s %s: %w", l.resource.Resource, l.name, err)
+	}
+	return object, nil
 }
 
 func (l lock) get(ctx context.Context) (*unstructured.Unstructured, error) {
@@ -109,6 +130,9 @@ func (e *env) locksOf(ctx context.Context, resource schema.GroupVersionResource,
 }
 
 func lockState(object *unstructured.Unstructured) string { return text(object, "status", "state") }
+func lockMessage(object *unstructured.Unstructured) string {
+	return text(object, "status", "errorMessage")
+}
 func lockController(object *unstructured.Unstructured) string {
 	return text(object, "spec", "controllerName")
 }

@@ -17,9 +17,9 @@ const generationLabel = "pod-template-generation"
 
 // servePods moves every pod one step on, makes the pods that workloads lack, and returns when to look next.
 func (k *kubelet) servePods(ctx context.Context, nodes map[string]*corev1.Node, now time.Time) (time.Time, error) {
-	list, err := k.kube.CoreV1().Pods(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
+	all, err := k.listPods(ctx)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("list pods: %w", err)
+		return time.Time{}, err
 	}
 	sets, err := k.sets(ctx)
 	if err != nil {
@@ -29,8 +29,7 @@ func (k *kubelet) servePods(ctx context.Context, nodes map[string]*corev1.Node, 
 	var failed error
 	byOwner := map[string][]*corev1.Pod{}
 	alive := map[string]bool{}
-	for i := range list.Items {
-		pod := &list.Items[i]
+	for _, pod := range all {
 		alive[string(pod.UID)] = true
 		if pod.Spec.NodeName != "" && nodes[pod.Spec.NodeName] == nil { // its node was deleted
 			failed = errors.Join(failed, k.endPod(ctx, pod, 0))
@@ -40,7 +39,8 @@ func (k *kubelet) servePods(ctx context.Context, nodes map[string]*corev1.Node, 
 		failed = errors.Join(failed, err)
 		due.add(next)
 		kind, name := podOwner(pod)
-		byOwner[kind+"/"+pod.Namespace+"/"+name] = append(byOwner[kind+"/"+pod.Namespace+"/"+name], pod)
+		owner := kind + "/" + pod.Namespace + "/" + name
+		byOwner[owner] = append(byOwner[owner], pod)
 	}
 	for _, times := range []map[string]time.Time{k.started, k.ending, k.seen} {
 		for uid := range times {
@@ -49,6 +49,8 @@ func (k *kubelet) servePods(ctx context.Context, nodes map[string]*corev1.Node, 
 			}
 		}
 	}
+	k.looked = true
+	names := sortedKeys(nodes)
 	for _, w := range workloads {
 		s := sets[w.key()]
 		if s == (set{}) && w.service != "" {
@@ -56,12 +58,12 @@ func (k *kubelet) servePods(ctx context.Context, nodes map[string]*corev1.Node, 
 		}
 		pods := byOwner[w.key()]
 		var eligible []*corev1.Node
-		for _, name := range sortedKeys(nodes) {
+		for _, name := range names {
 			if w.runsOn(nodes[name]) {
 				eligible = append(eligible, nodes[name])
 			}
 		}
-		failed = errors.Join(failed, k.fill(ctx, w, s, pods, eligible, list.Items), k.report(ctx, w, s, pods, len(eligible)))
+		failed = errors.Join(failed, k.fill(ctx, w, s, pods, eligible, all), k.report(ctx, w, s, pods, len(eligible)))
 	}
 	return due.at, failed
 }
@@ -72,6 +74,9 @@ func (k *kubelet) servePod(ctx context.Context, pod *corev1.Pod, now time.Time) 
 	uid := string(pod.UID)
 	if _, known := k.seen[uid]; !known {
 		k.seen[uid] = now
+		if !k.looked {
+			k.seen[uid] = k.troubles.start // it was there before
+		}
 	}
 	if pod.DeletionTimestamp != nil {
 		if host.off {
@@ -122,11 +127,20 @@ func (k *kubelet) servePod(ctx context.Context, pod *corev1.Pod, now time.Time) 
 // setPodReady writes the pod's conditions and its containers' states.
 func (k *kubelet) setPodReady(ctx context.Context, pod *corev1.Pod, ready bool, now time.Time) error {
 	pod = pod.DeepCopy()
+	markReady(pod, ready, metav1.NewTime(now))
+	_, err := k.kube.CoreV1().Pods(pod.Namespace).UpdateStatus(ctx, pod, metav1.UpdateOptions{})
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) { // a newer pod comes with the next look
+		return fmt.Errorf("set the status of pod %s/%s: %w", pod.Namespace, pod.Name, err)
+	}
+	return nil
+}
+
+// markReady gives a pod the conditions and container states of one that is ready, or no longer.
+func markReady(pod *corev1.Pod, ready bool, stamp metav1.Time) {
 	status := corev1.ConditionFalse
 	if ready {
 		status = corev1.ConditionTrue
 	}
-	stamp := metav1.NewTime(now)
 	pod.Status.Phase = corev1.PodRunning
 	if pod.Status.StartTime == nil {
 		pod.Status.StartTime = &stamp
@@ -151,11 +165,6 @@ func (k *kubelet) setPodReady(ctx context.Context, pod *corev1.Pod, ready bool, 
 			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: stamp}},
 		})
 	}
-	_, err := k.kube.CoreV1().Pods(pod.Namespace).UpdateStatus(ctx, pod, metav1.UpdateOptions{})
-	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) { // a newer pod comes with the next look
-		return fmt.Errorf("set the status of pod %s/%s: %w", pod.Namespace, pod.Name, err)
-	}
-	return nil
 }
 
 // setPodCrashing writes the status of a pod whose containers end again and again.
@@ -189,7 +198,7 @@ func (k *kubelet) setPodCrashing(ctx context.Context, pod *corev1.Pod, now time.
 
 // fill makes the pods that a workload lacks, and ends those that it has too many. all are the cluster's pods, by which the
 // load of a node is counted.
-func (k *kubelet) fill(ctx context.Context, w workload, s set, pods []*corev1.Pod, eligible []*corev1.Node, all []corev1.Pod) error {
+func (k *kubelet) fill(ctx context.Context, w workload, s set, pods []*corev1.Pod, eligible []*corev1.Node, all []*corev1.Pod) error {
 	placed := map[string]int{} // pods of this workload by node, those that end included: they hold the place
 	for _, pod := range pods {
 		placed[pod.Spec.NodeName]++
@@ -223,8 +232,8 @@ func (k *kubelet) fill(ctx context.Context, w workload, s set, pods []*corev1.Po
 		}
 	case deployment:
 		load := map[string]int{}
-		for i := range all {
-			load[all[i].Spec.NodeName]++
+		for _, pod := range all {
+			load[pod.Spec.NodeName]++
 		}
 		live := 0
 		for _, pod := range pods {
@@ -287,18 +296,15 @@ func (k *kubelet) createPod(ctx context.Context, w workload, s set, name, node s
 	yes := true
 	owner.Controller = &yes
 	grace := int64(30)
-	_, err := k.kube.CoreV1().Pods(w.namespace).Create(ctx, &corev1.Pod{
+	k.expect(w.namespace, name)
+	return k.putPod(ctx, &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: w.namespace, Labels: labels, OwnerReferences: []metav1.OwnerReference{owner}},
 		Spec: corev1.PodSpec{
 			NodeName:                      node,
 			TerminationGracePeriodSeconds: &grace,
 			Containers:                    containers,
 		},
-	}, metav1.CreateOptions{})
-	if err != nil && !apierrors.IsAlreadyExists(err) {
-		return fmt.Errorf("make pod %s/%s: %w", w.namespace, name, err)
-	}
-	return nil
+	})
 }
 
 // schedulable tells whether new pods may go to a node.

@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
 )
 
 // Populate brings a cluster to rest without letting time pass: the DaemonSets and StatefulSets are there at the release of
@@ -23,6 +24,7 @@ func Populate(ctx context.Context, opts Options) error {
 	if err != nil {
 		return err
 	}
+	e.load = opts.Load
 	ctx, cancel := context.WithCancel(ctx)
 	var group sync.WaitGroup
 	group.Go(func() { e.view.run(ctx) })
@@ -54,9 +56,19 @@ func Populate(ctx context.Context, opts Options) error {
 			return fmt.Errorf("populate the cluster: arm Ceph's locks: %w", err)
 		}
 	}
+	if opts.Ceph {
+		if err := (&ceph{env: e}).look(ctx); err != nil {
+			return fmt.Errorf("populate the cluster: make Ceph's objects: %w", err)
+		}
+	}
 	if opts.Fabric != "" && !opts.LocksKept {
 		if _, err := (&fabric{env: e, operator: opts.Fabric}).keepLocks(ctx); err != nil {
 			return fmt.Errorf("populate the cluster: arm Tungsten Fabric's locks: %w", err)
+		}
+	}
+	if opts.Fabric != "" {
+		if err := (&fabric{env: e, operator: opts.Fabric}).show(ctx, true, fabricIdle); err != nil {
+			return fmt.Errorf("populate the cluster: make the TFOperator: %w", err)
 		}
 	}
 	if opts.KubeletOff {
@@ -81,7 +93,7 @@ func Populate(ctx context.Context, opts Options) error {
 func (r *rockoon) createSets(ctx context.Context) error {
 	nodes := r.view.nodes()
 	for _, w := range workloads {
-		if w.service != "" && !slices.Contains(r.Services, w.service) && (w.service != serviceOVN || !r.OVN) {
+		if !r.has(w.service) && (w.service != serviceCeph || w.members(nodes) == 0) {
 			continue
 		}
 		meta := metav1.ObjectMeta{Name: w.name, Namespace: w.namespace, Labels: w.labels()}
@@ -121,6 +133,11 @@ func (r *rockoon) createSets(ctx context.Context) error {
 	return nil
 }
 
+// has tells whether the deployment has a service that a workload belongs to.
+func (r *rockoon) has(service string) bool {
+	return service == "" || slices.Contains(r.Services, service) || service == serviceOVN && r.OVN
+}
+
 // endOldPods removes, from the nodes that run the target's kubelet, the pods that their maintenance would have replaced.
 func (e *env) endOldPods(ctx context.Context, kubeletVersion string) error {
 	k := newKubelet(e, nil)
@@ -153,5 +170,5 @@ func (e *env) endOldPods(ctx context.Context, kubeletVersion string) error {
 }
 
 func newKubelet(e *env, h *hosts) *kubelet {
-	return &kubelet{env: e, hosts: h, started: map[string]time.Time{}, seen: map[string]time.Time{}, ending: map[string]time.Time{}, made: map[string]int{}}
+	return &kubelet{env: e, hosts: h, started: map[string]time.Time{}, seen: map[string]time.Time{}, ending: map[string]time.Time{}, made: map[string]int{}, unseen: map[cache.ObjectName]bool{}}
 }
