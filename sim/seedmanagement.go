@@ -208,6 +208,9 @@ func (s managementSeeder) groups() []seedObject {
 
 // managementPast is what the update has done before the scenario starts, as the plan and the machines tell it.
 func managementPast(s *scenario.Scenario, start time.Time) controller.Past {
+	if plan, ok := foundPlan(s); ok {
+		return foundPast(s, plan, start)
+	}
 	past := controller.Past{Machines: map[string]time.Time{}}
 	h := s.History
 	begun, released := start.Add(-h.Begun.Of()), start.Add(-h.Released.Of())

@@ -242,6 +242,7 @@ func (s *Scenario) setFoundDefaults() {
 		older(n.Created, n.ReadySince)
 	}
 	s.History.Age = cmp.Or(s.History.Age, oldest+Duration(time.Minute))
+	s.setFoundHistory()
 	for i := range s.Instances {
 		in := &s.Instances[i]
 		if !in.Created.IsZero() {
