@@ -194,3 +194,30 @@ func TestARehearsalPlaysTheOwnersThatNobodyKnows(t *testing.T) {
 		return state == "inactive"
 	})
 }
+
+// The management cluster, too, is rebuilt: groups, indexes, and how far the plan has come.
+func TestTheManagementClusterIsRebuilt(t *testing.T) {
+	for _, name := range []string{"smooth", "update-groups"} {
+		t.Run(name, func(t *testing.T) {
+			s, err := scenario.Load(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			alone(t)
+			flags := []string{"--management-context", sim.ManagementContext}
+			first, code, out := takeSnapshot(t, started(t, sim.Options{Scenario: s, Paused: true}), flags...)
+			if code != exitFine {
+				t.Fatalf("exit %d: %s", code, out)
+			}
+			for _, want := range []string{"\nmanagement:\n", "  updateGroups:\n", "  plans:\n", "k8s-controllers"} {
+				if !strings.Contains(content(t, first), want) {
+					t.Errorf("there is no %q in:\n%s", want, content(t, first))
+				}
+			}
+			second, _, _ := takeSnapshot(t, rebuilt(t, first), flags...)
+			if diff := cmp.Diff(content(t, first), content(t, second)); diff != "" {
+				t.Errorf("the rebuilt cloud differs:\n%s", diff)
+			}
+		})
+	}
+}

@@ -121,6 +121,7 @@ func (p *pseudonyms) scenario(s *scenario.Scenario) {
 	}
 	s.Cloud.Deployment, s.Cloud.Fabric = p.object("deployment", s.Cloud.Deployment), p.object("fabric", s.Cloud.Fabric)
 	p.managed(f)
+	p.management(s.Management, machines)
 	p.maintenance(s, machines)
 	sortPseudonymous(s)
 	s.Update.Order = workersInOrder(s) // anew: names decide where nothing else does

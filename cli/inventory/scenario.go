@@ -33,6 +33,7 @@ func Scenario(inv *core.Inventory, version string) *scenario.Scenario {
 	b.locks()
 	b.requests()
 	b.update()
+	b.management()
 	b.flavors()
 	b.projects()
 	b.groups()

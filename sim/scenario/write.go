@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"reflect"
 	"regexp"
 	"slices"
@@ -128,12 +127,8 @@ func flow(v reflect.Value) string {
 		}
 		return "{" + strings.Join(parts, ", ") + "}"
 	case reflect.Map:
-		text, ok := v.Interface().(map[string]string)
-		if !ok {
-			return jsonOf(v)
-		}
-		for _, key := range slices.Sorted(maps.Keys(text)) {
-			parts = append(parts, quote(key)+": "+quote(text[key]))
+		for _, key := range slices.SortedFunc(slices.Values(v.MapKeys()), func(x, y reflect.Value) int { return strings.Compare(x.String(), y.String()) }) {
+			parts = append(parts, quote(key.String())+": "+flow(v.MapIndex(key)))
 		}
 		return "{" + strings.Join(parts, ", ") + "}"
 	case reflect.Slice:
