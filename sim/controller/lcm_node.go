@@ -201,15 +201,19 @@ func (l *lcm) createRequest(ctx context.Context, node string, do job) error {
 }
 
 func (l *lcm) locksOfNode(ctx context.Context, node string) ([]unstructured.Unstructured, error) {
-	all, err := l.locksOf(ctx, nodeLocks, "")
-	if err != nil {
-		return nil, err
-	}
 	var mine []unstructured.Unstructured
-	for _, object := range all {
-		if lockNode(&object) == node {
-			mine = append(mine, object)
+	for _, seen := range l.view.objects(nodeLocks) {
+		if lockNode(seen) != node {
+			continue
 		}
+		object, err := l.nodeLock(seen.GetName()).get(ctx)
+		if apierrors.IsNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("get the lock %s: %w", seen.GetName(), err)
+		}
+		mine = append(mine, *object)
 	}
 	return mine, nil
 }
