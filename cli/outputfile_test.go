@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"lockstep/sim"
+)
+
+func TestAFileIsWrittenWholeOrNotAtAll(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "fleet.yaml")
+	if err := writeFile(path, []byte("one"), false); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file is %v (%v)", info.Mode(), err)
+	}
+	if err := writeFile(path, []byte("two"), false); err == nil || !strings.Contains(err.Error(), "--force") {
+		t.Errorf("a file was replaced, or nobody says how: %v", err)
+	}
+	if raw, _ := os.ReadFile(path); string(raw) != "one" {
+		t.Errorf("the file is %q", raw)
+	}
+	if err := writeFile(path, []byte("three"), true); err != nil {
+		t.Fatal(err)
+	}
+	if raw, _ := os.ReadFile(path); string(raw) != "three" {
+		t.Errorf("the file is %q", raw)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+		t.Errorf("something was left behind: %v (%v)", entries, err)
+	}
+	for _, bad := range []string{"", dir, filepath.Join(dir, "nowhere", "x.yaml"), path} {
+		if err := canWrite(bad, false); err == nil {
+			t.Errorf("%q can be written", bad)
+		}
+	}
+	if err := canWrite(path, true); err != nil {
+		t.Error(err)
+	}
+}
+
+// A snapshot on standard output is the file and nothing else.
+func TestASnapshotOnStandardOutput(t *testing.T) {
+	alone(t)
+	c := cloud(t, "")
+	code, out, errs := run(t, "snapshot", "--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName, "-o", "-")
+	if code != exitFine || !strings.HasPrefix(out, "# A live cloud as `lockstep snapshot` found it: mos as of ") || !strings.HasSuffix(out, "\n...\n") {
+		t.Errorf("exit %d: %.200s … %q", code, out, errs)
+	}
+	if !strings.HasPrefix(errs, "Wrote the inventory: 13 nodes, ") {
+		t.Errorf("what is said is %q", errs)
+	}
+}
+
+// What cannot be read is missing in the file, the words and the exit code; the rest is there.
+func TestASnapshotOfWhatCanBeRead(t *testing.T) {
+	alone(t)
+	c := cloud(t, "")
+	os.Unsetenv("OS_CLIENT_CONFIG_FILE")
+	file := filepath.Join(t.TempDir(), "half.yaml")
+	code, out, errs := run(t, "snapshot", "--kubeconfig", c.KubeconfigPath, "-o", file)
+	if code != exitAttention || errs != "" {
+		t.Fatalf("exit %d: %s", code, errs)
+	}
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{out, string(raw)} {
+		if !strings.Contains(text, "COULD NOT BE READ: all of OpenStack: ") {
+			t.Errorf("nobody says that OpenStack is missing:\n%s", text)
+		}
+	}
+	if !strings.Contains(out, "--os-cloud") || !strings.Contains(string(raw), "kaas-node-") {
+		t.Errorf("the remedy, or the nodes, are missing:\n%s\n%s", out, raw)
+	}
+	if err := c.Kube.Outage(true); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := c.Kube.Outage(false); err != nil {
+			t.Error(err)
+		}
+	}()
+	none := filepath.Join(t.TempDir(), "none.yaml")
+	if code, _, errs = run(t, "snapshot", "--kubeconfig", c.KubeconfigPath, "-o", none); code != exitError || !strings.Contains(errs, "unreachable") {
+		t.Errorf("with nothing to see the exit code is %d: %s", code, errs)
+	}
+	if _, err := os.Stat(none); err == nil {
+		t.Error("a file with nothing in it was written")
+	}
+}
+
+// A file that cannot be rehearsed is refused before the screen opens, with everything that is wrong and where.
+func TestAFileThatCannotBeRehearsed(t *testing.T) {
+	alone(t)
+	good, err := os.ReadFile(snapshotFile(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(content string) string {
+		path := filepath.Join(t.TempDir(), "broken.yaml")
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	line := func(mark string) string { // the number of the line that has it
+		head, _, found := strings.Cut(string(good), mark)
+		if !found {
+			t.Fatalf("the file has no %q", mark)
+		}
+		return fmt.Sprintf("line %d", strings.Count(head, "\n")+1)
+	}
+	tests := []struct {
+		name, path string
+		want       []string
+	}{
+		{"no such file", "/nowhere/fleet.yaml", []string{"/nowhere/fleet.yaml"}},
+		{"a kubeconfig", write("apiVersion: v1\nkind: Config\n"), []string{"kubeconfig"}},
+		{"a scenario that somebody wrote", write(handWritten), []string{"no inventory of a live cloud", "--scenario"}},
+		{"an unknown host", write(strings.Replace(string(good), "host: cmp-04", "host: cmp-99", 1)), []string{"cmp-99", line("host: cmp-04")}},
+		{"an unknown field", write(strings.Replace(string(good), "nodeRequests:", "nodeRequest:", 1)), []string{"nodeRequest", line("nodeRequests:")}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			code, out, errs := run(t, "demo", "--from", test.path)
+			if code != exitError || out != "" {
+				t.Errorf("exit %d, output %q", code, out)
+			}
+			for _, want := range test.want {
+				if !strings.Contains(errs, want) {
+					t.Errorf("%q is missing in:\n%s", want, errs)
+				}
+			}
+		})
+	}
+}
+
+// handWritten is a scenario without anything that was found.
+const handWritten = `name: small
+title: One node
+release: {from: 1.0.0, to: 2.0.0}
+kubelet: {from: v1.30.0, to: v1.31.0}
+rockoon: {from: 1.0.0, to: 1.1.0}
+nodes:
+  - {machine: cmp-01, roles: [compute]}
+`
+
+// snapshotFile is a snapshot of the default scenario.
+func snapshotFile(t *testing.T) string {
+	t.Helper()
+	file, _, _ := takeSnapshot(t, started(t, sim.Options{Paused: true}))
+	return file
+}
