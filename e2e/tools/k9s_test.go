@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"context"
 	"os"
 	"regexp"
 	"testing"
@@ -30,12 +31,53 @@ func k9s(t *testing.T, view string) *terminal.Terminal {
 func TestK9sShowsTheCloud(t *testing.T) {
 	t.Parallel()
 	node := hosts(cloud.Scenario, scenario.RoleCompute)[0]
-	daemon := aPod(t, "nova-compute-default")
-	cloud.Kube.SetLog("openstack", daemon.Name, "", []string{"the hypervisor is being looked at"})
+	pod, lock := aPod(t, "nova-compute-default"), "openstack-"+node
+	cloud.Kube.SetLog("openstack", pod.Name, "", []string{"the hypervisor is being looked at"})
 	screen := k9s(t, "nodes")
-	matches := func(pattern string) { screen.Want(t, terminal.Matches(regexp.MustCompile(pattern))) }
-
-	matches(`(?i)nodes\(all\)\[\d+\]`)
-	matches(node + ` +Ready`)
-	matches(`K8s Rev: +v1\.36\.3`)
+	press := func(keys ...string) {
+		t.Helper()
+		if err := screen.Press(keys...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// view goes to another view, as one does by a colon and its name.
+	view := func(name string) {
+		t.Helper()
+		screen.Type(":" + name)
+		press("enter")
+	}
+	for _, step := range []struct {
+		what string
+		do   func()
+		want []string // regular expressions that the screen matches after it
+	}{
+		{"the nodes", nil, []string{`(?i)nodes\(all\)\[\d+\]`, node + ` +Ready`, `K8s Rev: +v1\.36\.3`}},
+		{"a node that is looked for", func() { screen.Type("/" + node); press("enter") }, []string{`(?i)nodes\(all\)\[1\]`}},
+		{"its description", func() { screen.Type("d") }, []string{`(?i)describe\(` + node, `Annotations:`, `CreationTimestamp:`}},
+		{"its YAML", func() { press("esc"); screen.Want(t, terminal.Matches(regexp.MustCompile(`(?i)nodes\(all\)`))); screen.Type("y") },
+			[]string{`(?i)yaml\(` + node, `apiVersion: v1`, `kind: Node`}},
+		{"the pods of a namespace", func() { view("pods openstack") }, []string{`(?i)pods\(openstack\)\[\d+\]`, `Running`}},
+		{"a pod that is looked for", func() { screen.Type("/" + pod.Name); press("enter") }, []string{`(?i)pods\(openstack\)\[1\]`, pod.Name}},
+		{"its log", func() { screen.Type("l") }, []string{`(?i)logs\(openstack/` + pod.Name, `the hypervisor is being looked at`}},
+		{"the locks", func() { view("nodeworkloadlocks") }, []string{`(?i)nodeworkloadlocks\(all\)\[\d+\]`, lock}},
+		{"a lock that is looked for", func() { screen.Type("/" + lock); press("enter") }, []string{`(?i)nodeworkloadlocks\(all\)\[1\]`}},
+		{"its description", func() { screen.Type("d") }, []string{`(?i)describe\((-/)?` + lock, `Controller Name: +openstack`, `Node Name: +` + node}},
+		{"its YAML", func() { press("esc"); screen.Want(t, terminal.Matches(regexp.MustCompile(`(?i)nodeworkloadlocks\(all\)`))); screen.Type("y") },
+			[]string{`(?i)yaml\((-/)?` + lock, `controllerName: openstack`}},
+		{"what OpenStack says of itself", func() { view("openstackdeploymentstatus") }, []string{`(?i)openstackdeploymentstatus\(openstack\)\[1\]`, `APPLIED`}},
+		{"the workloads", func() { view("daemonsets openstack") }, []string{`(?i)daemonsets\(openstack\)\[\d+\]`, `nova-compute-default`}},
+		{"the events", func() { view("events all") }, []string{`(?i)events\(all\)\[\d+\]`}},
+	} {
+		if step.do != nil {
+			step.do()
+		}
+		for _, want := range step.want {
+			ctx, cancel := context.WithTimeout(t.Context(), terminal.Patience)
+			_, err := screen.WaitFor(ctx, terminal.Matches(regexp.MustCompile(want)))
+			cancel()
+			if err != nil {
+				t.Fatalf("%s: %v", step.what, err)
+			}
+		}
+	}
 }

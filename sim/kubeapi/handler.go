@@ -155,7 +155,8 @@ func (s *Server) serveResource(c *call) error {
 	if !r.namespaced && c.info.namespace != "" && r.Resource != "namespaces" {
 		return s.noSuchResource(c)
 	}
-	if c.info.name == "" && (c.info.verb == "update" || c.info.verb == "patch") {
+	changes := c.info.verb == "update" || c.info.verb == "patch"
+	if c.info.name == "" && changes || r.readonly && (changes || c.info.verb == "create") {
 		return errNoSuchMethod()
 	}
 	var err error
@@ -225,6 +226,9 @@ func (s *Server) get(c *call, r *resource) error {
 
 // writeObject answers with one object in the form that the client asked for.
 func (s *Server) writeObject(c *call, r *resource, code int, o *object) error {
+	if c.form != formTable {
+		o = r.shown(o)
+	}
 	switch c.form {
 	case formTable:
 		include, err := includeObject(c.URL.Query())

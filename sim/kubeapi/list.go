@@ -85,7 +85,7 @@ func (q *listQuery) matches(o *object) bool {
 	if !q.labels.Empty() && !q.labels.Matches(labels.Set(o.meta().GetLabels())) {
 		return false
 	}
-	return q.fields.Empty() || q.fields.Matches(objectFields{o.content})
+	return q.fields.Empty() || q.fields.Matches(objectFields{q.resource.shown(o).content})
 }
 
 // objectFields gives the values that field selectors compare.
@@ -270,6 +270,7 @@ func (s *Server) writeList(c *call, r *resource, objects []*object, info metav1.
 		if i > 0 {
 			body.WriteByte(',')
 		}
+		o = r.shown(o)
 		if c.form == formMetadata {
 			body.Write(partial(o))
 		} else {

@@ -7,27 +7,28 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// SetLog sets what the containers of a pod have written, one line each; a container of "" is any that has no lines of its
-// own. The pod need not be there yet. Nil lines forget it. Logs go with the pod.
+// SetLog sets what a container of a pod has written up to now, in lines; a container of "" is every one that has no lines
+// of its own. The pod need not be there yet. The log goes with the pod.
 func (s *Server) SetLog(namespace, pod, container string, lines []string) {
 	s.logs.mu.Lock()
 	defer s.logs.mu.Unlock()
 	at := key(namespace, pod)
 	if s.logs.pods == nil {
-		s.logs.pods = map[string]map[string][]string{}
+		s.logs.pods = map[string]map[string]written{}
 	}
 	if s.logs.pods[at] == nil {
-		s.logs.pods[at] = map[string][]string{}
+		s.logs.pods[at] = map[string]written{}
 	}
-	s.logs.pods[at][container] = slices.Clone(lines)
+	s.logs.pods[at][container] = written{lines: slices.Clone(lines), at: s.now()}
 }
 
-// podLog answers a GET of a pod's log: what was set for its container, nothing otherwise. A log that is followed ends at
-// once, as that of a container that has ended.
+// podLog answers a GET of a pod's log: what was set for its container, nothing otherwise. How old the lines may be
+// (sinceSeconds) is not looked at. A log that is followed ends at once, as that of a container that has ended.
 func (s *Server) podLog(c *call, pods *resource) error {
 	if c.info.verb != "get" {
 		return errNoSuchMethod()
@@ -40,7 +41,8 @@ func (s *Server) podLog(c *call, pods *resource) error {
 	if err != nil {
 		return err
 	}
-	lines := s.logs.of(c.objectKey(pods), container)
+	log := s.logs.of(c.objectKey(pods), container)
+	lines := log.lines
 	if raw := c.URL.Query().Get("tailLines"); raw != "" {
 		tail, err := strconv.Atoi(raw)
 		if err != nil || tail < 0 {
@@ -48,11 +50,16 @@ func (s *Server) podLog(c *call, pods *resource) error {
 		}
 		lines = lines[max(0, len(lines)-tail):]
 	}
+	var text strings.Builder
+	for _, line := range lines {
+		if stamped := c.URL.Query().Get("timestamps"); stamped == "true" || stamped == "1" {
+			text.WriteString(log.at.UTC().Format(time.RFC3339Nano) + " ")
+		}
+		text.WriteString(line + "\n")
+	}
 	c.w.Header().Set("Content-Type", "text/plain")
 	c.w.WriteHeader(http.StatusOK)
-	if len(lines) > 0 {
-		_, _ = c.w.Write([]byte(strings.Join(lines, "\n") + "\n")) // the client has gone; net/http notices
-	}
+	_, _ = c.w.Write([]byte(text.String())) // the client has gone; net/http notices
 	return nil
 }
 
@@ -79,14 +86,20 @@ func logContainer(pod *object, asked string) (string, error) {
 // logs are what pods have written: by pod, then by container.
 type logs struct {
 	mu   sync.Mutex
-	pods map[string]map[string][]string
+	pods map[string]map[string]written
 }
 
-func (l *logs) of(pod, container string) []string {
+// written is what a container has written.
+type written struct {
+	lines []string
+	at    time.Time // of all lines
+}
+
+func (l *logs) of(pod, container string) written {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if lines, own := l.pods[pod][container]; own {
-		return lines
+	if own, found := l.pods[pod][container]; found {
+		return own
 	}
 	return l.pods[pod][""]
 }

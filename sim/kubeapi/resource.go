@@ -36,6 +36,11 @@ type resource struct {
 	// columns are those of kubectl get, after the name; nil for the name and the age.
 	columns []column
 
+	// view turns what is stored into what clients see; nil where that is the same.
+	view func(content map[string]any) map[string]any
+	// readonly lets clients see and delete the objects only.
+	readonly bool
+
 	// Custom resources only.
 	schema *structural
 
@@ -52,7 +57,10 @@ func (r *resource) custom() bool { return r.schema != nil }
 // apiResource is the entry of the discovery document.
 func (r *resource) apiResource() metav1.APIResource {
 	verbs := metav1.Verbs{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
-	if r.oneByOne {
+	switch {
+	case r.readonly:
+		verbs = metav1.Verbs{"delete", "deletecollection", "get", "list", "watch"}
+	case r.oneByOne:
 		verbs = metav1.Verbs{"create", "delete", "get", "list", "patch", "update", "watch"}
 	}
 	return metav1.APIResource{
@@ -93,7 +101,7 @@ func (c *catalogue) byKind(gvk schema.GroupVersionKind) *resource {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	for _, r := range c.resources {
-		if r.kindOf() == gvk {
+		if r.kindOf() == gvk && !r.readonly {
 			return r
 		}
 	}
@@ -105,7 +113,7 @@ func (c *catalogue) byTable(t *table) *resource {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	for _, r := range c.resources {
-		if r.table == t {
+		if r.table == t && !r.readonly {
 			return r
 		}
 	}

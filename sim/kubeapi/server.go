@@ -103,6 +103,7 @@ func New(options Options) (*Server, error) {
 		}
 		s.catalogue.add(r)
 	}
+	s.catalogue.add(eventsResource(s.catalogue.find(schema.GroupVersionResource{Version: "v1", Resource: "events"})))
 	for _, name := range []string{metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic, "kube-node-lease"} {
 		if err := s.Load(namespaceObject(name)); err != nil {
 			return nil, fmt.Errorf("kubeapi: %w", err)

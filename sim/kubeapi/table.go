@@ -52,7 +52,7 @@ func (s *Server) table(r *resource, objects []*object, include metav1.IncludeObj
 		ColumnDefinitions: []metav1.TableColumnDefinition{},
 		Rows:              make([]metav1.TableRow, 0, len(objects)),
 	}
-	if r.Group != "" || r.Resource != "events" { // whose name says nothing, and comes last
+	if r.kind != "Event" { // whose name says nothing, and comes last
 		columns = append([]column{nameColumn}, columns...)
 	}
 	if headers {
@@ -69,7 +69,7 @@ func (s *Server) table(r *resource, objects []*object, include metav1.IncludeObj
 		case metav1.IncludeMetadata:
 			row.Object = runtime.RawExtension{Raw: partial(o)}
 		case metav1.IncludeObject:
-			row.Object = runtime.RawExtension{Raw: o.json()}
+			row.Object = runtime.RawExtension{Raw: r.shown(o).json()}
 		}
 		table.Rows = append(table.Rows, row)
 	}

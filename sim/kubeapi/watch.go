@@ -262,7 +262,7 @@ func (st *stream) frame(kind watch.EventType, o *object) []byte {
 	case formMetadata:
 		return frame(kind, partial(o))
 	}
-	return frame(kind, o.json())
+	return frame(kind, st.query.resource.shown(o).json())
 }
 
 func frame(kind watch.EventType, object []byte) []byte {

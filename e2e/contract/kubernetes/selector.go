@@ -1,6 +1,7 @@
 package kubernetes
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"testing"
@@ -39,6 +40,21 @@ func selectors(t *testing.T, s *suite) {
 			}
 		})
 	}
+	t.Run("of an event is one of either kind of events", func(t *testing.T) {
+		s.make(t, of("v1", "selectors", "events"), `{apiVersion: v1, kind: Event, metadata: {name: a.1}, involvedObject: {kind: Pod, name: a, namespace: selectors, uid: u1}, `+
+			`reason: Unhealthy, message: It is not well, type: Warning, source: {component: kubelet}, count: 2, firstTimestamp: "2026-01-01T00:00:00Z", lastTimestamp: "2026-01-02T00:00:00Z"}`)
+		old := s.get(t, of("v1", "selectors", "events")+"?fieldSelector=involvedObject.uid%3Du1,reason%3DUnhealthy").list(t)
+		new := s.get(t, of("events.k8s.io/v1", "selectors", "events")+"?fieldSelector=regarding.uid%3Du1,reason%3DUnhealthy").list(t)
+		if names(old) != "a.1" || names(new) != "a.1" {
+			t.Fatalf("selected are %q and %q", names(old), names(new))
+		}
+		e := new.Items[0]
+		if e.GetAPIVersion() != "events.k8s.io/v1" || field(&e, "note") != "It is not well" || field(&e, "regarding", "name") != "a" ||
+			fmt.Sprint(field(&e, "deprecatedCount")) != "2" || field(&e, "deprecatedSource", "component") != "kubelet" ||
+			field(&e, "deprecatedLastTimestamp") != "2026-01-02T00:00:00Z" || e.GetResourceVersion() != old.Items[0].GetResourceVersion() {
+			t.Errorf("it is %s", asText(t, e))
+		}
+	})
 	for _, test := range []struct{ name, path, query, message string }{
 		{"of a field that cannot be selected", nodeLocksPath, "fieldSelector=spec.nodeName%3Dn1", "field label not supported: spec.nodeName"},
 		{"of a field of a pod that cannot be selected", pods, "fieldSelector=spec.image%3Dx", "field label not supported: spec.image"},
