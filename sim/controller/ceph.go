@@ -7,15 +7,22 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // ceph is the controller of the storage cluster (mosk-facts 4.2). It updates its daemons after OpenStack is done and before
-// the nodes are touched, and lets one storage node at a time go.
-type ceph struct{ *env }
+// the nodes are touched, and lets one storage node at a time go, if the data is healthy.
+type ceph struct {
+	*env
+	updating string    // what is being updated
+	unwell   time.Time // since when the data is degraded in a maintenance; zero: it is not
+}
 
 const (
 	cephController  = "ceph"
 	cephClusterLock = "ceph-clusterworkloadlock"
+	// cephPatience is how long a maintenance may wait for healthy data before it counts as failing.
+	cephPatience = 30 * time.Minute
 )
 
 func cephNodeLock(node string) string { return "ceph-" + node }
@@ -26,11 +33,75 @@ func (c *ceph) run(ctx context.Context, armed func()) {
 			return 0, err
 		}
 		armed()
+		if err := c.look(ctx); err != nil {
+			return 0, err
+		}
 		if err := c.serveCluster(ctx); err != nil {
 			return 0, err
 		}
-		return time.Minute, c.serveNodes(ctx)
+		if err := c.serveNodes(ctx); err != nil {
+			return 0, err
+		}
+		return time.Minute, c.look(ctx)
 	}, clusterRequests, nodeRequests, clusterLocks, nodeLocks, nodesResource, deployments)
+}
+
+// degraded tells whether Ceph's data lacks copies.
+func (c *ceph) degraded() bool {
+	return c.troubles.are(TroubleCeph, func(*trouble) bool { return true })
+}
+
+// look brings Ceph's objects up to date.
+func (c *ceph) look(ctx context.Context) error {
+	locks, err := c.locksOf(ctx, nodeLocks, cephController)
+	if err != nil {
+		return err
+	}
+	requests, err := c.requests(ctx, nodeRequests)
+	if err != nil {
+		return err
+	}
+	coming := map[string]bool{}
+	for i := range requests {
+		coming[requestNode(&requests[i])] = !deleting(&requests[i])
+	}
+	s := cephState{maintenance: maintenanceIdle, updating: c.updating}
+	for i := range locks {
+		if lockState(&locks[i]) != stateActive {
+			s.noout = true
+		}
+		if lockState(&locks[i]) != stateActive || coming[lockNode(&locks[i])] {
+			s.maintenance = maintenanceActing
+		}
+	}
+	if c.degraded() {
+		s.problem = degradedText
+	}
+	switch now := c.clock.Now(); {
+	case s.problem == "" || s.maintenance == maintenanceIdle:
+		c.unwell = time.Time{}
+	case c.unwell.IsZero():
+		c.unwell = now
+	case now.Sub(c.unwell) >= cephPatience:
+		s.maintenance = maintenanceFailing
+	}
+	if object, err := c.clusterLock(cephClusterLock).get(ctx); err == nil {
+		s.version = cephVersion(lockRelease(object))
+	}
+	return c.show(ctx, s)
+}
+
+// healthy tells whether the data lets a lock go, and says on the lock why not.
+func (c *ceph) healthy(ctx context.Context, l lock, object *unstructured.Unstructured) (bool, error) {
+	if !c.degraded() {
+		return true, nil
+	}
+	const text = "Waiting for Ceph cluster health: HEALTH_WARN " + degradedText
+	if lockMessage(object) == text {
+		return false, nil
+	}
+	_, err := l.patchStatus(ctx, map[string]any{"errorMessage": text})
+	return false, err
 }
 
 // release is what the cluster runs, as OpenStack's status tells it: Ceph's own version follows it.
@@ -66,18 +137,7 @@ func (c *ceph) keepLocks(ctx context.Context) error {
 			return err
 		}
 	}
-	locks, err := c.locksOf(ctx, nodeLocks, cephController)
-	if err != nil {
-		return err
-	}
-	for i := range locks {
-		if name := locks[i].GetName(); !wanted[name] {
-			if err := c.nodeLock(name).delete(ctx); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return c.dropLocks(ctx, cephController, func(node string) bool { return wanted[cephNodeLock(node)] })
 }
 
 func (c *ceph) storageNodes(ctx context.Context) ([]corev1.Node, error) {
@@ -122,12 +182,15 @@ func (c *ceph) serveCluster(ctx context.Context) error {
 	if err != nil || !applied {
 		return err
 	}
+	if ok, err := c.healthy(ctx, l, object); err != nil || !ok {
+		return err
+	}
 	if lockRelease(object) != release {
-		if err := c.clock.Sleep(ctx, c.timing.CephUpdate); err != nil {
+		if err := c.update(ctx); err != nil {
 			return err
 		}
 	}
-	if err := l.setState(ctx, stateInactive, map[string]any{"release": release}); err != nil {
+	if err := l.setState(ctx, stateInactive, map[string]any{"release": release, "errorMessage": nil}); err != nil {
 		return err
 	}
 	locks, err := c.locksOf(ctx, nodeLocks, cephController)
@@ -136,6 +199,22 @@ func (c *ceph) serveCluster(ctx context.Context) error {
 	}
 	for i := range locks {
 		if _, err := c.nodeLock(locks[i].GetName()).patchStatus(ctx, map[string]any{"release": release}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// update is the cluster-wide update of Ceph's daemons, kind after kind.
+func (c *ceph) update(ctx context.Context) error {
+	kinds := []string{"mon", "mgr", "osd", "rgw"}
+	defer func() { c.updating = "" }()
+	for _, kind := range kinds {
+		c.updating = "upgrading " + kind + " daemons"
+		if err := c.look(ctx); err != nil {
+			return err
+		}
+		if err := c.clock.Sleep(ctx, c.timing.CephUpdate/time.Duration(len(kinds))); err != nil {
 			return err
 		}
 	}
@@ -159,14 +238,21 @@ func (c *ceph) serveNodes(ctx context.Context) error {
 		}
 		node := c.view.nodes()[lockNode(&locks[i])]
 		over := request == nil || deleting(request)
+		l := c.nodeLock(locks[i].GetName())
 		if over && node != nil && nodeReady(node).Status == corev1.ConditionTrue {
-			if err := c.clock.Sleep(ctx, c.timing.CephNode); err != nil {
+			ok, err := c.healthy(ctx, l, &locks[i])
+			if err != nil {
 				return err
 			}
-			if err := c.nodeLock(locks[i].GetName()).setState(ctx, stateActive, nil); err != nil {
-				return err
+			if ok {
+				if err := c.clock.Sleep(ctx, c.timing.CephNode); err != nil {
+					return err
+				}
+				if err := l.setState(ctx, stateActive, map[string]any{"errorMessage": nil}); err != nil {
+					return err
+				}
+				continue
 			}
-			continue
 		}
 		busy++
 	}
@@ -181,10 +267,17 @@ func (c *ceph) serveNodes(ctx context.Context) error {
 		if request == nil || deleting(request) {
 			continue
 		}
+		l := c.nodeLock(locks[i].GetName())
+		if ok, err := c.healthy(ctx, l, &locks[i]); err != nil || !ok {
+			return err
+		}
+		if err := c.look(ctx); err != nil {
+			return err
+		}
 		if err := c.clock.Sleep(ctx, c.timing.CephNode); err != nil {
 			return err
 		}
-		if err := c.nodeLock(locks[i].GetName()).setState(ctx, stateInactive, nil); err != nil {
+		if err := l.setState(ctx, stateInactive, map[string]any{"errorMessage": nil}); err != nil {
 			return err
 		}
 		busy++

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // fabric is the operator of Tungsten Fabric, now OpenSDN (mosk-facts 4.3). It lets one vRouter node at a time go and tells
@@ -17,7 +18,29 @@ type fabric struct {
 	operator string // name of the TFOperator
 }
 
-const fabricController = "tungstenfabric"
+const (
+	fabricController = "tungstenfabric"
+	fabricNamespace  = "tf"
+	vRouters         = "tf-vrouter-agent"
+)
+
+// What the TFOperator says it is doing.
+const (
+	fabricIdle        = "Applied"
+	fabricMaintenance = "Maintenance"
+)
+
+// fabricOperators is the kind of the TFOperator.
+var fabricOperators = schema.GroupVersionResource{Group: "tf.mirantis.com", Version: "v2", Resource: "tfoperators"}
+
+// show brings the TFOperator to what is so.
+func (f *fabric) show(ctx context.Context, healthy bool, doing string) error {
+	health := "Ready"
+	if !healthy {
+		health = "NotReady"
+	}
+	return f.showObject(ctx, fabricOperators, "TFOperator", fabricNamespace, f.operator, "", "", map[string]any{"health": health, "status": doing})
+}
 
 func (f *fabric) clusterLockName() string         { return "tf-" + f.operator }
 func (f *fabric) nodeLockName(node string) string { return "tf-" + node }
@@ -54,12 +77,36 @@ func (f *fabric) keepLocks(ctx context.Context) ([]corev1.Node, error) {
 			return nil, err
 		}
 	}
-	return list.Items, nil
+	on := map[string]bool{}
+	for i := range list.Items {
+		on[list.Items[i].Name] = true
+	}
+	return list.Items, f.dropLocks(ctx, fabricController, func(node string) bool { return on[node] })
+}
+
+// healthy tells whether the vRouters of all nodes are ready.
+func (f *fabric) healthy(ctx context.Context, nodes []corev1.Node) (bool, error) {
+	list, err := f.kube.CoreV1().Pods(fabricNamespace).List(ctx, metav1.ListOptions{LabelSelector: "component=vrouter"})
+	if err != nil {
+		return false, fmt.Errorf("list the vRouter pods: %w", err)
+	}
+	ready := map[string]bool{}
+	for i := range list.Items {
+		if podReady(&list.Items[i]) {
+			ready[list.Items[i].Spec.NodeName] = true
+		}
+	}
+	for i := range nodes {
+		if !ready[nodes[i].Name] {
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
 // vRouterReady tells whether the vRouter pod of a node runs with all its containers ready.
 func (f *fabric) vRouterReady(ctx context.Context, node string) (bool, error) {
-	list, err := f.kube.CoreV1().Pods("tf").List(ctx, metav1.ListOptions{FieldSelector: "spec.nodeName=" + node, LabelSelector: "component=vrouter"})
+	list, err := f.kube.CoreV1().Pods(fabricNamespace).List(ctx, metav1.ListOptions{FieldSelector: "spec.nodeName=" + node, LabelSelector: "component=vrouter"})
 	if err != nil {
 		return false, fmt.Errorf("list the vRouter pods of node %s: %w", node, err)
 	}
@@ -82,13 +129,16 @@ func (f *fabric) serveCluster(ctx context.Context, nodes []corev1.Node) error {
 	if err != nil {
 		return fmt.Errorf("read cluster lock %s: %w", l.name, err)
 	}
-	healthy := true
-	for i := range nodes {
-		ready, err := f.vRouterReady(ctx, nodes[i].Name)
-		if err != nil {
-			return err
-		}
-		healthy = healthy && ready
+	healthy, err := f.healthy(ctx, nodes)
+	if err != nil {
+		return err
+	}
+	doing := fabricIdle
+	if len(requests) > 0 && !deleting(&requests[0]) {
+		doing = fabricMaintenance
+	}
+	if err := f.show(ctx, healthy, doing); err != nil {
+		return err
 	}
 	if len(requests) == 0 || deleting(&requests[0]) {
 		if lockState(object) == stateActive || !healthy {
@@ -120,12 +170,35 @@ func (f *fabric) serveCluster(ctx context.Context, nodes []corev1.Node) error {
 			done++
 		}
 	}
+	if done == len(nodes) {
+		if err := f.updateVRouters(ctx, release); err != nil {
+			return err
+		}
+	}
 	progress := f.progress(done, len(nodes))
 	if text(object, "status", "inactivationProgress", "description") == progress["description"] {
 		return nil
 	}
 	_, err = l.patchStatus(ctx, map[string]any{"inactivationProgress": progress})
 	return err
+}
+
+// updateVRouters brings the vRouters' template to the release when all nodes are. The pods are replaced by whoever deletes
+// them: the restart cuts the node's network, and is for the operator to time (mosk-facts 8).
+func (f *fabric) updateVRouters(ctx context.Context, release string) error {
+	set, err := f.kube.AppsV1().DaemonSets(fabricNamespace).Get(ctx, vRouters, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) || err == nil && set.Spec.Template.Annotations[releaseAnnotation] == release {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read DaemonSet %s/%s: %w", fabricNamespace, vRouters, err)
+	}
+	return f.rollOut(ctx, fabricNamespace, release)
+}
+
+// percentDone is a NodeWorkloadLock's progress.
+func percentDone(percentage int, description string) map[string]any {
+	return map[string]any{"inactivationProgress": map[string]any{"description": description, "percentage": percentage}}
 }
 
 func (f *fabric) progress(done, total int) map[string]any {
@@ -167,7 +240,7 @@ func (f *fabric) serveNodes(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := f.nodeLock(locks[i].GetName()).setState(ctx, stateActive, map[string]any{"release": release}); err != nil {
+		if err := f.nodeLock(locks[i].GetName()).setState(ctx, stateActive, map[string]any{"release": release, "inactivationProgress": nil}); err != nil {
 			return err
 		}
 	}
@@ -182,16 +255,24 @@ func (f *fabric) serveNodes(ctx context.Context) error {
 		if request == nil || deleting(request) {
 			continue
 		}
-		if ready, err := f.vRouterReady(ctx, lockNode(&locks[i])); err != nil || !ready {
-			if err != nil && !apierrors.IsNotFound(err) {
-				return err
+		l := f.nodeLock(locks[i].GetName())
+		ready, err := f.vRouterReady(ctx, lockNode(&locks[i]))
+		if err != nil {
+			return err
+		}
+		if !ready {
+			const waiting = "Waiting for the vRouter pods to be ready"
+			if text(&locks[i], "status", "inactivationProgress", "description") != waiting {
+				if _, err := l.patchStatus(ctx, percentDone(0, waiting)); err != nil {
+					return err
+				}
 			}
 			continue
 		}
 		if err := f.clock.Sleep(ctx, f.timing.FabricReact); err != nil {
 			return err
 		}
-		if err := f.nodeLock(locks[i].GetName()).setState(ctx, stateInactive, nil); err != nil {
+		if err := l.setState(ctx, stateInactive, percentDone(100, "The vRouter pods are ready")); err != nil {
 			return err
 		}
 		away++

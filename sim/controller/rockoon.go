@@ -245,4 +245,6 @@ func rolesOf(labels map[string]string) []string {
 }
 
 // hasRole tells whether the labels are those of a node with the role.
-func hasRole(labels map[string]string, role string) bool { return slices.Contains(rolesOf(labels), role) }
+func hasRole(labels map[string]string, role string) bool {
+	return slices.Contains(rolesOf(labels), role)
+}

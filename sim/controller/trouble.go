@@ -178,6 +178,7 @@ func (t *trouble) end() {
 	t.over = true
 	t.mu.Unlock()
 	t.view.changed(podsResource)
+	t.view.changed(nodeLocks) // who waits for the end looks at the locks anyway
 }
 
 // active tells whether the trouble has begun and is not over.
@@ -189,12 +190,7 @@ func (t *trouble) active() bool {
 
 // scaleController sets the replicas of the OpenStack controller.
 func (t *trouble) scaleController(ctx context.Context, replicas int) error {
-	patch := fmt.Sprintf(`{"spec":{"replicas":%d}}`, replicas)
-	_, err := t.kube.AppsV1().Deployments(rockoonNamespace).Patch(ctx, rockoonDeployment, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
-	if err != nil {
-		return fmt.Errorf("scale deployment %s/%s: %w", rockoonNamespace, rockoonDeployment, err)
-	}
-	return nil
+	return t.scale(ctx, rockoonNamespace, rockoonDeployment, replicas)
 }
 
 // culpritOf is the job that fails where a service cannot be applied.

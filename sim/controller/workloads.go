@@ -14,11 +14,14 @@ type workload struct {
 	nodes                  map[string]string // labels a node needs; nil: every node
 	replicas               int               // of a Deployment or StatefulSet
 	onDelete               bool              // the DaemonSet's pods are replaced by whoever deletes them (mosk-facts 8)
-	service                string            // the OpenStack service, or serviceOVN, without which it is not there; empty: always there
+	service                string            // the OpenStack service, or serviceOVN or serviceCeph, without which it is not there; empty: always there
 }
 
 // serviceOVN stands for OVN as the network back end.
 const serviceOVN = "ovn"
+
+// serviceCeph stands for storage nodes.
+const serviceCeph = "ceph"
 
 const (
 	daemonSet   = "DaemonSet"
@@ -36,7 +39,7 @@ var workloads = []workload{
 	{kind: daemonSet, namespace: openstackNamespace, name: "neutron-ovs-agent-default", application: "neutron", component: "neutron-ovs-agent", nodes: on(labelSwitch)},
 	{kind: daemonSet, namespace: openstackNamespace, name: "neutron-l3-agent-default", application: "neutron", component: "l3-agent", nodes: on(labelGateway), onDelete: true},
 	{kind: daemonSet, namespace: openstackNamespace, name: "neutron-dhcp-agent-default", application: "neutron", component: "dhcp-agent", nodes: on(labelGateway)},
-	{kind: daemonSet, namespace: "tf", name: "tf-vrouter-agent", application: "tf", component: "vrouter", nodes: on(labelVRouter), onDelete: true},
+	{kind: daemonSet, namespace: fabricNamespace, name: vRouters, application: "tf", component: "vrouter", nodes: on(labelVRouter), onDelete: true},
 	{kind: daemonSet, namespace: "rook-ceph", name: "csi-rbdplugin", nodes: map[string]string{labelStorage: storageValue}},
 
 	{kind: statefulSet, namespace: openstackNamespace, name: "mariadb-server", application: "mariadb", component: "server", nodes: on(labelController), replicas: 3},
@@ -51,6 +54,7 @@ var workloads = []workload{
 	{kind: deployment, namespace: openstackNamespace, name: "neutron-server", application: "neutron", component: "server", nodes: on(labelController), replicas: 2},
 	{kind: deployment, namespace: openstackNamespace, name: "designate-worker", application: "designate", component: "worker", nodes: on(labelGateway), replicas: 1},
 	{kind: deployment, namespace: rockoonNamespace, name: rockoonDeployment, nodes: on(labelController), replicas: 1},
+	{kind: deployment, namespace: cephNamespace, name: rookOperator, nodes: map[string]string{labelStorage: storageValue}, replicas: 1, service: serviceCeph},
 	{kind: deployment, namespace: "kube-system", name: "coredns", replicas: 2},
 	{kind: deployment, namespace: "stacklight", name: "grafana", nodes: on(labelCompute), replicas: 1},
 	{kind: deployment, namespace: "stacklight", name: "opensearch-dashboards", nodes: on(labelCompute), replicas: 2},

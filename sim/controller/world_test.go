@@ -41,9 +41,10 @@ type world struct {
 	dyn  dynamic.Interface
 	nova *controller.Connection
 
-	mu     sync.Mutex
-	locks  map[string][]string // lock name → what it was seen to say, in order, without the time
-	latest map[string]string   // lock name → the last message, with its time
+	mu      sync.Mutex
+	locks   map[string][]string    // lock name → what it was seen to say, in order, without the time
+	latest  map[string]string      // lock name → the last message, with its time
+	stamped map[string][]time.Time // lock name → the times of its texts
 }
 
 func resource(plural string) schema.GroupVersionResource {
@@ -74,7 +75,7 @@ func begin(t *testing.T, text string, opts sim.Options) *world {
 			t.Errorf("close: %v", err)
 		}
 	})
-	w := &world{Cloud: cloud, t: t, locks: map[string][]string{}, latest: map[string]string{}}
+	w := &world{Cloud: cloud, t: t, locks: map[string][]string{}, latest: map[string]string{}, stamped: map[string][]time.Time{}}
 	config := cloud.AdminConfig()
 	if w.kube, err = kubernetes.NewForConfig(config); err != nil {
 		t.Fatal(err)
@@ -144,6 +145,9 @@ func (w *world) write(object *unstructured.Unstructured) {
 	// The same words at another time are said again.
 	if all := w.locks[name]; len(all) == 0 || all[len(all)-1] != said || w.latest[name] != message {
 		w.locks[name] = append(all, said)
+		if at, err := time.Parse("2006-01-02 15:04:05", strings.TrimSpace(stamp.FindString(message))); err == nil {
+			w.stamped[name] = append(w.stamped[name], at)
+		}
 	}
 	w.latest[name] = message
 }
@@ -153,6 +157,29 @@ func (w *world) said(lock string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.locks[lock])
+}
+
+// stamps are the times of what a lock has said so far.
+func (w *world) stamps(lock string) []time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.stamped[lock])
+}
+
+// podsOn are all pods on a machine.
+func (w *world) podsOn(machine string) []corev1.Pod {
+	w.t.Helper()
+	list, err := w.kube.CoreV1().Pods(metav1.NamespaceAll).List(w.t.Context(), metav1.ListOptions{FieldSelector: "spec.nodeName=" + w.node(machine)})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return list.Items
+}
+
+func podIsReady(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
 }
 
 // node is the Kubernetes name of a machine.
@@ -179,9 +206,18 @@ func (w *world) until(what string, holds func() bool) {
 		case <-deadline.C:
 			w.mu.Lock()
 			defer w.mu.Unlock()
-			w.t.Fatalf("never: %s\nvirtual time %s\nlocks: %s", what, w.Clock.Now(), pretty(w.locks))
+			w.t.Fatalf("never: %s\nvirtual time %s\nlocks: %s", what, w.Clock.Now(), pretty(once(w.locks)))
 		}
 	}
+}
+
+// once leaves out what was said again and again.
+func once(locks map[string][]string) map[string][]string {
+	short := map[string][]string{}
+	for name, said := range locks {
+		short[name] = slices.Compact(slices.Clone(said))
+	}
+	return short
 }
 
 func pretty(v any) string {

@@ -1,6 +1,6 @@
 // Package crds holds the CustomResourceDefinitions of a MOSK cluster that an update reads and writes: the workload locks,
-// the maintenance requests, the node notices and the OpenStack deployment with its status. They are plain
-// apiextensions.k8s.io/v1 manifests, so that a real kube-apiserver takes them as the simulated one does.
+// the maintenance requests, the node notices, the OpenStack deployment with its status, and those of Ceph and of the fabric.
+// They are plain apiextensions.k8s.io/v1 manifests, so that a real kube-apiserver takes them as the simulated one does.
 package crds
 
 import (
@@ -18,10 +18,10 @@ type CRD struct {
 	YAML []byte // the manifest, one document
 }
 
-// group is the API group of every definition here.
+// group is the API group of the definitions whose file does not name another.
 const group = "lcm.mirantis.com"
 
-// FS is the folder of the manifests, one file <plural>.yaml for each definition.
+// FS is the folder of the manifests, one file <plural>.yaml for each definition, or <plural>.<group>.yaml in a group that is not LCM's.
 func FS() embed.FS { return files }
 
 // All returns every definition, sorted by name. The caller may keep and change what it gets.
@@ -36,7 +36,11 @@ func All() []CRD {
 		if err != nil {
 			panic(fmt.Sprintf("crds: read the embedded %s: %v", entry.Name(), err))
 		}
-		all = append(all, CRD{Name: strings.TrimSuffix(entry.Name(), ".yaml") + "." + group, YAML: raw})
+		name := strings.TrimSuffix(entry.Name(), ".yaml")
+		if !strings.Contains(name, ".") {
+			name += "." + group
+		}
+		all = append(all, CRD{Name: name, YAML: raw})
 	}
 	return all
 }

@@ -1,6 +1,7 @@
 package crds
 
 import (
+	"cmp"
 	"testing"
 
 	"sigs.k8s.io/yaml"
@@ -35,6 +36,7 @@ func TestEveryDefinitionIsTheResourceOfTheFacts(t *testing.T) {
 		kind, scope, short string
 		status             bool
 		columns            int
+		version            string // default v1alpha1
 	}{
 		"clusterworkloadlocks":       {kind: "ClusterWorkloadLock", scope: "Cluster", status: true},
 		"nodeworkloadlocks":          {kind: "NodeWorkloadLock", scope: "Cluster", status: true},
@@ -44,6 +46,11 @@ func TestEveryDefinitionIsTheResourceOfTheFacts(t *testing.T) {
 		"nodedisablenotifications":   {kind: "NodeDisableNotification", scope: "Cluster"},
 		"openstackdeployments":       {kind: "OpenStackDeployment", scope: "Namespaced", short: "osdpl", columns: 1},
 		"openstackdeploymentstatus":  {kind: "OpenStackDeploymentStatus", scope: "Namespaced", short: "osdplst", columns: 6},
+		"cephdeployments":            {kind: "CephDeployment", scope: "Namespaced", short: "cephdpl", status: true, columns: 5},
+		"cephdeploymenthealths":      {kind: "CephDeploymentHealth", scope: "Namespaced", status: true, columns: 2},
+		"cephdeploymentmaintenances": {kind: "CephDeploymentMaintenance", scope: "Namespaced", short: "cephdplmnt", status: true, columns: 3},
+		"cephclusters":               {kind: "CephCluster", scope: "Namespaced", short: "ceph", status: true, columns: 3, version: "v1"},
+		"tfoperators":                {kind: "TFOperator", scope: "Namespaced", short: "tf", status: true, columns: 2, version: "v2"},
 	}
 	all := All()
 	if len(all) != len(want) {
@@ -78,7 +85,7 @@ func TestEveryDefinitionIsTheResourceOfTheFacts(t *testing.T) {
 		if short != w.short {
 			t.Errorf("%s: short name %q, want %q", crd.Name, short, w.short)
 		}
-		if len(m.Spec.Versions) != 1 || m.Spec.Versions[0].Name != "v1alpha1" || !m.Spec.Versions[0].Served || !m.Spec.Versions[0].Storage {
+		if len(m.Spec.Versions) != 1 || m.Spec.Versions[0].Name != cmp.Or(w.version, "v1alpha1") || !m.Spec.Versions[0].Served || !m.Spec.Versions[0].Storage {
 			t.Errorf("%s: versions %+v", crd.Name, m.Spec.Versions)
 			continue
 		}

@@ -77,6 +77,7 @@ type Cloud struct {
 	Migrations  int      `json:"migrations"`  // instances migrating from a host at a time; default 1
 	MaxCompute  int      `json:"maxCompute"`  // computes in maintenance at a time; default 30
 	MaxGateway  int      `json:"maxGateway"`  // gateways in maintenance at a time; default 1
+	OVN         bool     `json:"ovn"`         // ml2/ovn is the network back end
 	IgnoreZones bool     `json:"ignoreZones"` // let computes of several zones be in maintenance at a time
 }
 
