@@ -56,6 +56,7 @@ type Options struct {
 	Others   []ThirdParty // application controllers that nobody knows
 	Troubles []Trouble    // what goes wrong, and when
 	Found    Bystander    // locks of a live cluster whose owners are not simulated
+	Off      []string     // Kubernetes names of nodes whose machines are off when it begins, until LCM reboots them
 }
 
 // env is what all controllers of one Run share.
@@ -155,6 +156,9 @@ func Run(ctx context.Context, opts Options) error {
 		return nil
 	}
 	hosts := newHosts(e.clock, opts.Machines, func() { e.view.changed(nodesResource) })
+	for _, name := range opts.Off {
+		hosts.edit(name, func(host *host) { host.off, host.since = true, e.clock.Now().Add(-e.timing.NodeGrace) })
+	}
 	if !opts.KubeletOff {
 		group.Go(func() { newKubelet(e, hosts).run(ctx) })
 	}

@@ -5,8 +5,8 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// foundOwners lets somebody own every lock that was found: the controllers that call it as it is called, and a bystander
-// the others. Ceph's locks are not called alike everywhere (mosk-facts 1.1); its controller would delete what it does not
+// foundOwners leaves the machines off whose nodes were found not Ready, and lets somebody own every lock that was found: the
+// controllers that call it as it is called, and a bystander the others. Ceph's locks are not called alike everywhere (mosk-facts 1.1); its controller would delete what it does not
 // know.
 func foundOwners(s *scenario.Scenario, run *controller.Options) {
 	if s.Found == nil {
@@ -15,6 +15,11 @@ func foundOwners(s *scenario.Scenario, run *controller.Options) {
 	nodes := map[string]string{}
 	for _, n := range s.Nodes {
 		nodes[n.Machine] = n.Name
+	}
+	for _, n := range s.Nodes {
+		if n.Ready != "" { // the simulated kubelets would be ready at once
+			run.Off = append(run.Off, n.Name)
+		}
 	}
 	strange := func(l scenario.FoundLock) bool {
 		return !controller.Calls(l.Controller, l.Name, nodes[l.Node], s.Cloud.Deployment, s.Cloud.Fabric)
