@@ -196,6 +196,9 @@ func (s *seeder) past(ctx context.Context) error {
 	if err := s.patchLocks(ctx, nodeLocks, map[string]any{"status": map[string]any{"release": s.story.Release.To}}, "status"); err != nil {
 		return err
 	}
+	if err := s.fabricBehind(ctx); err != nil {
+		return err
+	}
 	if err := s.nodesUpdated(ctx); err != nil {
 		return err
 	}
@@ -203,6 +206,21 @@ func (s *seeder) past(ctx context.Context) error {
 		return err
 	}
 	return s.nodesBegun(ctx)
+}
+
+// fabricBehind leaves the fabric's locks of nodes that are not done at the old release: OpenStack and Ceph bring all of theirs
+// to the target at once, the fabric each with its node.
+func (s *seeder) fabricBehind(ctx context.Context) error {
+	for _, n := range s.story.Nodes {
+		if s.story.Cloud.Fabric == "" || !n.Has(scenario.RoleVRouter) || n.Done > 0 {
+			continue
+		}
+		body := map[string]any{"status": map[string]any{"release": s.story.Release.From}}
+		if err := s.patchLock(ctx, nodeLocks, "tf-"+n.Name, body, "status"); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // openstackUpdated is the end of OpenStack's own update: its controller and all services are at the target.
