@@ -97,7 +97,7 @@ var brisk = controller.Timing{
 }
 
 // briskSpeed is for scenarios in which nothing has to be caught in the act.
-const briskSpeed = 1500
+const briskSpeed = 1200
 
 // tellBriskly plays a scenario about LCM, with less time for what it is not about.
 func tellBriskly(t *testing.T, name string) *told {
