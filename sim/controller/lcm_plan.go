@@ -187,7 +187,7 @@ func (l *lcm) advance(ctx context.Context, plan *unstructured.Unstructured, firi
 			m.onTime(id)
 			status["status"], status["message"] = planCompleted, "Ready"
 			status["duration"] = m.clock.Now().Sub(timeOf(status["startedAt"])).String()
-		case commenced && m.turn(steps, statuses, i) && !m.busy("maintenance") && !m.busy("reboot"):
+		case commenced && m.turn(steps, statuses, i) && (begun || !m.inMaintenance()):
 			if !begun {
 				status["startedAt"] = m.now()
 			}
@@ -212,6 +212,13 @@ func (l *lcm) advance(ctx context.Context, plan *unstructured.Unstructured, firi
 		}
 	}
 	return m.writePlan(ctx, plan, statuses, firing)
+}
+
+// inMaintenance tells whether the cluster is in maintenance mode, or about to be, or machines are being rebooted: no update
+// begins then.
+func (m *management) inMaintenance() bool {
+	cluster := m.last(clustersResource, m.cluster)
+	return m.busy("maintenance") || m.busy("reboot") || cluster != nil && flag(cluster, "status", "providerStatus", "maintenance")
 }
 
 // turn tells whether all steps before the i-th are complete; groups of one index are updated at the same time.

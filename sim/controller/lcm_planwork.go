@@ -34,8 +34,10 @@ func (l *lcm) startStep(ctx context.Context, id string, last bool) {
 
 func (l *lcm) doStep(ctx context.Context, id string) error {
 	m := l.management
-	if err := l.openCluster(ctx, l.Release); err != nil {
-		return err
+	if id != stepAuxiliary { // which ends the cluster's maintenance: a restarted LCM must not begin another one
+		if err := l.openCluster(ctx, l.Release); err != nil {
+			return err
+		}
 	}
 	switch {
 	case id == stepOpenStack:

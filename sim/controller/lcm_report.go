@@ -18,15 +18,18 @@ func (l *lcm) report(ctx context.Context, firing []string) error {
 	machines := m.seen(machinesResource)
 	nodes := l.view.nodes()
 	ready := 0
-	var unready []string
+	var unready, down []string // machines that are being worked on, too; those whose node is not ready
 	var errs []error
 	for _, machine := range machines {
-		ok, err := l.reportMachine(ctx, machine, nodes[nodeOf(machine)])
+		state, err := l.reportMachine(ctx, machine, nodes[nodeOf(machine)])
 		errs = append(errs, err)
-		if ok {
+		if state.ready {
 			ready++
 		} else {
 			unready = append(unready, machine.GetName())
+		}
+		if !state.kubelet {
+			down = append(down, machine.GetName())
 		}
 	}
 	stuck := m.stuckMessage()
@@ -41,12 +44,9 @@ func (l *lcm) report(ctx context.Context, firing []string) error {
 	}
 	errs = append(errs, m.tellStatus(ctx, lcmClusters, m.cluster, fields))
 
-	kubernetes, text := true, ""
-	if len(unready) > 0 {
-		kubernetes, text = false, "not ready machines: "+strings.Join(unready, ", ")
-	}
+	kubernetes, text := len(down) == 0, notReady(down)
 	conditions := []any{
-		condition("Helm", true, ""), condition("Kubernetes", kubernetes, text), condition("Nodes", ready == len(machines), text),
+		condition("Helm", true, ""), condition("Kubernetes", kubernetes, text), condition("Nodes", ready == len(machines), notReady(unready)),
 		condition("LCMOperation", stuck == "", stuck),
 	}
 	if len(firing) > 0 {
@@ -67,6 +67,20 @@ func (l *lcm) report(ctx context.Context, firing []string) error {
 	return errors.Join(errs...)
 }
 
+// notReady names machines; nothing where there are none.
+func notReady(machines []string) string {
+	if len(machines) == 0 {
+		return ""
+	}
+	return "not ready machines: " + strings.Join(machines, ", ")
+}
+
+// machineState is how a machine is.
+type machineState struct {
+	ready   bool // nothing is done with it, and its node is ready
+	kubelet bool // its node is ready
+}
+
 // condition is one as this API has them: without status and time.
 func condition(kind string, ready bool, message string) map[string]any {
 	return map[string]any{"type": kind, "ready": ready, "message": message}
@@ -82,12 +96,12 @@ func conditionReady(object *unstructured.Unstructured, kind string) bool {
 	return true
 }
 
-// reportMachine tells in a Machine how it is, and whether it is ready.
-func (l *lcm) reportMachine(ctx context.Context, machine *unstructured.Unstructured, node *corev1.Node) (bool, error) {
+// reportMachine tells in a Machine how it is.
+func (l *lcm) reportMachine(ctx context.Context, machine *unstructured.Unstructured, node *corev1.Node) (machineState, error) {
 	m := l.management
 	own := m.last(lcmMachines, machine.GetName())
 	if own == nil {
-		return false, nil
+		return machineState{}, nil
 	}
 	state := text(own, "status", "state")
 	kubelet, problem := false, "node "+nodeOf(machine)+" is not there"
@@ -111,7 +125,7 @@ func (l *lcm) reportMachine(ctx context.Context, machine *unstructured.Unstructu
 	if !kubelet && conditionReady(machine, "Kubelet") {
 		err = m.event(ctx, machine, "MachineLCMAgentNotReady", "LCM agent has not reported its state since "+m.now())
 	}
-	return ready, errors.Join(err, m.tellStatus(ctx, machinesResource, machine.GetName(), map[string]any{
+	return machineState{ready, kubelet}, errors.Join(err, m.tellStatus(ctx, machinesResource, machine.GetName(), map[string]any{
 		"phase": state,
 		"providerStatus": map[string]any{
 			"status": state, "ready": ready, "upgradeIndex": number(machine, providerValue("upgradeIndex")...),

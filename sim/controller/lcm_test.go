@@ -72,8 +72,38 @@ func (w *world) ask(r schema.GroupVersionResource, name, patch string) {
 
 func (w *world) planIs(state string) bool {
 	w.t.Helper()
-	status, _, _ := unstructured.NestedString(w.managed(kaasPlans, "mos-21.0.0").Object, "status", "status")
-	return status == state
+	return planStatus(w.managed(kaasPlans, "mos-21.0.0")) == state
+}
+
+func planStatus(plan *unstructured.Unstructured) string {
+	status, _, _ := unstructured.NestedString(plan.Object, "status", "status")
+	return status
+}
+
+// untilPlanIs waits for a status of the plan, without asking again and again.
+func (w *world) untilPlanIs(state string) {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.t.Context(), patience)
+	defer cancel()
+	for {
+		list, err := w.manager()(kaasPlans).List(ctx, metav1.ListOptions{})
+		if err != nil || len(list.Items) == 1 && planStatus(&list.Items[0]) == state {
+			if err != nil {
+				w.t.Fatalf("the plan never was %s: %v", state, err)
+			}
+			return
+		}
+		watch, err := w.manager()(kaasPlans).Watch(ctx, metav1.ListOptions{ResourceVersion: list.GetResourceVersion()})
+		if err != nil {
+			w.t.Fatalf("the plan never was %s: %v", state, err)
+		}
+		for event := range watch.ResultChan() {
+			if plan, ok := event.Object.(*unstructured.Unstructured); ok && planStatus(plan) == state {
+				watch.Stop()
+				return
+			}
+		}
+	}
 }
 
 // transitions writes down the states that objects go through, each as often as it changes.
@@ -160,7 +190,7 @@ func sequence(t *testing.T, seed uint64) map[string][]string {
 	w.watch(tr, w.dyn.Resource(nodes), "kubelet", of("status", "nodeInfo", "kubeletVersion"))
 	w.watch(tr, w.dyn.Resource(nodes), "cordon", of("spec", "unschedulable"))
 	w.run()
-	w.until("the plan is complete", func() bool { return w.planIs("Completed") })
+	w.untilPlanIs("Completed")
 	w.until("all locks are armed", w.over)
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
@@ -195,7 +225,7 @@ func TestTheSameSeedIsTheSameSequenceOfStates(t *testing.T) {
 func TestAChangedReleaseOfTheClusterRunsTheWholePlan(t *testing.T) {
 	w := begin(t, story("management: {}", strings.Replace(twoNodes, ", storage", "", 1), " []"), sim.Options{}).run()
 	w.ask(mccClusters, "mos", `{"spec":{"providerSpec":{"value":{"release":"mosk-21-0-0-25-2"}}}}`)
-	w.until("the plan is complete", func() bool { return w.planIs("Completed") })
+	w.untilPlanIs("Completed")
 	for _, machine := range []string{"ctl-01", "cmp-01"} {
 		if !w.updated(machine) {
 			t.Errorf("%s is not updated", machine)
@@ -301,6 +331,32 @@ func TestMaintenanceModeIsEnteredAndLeft(t *testing.T) {
 	w.until("the cluster is back", not(mode(mccClusters, "mos")))
 	if w.get("cmp-01").Spec.Unschedulable || w.request("cmp-01") != nil || len(w.list("clustermaintenancerequests")) != 0 {
 		t.Error("something of the maintenance is left")
+	}
+}
+
+func TestThePlanFollowsTheUpdateGroups(t *testing.T) {
+	w := begin(t, story("management: {}", twoNodes, " []"), sim.Options{}).run()
+	w.ask(kaasPlans, "mos-21.0.0", `{"metadata":{"annotations":{"operator":"was here"}}}`)
+	group := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"index": int64(5), "concurrentUpdates": int64(2)}}}
+	group.SetAPIVersion("kaas.mirantis.com/v1alpha1")
+	group.SetKind("UpdateGroup")
+	group.SetName("late")
+	group.SetLabels(map[string]string{"cluster.sigs.k8s.io/cluster-name": "mos"})
+	groups := schema.GroupVersionResource{Group: "kaas.mirantis.com", Version: "v1alpha1", Resource: "updategroups"}
+	if _, err := w.manager()(groups).Create(t.Context(), group, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	want := "openstack ceph k8s-controllers k8s-workers-mos-default k8s-workers-late mcc-components"
+	w.until("the plan is "+want, func() bool {
+		var ids []string
+		steps, _, _ := unstructured.NestedSlice(w.managed(kaasPlans, "mos-21.0.0").Object, "spec", "steps")
+		for _, step := range steps {
+			ids = append(ids, fmt.Sprint(step.(map[string]any)["id"]))
+		}
+		return strings.Join(ids, " ") == want
+	})
+	if w.managed(kaasPlans, "mos-21.0.0").GetAnnotations()["operator"] != "was here" {
+		t.Error("the plan was made anew")
 	}
 }
 
