@@ -6,30 +6,33 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"sync"
 	"testing"
 	"time"
 
 	"lockstep/e2e/build"
 )
 
-// lockstep is the path of the program under test.
-var lockstep string
-
-func TestMain(m *testing.M) {
-	os.Exit(run(m))
+// program builds the program under test, once, and is its path.
+func program(t *testing.T) string {
+	t.Helper()
+	path, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
-func run(m *testing.M) int {
-	if os.Getenv(cloudFolder) == "" {
-		fmt.Fprintf(os.Stderr, "%s is not set: run these tests with `make e2e-openstack`\n", cloudFolder)
-		return 1
-	}
+var built = sync.OnceValues(func() (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
-	var err error
-	if lockstep, err = build.Lockstep(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
+	return build.Lockstep(ctx)
+})
+
+func TestMain(m *testing.M) {
+	if os.Getenv(cloudFolder) == "" {
+		fmt.Fprintf(os.Stderr, "%s is not set: run these tests with `make e2e-openstack`\n", cloudFolder)
+		os.Exit(1)
 	}
-	return m.Run()
+	os.Exit(m.Run())
 }

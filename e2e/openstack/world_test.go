@@ -105,7 +105,7 @@ func (w *world) sitDown(t *testing.T) *operator.Operator {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return operator.SitDown(t, operator.Desk{Program: lockstep, CloudsYAML: w.cloud.cloudsYAML()}, "--kubeconfig", kubeconfig, "--os-cloud", cloudOperator)
+	return operator.SitDown(t, operator.Desk{Program: program(t), CloudsYAML: w.cloud.cloudsYAML()}, "--kubeconfig", kubeconfig, "--os-cloud", cloudOperator)
 }
 
 // lockText is what the OpenStack controller says of the node, with the time at which it said so.

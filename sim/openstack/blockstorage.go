@@ -83,6 +83,7 @@ func (c *Cloud) volumeRoutes() []route {
 		{method: get, path: "/v3/{$}", public: true, do: volumeVersions},
 		{method: get, path: "/v3/os-services", policy: "volume_extension:services:index", do: listVolumeServices},
 		{method: put, path: "/v3/os-services/{verb}", policy: "volume_extension:services:update", do: updateVolumeService},
+		{method: get, path: "/v3/os-quota-sets/{id}", do: showVolumeQuota},
 		{method: get, path: "/v3/volumes", do: listVolumes},
 		{method: get, path: "/v3/volumes/detail", do: listVolumes},
 		{method: get, path: "/v3/volumes/{id}", do: showVolume},

@@ -31,8 +31,8 @@ func (k *call) catalog() []object {
 func listCatalogServices(k *call) reply {
 	var items []object
 	for _, s := range catalogServices {
-		if t := k.query.Get("type"); t == "" || t == s.kind {
-			items = append(items, object{"id": k.c.fixedID("service", s.kind), "type": s.kind, "name": s.name, "enabled": true, "description": ""})
+		if v := (object{"id": k.c.fixedID("service", s.kind), "type": s.kind, "name": s.name, "enabled": true}); k.matches(v, "type", "name") {
+			items = append(items, v)
 		}
 	}
 	return k.listed("services", items)
@@ -42,8 +42,11 @@ func listEndpoints(k *call) reply {
 	var items []object
 	for _, s := range catalogServices {
 		for _, i := range interfaces {
-			items = append(items, object{"id": k.c.fixedID("endpoint", s.kind, i), "interface": i, "region": k.c.opts.Region,
-				"region_id": k.c.opts.Region, "service_id": k.c.fixedID("service", s.kind), "enabled": true, "url": k.root() + s.path})
+			v := object{"id": k.c.fixedID("endpoint", s.kind, i), "interface": i, "region": k.c.opts.Region,
+				"region_id": k.c.opts.Region, "service_id": k.c.fixedID("service", s.kind), "enabled": true, "url": k.root() + s.path}
+			if k.matches(v, "interface", "service_id", "region_id") {
+				items = append(items, v)
+			}
 		}
 	}
 	return k.listed("endpoints", items)

@@ -183,6 +183,9 @@ func (k *call) hypervisorsLike(withServers bool) reply {
 func hypervisorStatistics(k *call) reply {
 	sum := map[string]int{"count": 0}
 	for _, h := range k.c.computeHosts() {
+		if h.compute.disabled {
+			continue // Nova leaves them out
+		}
 		sum["count"]++
 		for name, n := range h.figures() {
 			sum[name] += n

@@ -1,6 +1,7 @@
 package openstack
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -63,7 +64,7 @@ func (k *call) imageView(i *image) object {
 	written := i.created.UTC().Format("2006-01-02T15:04:05Z")
 	return object{"id": i.ID, "name": i.Name, "status": "active", "visibility": "public", "container_format": "bare", "disk_format": "raw",
 		"size": i.Size, "virtual_size": i.Size, "min_disk": 0, "min_ram": 0, "protected": false, "os_hidden": false, "tags": []string{},
-		"owner": k.c.userByName("admin").id, "checksum": nil, "created_at": written, "updated_at": written,
+		"owner": k.c.userByName("admin").id, "checksum": k.c.fixedID("checksum", i.ID), "created_at": written, "updated_at": written,
 		"self": "/v2/images/" + i.ID, "file": "/v2/images/" + i.ID + "/file", "schema": "/v2/schemas/image"}
 }
 
@@ -88,4 +89,22 @@ func showImage(k *call) reply {
 		return webobError(http.StatusNotFound, "No image found with ID "+id)
 	}
 	return ok(k.imageView(i))
+}
+
+var snapshotSchema = schema{properties: map[string]property{"name": lengthOf(1, 255, nil), "metadata": objectProperty}, order: []string{"name", "metadata"}, required: []string{"name"}}
+
+// snapshotServer is the action createImage. Where the image is to be is a header before 2.45.
+func snapshotServer(k *call, s *server, raw json.RawMessage) reply {
+	args, no := snapshotSchema.check("createImage", raw)
+	if no != nil {
+		return *no
+	}
+	i := &image{ImageSpec: ImageSpec{Name: text(args["name"]), Size: int64(s.flavor.Disk) << 30}, created: k.now}
+	i.ID = k.c.uuid("image", i.Name)
+	k.c.images = append(k.c.images, i)
+	k.c.change(k.now, s, k.begin(s, "createImage"), "compute_snapshot_instance", "image_snapshot", 5*time.Second, s.vm, s.power)
+	if k.mv.atLeast(45) {
+		return reply{status: http.StatusAccepted, body: object{"image_id": i.ID}}
+	}
+	return accepted().with("Location", k.root()+"/image/v2/images/"+i.ID)
 }

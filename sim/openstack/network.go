@@ -19,6 +19,7 @@ func (c *Cloud) networkRoutes() []route {
 		{method: http.MethodPut, path: "/v2.0/agents/{id}", policy: "update_agent", do: updateAgent},
 		{method: http.MethodDelete, path: "/v2.0/agents/{id}", policy: "delete_agent", do: deleteAgent},
 		{method: get, path: "/v2.0/networks", do: listNetworks},
+		{method: get, path: "/v2.0/quotas/{id}", do: showNetworkQuota},
 	}
 	for path, key := range map[string]string{"ports": "ports", "subnets": "subnets", "routers": "routers", "floatingips": "floatingips",
 		"security-groups": "security_groups", "availability_zones": "availability_zones"} {

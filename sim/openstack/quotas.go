@@ -49,6 +49,11 @@ func showQuota(k *call) reply {
 	for name, n := range quotas {
 		v[name] = n
 	}
+	if !k.mv.atLeast(36) { // of the networks that Nova had itself
+		for _, name := range []string{"fixed_ips", "floating_ips", "security_groups", "security_group_rules"} {
+			v[name] = -1
+		}
+	}
 	return ok(object{"quota_set": v})
 }
 
@@ -67,4 +72,14 @@ func showQuotaDetail(k *call) reply {
 		v[name] = object{"limit": n, "in_use": used[name], "reserved": 0}
 	}
 	return ok(object{"quota_set": v})
+}
+
+// showNetworkQuota and showVolumeQuota are what Neutron and Cinder have of a project; nothing enforces them either.
+func showNetworkQuota(*call) reply {
+	return ok(object{"quota": object{"network": 100, "subnet": 100, "subnetpool": -1, "port": 500, "rbac_policy": 10, "security_group": 10, "security_group_rule": 100}})
+}
+
+func showVolumeQuota(k *call) reply {
+	return ok(object{"quota_set": object{"id": k.r.PathValue("id"), "volumes": 100, "snapshots": 100, "gigabytes": 10000, "backups": 10,
+		"backup_gigabytes": 1000, "per_volume_gigabytes": -1, "groups": 10}})
 }

@@ -41,6 +41,7 @@ func serverActions() map[string]serverActionSpec {
 		"shelveOffload":       {admin: rule + "os-shelve:shelve_offload", vm: []string{vmShelved}, do: offloadServer},
 		"unshelve":            {vm: []string{vmShelved, vmOffloaded}, do: unshelveServer},
 		"os-resetState":       {admin: rule + "os-admin-actions:reset_state", freely: true, anyTask: true, do: resetState},
+		"createImage":         {vm: []string{vmActive, vmStopped, vmPaused, vmSuspended}, do: snapshotServer},
 		"os-getConsoleOutput": {anyTask: true, freely: true, do: consoleOutput},
 		"forceDelete": {anyTask: true, do: func(k *call, _ *server, _ json.RawMessage) reply {
 			r := deleteServer(k)

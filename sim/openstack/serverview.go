@@ -16,9 +16,11 @@ func (k *call) serverView(s *server) object {
 		"accessIPv4": "", "accessIPv6": "", "links": k.links("servers", s.id), "OS-DCF:diskConfig": "AUTO",
 		"OS-EXT-AZ:availability_zone": s.zoneName(), "config_drive": "", "key_name": orNull(s.keyName),
 		"OS-SRV-USG:launched_at": stamp(s.launched), "OS-SRV-USG:terminated_at": stamp(s.terminated),
-		"security_groups":       []object{{"name": "default"}},
 		"OS-EXT-STS:task_state": orNull(s.task), "OS-EXT-STS:vm_state": s.vm, "OS-EXT-STS:power_state": s.power,
 		"os-extended-volumes:volumes_attached": k.volumes(s),
+	}
+	if s.network != "" {
+		v["security_groups"] = []object{{"name": "default"}}
 	}
 	if s.imageID != "" {
 		v["image"] = object{"id": s.imageID, "links": k.links("images", s.imageID)[1:]}

@@ -1,0 +1,44 @@
+"""python-openstackclient for many commands: each one is a shell in a process of its own, but not each has to load the client.
+
+Reads commands as lists of arguments, one line of JSON each, and answers each with a line: what it exited with, and what it
+printed.
+"""
+import json
+import os
+import sys
+import tempfile
+import traceback
+
+from openstackclient import shell
+
+
+def run(args, out, err):
+    """In a process of its own: as /usr/bin/openstack does it."""
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(out.fileno(), 1)
+    os.dup2(err.fileno(), 2)
+    try:
+        code = shell.main(args)
+    except SystemExit as e:  # wrong arguments
+        code = e.code
+    except BaseException:
+        traceback.print_exc()
+        code = 70
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(int(code or 0))
+
+
+def text(file):
+    file.seek(0)
+    return file.read().decode(errors='replace')
+
+
+shell.OpenStackShell()  # loads the list of commands
+for line in sys.stdin:
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        child = os.fork()
+        if not child:
+            run(json.loads(line), out, err)
+        _, status = os.waitpid(child, 0)
+        print(json.dumps({'code': os.waitstatus_to_exitcode(status), 'out': text(out), 'err': text(err)}), flush=True)
