@@ -8,7 +8,6 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
-	"k8s.io/apimachinery/pkg/api/validation/path"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -213,7 +212,15 @@ func (s *Server) validate(c *call, r *resource, content map[string]any, old *obj
 }
 
 // pathName takes every name that can stand in a path, as roles have them (system:basic-user).
-func pathName(name string, prefix bool) []string { return path.ValidatePathSegmentName(name, prefix) }
+func pathName(name string, prefix bool) []string {
+	switch {
+	case !prefix && (name == "." || name == ".."):
+		return []string{fmt.Sprintf("may not be '%s'", name)}
+	case strings.ContainsAny(name, "/%"):
+		return []string{"may not contain '/' or '%'"}
+	}
+	return nil
+}
 
 // uidOf is the UID of content.
 func uidOf(content map[string]any) types.UID { return accessor(content).GetUID() }
