@@ -18,8 +18,34 @@ func TestEveryEmbeddedScenarioLoadsUnderItsOwnName(t *testing.T) {
 		if err != nil {
 			t.Fatalf("load %s: %v", name, err)
 		}
-		if s.Name != name || s.Title == "" || s.Teaches == "" {
-			t.Errorf("%s: name %q, title %q, teaches %q", name, s.Name, s.Title, s.Teaches)
+		if s.Name != name || s.Title == "" || s.Teaches == "" || s.Group == "" {
+			t.Errorf("%s: name %q, group %q, title %q, teaches %q", name, s.Name, s.Group, s.Title, s.Teaches)
+		}
+	}
+}
+
+func TestTheCatalogueHasEachScenarioInItsGroup(t *testing.T) {
+	all, err := Catalogue()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) != len(List()) || all[0].Name != Default {
+		t.Errorf("%d entries, the first is %s; want %d, and %s first", len(all), all[0].Name, len(List()), Default)
+	}
+	groups := map[string]int{}
+	last := ""
+	for _, e := range all {
+		if e.Group != last {
+			groups[e.Group]++
+		}
+		last = e.Group
+		if e.Title == "" || len(e.Title) > 75 || len(e.Teaches) < 100 {
+			t.Errorf("%s: title %q, teaches %q: want a title of one line, and some sentences", e.Name, e.Title, e.Teaches)
+		}
+	}
+	for group, times := range groups {
+		if times > 1 {
+			t.Errorf("the group %s is in pieces", group)
 		}
 	}
 }
