@@ -5,6 +5,7 @@
 //
 //	build          compiles the kube-apiserver and the program
 //	child          processes that die with the test
+//	contract       what the real servers and the simulated ones have in common
 //	cluster        a kube-apiserver with etcd, its users, and its audit log
 //	kubeapiserver  that server: one binary, a module of its own again
 //	terminal       a pseudo-terminal and its emulated screen

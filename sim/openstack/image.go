@@ -57,6 +57,7 @@ func (c *Cloud) imageRoutes() []route {
 		{method: get, path: "/versions", public: true, do: versions(http.StatusOK)},
 		{method: get, path: "/v2/images", do: listImages},
 		{method: get, path: "/v2/images/{id}", do: showImage},
+		{method: http.MethodDelete, path: "/v2/images/{id}", do: deleteImage},
 	}
 }
 
@@ -89,6 +90,19 @@ func showImage(k *call) reply {
 		return webobError(http.StatusNotFound, "No image found with ID "+id)
 	}
 	return ok(k.imageView(i))
+}
+
+// deleteImage removes an image; they are all the administrator's.
+func deleteImage(k *call) reply {
+	id := k.r.PathValue("id")
+	switch {
+	case k.c.image(id) == nil:
+		return webobError(http.StatusNotFound, "Failed to find image "+id+" to delete")
+	case !k.token.admin():
+		return webobError(http.StatusForbidden, "You are not authorized to complete delete_image action.")
+	}
+	k.c.images = slices.DeleteFunc(k.c.images, func(i *image) bool { return i.ID == id })
+	return reply{status: http.StatusNoContent}
 }
 
 var snapshotSchema = schema{properties: map[string]property{"name": lengthOf(1, 255, nil), "metadata": objectProperty}, order: []string{"name", "metadata"}, required: []string{"name"}}
