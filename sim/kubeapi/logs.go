@@ -24,7 +24,7 @@ func (s *Server) SetLog(namespace, pod, container string, lines []string) {
 	if s.logs.pods[at] == nil {
 		s.logs.pods[at] = map[string]written{}
 	}
-	s.logs.pods[at][container] = written{lines: slices.Clone(lines), at: s.now()}
+	s.logs.pods[at][container] = written{lines: slices.Clone(lines), at: s.timestamp().Time}
 }
 
 // podLog answers a GET of a pod's log: what was set for its container, nothing otherwise. How old the lines may be
