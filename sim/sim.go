@@ -155,6 +155,9 @@ func (c *Cloud) start(ctx context.Context, opts Options) error {
 	run := &c.run
 	foundOwners(c.Scenario, run)
 	run.Compute, run.Network, run.Volume = c.session.Compute, c.session.Network, c.session.Volume
+	if c.Kube != nil {
+		run.PodLogs = c.Kube
+	}
 	if c.OpenStack != nil {
 		run.Machines = machines{c.OpenStack}
 	}

@@ -96,6 +96,15 @@ func TestStoryOfAStaleInnerState(t *testing.T) {
 	t.Parallel()
 	s := tell(t, "stale-inner-state")
 	s.until("cmp-01 is deferred", func() bool { return says(s.nodeLock("openstack", "cmp-01"), exceeds+s.name("cmp-01")) })
+	s.until("the controller's pod says which lock is counted", func() bool {
+		for _, pod := range s.pods("osh-system", "rockoon-", "") {
+			raw, err := s.kube.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{Container: "nodemaintenancerequest"}).DoRaw(t.Context())
+			if err == nil && strings.Contains(string(raw), "Already handling [openstack-"+s.name("gtw-01")+"] for role: gateway") {
+				return true
+			}
+		}
+		return false
+	})
 	if got := s.state("openstack", "gtw-01"); got != "active/active" || s.requested("gtw-01") {
 		t.Errorf("the gateway's lock is %s, its request is there: %v", got, s.requested("gtw-01"))
 	}

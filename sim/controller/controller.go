@@ -55,6 +55,7 @@ type Options struct {
 
 	Others   []ThirdParty // application controllers that nobody knows
 	Troubles []Trouble    // what goes wrong, and when
+	PodLogs  PodLogs      // nil: nobody reads the logs of pods
 	Found    Bystander    // locks of a live cluster whose owners are not simulated
 	Off      []string     // Kubernetes names of nodes whose machines are off when it begins, until LCM reboots them
 }
@@ -74,7 +75,7 @@ type env struct {
 	load     Load     // nil, but for Populate
 	machines Machines // nil: nothing goes down with a node
 	troubles *troubles
-	dice     dice
+	dice     *dice
 }
 
 // dice make the random choices, each series of them after its own name: so what one handler draws does not depend on when
@@ -120,7 +121,7 @@ func newEnv(opts Options) (*env, error) {
 	e := &env{
 		kube: kube, dyn: dyn, view: newView(kube, dyn, log), clock: opts.Clock, timing: opts.Timing.withDefaults(), log: log,
 		compute: opts.Compute, network: opts.Network, volume: opts.Volume, machines: opts.Machines,
-		dice: dice{seed: opts.Seed, drawn: map[string]uint64{}},
+		dice: &dice{seed: opts.Seed, drawn: map[string]uint64{}},
 	}
 	e.troubles = newTroubles(e, opts.Troubles)
 	return e, nil
@@ -172,7 +173,7 @@ func Run(ctx context.Context, opts Options) error {
 		group.Go(func() { run(ctx, sync.OnceFunc(func() { close(ready) })) })
 	}
 	if opts.OpenStack != nil {
-		start((&supervisor{env: e, OpenStack: opts.OpenStack.withDefaults()}).run)
+		start((&supervisor{env: e.logging(opts.PodLogs), OpenStack: opts.OpenStack.withDefaults()}).run)
 	}
 	if opts.Ceph {
 		start((&ceph{env: e}).run)
