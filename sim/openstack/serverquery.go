@@ -248,4 +248,3 @@ func sortOrder(keys, dirs []string) func(a, b *server) int {
 		return cmp.Compare(a.number, b.number)
 	}
 }
-
