@@ -273,7 +273,7 @@ func TestASlowWatcherIsCutOff(t *testing.T) {
 	if _, err := client.Create(w.ctx, big, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	for range 40 { // none of these waits for the watcher
+	for range 20 { // none of these waits for the watcher
 		label(t, w, client, "big", `{"n":"`+time.Now().Format("150405.000000")+`"}`)
 	}
 	w.watches("configmaps", 0)
@@ -284,7 +284,7 @@ func TestASlowWatcherIsCutOff(t *testing.T) {
 	if timeout, ok := err.(net.Error); ok && timeout.Timeout() {
 		t.Fatalf("the server still holds the connection after %d bytes", total)
 	}
-	if total > 39<<20 {
+	if total > 19<<20 {
 		t.Errorf("the watcher got all %d bytes", total)
 	}
 }
