@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"lockstep/core"
 )
@@ -85,6 +87,16 @@ func describeStatus(e *core.APIError, answer apierrors.APIStatus) {
 	case code >= 400:
 		e.Kind = core.ErrInvalid
 	}
+	if isPage(s.Message) {
+		e.Message = strings.TrimSpace(fmt.Sprintf("%d %s, with a page that is not the API's", e.Status, http.StatusText(e.Status)))
+		e.Remedy = strings.TrimSpace("A proxy or a load balancer answered in the API server's place. " + e.Remedy)
+	}
+}
+
+// isPage tells whether the server's words are an HTML page, which only somebody between here and an API server sends.
+func isPage(text string) bool {
+	text = strings.ToLower(text)
+	return strings.Contains(text, "<html") || strings.Contains(text, "<!doctype")
 }
 
 // forbidden finds the verb and the resource in the API server's own words: `nodes is forbidden: User "ann" cannot list
@@ -167,11 +179,30 @@ func describeTransport(e *core.APIError, err error) {
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout(), strings.Contains(text, "context deadline exceeded"):
 		e.Kind = core.ErrTimeout
 		e.Remedy = "No answer in time: whether the call was carried out shows on the object."
+	case isNotJSON(err):
+		e.Message = "the answer is not the API's: " + e.Message
+		e.Remedy = "A proxy on the way may answer in the API server's place, or the answer was damaged: see what `kubectl get --raw /version` gets."
 	case errors.As(err, &op), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET),
 		strings.Contains(text, "http2: "), strings.Contains(text, "stream error: "), strings.Contains(text, "connection reset"):
 		e.Kind = core.ErrUnreachable
 		e.Remedy = "The connection broke off."
 	}
+}
+
+// isNotJSON tells whether an answer came whole, but could not be read. client-go wraps some of these failures in text only.
+func isNotJSON(err error) bool {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	if errors.As(err, &syntax) || errors.As(err, &kind) || runtime.IsNotRegisteredError(err) || runtime.IsMissingKind(err) {
+		return true
+	}
+	text := err.Error()
+	for _, words := range []string{"json parse error", "invalid character", "unexpected end of JSON input", "cannot unmarshal"} {
+		if strings.Contains(text, words) {
+			return true
+		}
+	}
+	return false
 }
 
 // cut shortens a message to maxMessage bytes without splitting a character.

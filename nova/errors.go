@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -124,6 +125,8 @@ func kindOfFailure(err error) (core.ErrorKind, string) {
 		return core.ErrTimeout, message
 	case errors.As(err, &opErr), errors.As(err, &urlErr):
 		return core.ErrUnreachable, message
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return core.ErrUnreachable, "the connection broke off in the middle of the answer"
 	}
 	return core.ErrOther, message
 }
@@ -197,6 +200,12 @@ func (c *Client) remedy(a action, e *core.APIError, cause error) string {
 			return fmt.Sprintf("check region_name and interface of cloud %s in %s", c.cfg.cloud, c.cfg.origin)
 		}
 		return fmt.Sprintf("check cacert and auth_url of cloud %s in %s", c.cfg.cloud, c.cfg.origin)
+	case core.ErrNotFound:
+		return fmt.Sprintf("if it should be there, check the endpoints of cloud %s (openstack catalog list)", c.cfg.cloud)
+	}
+	var answer *errAnswer
+	if errors.As(cause, &answer) {
+		return fmt.Sprintf("a proxy may answer in the place of %s, or the answer was damaged on its way", c.addressOf(cause))
 	}
 	return ""
 }
