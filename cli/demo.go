@@ -2,21 +2,21 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"lockstep/sim"
-	"lockstep/sim/scenario"
 )
 
 func newDemo(o *options, stdin *os.File) *cobra.Command {
 	var (
-		flags simFlags
-		list  bool
-		wrong bool
+		flags  simFlags
+		list   bool
+		wrong  bool
+		output string
 	)
 	cmd := &cobra.Command{
 		Use:   "demo",
@@ -28,7 +28,10 @@ With --from the simulated cloud is your own, as "lockstep snapshot" has found it
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if list {
-				return listScenarios(cmd)
+				return listScenarios(cmd.OutOrStdout(), output)
+			}
+			if cmd.Flags().Changed("output") {
+				return errors.New("--output goes with --list")
 			}
 			if wrong {
 				return listFaults(cmd.OutOrStdout())
@@ -45,22 +48,10 @@ With --from the simulated cloud is your own, as "lockstep snapshot" has found it
 	}
 	flags.addTo(cmd, 60)
 	cmd.Flags().BoolVar(&list, "list", false, "list the scenarios and what each teaches")
+	cmd.Flags().StringVarP(&output, "output", "o", formatText, "`format` of the list: text or json")
 	cmd.Flags().BoolVar(&wrong, "faults", false, "list what can go wrong with the servers, for --fault and for the panel behind the key f4")
 	o.addScreen(cmd)
 	return cmd
-}
-
-func listScenarios(cmd *cobra.Command) error {
-	w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "SCENARIO\tTEACHES")
-	for _, name := range scenario.List() {
-		s, err := scenario.Load(name)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(w, "%s\t%s\n", name, oneLine(s.Teaches))
-	}
-	return w.Flush()
 }
 
 func demo(ctx context.Context, o options, so sim.Options) (err error) {
