@@ -202,10 +202,7 @@ func (l *lcm) createRequest(ctx context.Context, node string, do job) error {
 
 func (l *lcm) locksOfNode(ctx context.Context, node string) ([]unstructured.Unstructured, error) {
 	var mine []unstructured.Unstructured
-	for _, seen := range l.view.objects(nodeLocks) {
-		if lockNode(seen) != node {
-			continue
-		}
+	for _, seen := range l.view.locksOn(node) {
 		object, err := l.nodeLock(seen.GetName()).get(ctx)
 		if apierrors.IsNotFound(err) {
 			continue

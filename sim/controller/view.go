@@ -110,10 +110,37 @@ func (v *view) add(resource schema.GroupVersionResource, object runtime.Object, 
 			v.log.Debug("watch ended", "resource", resource.Resource, "error", err)
 		})
 	}
+	if err == nil && resource == nodeLocks {
+		err = informer.AddIndexers(cache.Indexers{byNode: func(object any) ([]string, error) {
+			lock, ok := object.(*unstructured.Unstructured)
+			if !ok {
+				return nil, nil
+			}
+			return []string{lockNode(lock)}, nil
+		}})
+	}
 	if err != nil {
 		v.log.Error("set up a watch", "resource", resource.Resource, "error", err)
 	}
 	v.informers[resource] = informer
+}
+
+// byNode is the index of NodeWorkloadLocks by the node that they are of.
+const byNode = "node"
+
+// locksOn are the watched NodeWorkloadLocks of a node as last seen. They are shared: read only.
+func (v *view) locksOn(node string) []*unstructured.Unstructured {
+	found, err := v.informers[nodeLocks].GetIndexer().ByIndex(byNode, node)
+	if err != nil {
+		return nil // the index is there from the start
+	}
+	var locks []*unstructured.Unstructured
+	for _, object := range found {
+		if lock, ok := object.(*unstructured.Unstructured); ok {
+			locks = append(locks, lock)
+		}
+	}
+	return locks
 }
 
 // run watches until ctx is done and all watches have ended.
