@@ -92,7 +92,7 @@ func newView(kube kubernetes.Interface, dyn dynamic.Interface, log *slog.Logger)
 
 func (v *view) add(resource schema.GroupVersionResource, object runtime.Object, lw *cache.ListWatch) {
 	informer := cache.NewSharedIndexInformerWithOptions(plainList{lw}, object, cache.SharedIndexInformerOptions{
-		ObjectDescription: resource.Resource,
+		ObjectDescription: resource.Resource, Indexers: cache.Indexers{}, // not nil: more may be added Indexers: indexers(resource),
 	})
 	changed := func() { v.changed(resource) }
 	// Both can only fail on an informer that runs already or has stopped; this one is new.
@@ -110,15 +110,6 @@ func (v *view) add(resource schema.GroupVersionResource, object runtime.Object, 
 			v.log.Debug("watch ended", "resource", resource.Resource, "error", err)
 		})
 	}
-	if err == nil && resource == nodeLocks {
-		err = informer.AddIndexers(cache.Indexers{byNode: func(object any) ([]string, error) {
-			lock, ok := object.(*unstructured.Unstructured)
-			if !ok {
-				return nil, nil
-			}
-			return []string{lockNode(lock)}, nil
-		}})
-	}
 	if err != nil {
 		v.log.Error("set up a watch", "resource", resource.Resource, "error", err)
 	}
@@ -127,6 +118,18 @@ func (v *view) add(resource schema.GroupVersionResource, object runtime.Object, 
 
 // byNode is the index of NodeWorkloadLocks by the node that they are of.
 const byNode = "node"
+
+func indexers(resource schema.GroupVersionResource) cache.Indexers {
+	if resource != nodeLocks {
+		return cache.Indexers{}
+	}
+	return cache.Indexers{byNode: func(object any) ([]string, error) {
+		if lock, ok := object.(*unstructured.Unstructured); ok {
+			return []string{lockNode(lock)}, nil
+		}
+		return nil, nil
+	}}
+}
 
 // locksOn are the watched NodeWorkloadLocks of a node as last seen. They are shared: read only.
 func (v *view) locksOn(node string) []*unstructured.Unstructured {
