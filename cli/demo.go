@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -43,7 +44,7 @@ With --from the simulated cloud is your own, as "lockstep snapshot" has found it
 			if err := canShow(stdin, cmd.OutOrStdout()); err != nil {
 				return err
 			}
-			return demo(cmd.Context(), *o, so)
+			return demo(cmd.Context(), *o, so, cmd.ErrOrStderr())
 		},
 	}
 	flags.addTo(cmd, 60)
@@ -54,7 +55,11 @@ With --from the simulated cloud is your own, as "lockstep snapshot" has found it
 	return cmd
 }
 
-func demo(ctx context.Context, o options, so sim.Options) (err error) {
+// patient is how many nodes a fleet has at most that starts in a moment.
+const patient = 100
+
+// demo opens the dashboard on a simulated cloud. A large one takes some seconds to start, which is said on stderr.
+func demo(ctx context.Context, o options, so sim.Options, stderr io.Writer) (err error) {
 	if err := o.configure(); err != nil {
 		return err
 	}
@@ -69,6 +74,9 @@ func demo(ctx context.Context, o options, so sim.Options) (err error) {
 	}
 	defer os.RemoveAll(dir)
 	so.Dir, so.Log = dir, log.Logger
+	if n := len(so.Scenario.Nodes); n > patient {
+		fmt.Fprintf(stderr, "Starting a simulated cloud of %d nodes and %d instances …\n", n, len(so.Scenario.Instances))
+	}
 	cloud, err := sim.Start(ctx, so)
 	if err != nil {
 		return fmt.Errorf("start the simulated cloud: %w", err)
