@@ -11,6 +11,7 @@ require (
 	github.com/creack/pty v1.1.24
 	github.com/gophercloud/gophercloud/v2 v2.15.0
 	golang.org/x/image v0.40.0
+	k8s.io/api v0.36.3
 	k8s.io/apimachinery v0.36.3
 	k8s.io/client-go v0.36.3
 	lockstep v0.0.0-00010101000000-000000000000
@@ -78,7 +79,6 @@ require (
 	gopkg.in/evanphx/json-patch.v4 v4.13.0 // indirect
 	gopkg.in/inf.v0 v0.9.1 // indirect
 	gopkg.in/yaml.v2 v2.4.0 // indirect
-	k8s.io/api v0.36.3 // indirect
 	k8s.io/klog/v2 v2.140.0 // indirect
 	k8s.io/kube-openapi v0.0.0-20260821135717-be32def86098 // indirect
 	k8s.io/utils v0.0.0-20260210185600-b8788abfbbc2 // indirect
