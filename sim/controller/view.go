@@ -92,7 +92,7 @@ func newView(kube kubernetes.Interface, dyn dynamic.Interface, log *slog.Logger)
 
 func (v *view) add(resource schema.GroupVersionResource, object runtime.Object, lw *cache.ListWatch) {
 	informer := cache.NewSharedIndexInformerWithOptions(plainList{lw}, object, cache.SharedIndexInformerOptions{
-		ObjectDescription: resource.Resource, Indexers: cache.Indexers{}, // not nil: more may be added Indexers: indexers(resource),
+		ObjectDescription: resource.Resource, Indexers: indexers(resource),
 	})
 	changed := func() { v.changed(resource) }
 	// Both can only fail on an informer that runs already or has stopped; this one is new.
