@@ -79,7 +79,8 @@ var session = []step{
 	{command: "--os-compute-api-version 2.26 server show web", same: "tags,properties"},
 	{command: "server unset --property team web"},
 	{command: "console log show web"},
-	{command: "server image create --name copy web", same: "name", awaits: "web ACTIVE"},
+	{command: "server image create --name copy web", same: "name", awaits: "web ACTIVE", // what a finished image has shows when it is finished
+		besides: "checksum,container_format,disk_format,size,virtual_size"},
 	{command: "image delete copy"},
 	{command: "server event list web", same: "Action"},
 	{command: "--os-compute-api-version 2.73 server lock --reason busy web"},

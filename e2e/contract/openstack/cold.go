@@ -71,7 +71,7 @@ var coldCases = []testCase{
 		s.act("2.56", "migrate", object{"host": r.b}).is(202)
 		s.passes(coldStates...)
 		s.act("2.1", "revertResize", nil).is(202)
-		s.passes("REVERT_RESIZE resize_reverting", "SHUTOFF powering-off", "SHUTOFF")
+		s.passes("REVERT_RESIZE resize_reverting", "VERIFY_RESIZE powering-off", "SHUTOFF") // it is started on its host, and stopped
 		s.recorded("migration", r.a, r.b, "reverted")
 		if host := s.host(); host != r.a {
 			d.Errorf("after the revert it is on %s, want %s", host, r.a)
