@@ -197,7 +197,7 @@ func isNotJSON(err error) bool {
 		return true
 	}
 	text := err.Error()
-	for _, words := range []string{"json parse error", "invalid character", "unexpected end of JSON input", "cannot unmarshal"} {
+	for _, words := range []string{"serializer for ", "json parse error", "invalid character", "unexpected end of JSON input", "cannot unmarshal"} {
 		if strings.Contains(text, words) {
 			return true
 		}

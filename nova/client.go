@@ -215,7 +215,7 @@ func (c *Client) login(ctx context.Context) (*session, *core.APIError) {
 	// a proxy often lead nowhere, and there is no Keystone without v3 any more.
 	if err := openstack.AuthenticateV3(ctx, provider, &auth, gophercloud.EndpointOpts{}); err != nil {
 		if statusOf(err) == 0 {
-			if kind, _ := kindOfFailure(err); kind == core.ErrOther {
+			if kind, _ := kindOfFailure(err); kind == core.ErrOther && !isNotJSON(err) {
 				return nil, c.misconfigured(a, err) // gophercloud refuses incomplete credentials before it sends them
 			}
 		}

@@ -62,6 +62,10 @@ func (c *Client) fail(a action, err error) *core.APIError {
 		e.After, _ = retryAfter(cause)
 		e.Kind = kindOfStatus(http.Actual)
 		e.Message = messageOf(http.Body, http.Actual)
+		if http.Actual < 300 {
+			cause = errShape("the API's: " + e.Message)
+			e.Message = cause.Error()
+		}
 	} else {
 		e.Kind, e.Message = kindOfFailure(cause)
 	}
@@ -111,6 +115,8 @@ func kindOfFailure(err error) (core.ErrorKind, string) {
 		message = urlErr.Err.Error() // its URL is in the remedy, and its verb in the call
 	}
 	switch {
+	case isNotJSON(err):
+		return core.ErrOther, "the answer is not JSON"
 	case errors.Is(err, context.DeadlineExceeded):
 		return core.ErrTimeout, "no answer in time"
 	case errors.Is(err, context.Canceled):
@@ -129,6 +135,13 @@ func kindOfFailure(err error) (core.ErrorKind, string) {
 		return core.ErrUnreachable, "the connection broke off in the middle of the answer"
 	}
 	return core.ErrOther, message
+}
+
+// isNotJSON tells whether gophercloud could not read an answer.
+func isNotJSON(err error) bool {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	return errors.As(err, &syntax) || errors.As(err, &kind)
 }
 
 // messageOf is the server's own words: {"conflictingRequest": {"message": "…"}}, and the like of Keystone and Neutron.
@@ -204,7 +217,7 @@ func (c *Client) remedy(a action, e *core.APIError, cause error) string {
 		return fmt.Sprintf("if it should be there, check the endpoints of cloud %s (openstack catalog list)", c.cfg.cloud)
 	}
 	var answer *errAnswer
-	if errors.As(cause, &answer) {
+	if errors.As(cause, &answer) || isNotJSON(cause) {
 		return fmt.Sprintf("a proxy may answer in the place of %s, or the answer was damaged on its way", c.addressOf(cause))
 	}
 	return ""

@@ -1,0 +1,90 @@
+package sim_test
+
+import (
+	"testing"
+	"time"
+
+	"lockstep/sim/fault"
+	"lockstep/sim/openstack"
+)
+
+// fault is how a fault of the scenario stands.
+func (s *told) fault(server fault.Server, kind string) fault.State {
+	s.t.Helper()
+	for _, st := range s.Faults.States() {
+		if st.Server == server && st.Kind == kind {
+			return st
+		}
+	}
+	s.t.Fatalf("there is no fault %s of %s", kind, server)
+	return fault.State{}
+}
+
+// outage waits until a server's outage has begun.
+func (s *told) outage(server fault.Server, kind string) {
+	s.t.Helper()
+	s.until(string(server)+" is away", func() bool { return s.fault(server, kind).On })
+}
+
+// over waits until the outage has ended, and the node is through all the same.
+func (s *told) over(server fault.Server, kind string) {
+	s.t.Helper()
+	s.until(string(server)+" is back", func() bool { return !s.fault(server, kind).On })
+	s.until("cmp-01 is updated", func() bool { return s.updated("cmp-01") })
+}
+
+// on are the instances on a machine, as Nova has them, whoever may ask.
+func (s *told) on(machine string) []openstack.ServerState {
+	return s.OpenStack.ServersOn(s.name(machine))
+}
+
+func TestOutageOfKubernetes(t *testing.T) {
+	t.Parallel()
+	s := tell(t, "outage-kubernetes")
+	if left := len(s.on("cmp-01")); left != 4 {
+		t.Errorf("%d instances at the start", left)
+	}
+	s.outage(fault.Kubernetes, "refused")
+	began := s.Clock.Now()
+	s.over(fault.Kubernetes, "refused")
+	if s.Clock.Now().Sub(began) < 10*time.Minute {
+		t.Error("the node is through before the outage is over")
+	}
+	if left := len(s.on("cmp-01")); left != 0 && s.requested("cmp-01") {
+		t.Errorf("%d instances are left", left)
+	}
+}
+
+func TestOutageOfNova(t *testing.T) {
+	t.Parallel()
+	s := tell(t, "outage-nova")
+	s.outage(fault.Compute, "503")
+	s.until("the controller meets it", func() bool { return s.fault(fault.Compute, "503").Met > 0 })
+	if len(s.on("cmp-01")) == 0 {
+		t.Error("there was nothing left to move")
+	}
+	if lock := s.nodeLock("openstack", "cmp-01"); field(lock, "status", "state") != "active" {
+		t.Error("the lock is released, and nobody knows what is on the host")
+	}
+	s.over(fault.Compute, "503")
+}
+
+func TestOutageOfKeystone(t *testing.T) {
+	t.Parallel()
+	s := tell(t, "outage-keystone")
+	s.outage(fault.Identity, "503")
+	s.until("somebody cannot log in", func() bool { return s.fault(fault.Identity, "503").Met > 0 })
+	s.over(fault.Identity, "503")
+}
+
+func TestOutageOfTheManagementCluster(t *testing.T) {
+	t.Parallel()
+	s := tell(t, "outage-management")
+	s.outage(fault.Management, "refused")
+	if s.Management == nil {
+		t.Fatal("there is no management cluster")
+	}
+	// What the cluster's own controllers do goes on.
+	s.until("cmp-01 is empty, or through", func() bool { return len(s.on("cmp-01")) == 0 || s.updated("cmp-01") })
+	s.over(fault.Management, "refused")
+}
