@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 
+	"lockstep/cli/inventory"
 	"lockstep/sim"
 	"lockstep/sim/scenario"
 )
@@ -127,6 +130,27 @@ func TestEverythingFoundIsRebuilt(t *testing.T) {
 	}
 }
 
+// inventoryOf is takeSnapshot of a cloud whose controllers run: the command itself redirects the log that they share with it
+// in this process.
+func inventoryOf(t *testing.T, c *sim.Cloud) (file string) {
+	t.Helper()
+	t.Setenv("OS_CLIENT_CONFIG_FILE", c.CloudsYAMLPath)
+	taker := inventoryTaker{options: options{kubeconfig: c.KubeconfigPath, osCloud: c.CloudName}, log: &log{Logger: slog.New(slog.DiscardHandler)}, stderr: io.Discard}
+	inv, err := taker.take(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	if err := inventory.Scenario(inv, programVersion()).Write(&text); err != nil {
+		t.Fatal(err)
+	}
+	file = filepath.Join(t.TempDir(), "live.yaml")
+	if err := writeFile(file, []byte(text.String()), false); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
 // A node in the middle of its evacuation: the rehearsal begins there, and goes on from there.
 func TestARehearsalGoesOnFromTheMiddle(t *testing.T) {
 	alone(t)
@@ -148,12 +172,13 @@ func TestARehearsalGoesOnFromTheMiddle(t *testing.T) {
 		live.Clock.Pause()
 		return true
 	})
-	file, code, out := takeSnapshot(t, live)
-	if code != exitFine {
-		t.Fatalf("exit %d: %s", code, out)
+	file := inventoryOf(t, live)
+	was := moving(live, "cmp-03")
+	if err := live.Close(); err != nil {
+		t.Fatal(err)
 	}
 	again := rebuilt(t, file)
-	if was, is := moving(live, "cmp-03"), moving(again, "cmp-03"); was != is {
+	if is := moving(again, "cmp-03"); was != is {
 		t.Errorf("%q was on its way, and in the rehearsal it is %q", was, is)
 	}
 	second, _, _ := takeSnapshot(t, again)
