@@ -41,7 +41,7 @@ type Trouble struct {
 	Service  string        // key of an OpenStack service, for TroubleDeployment
 	Workload string        // name of a DaemonSet, StatefulSet or Deployment, for TroublePods
 	At       time.Duration // after the start
-	OnReturn bool          // not At some time, but when the node is back from its reboot; for agents, computes and pods
+	OnReturn bool          // not At some time, but when the node is back from its reboot; for agents, computes and pods; the controller goes while the node is away
 	For      time.Duration // how long; zero: until somebody mends it
 }
 
@@ -90,7 +90,7 @@ func newTroubles(e *env, all []Trouble) *troubles {
 // begin lets happen what is there from the start, before any controller looks.
 func (t *troubles) begin(ctx context.Context) error {
 	for _, one := range t.all {
-		if one.At == 0 {
+		if one.At == 0 && !one.waits() {
 			if err := t.env.insist(ctx, one.Kind, one.strike); err != nil {
 				return err
 			}
@@ -104,6 +104,11 @@ func (t *troubles) run(ctx context.Context) {
 	var group sync.WaitGroup
 	for _, one := range t.all {
 		group.Go(func() {
+			if one.waits() {
+				if one.untilAway(ctx) != nil || t.env.insist(ctx, one.Kind, one.strike) != nil {
+					return
+				}
+			}
 			if one.At > 0 {
 				if t.env.clock.Sleep(ctx, t.start.Add(one.At).Sub(t.env.clock.Now())) != nil || t.env.insist(ctx, one.Kind, one.strike) != nil {
 					return
@@ -113,6 +118,17 @@ func (t *troubles) run(ctx context.Context) {
 		})
 	}
 	group.Wait()
+}
+
+// waits tells whether the trouble begins when its node is away.
+func (t *trouble) waits() bool { return t.OnReturn && t.Kind == TroubleController }
+
+// untilAway waits until the node is cordoned: all locks are open then, and its return is yet to come.
+func (t *trouble) untilAway(ctx context.Context) error {
+	return t.until(ctx, time.Minute, func(context.Context) (bool, error) {
+		node := t.view.nodes()[t.Node]
+		return node != nil && node.Spec.Unschedulable, nil
+	}, nodesResource)
 }
 
 // strike begins a trouble. It may be called again after a failure.

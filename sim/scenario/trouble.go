@@ -12,7 +12,7 @@ type Trouble struct {
 	Service  string   `json:"service"`  // key of an OpenStack service, such as dns, for osdplApplying
 	Workload string   `json:"workload"` // name of a DaemonSet, StatefulSet or Deployment, for podsNotReady
 	At       Duration `json:"at"`       // after the scenario's start; default at once
-	OnReturn bool     `json:"onReturn"` // instead of at: when the node is back from its reboot; for agentsDead, computeDown and podsNotReady
+	OnReturn bool     `json:"onReturn"` // instead of at: when the node is back from its reboot; for agentsDead, computeDown and podsNotReady; controllerDown then begins while the node is away
 	For      Duration `json:"for"`      // how long; default until somebody mends it
 }
 
@@ -46,13 +46,13 @@ type Controller struct {
 
 func (s *Scenario) checkTroubles(machines map[string]Node, check func(bool, string, ...any)) {
 	onNode := []string{TroubleInner, TroubleAgents, TroubleCompute, TroublePods}
-	returning := []string{TroubleAgents, TroubleCompute, TroublePods}
+	returning := []string{TroubleAgents, TroubleCompute, TroublePods, TroubleController}
 	services := []string{TroubleDeployment}
 	for i, t := range s.Troubles {
 		field := fmt.Sprintf("troubles[%d]", i)
 		check(slices.Contains(troubleKinds, t.Kind), "%s.kind: is %q: want one of %v%s", field, t.Kind, troubleKinds, suggestion{t.Kind, troubleKinds})
 		_, known := machines[t.Node]
-		check(known || t.Node == "" && !slices.Contains(onNode, t.Kind), "%s.node: there is no node %q", field, t.Node)
+		check(known || t.Node == "" && !t.OnReturn && !slices.Contains(onNode, t.Kind), "%s.node: there is no node %q", field, t.Node)
 		check(t.Service != "" == slices.Contains(services, t.Kind), "%s.service: is for %v, which need one", field, services)
 		check(t.Workload != "" == (t.Kind == TroublePods), "%s.workload: is for %s, which needs one", field, TroublePods)
 		check(t.At >= 0 && t.For >= 0, "%s: at and for count from the start on", field)
