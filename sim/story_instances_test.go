@@ -116,7 +116,9 @@ func TestMigrationsFail(t *testing.T) {
 	s.isHeld("cmp-01", nil, []string{"pinned"})
 	s.until("flaky and unlucky have moved", func() bool { return !s.isOn("flaky", "cmp-01") && !s.isOn("unlucky", "cmp-01") })
 	s.stop("pinned")
-	s.until("busy is migrated and does not get through", func() bool { return s.instance("busy").Status == "MIGRATING" && says(s.nodeLock("openstack", "cmp-02"), s.instance("busy").ID) })
+	s.until("busy is migrated and does not get through", func() bool {
+		return s.instance("busy").Status == "MIGRATING" && says(s.nodeLock("openstack", "cmp-02"), s.instance("busy").ID)
+	})
 	s.until("quiet has moved", func() bool { return !s.isOn("quiet", "cmp-02") || s.instance("busy").Status == "MIGRATING" })
 }
 

@@ -54,7 +54,11 @@ func TestK9sShowsTheCloud(t *testing.T) {
 		{"the nodes", nil, []string{`(?i)nodes\(all\)\[\d+\]`, node + ` +Ready`, `K8s Rev: +v1\.36\.3`}},
 		{"a node that is looked for", func() { screen.Type("/" + node); press("enter") }, []string{`(?i)nodes\(all\)\[1\]`}},
 		{"its description", func() { screen.Type("d") }, []string{`(?i)describe\(` + node, `Annotations:`, `CreationTimestamp:`}},
-		{"its YAML", func() { press("esc"); screen.Want(t, terminal.Matches(regexp.MustCompile(`(?i)nodes\(all\)`))); screen.Type("y") },
+		{"its YAML", func() {
+			press("esc")
+			screen.Want(t, terminal.Matches(regexp.MustCompile(`(?i)nodes\(all\)`)))
+			screen.Type("y")
+		},
 			[]string{`(?i)yaml\(` + node, `apiVersion: v1`, `kind: Node`}},
 		{"the pods of a namespace", func() { view("pods openstack") }, []string{`(?i)pods\(openstack\)\[\d+\]`, `Running`}},
 		{"a pod that is looked for", func() { screen.Type("/" + pod.Name); press("enter") }, []string{`(?i)pods\(openstack\)\[1\]`, pod.Name}},
@@ -62,7 +66,11 @@ func TestK9sShowsTheCloud(t *testing.T) {
 		{"the locks", func() { view("nodeworkloadlocks") }, []string{`(?i)nodeworkloadlocks\(all\)\[\d+\]`, lock}},
 		{"a lock that is looked for", func() { screen.Type("/" + lock); press("enter") }, []string{`(?i)nodeworkloadlocks\(all\)\[1\]`}},
 		{"its description", func() { screen.Type("d") }, []string{`(?i)describe\((-/)?` + lock, `Controller Name: +openstack`, `Node Name: +` + node}},
-		{"its YAML", func() { press("esc"); screen.Want(t, terminal.Matches(regexp.MustCompile(`(?i)nodeworkloadlocks\(all\)`))); screen.Type("y") },
+		{"its YAML", func() {
+			press("esc")
+			screen.Want(t, terminal.Matches(regexp.MustCompile(`(?i)nodeworkloadlocks\(all\)`)))
+			screen.Type("y")
+		},
 			[]string{`(?i)yaml\((-/)?` + lock, `controllerName: openstack`}},
 		{"what OpenStack says of itself", func() { view("openstackdeploymentstatus") }, []string{`(?i)openstackdeploymentstatus\(openstack\)\[1\]`, `APPLIED`}},
 		{"the workloads", func() { view("daemonsets openstack") }, []string{`(?i)daemonsets\(openstack\)\[\d+\]`, `nova-compute-default`}},
