@@ -20,6 +20,9 @@ const (
 	maxRestarts = 3 // of one listing
 )
 
+// pagesPerLook is how many pages of the first list are read between two looks at the hosts that matter most.
+const pagesPerLook = 20
+
 // instancePoll polls the instances of the whole cloud: all of them by pages at first and every ten minutes, between that
 // those that changed, and the focus hosts often and in full. It runs in one goroutine, so answers are applied in the
 // order in which they were asked for.
@@ -55,8 +58,11 @@ func newInstancePoll(p *Poller) *instancePoll {
 func (l *instancePoll) poll(ctx context.Context, nudged bool) (time.Duration, error) {
 	now := wallClock()
 	focus, moving := l.p.hosts()
-	if err := l.pollHosts(ctx, focus, moving, nudged); err != nil {
-		return 0, err
+	// The first list of a large cloud would never end, if all hosts that are being emptied were asked between its pages.
+	if l.synced || l.listing == nil || l.listing.pages%pagesPerLook == 0 {
+		if err := l.pollHosts(ctx, focus, moving, nudged); err != nil {
+			return 0, err
+		}
 	}
 	changesPace := l.p.scaled(changesEvery)
 	if moving {
