@@ -26,9 +26,6 @@ const (
 	// floor is the shortest interval at any Pace, so that a fast clock does not turn polling into a flood.
 	floor = 300 * time.Millisecond
 
-	// pollLimit is the deadline of one poll, retries included.
-	pollLimit = 45 * time.Second
-
 	failurePause, failurePauseMax = 2 * time.Second, time.Minute
 )
 

@@ -84,7 +84,6 @@ var (
 	rebootsResource    = kaasResource("gracefulrebootrequests")
 	providerUpgrades   = kaasResource("clusterupgradestatuses")
 	providerMachineUps = kaasResource("machineupgradestatuses")
-	eventsResource     = schema.GroupVersionResource{Version: "v1", Resource: "events"}
 )
 
 // managementKinds are the resources that LCM watches there, with their kinds.
