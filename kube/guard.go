@@ -105,7 +105,11 @@ func (s *stream) checkSilence(now time.Time) {
 		s.close()
 		return
 	}
-	if now.Sub(s.recycled) <= s.opts.SilenceAllowed {
+	allowed := s.opts.SilenceAllowed
+	if s.watch != nil {
+		allowed += s.opts.WatchDuration // it is open again: its bookmark is due by then
+	}
+	if now.Sub(s.recycled) <= allowed {
 		return
 	}
 	s.setState(core.SourceStale, &core.APIError{

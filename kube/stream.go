@@ -282,7 +282,9 @@ func (s *stream) WatchWithContext(ctx context.Context, options metav1.ListOption
 		return nil, &openError{Describe(err, s.res.call("watch"))}
 	}
 	s.watch, s.unwatched, s.refused = w, false, time.Time{}
-	s.confirm()
+	if !s.recycled.After(s.heard) {
+		s.confirm()
+	} // else the last watch was silent: that this one opens tells nothing of its events
 	if s.state != core.SourceLive {
 		s.setState(core.SourceLive, nil, time.Time{})
 	}
