@@ -2,6 +2,8 @@ package core
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -40,4 +42,26 @@ func TestClusterAtRestNeedsNobody(t *testing.T) {
 			t.Errorf("%s %s: %s", a.Severity, a.ID, a.Reason)
 		}
 	})
+}
+
+// In a fleet hundreds of nodes have an instance that will hold them: one entry says so, and buries nothing.
+func TestManyThatWillHoldAreOneEntry(t *testing.T) {
+	sc := newScene()
+	sc.update(time.Hour)
+	for i := range 3 * heldFew {
+		name := fmt.Sprintf("cmp-%02d", i+1)
+		sc.node(name, RoleCompute)
+		sc.lock(name, ControllerOpenStack, LockActive)
+		sc.instance(name, "batch-"+name, "notify")
+	}
+	var got []string
+	for _, a := range sc.Attention() {
+		if strings.HasPrefix(a.ID, "will-hold") {
+			got = append(got, a.Label+": "+a.Reason)
+		}
+	}
+	want := []string{"24 nodes: 24 instances will hold them when their turn comes: cmp-01 (1), cmp-02 (1), cmp-03 (1), cmp-04 (1) and 20 more"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
 }

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -10,6 +11,7 @@ func (f *attentionFacts) instances() {
 	if !f.s.known(SourceInstances) {
 		return
 	}
+	var held []holder
 	for _, v := range f.s.NodeViews() {
 		if v.Node == nil || !v.Node.Is(RoleCompute) || v.Stage == StageDone {
 			continue
@@ -22,9 +24,12 @@ func (f *attentionFacts) instances() {
 				f.instance(f.s.viewInstance(in, m), v, waits)
 			}
 		case v.Stage == StageIdle && v.Request == nil && f.request != nil && f.request.Deleting.IsZero():
-			f.willHold(v, m)
+			if names := f.willHold(v, m); len(names) > 0 {
+				held = append(held, holder{view: v, names: names})
+			}
 		}
 	}
+	f.holders(held)
 }
 
 // held tells whether the OpenStack controller still holds the node: after that nothing on it needs a decision.
@@ -104,9 +109,17 @@ func stranded(v InstanceView) bool {
 	return v.Blocks && in.Status != "ACTIVE" && in.Status != "PAUSED" && in.TaskState == ""
 }
 
-// willHold is one entry for the instances that will hold a node when its turn in this update comes, and that can be
-// settled before.
-func (f *attentionFacts) willHold(v NodeView, m hostMaintenance) {
+// heldFew is how many nodes that will wait when their turn comes are told one by one; more are one entry.
+const heldFew = 8
+
+// holder is a node whose instances will hold it when its turn comes.
+type holder struct {
+	view  NodeView
+	names []string // of the instances, with what holds
+}
+
+// willHold are the instances of a node that will hold it when its turn in this update comes, and that can be settled before.
+func (f *attentionFacts) willHold(v NodeView, m hostMaintenance) []string {
 	var names []string
 	for _, in := range f.s.ByHost[m.host] {
 		action, origin := EffectiveAction(in.Tags, m.mode)
@@ -122,13 +135,35 @@ func (f *attentionFacts) willHold(v NodeView, m hostMaintenance) {
 			names = append(names, instanceLabel(in)+" (two tags)")
 		}
 	}
-	if len(names) == 0 {
+	slices.Sort(names)
+	return names
+}
+
+// holders is an entry for each node that will be held; in a large fleet, where these would bury everything else, one for all,
+// which leads to the first of them.
+func (f *attentionFacts) holders(all []holder) {
+	if len(all) == 0 {
 		return
 	}
-	slices.Sort(names)
-	n := nodeAttention{NodeView: v}
-	a := n.entry("will-hold")
+	if len(all) <= heldFew {
+		for _, h := range all {
+			a := nodeAttention{NodeView: h.view}.entry("will-hold")
+			a.Severity, a.Since = SeverityNotice, Since{}
+			a.Reason = fmt.Sprintf("%s will hold it when its turn comes: %s", count(len(h.names), "instance"), some(h.names, 4))
+			f.add(a)
+		}
+		return
+	}
+	slices.SortFunc(all, func(a, b holder) int { return cmp.Compare(a.view.Label, b.view.Label) })
+	instances := 0
+	labels := make([]string, len(all))
+	for i, h := range all {
+		instances += len(h.names)
+		labels[i] = fmt.Sprintf("%s (%d)", h.view.Label, len(h.names))
+	}
+	a := nodeAttention{NodeView: all[0].view}.entry("will-hold")
+	a.ID, a.Subject, a.Node, a.Label = "will-hold", Ref{Kind: KindCluster, Name: f.s.Cluster}, "", count(len(all), "node")
 	a.Severity, a.Since = SeverityNotice, Since{}
-	a.Reason = fmt.Sprintf("%s will hold it when its turn comes: %s", count(len(names), "instance"), some(names, 4))
+	a.Reason = fmt.Sprintf("%s will hold them when their turn comes: %s", count(instances, "instance"), some(labels, 4))
 	f.add(a)
 }

@@ -55,15 +55,17 @@ func (w *world) applyState(d Delta) bool {
 		src = Source{ID: d.Source, State: SourceConnecting, Since: d.At}
 	}
 	before := src
-	facts := d.Touch || d.Replace || len(d.Upserts)+len(d.Deletes) > 0
-	if facts && d.Err == nil && d.At.After(src.AsOf) {
-		src.AsOf = d.At
-	}
 	if d.State != "" {
 		if d.State != src.State {
 			src.State, src.Since = d.State, d.At
 		}
 		src.Err, src.Next = d.Err, d.Next
+	}
+	facts := d.Touch || d.Replace || len(d.Upserts)+len(d.Deletes) > 0
+	// The first pages of a list, or the list of one host, are not what the source knows: that begins when it is live.
+	whole := src.State == SourceLive || !src.AsOf.IsZero()
+	if facts && whole && d.Err == nil && d.At.After(src.AsOf) {
+		src.AsOf = d.At
 	}
 	w.sources[d.Source] = src
 	return !known || before.State != src.State || before.Err != src.Err || before.Next != src.Next

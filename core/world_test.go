@@ -65,7 +65,7 @@ func TestReplaceDropsWhatIsNotInTheList(t *testing.T) {
 // What has not changed is shared between snapshots, and a poll that found nothing new is no change.
 func TestUnchangedFactsAreShared(t *testing.T) {
 	w := newWorld(nil, worldTime)
-	w.apply(Delta{Source: SourceInstances, Replace: true, At: worldTime, Upserts: []Object{&Instance{ID: "a", Name: "a", Host: "h1"}}})
+	w.apply(Delta{Source: SourceInstances, State: SourceLive, Replace: true, At: worldTime, Upserts: []Object{&Instance{ID: "a", Name: "a", Host: "h1"}}})
 	first := projected(w, nil)
 	if w.apply(Delta{Source: SourceInstances, Replace: true, Host: "h1", At: worldTime.Add(time.Second), Upserts: []Object{&Instance{ID: "a", Name: "a", Host: "h1"}}}) {
 		t.Error("the same list again counts as a change")
@@ -115,6 +115,23 @@ func TestFailedSourceKeepsItsFacts(t *testing.T) {
 	w.apply(Delta{Source: SourceNodes, State: SourceLive, Touch: true, At: worldTime.Add(2 * time.Minute)})
 	if src := w.sources[SourceNodes]; src.Err != nil || src.State != SourceLive || !src.AsOf.Equal(worldTime.Add(2*time.Minute)) {
 		t.Errorf("the source came back as %+v", src)
+	}
+}
+
+// The first pages of a cloud's instances, or the list of one host, tell nothing of the other hosts: when the rest does not
+// come, nobody may think that those are empty.
+func TestPartsOfAFirstListAreNotKnowledge(t *testing.T) {
+	w := newWorld([]SourceID{SourceInstances}, worldTime)
+	w.apply(Delta{Source: SourceInstances, State: SourceConnecting, At: worldTime, Upserts: []Object{&Instance{ID: "a", Host: "h1"}}})
+	w.apply(Delta{Source: SourceInstances, State: SourceConnecting, Replace: true, Host: "h2", At: worldTime, Upserts: []Object{&Instance{ID: "b", Host: "h2"}}})
+	w.apply(Delta{Source: SourceInstances, State: SourceFailed, Err: &APIError{Kind: ErrTimeout, Call: "list instances"}, At: worldTime})
+	if s := projected(w, nil); s.known(SourceInstances) {
+		t.Error("two instances count as all of them")
+	}
+	w.apply(Delta{Source: SourceInstances, State: SourceLive, Replace: true, At: worldTime, Upserts: []Object{&Instance{ID: "a", Host: "h1"}}})
+	w.apply(Delta{Source: SourceInstances, State: SourceFailed, Err: &APIError{Kind: ErrTimeout, Call: "list instances"}, At: worldTime})
+	if s := projected(w, nil); !s.known(SourceInstances) {
+		t.Error("what was known once is forgotten when the source fails")
 	}
 }
 
