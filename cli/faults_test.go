@@ -192,7 +192,7 @@ var sight = map[string]seen{
 	"hang":           {[]core.ErrorKind{core.ErrTimeout}, 0, ""},
 	"reset":          {[]core.ErrorKind{core.ErrUnreachable}, 0, ""},
 	"truncated":      {[]core.ErrorKind{core.ErrUnreachable}, 0, ""},
-	"short":          {[]core.ErrorKind{core.ErrOther}, 0, "not"},
+	"short":          {[]core.ErrorKind{core.ErrOther, core.ErrUnreachable}, 0, ""}, // who decodes a stream cannot tell it from a connection that broke
 	"malformed":      {[]core.ErrorKind{core.ErrOther}, 0, "not"},
 	"watches-silent": {[]core.ErrorKind{core.ErrTimeout}, 0, "nothing heard"},
 	"token-expires":  {[]core.ErrorKind{core.ErrUnauthorized}, 401, ""},
@@ -201,7 +201,7 @@ var sight = map[string]seen{
 func (s seen) is(src core.Source) bool {
 	return src.Err != nil && slices.Contains(s.kinds, src.Err.Kind) && (s.status == 0 || src.Err.Status == s.status) &&
 		strings.Contains(src.Err.Message+" "+src.Err.Remedy, s.words) && src.Err.Call != "" && src.Err.Remedy != "" &&
-		!strings.ContainsAny(src.Err.Message, "<>")
+		!strings.Contains(src.Err.Message, "<html")
 }
 
 // Every fault of the catalogue, one after the other, while the dashboard runs: the screen says which server, what, and what
@@ -214,8 +214,8 @@ func TestEveryFaultIsToldAndGotOver(t *testing.T) {
 	r.until("all is live at the start", allLive)
 	nodes, instances := len(r.last.Nodes), len(r.last.Instances)
 	for _, st := range r.Faults.States() {
-		if st.Server == fault.Network && st.Kind != "503" {
-			continue // Neutron is asked by the same client as Nova, for one list
+		if (st.Server == fault.Network || st.Server == fault.Compute) && st.Kind != "503" && st.Kind != "404" {
+			continue // one client asks all of OpenStack, and that meets every fault under the name of openstack
 		}
 		if st.Server == fault.Management {
 			continue // the dashboard asks nothing of the management cluster; sim/fault tests its faults
