@@ -81,6 +81,8 @@ type Cloud struct {
 	done    chan struct{} // closed when the controllers have ended
 	err     error         // of the controllers, valid after done
 
+	governor sync.WaitGroup
+
 	closing sync.Once
 	closed  error
 }
@@ -112,6 +114,9 @@ func (c *Cloud) start(ctx context.Context, opts Options) error {
 	seed := cmp.Or(opts.Seed, c.Scenario.Seed, 1)
 	// The clock begins in the past and stands still there: the history is played by moving it on.
 	c.Clock = clock.New(start.Add(-c.Scenario.History.Age.Of()), opts.Speed)
+	if opts.Speed > 1 { // at the wall's own pace somebody may compare the two
+		c.governor.Go(func() { c.Clock.Govern(ctx) })
+	}
 	c.Clock.Pause()
 	if err := c.startServers(ctx, opts, seed, start); err != nil {
 		return err
@@ -304,6 +309,7 @@ func (c *Cloud) Wait() error {
 func (c *Cloud) Close() error {
 	c.closing.Do(func() {
 		c.stop()
+		c.governor.Wait()
 		if c.Faults != nil {
 			c.Faults.Close()
 		}

@@ -47,6 +47,7 @@ func tell(t *testing.T, name string) *told {
 // play starts a cloud that ends with the test.
 func play(t *testing.T, opts sim.Options) *told {
 	t.Helper()
+	opts.Paused = true // nothing happens before somebody looks
 	cloud, err := sim.Start(context.WithoutCancel(t.Context()), opts)
 	if err != nil {
 		t.Fatal(err)
@@ -69,6 +70,7 @@ func play(t *testing.T, opts sim.Options) *told {
 	}
 	t.Cleanup(session.Close)
 	s.compute = session.Compute
+	cloud.Clock.Resume()
 	return s
 }
 

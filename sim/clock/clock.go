@@ -15,6 +15,7 @@ type Clock struct {
 	origin  time.Time // virtual time at base
 	base    time.Time // real time (with its monotonic reading) at which the virtual time was origin
 	speed   float64   // virtual seconds per real second; 0 while paused
+	pace    float64   // the part of speed at which it runs; 1 unless Govern has it slower
 	resume  float64   // the speed to return to after Pause
 	changed chan struct{}
 }
@@ -25,7 +26,7 @@ func New(start time.Time, speed float64) *Clock {
 	if speed <= 0 {
 		speed = 1
 	}
-	return &Clock{origin: start, base: time.Now(), speed: speed, resume: speed, changed: make(chan struct{})}
+	return &Clock{origin: start, base: time.Now(), speed: speed, pace: 1, resume: speed, changed: make(chan struct{})}
 }
 
 // Now is the virtual time, in UTC.
@@ -36,7 +37,15 @@ func (c *Clock) Now() time.Time {
 }
 
 func (c *Clock) now() time.Time {
-	return c.origin.Add(time.Duration(float64(time.Since(c.base)) * c.speed)).UTC()
+	return c.origin.Add(time.Duration(float64(time.Since(c.base)) * c.speed * c.pace)).UTC()
+}
+
+// rebase lets a change begin now: what was before it has passed as it did. The caller holds mu.
+func (c *Clock) rebase(change func()) {
+	c.origin, c.base = c.now(), time.Now()
+	change()
+	close(c.changed)
+	c.changed = make(chan struct{})
 }
 
 // Speed is the number of virtual seconds per real second; 0 while the clock is paused.
@@ -51,12 +60,11 @@ func (c *Clock) Speed() float64 {
 func (c *Clock) SetSpeed(speed float64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.origin, c.base = c.now(), time.Now()
-	if c.speed = max(speed, 0); c.speed > 0 {
-		c.resume = c.speed
-	}
-	close(c.changed)
-	c.changed = make(chan struct{})
+	c.rebase(func() {
+		if c.speed = max(speed, 0); c.speed > 0 {
+			c.resume = c.speed
+		}
+	})
 }
 
 // Pause stops the clock; Resume lets it run on at the speed it had.
@@ -74,9 +82,7 @@ func (c *Clock) Resume() {
 func (c *Clock) Advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.origin, c.base = c.now().Add(d), time.Now()
-	close(c.changed)
-	c.changed = make(chan struct{})
+	c.rebase(func() { c.origin = c.origin.Add(d) })
 }
 
 // Sleep waits until d of virtual time has passed, or ctx is done; then it returns ctx's error.
@@ -91,7 +97,7 @@ func (c *Clock) SleepUntil(ctx context.Context, t time.Time) error {
 			return err
 		}
 		c.mu.Lock()
-		left, speed, changed := t.Sub(c.now()), c.speed, c.changed
+		left, speed, changed := t.Sub(c.now()), c.speed*c.pace, c.changed
 		c.mu.Unlock()
 		if left <= 0 {
 			return nil

@@ -1,0 +1,46 @@
+package clock
+
+import (
+	"context"
+	"time"
+)
+
+// What the governor goes by, in real time.
+const (
+	governEvery = 20 * time.Millisecond // between two looks
+	governNap   = 2 * time.Millisecond  // how long it sleeps to see how late it is woken
+	governLate  = 4 * time.Millisecond  // later than that, somebody waits for a processor
+	governLeast = 1.0 / 64              // of the speed: slower than that nothing would move any more
+)
+
+// Govern lets the clock run slower than its speed while this machine cannot follow, until ctx is done. Virtual time that runs
+// on while the controllers wait for a processor would pass as if they had slept: a migration is over before anybody has
+// looked, an agent is dead before it could speak.
+func (c *Clock) Govern(ctx context.Context) {
+	defer c.setPace(1)
+	pace := 1.0
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(governEvery):
+		}
+		asleep := time.Now()
+		time.Sleep(governNap)
+		next := min(pace*1.1, 1)
+		if time.Since(asleep)-governNap > governLate {
+			next = max(pace*0.6, governLeast)
+		}
+		if next != pace {
+			pace = next
+			c.setPace(pace)
+		}
+	}
+}
+
+// setPace sets the part of its speed at which the clock runs from now on.
+func (c *Clock) setPace(pace float64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.rebase(func() { c.pace = pace })
+}
