@@ -9,8 +9,8 @@ import (
 const (
 	governEvery = 20 * time.Millisecond // between two looks
 	governNap   = 2 * time.Millisecond  // how long it sleeps to see how late it is woken
-	governLate  = 4 * time.Millisecond  // later than that, somebody waits for a processor
-	governLeast = 1.0 / 64              // of the speed: slower than that nothing would move any more
+	governLate  = 12 * time.Millisecond // later than that, somebody waits for a processor
+	governLeast = 1.0 / 10              // of the speed: slower than that nothing would move any more
 )
 
 // Govern lets the clock run slower than its speed while this machine cannot follow, until ctx is done. Virtual time that runs
@@ -29,7 +29,7 @@ func (c *Clock) Govern(ctx context.Context) {
 		time.Sleep(governNap)
 		next := min(pace*1.1, 1)
 		if time.Since(asleep)-governNap > governLate {
-			next = max(pace*0.6, governLeast)
+			next = max(pace*0.8, governLeast)
 		}
 		if next != pace {
 			pace = next
