@@ -1,3 +1,8 @@
+//go:build !race
+
+// The stories play whole updates by hundreds of times the wall's speed, which the race detector's toll makes another world.
+// It watches the same controllers in package controller.
+
 package sim_test
 
 import (

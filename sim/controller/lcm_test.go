@@ -248,7 +248,7 @@ func TestARestartedLCMDoesNotRepeatWhatIsDone(t *testing.T) {
 		opts := w.Controllers()
 		opts.Timing.Update = 8 * time.Minute
 		go func() { ended <- controller.Run(ctx, opts) }()
-		limit := w.Clock.Now().Add(4 * time.Minute) // shorter than the work on the node, longer than its reboot
+		limit := w.Clock.Now().Add(lifetime(4*time.Minute, lives)) // shorter than the work on the node, longer than its reboot
 		w.until("a life ends", func() bool {
 			items, _, _ := unstructured.NestedMap(w.managed(resource("lcmmachines"), "cmp-01").Object, "status", "stateItemStatuses")
 			for name, item := range items {
