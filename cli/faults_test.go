@@ -206,35 +206,63 @@ func (s seen) is(src core.Source) bool {
 
 // Every fault of the catalogue, one after the other, while the dashboard runs: the screen says which server, what, and what
 // to do; what was seen stays on it; the other server goes on; nothing is written; and all is live again when it is over.
+// The most of it is waiting, so that several dashboards, each with its own cloud, share the faults among them.
 func TestEveryFaultIsToldAndGotOver(t *testing.T) {
-	r := startRig(t)
-	allLive := func(s *core.Snapshot, screen string) bool {
-		return live(s, core.ServerKubernetes) && live(s, core.ServerOpenStack) && strings.Contains(screen, "cmp-04") && strings.Contains(screen, "● kubernetes  ● openstack")
+	rigs := make([]*rig, 4)
+	for i := range rigs {
+		rigs[i] = startRig(t)
 	}
-	r.until("all is live at the start", allLive)
-	nodes, instances := len(r.last.Nodes), len(r.last.Instances)
-	for _, st := range r.Faults.States() {
-		if (st.Server == fault.Network || st.Server == fault.Compute) && st.Kind != "503" && st.Kind != "404" {
-			continue // one client asks all of OpenStack, and that meets every fault under the name of openstack
-		}
-		if st.Server == fault.Management {
-			continue // the dashboard asks nothing of the management cluster; sim/fault tests its faults
-		}
-		t.Run(st.String(), func(t *testing.T) {
+	shares := make([][]fault.State, len(rigs))
+	for i, st := range demandedOfTheDashboard(rigs[0].Faults.States()) {
+		shares[i%len(rigs)] = append(shares[i%len(rigs)], st)
+	}
+	for i, r := range rigs {
+		t.Run(fmt.Sprintf("dashboard %d", i+1), func(t *testing.T) {
+			t.Parallel()
 			r.t = t
-			t.Cleanup(r.Faults.Clear) // one that is not got over must not spoil the next
-			r.goesThrough(st)
-			if n, i := len(r.last.Nodes), len(r.last.Instances); n != nodes || i != instances {
-				t.Errorf("of %d nodes and %d instances %d and %d are left", nodes, instances, n, i)
+			r.until("all is live at the start", allLive)
+			for _, st := range shares[i] {
+				t.Run(st.String(), func(t *testing.T) {
+					r.t = t
+					r.getsOver(st)
+				})
 			}
-			if err := r.Faults.Off(st.Server, st.Kind); err != nil {
-				t.Fatal(err)
-			}
-			r.until("all is live again", allLive)
+			r.t = t
+			r.wroteNothing()
 		})
 	}
-	r.t = t
-	r.wroteNothing()
+}
+
+// demandedOfTheDashboard are the faults that it can meet.
+func demandedOfTheDashboard(all []fault.State) []fault.State {
+	return slices.DeleteFunc(all, func(st fault.State) bool {
+		switch st.Server {
+		case fault.Network, fault.Compute: // one client asks all of OpenStack, and that meets every fault under the name of openstack
+			return st.Kind != "503" && st.Kind != "404"
+		case fault.Management: // the dashboard asks nothing of the management cluster; sim/fault tests its faults
+			return true
+		}
+		return false
+	})
+}
+
+func allLive(s *core.Snapshot, screen string) bool {
+	return live(s, core.ServerKubernetes) && live(s, core.ServerOpenStack) && strings.Contains(screen, "cmp-04") && strings.Contains(screen, "● kubernetes  ● openstack")
+}
+
+// getsOver goes through a fault, loses nothing by it, and finds all live again after it.
+func (r *rig) getsOver(st fault.State) {
+	r.t.Helper()
+	r.t.Cleanup(r.Faults.Clear) // one that is not got over must not spoil the next
+	nodes, instances := len(r.last.Nodes), len(r.last.Instances)
+	r.goesThrough(st)
+	if n, i := len(r.last.Nodes), len(r.last.Instances); n != nodes || i != instances {
+		r.t.Errorf("of %d nodes and %d instances %d and %d are left", nodes, instances, n, i)
+	}
+	if err := r.Faults.Off(st.Server, st.Kind); err != nil {
+		r.t.Fatal(err)
+	}
+	r.until("all is live again", allLive)
 }
 
 // goesThrough switches a fault on and waits until what is to be seen of it is on the screen.
