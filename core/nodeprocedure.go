@@ -334,8 +334,11 @@ func (b *nodeSteps) outside() {
 	b.preparation()
 	if b.v.Stage == StageIdle {
 		state, status := StepLater, "no update runs"
-		if b.s.ClusterRequest() != nil {
+		switch {
+		case b.s.ClusterRequest() != nil:
 			state, status = StepWaiting, "an update runs; its turn has not come"
+		case !b.s.known(SourceClusterRequests):
+			status = "whether an update runs is not known"
 		}
 		b.add(b.other("asked", "LCM asks for "+b.v.Label, "LCM makes a NodeMaintenanceRequest when the node's turn comes.", state, status))
 	}

@@ -61,6 +61,7 @@ type PhaseLine struct {
 
 // Update is the whole of a cluster update, for a header.
 type Update struct {
+	Known   bool // whether an update runs is known
 	Running bool
 	From    string // release; empty when unknown
 	To      string // release; empty when unknown

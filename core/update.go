@@ -11,7 +11,7 @@ import (
 func (s *Snapshot) Update() Update {
 	cmr := s.ClusterRequest()
 	h := s.History.Update
-	u := Update{Running: cmr != nil}
+	u := Update{Known: s.known(SourceClusterRequests), Running: cmr != nil}
 	switch {
 	case cmr != nil:
 		u.Started = Since{At: cmr.Created, Exact: true}

@@ -211,11 +211,15 @@ func TestPhaseOfAnUpdate(t *testing.T) {
 		{"over", func(sc scene) {
 			sc.History.Update = UpdateRecord{UID: "cmr", Started: ago(5 * time.Hour), Ended: ago(time.Minute)}
 		}, PhaseFinish, false},
+		{"not known", func(sc scene) { sc.source(SourceClusterRequests, SourceAbsent) }, PhaseTrigger, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			sc := healthy()
 			tt.given(sc)
+			if u := sc.Update(); u.Known != (tt.name != "not known") {
+				t.Errorf("known %v", u.Known)
+			}
 			if u := sc.Update(); u.Phase.ID != tt.want || u.Running != tt.running {
 				t.Errorf("phase %d, running %v; want %d, %v", u.Phase.ID, u.Running, tt.want, tt.running)
 			}

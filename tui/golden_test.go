@@ -126,4 +126,7 @@ func TestTroubleAsItIsShown(t *testing.T) {
 		golden(t, fmt.Sprintf("trouble-%dx%d", size.w, size.h), stripped(drive(s, size.w, size.h).keys("5").shows()))
 	}
 	golden(t, "connecting-80x24", stripped(drive(nil, 80, 24).shows()))
+	set(core.SourceClusterRequests, core.SourceAbsent, s.Sources[core.SourceNodeLocks].Err)
+	s.ClusterRequests = nil
+	golden(t, "trouble-no-requests-80x24", stripped(drive(s, 80, 24).shows()))
 }

@@ -40,6 +40,8 @@ func (m *Model) updateLine(w int) line {
 	switch {
 	case !u.Running && u.Phase.State == core.PhaseDone:
 		parts = append(parts, one(themes.Good, "update done"))
+	case !u.Running && !u.Known:
+		parts = append(parts, one(themes.Warn, "update not known"))
 	case !u.Running:
 		parts = append(parts, one(themes.Dim, "no update runs"))
 	case narrow:
