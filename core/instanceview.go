@@ -175,7 +175,7 @@ func (s *Snapshot) whyOf(in *Instance, v InstanceView, m hostMaintenance) string
 	case v.Failures > 0:
 		return fmt.Sprintf("live migration failed %s%s", times(v.Failures), because(oneLine(v.Failure, 400)))
 	case m.request == nil:
-		return "runs: live-migrated when the node's turn comes"
+		return "runs: live-migrated in its node's next maintenance"
 	}
 	return "runs: the OpenStack controller live-migrates it"
 }

@@ -214,14 +214,17 @@ func (p *instancesPane) note(m *Model) line {
 		}
 	}
 	out := one(themes.Dim, fmt.Sprint(len(p.all)))
-	if blocking > 0 {
-		verb := "block"
-		if blocking == 1 {
-			verb = "blocks"
-		}
-		out = out.and(themes.Dim, " "+m.look.glyph.Dot+" ").and(themes.Needs, fmt.Sprintf("%d %s the lock", blocking, verb))
+	if blocking == 0 {
+		return out
 	}
-	return out
+	out = out.and(themes.Dim, " "+m.look.glyph.Dot+" ")
+	switch {
+	case m.snap.NodeRequest(m.shown) == nil: // nothing is asked of the node: nobody has to do anything now
+		return out.and(themes.Dim, fmt.Sprintf("%d would block the lock", blocking))
+	case blocking == 1:
+		return out.and(themes.Needs, "1 blocks the lock")
+	}
+	return out.and(themes.Needs, fmt.Sprintf("%d block the lock", blocking))
 }
 
 // explain is why the selected instance is in the way, or why not.
