@@ -51,6 +51,8 @@ func TestWhatCannotBeDoneSaysWhatToDo(t *testing.T) {
 		{"an unknown format", []string{"status", "-o", "xml"}, []string{`"xml"`, "table, json or yaml"}},
 		{"a speed that is none", []string{"demo", "--speed", "0"}, []string{"--speed", "above 0"}},
 		{"an unknown scenario", []string{"demo", "--scenario", "nonesuch"}, []string{"nonesuch"}},
+		{"an unknown scenario by its name alone", []string{"demo", "nonesuch"}, []string{"nonesuch", "--list"}},
+		{"two scenarios", []string{"demo", "smooth", "--scenario", "two-tags"}, []string{"named twice"}},
 		{"read-only and armed", []string{"--read-only", "--write"}, []string{"read-only", "write"}},
 		{"an unknown flag", []string{"--colour"}, []string{"--colour"}},
 	}

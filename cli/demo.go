@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lockstep/sim"
+	"lockstep/sim/scenario"
 )
 
 func newDemo(o *options, stdin *os.File) *cobra.Command {
@@ -20,14 +21,29 @@ func newDemo(o *options, stdin *os.File) *cobra.Command {
 		output string
 	)
 	cmd := &cobra.Command{
-		Use:   "demo",
+		Use:   "demo [SCENARIO]",
 		Short: "Open the dashboard on a simulated cloud",
 		Long: `Starts a simulated MOSK cluster and OpenStack cloud on loopback, with an update under way, and opens the dashboard on
 it. Everything is as on a real cluster, but for the clock, which runs faster. Nothing outside this process is touched.
 
 With --from the simulated cloud is your own, as "lockstep snapshot" has found it.`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Example: `  lockstep demo
+  lockstep demo no-valid-host
+  lockstep demo --from mos.yaml --speed 300`,
+		Args: cobra.MaximumNArgs(1),
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return scenario.List(), cobra.ShellCompDirectiveDefault
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				if cmd.Flags().Changed("scenario") || flags.from != "" {
+					return fmt.Errorf("the scenario is named twice: %q, and by --scenario or --from", args[0])
+				}
+				flags.scenario = args[0]
+			}
 			if list {
 				return listScenarios(cmd.OutOrStdout(), output)
 			}

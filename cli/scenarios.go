@@ -96,7 +96,7 @@ func scenarioPages(all []scenario.Entry, width int) string {
 			b.WriteString(strings.Repeat(" ", indent) + hanging(e.Teaches, indent, width) + "\n\n")
 		}
 	}
-	b.WriteString("Open one with: lockstep demo --scenario NAME\n")
+	b.WriteString("Open one with: lockstep demo NAME\n")
 	return b.String()
 }
 
