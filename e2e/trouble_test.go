@@ -1,11 +1,18 @@
 package e2e
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/dynamic"
 
 	"lockstep/e2e/cluster"
 )
@@ -20,6 +27,34 @@ func kubeconfigFor(t *testing.T, server string) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// removeDefinition takes a kind out of the API, with its objects: also those that a controller's finalizer holds.
+func removeDefinition(t *testing.T, client dynamic.Interface, resource schema.GroupVersionResource) {
+	t.Helper()
+	name := resource.GroupResource().String()
+	if err := client.Resource(definitionsResource).Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	err := wait.PollUntilContextTimeout(t.Context(), 200*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		if _, err := client.Resource(definitionsResource).Get(ctx, name, metav1.GetOptions{}); apierrors.IsNotFound(err) {
+			return true, nil
+		}
+		left, err := client.Resource(resource).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return false, nil // the kind goes away meanwhile
+		}
+		for i := range left.Items {
+			_, err := client.Resource(resource).Patch(ctx, left.Items[i].GetName(), types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+			if err != nil && !apierrors.IsNotFound(err) {
+				t.Logf("take the finalizers off %s: %v", left.Items[i].GetName(), err)
+			}
+		}
+		return false, nil
+	})
+	if err != nil {
+		t.Fatalf("remove the definition of %s: %v", name, err)
+	}
 }
 
 // Whatever is wrong at the start, the screen opens, and the pane concerned says which call failed, why, and what to do.
@@ -69,10 +104,7 @@ func TestTroubleAtTheStartIsShownWhereItMatters(t *testing.T) {
 	}
 
 	t.Run("a missing definition", func(t *testing.T) {
-		definitions := as(t, w.Cluster, cluster.Admin).Resource(definitionsResource)
-		if err := definitions.Delete(t.Context(), "nodeworkloadlocks.lcm.mirantis.com", metav1.DeleteOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		removeDefinition(t, as(t, w.Cluster, cluster.Admin), nodeLocks)
 		p := w.launch(t, start{columns: 80, rows: 24})
 		p.Wants("READ-ONLY")
 		p.Press("5")
