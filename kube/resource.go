@@ -62,6 +62,9 @@ func Sources() []core.SourceID {
 	return append(ids, core.SourceNodePods)
 }
 
+// builtIn tells whether every API server has the resource: it cannot be unknown, as one with a definition can.
+func (r resource) builtIn() bool { return r.gvr.Group == "" || r.gvr.Group == "apps" }
+
 // call is what is being done to the resource, in words: "list nodes", "watch deployments.apps rockoon in osh-system".
 func (r resource) call(verb string) string {
 	text := verb + " " + r.gvr.GroupResource().String()

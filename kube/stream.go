@@ -129,8 +129,10 @@ func (s *stream) ended(err error, failures int) time.Duration {
 		s.setState(state, cause, time.Now().Add(pause))
 		return pause
 	}
-	switch cause.Kind {
-	case core.ErrNotFound:
+	switch {
+	case cause.Kind == core.ErrNotFound && s.res.builtIn():
+		cause.Remedy = "Every Kubernetes has this resource: what answers is no API server, or not at this path. Check the server's address in the kubeconfig, and the proxies or load balancers before it."
+	case cause.Kind == core.ErrNotFound:
 		// The resource itself is unknown: with it went all its objects.
 		pause, state = s.opts.AbsentRetry, core.SourceAbsent
 		cause.Remedy = "The cluster does not know this resource. Where it should (an older MOSK may lack some), its CRD is missing. It is looked at again every minute."
@@ -138,9 +140,9 @@ func (s *stream) ended(err error, failures int) time.Duration {
 			s.populated = false
 			s.out.put(core.Delta{Source: s.res.source, At: time.Now(), Replace: true})
 		}
-	case core.ErrForbidden:
+	case cause.Kind == core.ErrForbidden:
 		pause, state = s.opts.AbsentRetry, core.SourceForbidden
-	case core.ErrUnauthorized:
+	case cause.Kind == core.ErrUnauthorized:
 		state = core.SourceFailed
 		if s.client.renew() {
 			pause = 0

@@ -3,6 +3,7 @@ package kube
 import (
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -139,6 +140,32 @@ func TestARefusalIsNotBelievedAtOnce(t *testing.T) {
 	o.look(func(v *view) {
 		if slices.Contains(v.history[core.SourceDisableNotices], core.SourceAbsent) {
 			t.Errorf("the resource was taken for gone: %v", v.history[core.SourceDisableNotices])
+		}
+	})
+}
+
+// Nodes cannot be unknown to a Kubernetes: who says so is none, and what was seen of them stays. Locks can be.
+func TestBuiltInResourcesDoNotVanish(t *testing.T) {
+	c := newCluster(t, kubeapi.Options{})
+	c.create(node("n1"))
+	c.create(nodeLock("l1", "n1"))
+	_, o := watchCluster(t, c.client(kubeapi.Readonly), quick())
+	o.wait("live", func(v *view) bool { return v.is(core.SourceNodes, "n1") && v.is(core.SourceNodeLocks, "l1") })
+	back := c.AddFault(kubeapi.Fault{Match: ours, Code: http.StatusNotFound})
+	c.CutWatches("")
+	o.wait("the locks absent", func(v *view) bool {
+		return v.state[core.SourceNodeLocks] == core.SourceAbsent && len(v.objects[core.SourceNodeLocks]) == 0
+	})
+	o.wait("the node stale", func(v *view) bool {
+		err := v.err[core.SourceNodes]
+		return v.state[core.SourceNodes] == core.SourceStale && err != nil && err.Status == http.StatusNotFound &&
+			strings.Contains(err.Remedy, "no API server") && slices.Equal(v.names(core.SourceNodes), []string{"n1"})
+	})
+	back()
+	o.wait("live again", func(v *view) bool { return v.is(core.SourceNodes, "n1") && v.is(core.SourceNodeLocks, "l1") })
+	o.look(func(v *view) {
+		if slices.Contains(v.history[core.SourceNodes], core.SourceAbsent) {
+			t.Errorf("the nodes were taken for gone: %v", v.history[core.SourceNodes])
 		}
 	})
 }
