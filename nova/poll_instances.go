@@ -31,9 +31,10 @@ const pagesPerLook = 20
 // differ by any amount.
 type instancePoll struct {
 	p     *Poller
-	known map[string]*core.Instance
-	heard map[string]uint64 // the turn in which each was last seen
-	turn  uint64
+	known  map[string]*core.Instance
+	byHost map[string]map[string]*core.Instance // the known ones; with 100,000 of them, a host must not be looked for among all
+	heard  map[string]uint64                    // the turn in which each was last seen
+	turn   uint64
 
 	newest  time.Time // the newest change seen, by Nova's clock
 	synced  bool      // the first listing is complete
@@ -52,7 +53,7 @@ type listing struct {
 }
 
 func newInstancePoll(p *Poller) *instancePoll {
-	return &instancePoll{p: p, known: map[string]*core.Instance{}, heard: map[string]uint64{}, hostDue: map[string]time.Time{}}
+	return &instancePoll{p: p, known: map[string]*core.Instance{}, byHost: map[string]map[string]*core.Instance{}, heard: map[string]uint64{}, hostDue: map[string]time.Time{}}
 }
 
 func (l *instancePoll) poll(ctx context.Context, nudged bool) (time.Duration, error) {
@@ -159,8 +160,8 @@ func (l *instancePoll) pollHost(ctx context.Context, host string) error {
 		changed = changed || isNew
 	}
 	missing := false
-	for id, i := range l.known {
-		missing = missing || (i.Host == host && !present[id])
+	for id := range l.byHost[host] {
+		missing = missing || !present[id]
 	}
 	if !changed && !missing {
 		l.p.emit(core.Delta{Source: core.SourceInstances, At: answered, State: l.state(), Touch: true})
@@ -172,17 +173,15 @@ func (l *instancePoll) pollHost(ctx context.Context, host string) error {
 		}
 	}
 	d := core.Delta{Source: core.SourceInstances, At: answered, State: l.state(), Replace: true, Host: host}
-	for id, i := range l.known {
-		switch {
-		case i.Host != host:
-		case present[id] || l.heard[id] > listed: // heard later: it came back meanwhile
+	for id, i := range l.byHost[host] {
+		if present[id] || l.heard[id] > listed { // heard later: it came back meanwhile
 			d.Upserts = append(d.Upserts, i)
-		default:
-			// Where it went the next look at the changes tells, or that it was deleted. Until then it is on no host.
-			gone := *i
-			gone.Host = ""
-			l.known[id] = &gone
+			continue
 		}
+		// Where it went the next look at the changes tells, or that it was deleted. Until then it is on no host.
+		gone := *i
+		gone.Host = ""
+		l.know(&gone)
 	}
 	l.p.emit(d)
 	return nil
@@ -279,11 +278,29 @@ func (l *instancePoll) learn(r *serverRecord) (i *core.Instance, isNew bool) {
 	if old := l.known[i.ID]; same(old, i) {
 		return old, false
 	}
-	l.known[i.ID] = i
+	l.know(i)
 	return i, true
 }
 
+// know puts an instance in the place of what was known of it.
+func (l *instancePoll) know(i *core.Instance) {
+	l.leave(i.ID)
+	l.known[i.ID] = i
+	if l.byHost[i.Host] == nil {
+		l.byHost[i.Host] = map[string]*core.Instance{}
+	}
+	l.byHost[i.Host][i.ID] = i
+}
+
+// leave takes an instance off its host.
+func (l *instancePoll) leave(id string) {
+	if old := l.known[id]; old != nil {
+		delete(l.byHost[old.Host], id)
+	}
+}
+
 func (l *instancePoll) forget(id string) {
+	l.leave(id)
 	delete(l.known, id)
 	delete(l.heard, id)
 }
