@@ -68,6 +68,56 @@ func BenchmarkDemoMemory(b *testing.B) {
 	b.ReportMetric(most, "MiB")
 }
 
+// The fleets of the demo: from the start of the process until both servers are seen whole, then the resident memory and the
+// processors' time in a minute of the update, simulated cloud and controllers included.
+func BenchmarkDemoFleets(b *testing.B) {
+	live := terminal.All(terminal.Shows("● kubernetes  ● openstack"), terminal.Shows("evacuating"))
+	for _, fleet := range []string{"fleet-50", "fleet-500", "fleet-2000"} {
+		b.Run(fleet, func(b *testing.B) {
+			most, used := 0.0, time.Duration(0)
+			for b.Loop() {
+				p := launch(b, start{columns: 120, rows: 40, state: b.TempDir()}, "demo", fleet)
+				p.Want(b, live)
+				b.StopTimer()
+				before := processorTime(b, p.PID())
+				for range 12 {
+					time.Sleep(5 * time.Second)
+					most = max(most, resident(b, p.PID()))
+				}
+				used += processorTime(b, p.PID()) - before
+				if err := p.Close(); err != nil {
+					b.Fatal(err)
+				}
+				b.StartTimer()
+			}
+			b.ReportMetric(most, "MiB")
+			b.ReportMetric(used.Seconds()/float64(b.N), "CPU-s/min")
+		})
+	}
+}
+
+// processorTime is what a process has used of the processors so far.
+func processorTime(b *testing.B, pid int) time.Duration {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		b.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), ") ") // after the command's name, which may have blanks
+	fields := strings.Fields(rest)
+	if len(fields) < 13 {
+		b.Fatalf("/proc/%d/stat is %q", pid, text)
+	}
+	ticks := 0
+	for _, field := range fields[11:13] { // utime and stime, in hundredths of a second (proc(5))
+		n, err := strconv.Atoi(field)
+		if err != nil {
+			b.Fatal(err)
+		}
+		ticks += n
+	}
+	return time.Duration(ticks) * 10 * time.Millisecond
+}
+
 // resident is the resident memory of a process in MiB.
 func resident(b *testing.B, pid int) float64 {
 	file, err := os.Open(fmt.Sprintf("/proc/%d/status", pid))
