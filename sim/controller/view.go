@@ -99,7 +99,7 @@ func (v *view) add(resource schema.GroupVersionResource, object runtime.Object, 
 	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: func(any) { changed() },
 		UpdateFunc: func(before, after any) {
-			if !onlyHeartbeat(before, after) {
+			if !onlyHeartbeat(before, after) && !onlyWords(before, after) {
 				changed()
 			}
 		},
@@ -235,6 +235,23 @@ func onlyHeartbeat(before, after any) bool {
 	b, ok := after.(*corev1.Node)
 	return ok && nodeReady(a).Status == nodeReady(b).Status && a.Status.NodeInfo == b.Status.NodeInfo &&
 		reflect.DeepEqual(a.Spec, b.Spec) && maps.Equal(a.Labels, b.Labels) && maps.Equal(a.Annotations, b.Annotations)
+}
+
+// onlyWords tells whether two states of a lock differ in nothing but the text of its errorMessage, which the OpenStack
+// controller changes with every instance and which is for people: no controller acts on another's words.
+func onlyWords(before, after any) bool {
+	a, ok := before.(*unstructured.Unstructured)
+	if !ok || a.GetKind() != "NodeWorkloadLock" {
+		return false
+	}
+	b, ok := after.(*unstructured.Unstructured)
+	return ok && lockMessage(a) != lockMessage(b) && reflect.DeepEqual(actedOn(a), actedOn(b))
+}
+
+// actedOn is what controllers act on in a lock.
+func actedOn(lock *unstructured.Unstructured) []any {
+	progress, _, _ := unstructured.NestedMap(lock.Object, "status", "inactivationProgress")
+	return []any{lock.Object["spec"], lockState(lock), lockRelease(lock), progress, lock.GetAnnotations(), lock.GetLabels(), lock.GetFinalizers(), deleting(lock)}
 }
 
 // object is one watched object of a custom resource by name as last seen, nil when there is none. It is shared: read only.
