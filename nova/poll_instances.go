@@ -30,7 +30,7 @@ const pagesPerLook = 20
 // "Changed since" is asked from the newest change that Nova itself reported, never from this machine's clock: the two may
 // differ by any amount.
 type instancePoll struct {
-	p     *Poller
+	p      *Poller
 	known  map[string]*core.Instance
 	byHost map[string]map[string]*core.Instance // the known ones; with 100,000 of them, a host must not be looked for among all
 	heard  map[string]uint64                    // the turn in which each was last seen
