@@ -62,8 +62,9 @@ type rig struct {
 	last   *core.Snapshot
 }
 
-// startRig shows a scenario that stands still: what is on the screen changes only by what goes wrong.
-func startRig(t *testing.T) *rig {
+// newRig is a scenario that stands still: what is on the screen changes only by what goes wrong. It shows nothing before it
+// begins; all rigs of a test are made before the first one does, as client-go's log is the whole process's.
+func newRig(t *testing.T) *rig {
 	t.Helper()
 	alone(t)
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
@@ -97,10 +98,16 @@ func startRig(t *testing.T) *rig {
 	snaps, unsubscribe := s.engine.Subscribe()
 	t.Cleanup(unsubscribe)
 	r.snaps = snaps
+	return r
+}
+
+// begin runs the program until the test t ends.
+func (r *rig) begin(t *testing.T) {
+	t.Helper()
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	var running sync.WaitGroup
-	running.Go(func() { s.run(ctx) })
-	r.screen = &watched{Model: tui.New(tui.Options{Backend: s.engine, Rehearsal: &rehearsal{cloud}})}
+	running.Go(func() { r.s.run(ctx) })
+	r.screen = &watched{Model: tui.New(tui.Options{Backend: r.s.engine, Rehearsal: &rehearsal{r.Cloud}})}
 	input, keys := io.Pipe()
 	program := tea.NewProgram(r.screen, tea.WithContext(ctx), tea.WithInput(input), tea.WithOutput(io.Discard), tea.WithWindowSize(200, 60),
 		tea.WithoutSignalHandler(), tea.WithFPS(15))
@@ -114,7 +121,6 @@ func startRig(t *testing.T) *rig {
 		_ = keys.Close()
 		running.Wait()
 	})
-	return r
 }
 
 // until waits until what is so of the newest snapshot and of the screen.
@@ -210,7 +216,10 @@ func (s seen) is(src core.Source) bool {
 func TestEveryFaultIsToldAndGotOver(t *testing.T) {
 	rigs := make([]*rig, 4)
 	for i := range rigs {
-		rigs[i] = startRig(t)
+		rigs[i] = newRig(t)
+	}
+	for _, r := range rigs {
+		r.begin(t)
 	}
 	shares := make([][]fault.State, len(rigs))
 	for i, st := range demandedOfTheDashboard(rigs[0].Faults.States()) {

@@ -80,7 +80,7 @@ func snapshot(ctx context.Context, o options, f snapshotFlags, stdout, stderr io
 	}
 	var file bytes.Buffer
 	name := f.output
-	if name == toStdout {
+	if name == toStdout || f.pseudonymise { // a path may name the cloud
 		name = "FILE"
 	}
 	if err := s.Write(&file, inventory.Header(s, name)...); err != nil {

@@ -68,10 +68,10 @@ func (e *Engine) leaseSeen() {
 func (e *Engine) watchLease() {
 	e.leaseSeen()
 	if e.write.Armed && e.cfg.Lease != nil && !e.write.Mine {
-		holder := e.write.Lease
-		if holder == "" {
-			holder = "nobody"
+		reason := "the operator lease was lost: it could not be renewed in time"
+		if e.write.Lease != "" {
+			reason = fmt.Sprintf("the operator lease was lost; %s holds it now", e.write.Lease)
 		}
-		e.disarm(fmt.Sprintf("the operator lease was lost; %s holds it now", holder))
+		e.disarm(reason)
 	}
 }

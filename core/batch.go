@@ -145,6 +145,9 @@ func (e *Engine) runItem(op *operation, i int, item BatchItem) (OperationState, 
 	if !reflect.DeepEqual(step.Change, item.Change) {
 		return OperationFailed, "it has changed since the batch was confirmed: " + changeText(item.Change) + " → " + changeText(step.Change)
 	}
+	if changed := ChangedFacts(item.Basis, step.Basis); len(changed) > 0 {
+		return OperationFailed, "it has changed since the batch was confirmed: " + strings.Join(changed, "; ")
+	}
 	if b := step.Blocker(); b != "" {
 		return OperationFailed, b
 	}

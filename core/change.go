@@ -42,6 +42,7 @@ type BatchItem struct {
 	Intent Intent // by which it is planned again right before it is done
 	Label  string
 	Change Change
+	Basis  []Fact // what the item rests on; when it is no longer so, the item is not done
 }
 
 func (SetNodeAnnotation) isChange() {}

@@ -1,7 +1,9 @@
 package core
 
 import (
+	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -117,8 +119,10 @@ func (o *operations) restore(past []Record) {
 			}
 			open[r.Operation] = op
 		case RecordControl:
-			if r.State == "acknowledged" {
-				delete(open, r.Operation)
+			if r.State == "acknowledged" { // of a batch: with its items, which have its ID before their own number
+				maps.DeleteFunc(open, func(id string, _ Operation) bool {
+					return id == r.Operation || strings.HasPrefix(id, r.Operation+"/")
+				})
 			}
 		case RecordUpdate:
 			if r.Update != nil && r.Update.Ended.IsZero() {

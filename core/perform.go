@@ -118,6 +118,11 @@ func (e *Engine) verify(w writer, began time.Time, lost error, report func(strin
 			return OperationUnknown, "Lockstep left before the result was seen"
 		}
 		switch {
+		case o.err != nil && isGone(o.err):
+			o.text = "it cannot be found any more: " + errorText(o.err)
+			if e.cfg.Wall().Sub(quiet) > e.cfg.Settle {
+				return OperationUnknown, "the result was not seen: " + errorText(o.err)
+			}
 		case o.err != nil:
 			o.text = "cannot see the result: " + errorText(o.err)
 			quiet = e.cfg.Wall() // an outage is not a sign that nothing happens
@@ -144,6 +149,12 @@ func (e *Engine) verify(w writer, began time.Time, lost error, report func(strin
 		case <-time.After(e.cfg.PollEvery):
 		}
 	}
+}
+
+// isGone tells whether a server says that what was written to is not there, or is another object of the name by now.
+func isGone(err error) bool {
+	var api *APIError
+	return errors.As(err, &api) && (api.Kind == ErrNotFound || api.Kind == ErrConflict)
 }
 
 func uncertain(err error) bool {

@@ -49,15 +49,8 @@ func (p *planner) setAnnotation(key string, value *string, valid Guard) {
 // setOneAnnotation plans the annotation of one node.
 func (p *planner) setOneAnnotation(name, key string, value *string, valid Guard) {
 	s, n := p.s, p.s.Nodes[name]
-	toSkip := key == AnnotationMigrationMode && value != nil && MigrationMode(*value) == ModeSkip
-	sources := []SourceID{SourceNodes}
-	if toSkip {
-		sources = append(sources, SourceNodeRequests) // in a maintenance skip lets the node go down at once
-	}
-	if toSkip && s.leaving(name) {
-		sources = append(sources, SourceNodeLocks, SourceInstances, SourceMigrations)
-	}
-	if !p.node(name, n, sources) {
+	toSkip := isSkip(key, value)
+	if !p.node(name, n, s.annotationSources(name, toSkip)) {
 		return
 	}
 	if p.i.Kind == IntentSetMode {
@@ -68,17 +61,39 @@ func (p *planner) setOneAnnotation(name, key string, value *string, valid Guard)
 	p.guard(valid)
 	p.step.Why = annotationWhy(key, value)
 	if toSkip {
-		p.step.Risk, p.step.Type = RiskHigh, typable(n.Label(), n.UID)
-		if s.leaving(name) {
-			p.guard(s.guardNoMigration(s.HostOf(name)))
-			p.maintenanceFacts(name)
-			p.hostFacts(name)
-		}
+		p.letGo(name, n)
 	}
 	p.annotate(n, key, value)
 	p.step.Then = s.annotationThen(name, key, value)
 	if !valid.Holds {
 		p.step.Change = nil
+	}
+}
+
+// isSkip tells whether an annotation's value is the mode in which a node goes down with its instances.
+func isSkip(key string, value *string) bool {
+	return key == AnnotationMigrationMode && value != nil && MigrationMode(*value) == ModeSkip
+}
+
+// annotationSources are those that a change of an annotation rests on: in a maintenance, skip lets the node go down at once.
+func (s *Snapshot) annotationSources(name string, toSkip bool) []SourceID {
+	sources := []SourceID{SourceNodes}
+	if toSkip {
+		sources = append(sources, SourceNodeRequests)
+	}
+	if toSkip && s.leaving(name) {
+		sources = append(sources, SourceNodeLocks, SourceInstances, SourceMigrations)
+	}
+	return sources
+}
+
+// letGo gives a step that sets skip the care that it needs.
+func (p *planner) letGo(name string, n *Node) {
+	p.step.Risk, p.step.Type = RiskHigh, typable(n.Label(), n.UID)
+	if p.s.leaving(name) {
+		p.guard(p.s.guardNoMigration(p.s.HostOf(name)))
+		p.maintenanceFacts(name)
+		p.hostFacts(name)
 	}
 }
 
@@ -217,7 +232,7 @@ func (p *planner) setAnnotations(names []string, key string, value *string, vali
 			continue // it has the value already
 		}
 		steps = append(steps, one)
-		items = append(items, BatchItem{Intent: i, Label: n.Label(), Change: one.Change})
+		items = append(items, BatchItem{Intent: i, Label: n.Label(), Change: one.Change, Basis: one.Basis})
 		p.step.Commands = append(p.step.Commands, one.Commands...)
 	}
 	p.guard(Guard{ID: "exists", Text: "the nodes exist", Holds: len(missing) == 0 && len(names) > 0,
@@ -321,10 +336,15 @@ func (p *planner) restoreMode() {
 	s, name := p.s, p.i.Node
 	n := s.Nodes[name]
 	p.step.Title, p.step.Risk = "give "+oneLine(s.Label(name), 64)+" its migration mode back", RiskLow
-	if !p.node(name, n, []SourceID{SourceNodes}) {
+	var change AnnotationChange
+	changed := false
+	if n != nil {
+		change, changed = s.History.Changes[n.UID]
+	}
+	toSkip := changed && isSkip(change.Key, change.Old)
+	if !p.node(name, n, s.annotationSources(name, toSkip)) {
 		return
 	}
-	change, changed := s.History.Changes[n.UID]
 	g := Guard{ID: "changed", Text: "Lockstep changed it", Holds: changed, Answer: "it did not"}
 	if changed {
 		g.Answer = annotationText(change.Key, change.New) + " at " + clockText(change.At)
@@ -342,6 +362,9 @@ func (p *planner) restoreMode() {
 	p.guard(same)
 	p.step.Why = "Lockstep set " + annotationText(change.Key, change.New) + " for this maintenance; before, it was " + textOr(change.Old, "not set") + "."
 	p.step.Then = s.annotationThen(name, change.Key, change.Old)
+	if toSkip {
+		p.letGo(name, n)
+	}
 	p.annotate(n, change.Key, change.Old)
 	if !same.Holds {
 		p.step.Change = nil

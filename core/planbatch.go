@@ -97,7 +97,7 @@ func (p *planner) liveMigrateAll() {
 			continue
 		}
 		steps = append(steps, one)
-		items = append(items, BatchItem{Intent: i, Label: instanceLabel(v.Instance), Change: one.Change})
+		items = append(items, BatchItem{Intent: i, Label: instanceLabel(v.Instance), Change: one.Change, Basis: one.Basis})
 		p.step.Commands = append(p.step.Commands, one.Commands...)
 	}
 	p.guardEach(steps)

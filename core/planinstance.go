@@ -142,6 +142,7 @@ func (p *planner) instanceFacts(in *Instance) {
 	p.fact("task", in.TaskState)
 	p.fact("vm state", in.VMState)
 	p.fact("power", in.Power.String())
+	p.fact("tags", strings.Join(actionTags(in), " ")) // the owner's word
 }
 
 // instanceStatus is how it is with the instance, short.

@@ -78,10 +78,8 @@ func (w *annotationWriter) hostIsSafe(ctx context.Context) error {
 		return err
 	}
 	var names []string
-	for _, v := range s.withInstances(host, found).InstanceViews(w.change.Node.Name) {
-		if v.Blocks {
-			names = append(names, v.Instance.Name)
-		}
+	for _, v := range s.withInstances(host, found).inTheWay(w.change.Node.Name) {
+		names = append(names, instanceLabel(v.Instance))
 	}
 	if len(names) > 0 {
 		return refuse("Nova still shows on %s: %s", s.Label(w.change.Node.Name), clip(strings.Join(names, ", "), 300))
@@ -239,7 +237,7 @@ func (w *instanceWriter) write(ctx context.Context) error {
 	return refuse("%q is no action on an instance", w.change.Do)
 }
 
-func (w *instanceWriter) outcome(ctx context.Context, _ time.Time) outcome {
+func (w *instanceWriter) outcome(ctx context.Context, began time.Time) outcome {
 	in, err := w.nova.Instance(ctx, w.change.Instance.UID)
 	if err != nil {
 		return outcome{err: err}
@@ -250,7 +248,7 @@ func (w *instanceWriter) outcome(ctx context.Context, _ time.Time) outcome {
 	case IntentAbortMigration, IntentForceComplete:
 		return w.settled(ctx, in)
 	}
-	return w.stateReached(in)
+	return w.stateReached(ctx, in, began)
 }
 
 // migrated judges a live or cold migration. Only the instance says where it is: a record can say "completed" too early,
@@ -322,7 +320,7 @@ func statusOf(m *Migration) string {
 }
 
 // stateReached judges the actions that end in a state of the instance.
-func (w *instanceWriter) stateReached(in *Instance) outcome {
+func (w *instanceWriter) stateReached(ctx context.Context, in *Instance, began time.Time) outcome {
 	var ok bool
 	switch w.change.Do {
 	case IntentConfirmResize:
@@ -341,6 +339,32 @@ func (w *instanceWriter) stateReached(in *Instance) outcome {
 		return outcome{state: OperationDone, text: "is " + in.Status + " on " + w.label(in.Host)}
 	case in.TaskState != "":
 		return outcome{state: OperationVerifying, moving: true, text: in.TaskState}
+	case w.change.Do == IntentConfirmResize:
+		return w.confirming(ctx, in, began)
+	}
+	return outcome{state: OperationVerifying, text: "Nova took it, but the instance is " + in.Status + " still"}
+}
+
+// confirmPatience is how long the source of a cold migration may take to clean up before that is no sign of progress any
+// more: the request to it may have been lost.
+const confirmPatience = 10 * time.Minute
+
+// confirming judges a confirmation that is not through. Nova sets no task state for it; only the record tells that the
+// source is being cleaned up.
+func (w *instanceWriter) confirming(ctx context.Context, in *Instance, began time.Time) outcome {
+	ms, err := w.nova.MigrationsOf(ctx, in.ID)
+	if err != nil {
+		return outcome{err: err}
+	}
+	var last *Migration
+	for _, m := range ms {
+		if last == nil || m.ID > last.ID {
+			last = m
+		}
+	}
+	if last != nil && last.Status == "confirming" {
+		return outcome{state: OperationVerifying, moving: w.now().Sub(began) < confirmPatience,
+			text: "confirming: " + w.label(last.SourceHost) + " is to clean up; the instance is " + in.Status + " until it has"}
 	}
 	return outcome{state: OperationVerifying, text: "Nova took it, but the instance is " + in.Status + " still"}
 }

@@ -211,10 +211,15 @@ func (l *Lease) elapsed(t time.Time) time.Duration {
 	return max(now.Sub(t), now.Round(0).Sub(t.Round(0)))
 }
 
-// Holder implements core.OperatorLease. It is empty too where the login may not read the lease.
+// Holder implements core.OperatorLease. It is empty too where the login may not read the lease, and where it still has our
+// own name that we could not renew or give back: then nobody else is in the way.
 func (l *Lease) Holder() string {
+	held := l.Held()
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.last.holder == l.opts.Identity && !held {
+		return ""
+	}
 	return displayed(l.last.holder)
 }
 

@@ -180,6 +180,9 @@ func TestLeaseThatCannotBeRenewedIsNotHeld(t *testing.T) {
 	}
 	back := c.AddFault(kubeapi.Fault{Match: ours, Code: 500})
 	until(t, "not held", func() bool { return !a.Held() })
+	if holder := a.Holder(); holder != "" && !a.Held() {
+		t.Errorf("nobody else has it, and %q is said to be in the way", holder)
+	}
 	back()
 	until(t, "held again, since nobody took it", a.Held)
 }

@@ -170,3 +170,18 @@ func TestPseudonymousTexts(t *testing.T) {
 		}
 	}
 }
+
+// What was assumed names things of the cloud for its owner, and for nobody else.
+func TestPseudonymousAssumptionsNameNothing(t *testing.T) {
+	s := Scenario(&core.Inventory{Cluster: "acme-prod"}, "test")
+	b := &builder{s: s}
+	b.assumeOf("management.plan", "steps that the simulation does not know are left out", "k8s-workers-acme-rack-b")
+	last := func() scenario.Assumed { return s.Found.Assumed[len(s.Found.Assumed)-1] }
+	if why := last().Why; why != "steps that the simulation does not know are left out: k8s-workers-acme-rack-b" {
+		t.Errorf("to its owner it says %q", why)
+	}
+	Pseudonymise(s)
+	if why := last().Why; why != "steps that the simulation does not know are left out" {
+		t.Errorf("to others it says %q", why)
+	}
+}

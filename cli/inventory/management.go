@@ -80,6 +80,6 @@ func (b *builder) managedSteps(managed *scenario.Management, plan *core.Inventor
 		}
 	}
 	if len(strange) > 0 {
-		b.assume("management.plan", "steps that the simulation does not know are left out: %s", strings.Join(strange, ", "))
+		b.assumeOf("management.plan", "steps that the simulation does not know are left out", strings.Join(strange, ", "))
 	}
 }

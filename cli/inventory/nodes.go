@@ -165,7 +165,7 @@ func (b *builder) computes() {
 		b.assume("nodes", "%s not told by Nova: 64 vCPUs, 256 GiB and 4000 GiB of disk each", count(unsized, "the size of 1 compute is", "the sizes of %d computes are"))
 	}
 	if len(strangers) > 0 {
-		b.assume("nodes", "%s known to Nova only: %s", count(len(strangers), "1 compute is", "%d computes are"), some(strangers))
+		b.assumeOf("nodes", count(len(strangers), "1 compute is", "%d computes are")+" known to Nova only", some(strangers))
 	}
 }
 

@@ -62,6 +62,12 @@ func (b *builder) assume(field, format string, args ...any) {
 	b.s.Found.Assumed = append(b.s.Found.Assumed, scenario.Assumed{Field: field, Why: fmt.Sprintf(format, args...)})
 }
 
+// assumeOf notes that something was left out or filled in for things of the cloud, which it names.
+func (b *builder) assumeOf(field, why, names string) {
+	names = ": " + names
+	b.s.Found.Assumed = append(b.s.Found.Assumed, scenario.Assumed{Field: field, Why: why + names, Names: names})
+}
+
 // clusterTime is the time in the cluster: this machine's, unless a server has stamped something later.
 func clusterTime(inv *core.Inventory) time.Time {
 	now := inv.Taken

@@ -50,7 +50,10 @@ func (p *pseudonyms) maintenance(s *scenario.Scenario, machines map[string]strin
 	for i := range f.Missing {
 		f.Missing[i].Why = kindOf(f.Missing[i].Why)
 	}
-	f.Assumed = slices.DeleteFunc(f.Assumed, func(a scenario.Assumed) bool { return strings.Contains(a.Why, "Nova only") })
+	for i := range f.Assumed {
+		a := &f.Assumed[i]
+		a.Why, a.Names = strings.TrimSuffix(a.Why, a.Names), ""
+	}
 }
 
 // progressForm is the one description of progress that is documented (mosk-facts 4.3).

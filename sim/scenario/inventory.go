@@ -50,6 +50,8 @@ type Missing struct {
 type Assumed struct {
 	Field string `json:"field"` // for example release.to
 	Why   string `json:"why"`
+	// Names is the end of Why that names things of the cloud, which a pseudonymous file must not have.
+	Names string `json:"-"`
 }
 
 // FoundController is the OpenStack controller's Deployment.
