@@ -151,9 +151,15 @@ func TestBytesToTheTerminalStayWithinTheBudgets(t *testing.T) {
 			if t.Logf("cursor moves: %d bytes", n); n > budgets["cursor moves"][i] {
 				t.Errorf("the cursor's move took %d bytes: %q", n, text)
 			}
+			if i > 0 {
+				p.term.until(t, "No instance is left")
+			}
 			within("details follow")
 			_, _ = io.WriteString(p.keys, "k")
 			p.term.until(t, "▌")
+			if i > 0 {
+				p.term.until(t, "batch-17")
+			}
 			_, _ = p.settle()
 
 			again := func(revision uint64, change func(*core.Snapshot)) {
