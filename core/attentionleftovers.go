@@ -128,6 +128,9 @@ func (f *attentionFacts) computeLeft(n nodeAttention) {
 	if svc == nil || svc.Enabled || n.Node == nil || n.Request != nil || !f.s.known(SourceNodeRequests) || !f.s.known(SourceComputeServices) {
 		return
 	}
+	if f.leavesForGood(n) {
+		return // disabled for its removal
+	}
 	if r := f.s.History.Rounds[n.Node.UID]; r.Request != "" && (r.Ended.IsZero() || !f.long(r.Ended, serviceSettles)) {
 		return // what Nova said last can be older than the end of the maintenance
 	}

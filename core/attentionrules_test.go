@@ -188,6 +188,10 @@ func TestAttention(t *testing.T) {
 		{"nova-compute left disabled by the controller", func(sc scene) {
 			sc.Services["cmp-01"].Enabled, sc.Services["cmp-01"].DisabledReason = false, DisabledReasonMaintenance
 		}, []row{{SeverityWarning, "compute-left", "left disabled by the OpenStack controller"}}},
+		{"nova-compute of a node that is to be removed", func(sc scene) {
+			sc.Services["cmp-01"].Enabled, sc.Services["cmp-01"].DisabledReason = false, DisabledReasonMaintenance
+			sc.Deletions["cmp-01"] = &NodeNotice{Meta: Meta{Created: ago(30 * time.Minute)}, Kind: KindNodeDeletionRequest, Node: "cmp-01"}
+		}, nil},
 		{"nova-compute, a moment after the maintenance", func(sc scene) {
 			sc.Services["cmp-01"].Enabled, sc.Services["cmp-01"].DisabledReason = false, DisabledReasonMaintenance
 			sc.History.Rounds["uid-cmp-01"] = Round{Request: "r", Ended: ago(20 * time.Second)}
