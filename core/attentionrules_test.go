@@ -238,6 +238,14 @@ func TestAttention(t *testing.T) {
 			[]row{{SeverityUrgent, "operation", "move all paused"}}},
 		{"lease lost", func(sc scene) { sc.Write = WriteMode{Lost: "ben holds it now"} }, []row{{SeverityWarning, "disarmed", "ben holds it now"}}},
 		{"a source is forbidden", func(sc scene) { sc.source(SourceNodeLocks, SourceForbidden) }, []row{{SeverityWarning, "source", "nodeworkloadlocks: forbidden: list nodeworkloadlocks"}}},
+		{"the API is away for some seconds", func(sc scene) {
+			sc.source(SourceNodes, SourceStale)
+			away(sc, SourceNodes, 4*time.Second)
+		}, nil},
+		{"the API is away for longer", func(sc scene) {
+			sc.source(SourceNodes, SourceStale)
+			away(sc, SourceNodes, 8*time.Second)
+		}, []row{{SeverityWarning, "source", "not confirmed for"}}},
 		{"a kind that older releases do not have", func(sc scene) { sc.source(SourceDeletionRequests, SourceAbsent) }, nil},
 		{"a kind that must be there", func(sc scene) { sc.source(SourceNodeLocks, SourceAbsent) }, []row{{SeverityNotice, "source", "the API does not have them"}}},
 		{"Nova away", func(sc scene) {
@@ -320,4 +328,12 @@ func TestAttentionIsWellFormed(t *testing.T) {
 			}
 		}
 	})
+}
+
+// away makes a stale source one whose server has not answered for some time.
+func away(sc scene, id SourceID, d time.Duration) {
+	src := sc.Sources[id]
+	src.AsOf, src.Since = sc.Wall.Add(-d), sc.Wall.Add(-d)
+	src.Err = &APIError{Kind: ErrUnreachable, Server: ServerKubernetes, Call: "list nodes", Message: "connection refused"}
+	sc.Sources[id] = src
 }

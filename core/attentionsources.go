@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // optionalSources are those without which nothing is judged wrongly: less is shown.
@@ -11,6 +12,9 @@ var optionalSources = map[SourceID]bool{
 	SourceDeletionRequests: true, SourceDisableNotices: true, SourceProjects: true, SourceNetworkAgents: true,
 	SourceOpenStackController: true, SourceNodePods: true,
 }
+
+// hiccup is how long a source may be out of order before it is told: a watch that breaks off is opened again in less.
+const hiccup = 5 * time.Second
 
 // sources are those that are not live. Sources of one server that fail alike are one entry.
 func (f *attentionFacts) sources() {
@@ -36,8 +40,9 @@ func (f *attentionFacts) sources() {
 				continue
 			}
 		case SourceStale:
-			if !src.AsOf.IsZero() && f.s.Wall.Sub(src.AsOf) <= after/2 {
-				continue // a hiccup
+			refused := src.Err != nil && f.s.Wall.Sub(src.Since) > hiccup // the server says why
+			if !refused && !src.AsOf.IsZero() && f.s.Wall.Sub(src.AsOf) <= after/2 {
+				continue
 			}
 		}
 		k := fault{server: src.ID.Server(), state: src.State}

@@ -206,6 +206,7 @@ func (m *machine) proposals() []string {
 
 // check is what holds at every moment.
 func (m *machine) check(rt *rapid.T) {
+	written := m.cloud.written() // before the journal is read: operations go on meanwhile, and each is journalled before it is written
 	records := m.bench.journal()
 	grants := map[string]Grant{}
 	begun := map[string]bool{}
@@ -238,7 +239,7 @@ func (m *machine) check(rt *rapid.T) {
 			}
 		}
 	}
-	if written := m.cloud.written(); len(written) > len(begun) {
+	if len(written) > len(begun) {
 		rt.Fatalf("the cloud received %d writes, the journal has %d: %q", len(written), len(begun), written)
 	}
 }

@@ -73,9 +73,9 @@ func (d *armDialog) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 	case key == "esc":
 		m.close(d)
 	case d.asking:
-	case key == "tab" || key == "right" && d.focus != onInput:
+	case key == "tab", key == "down", d.focus != onInput && (key == "right" || key == "j"):
 		d.move(1)
-	case key == "shift+tab" || key == "left" && d.focus != onInput:
+	case key == "shift+tab", key == "up", d.focus != onInput && (key == "left" || key == "k"):
 		d.move(-1)
 	case key == "enter":
 		return true, d.press(m)

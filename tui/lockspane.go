@@ -93,7 +93,7 @@ func lockAge(m *Model, l *core.WorkloadLock) string {
 
 // lockSays is what the lock's text means, with the IDs of instances in it as names.
 func lockSays(m *Model, l *core.WorkloadLock) line {
-	if l.Progress != nil {
+	if l.Progress != nil && (l.State() != core.LockFailed || l.Message == "") { // a failure's reason counts more than how far it came
 		return one(themes.Moves, fmt.Sprintf("%3d %%", l.Progress.Percentage)).and(themes.Text, "  "+l.Progress.Description)
 	}
 	if l.Message == "" {
