@@ -76,13 +76,16 @@ func TestAPseudonymousFileHasNoNameOrIDOfTheCloud(t *testing.T) {
 	if len(names) < 50 {
 		t.Fatalf("only %d names to look for", len(names))
 	}
-	text := strings.ReplaceAll(string(raw), file, "FILE")
+	text := string(raw)
 	for _, name := range names {
 		word := regexp.MustCompile(`(^|[^\pL\pN])` + regexp.QuoteMeta(name) + `($|[^\pL\pN])`)
 		if at := word.FindStringIndex(text); at != nil {
 			start := max(strings.LastIndexByte(text[:at[0]], '\n'), 0)
 			t.Errorf("%q is still there: %.300s", name, text[start:])
 		}
+	}
+	if strings.Contains(text, file) {
+		t.Error("the path of the file is in it, and may name the cloud")
 	}
 	for _, id := range []string{`id: "42"`, `id: "1"`} {
 		if strings.Contains(text, id) {
