@@ -111,9 +111,11 @@ var shelvingCases = []testCase{
 		s := d.boot(r, order{host: r.a})
 		s.act("2.1", "shelve", nil).is(202)
 		s.passes("ACTIVE shelving", "ACTIVE shelving_image_pending_upload", "ACTIVE shelving_image_uploading", "SHELVED shelving_offloading", "SHELVED_OFFLOADED")
-		if got := s.look(); got["OS-EXT-SRV-ATTR:host"] != nil || got["hostId"] != "" || got["OS-EXT-STS:power_state"] != 4.0 {
-			d.Errorf("shelved: host %v, hostId %v, power state %v", got["OS-EXT-SRV-ATTR:host"], got["hostId"], got["OS-EXT-STS:power_state"])
-		}
+		// Nova saves the status first, and only then that the server has no host any more.
+		d.until("the shelved server has no host", func() bool {
+			got := s.look()
+			return got["OS-EXT-SRV-ATTR:host"] == nil && got["hostId"] == "" && got["OS-EXT-STS:power_state"] == 4.0
+		})
 		for _, action := range []string{"migrate", "shelve", "shelveOffload"} {
 			s.act("2.1", action, nil).refused(409, inState, action, s.ID, "shelved_offloaded")
 		}
