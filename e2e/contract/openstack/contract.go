@@ -34,7 +34,7 @@ type Behaviour struct {
 
 const (
 	// patience is how long a case waits for what must come; only one that fails spends it.
-	patience = 2 * time.Minute
+	patience = 4 * time.Minute
 	// glance is how long it waits between two looks.
 	glance = 60 * time.Millisecond
 )
