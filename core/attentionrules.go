@@ -26,6 +26,7 @@ const (
 // attentionRules is the table of what needs a person: each rule looks at the whole Snapshot and adds what it finds.
 var attentionRules = []func(*attentionFacts){
 	(*attentionFacts).clusterLocks,
+	(*attentionFacts).overrides,
 	(*attentionFacts).controllerAway,
 	(*attentionFacts).outages,
 	(*attentionFacts).phasesOverdue,

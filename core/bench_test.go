@@ -21,6 +21,8 @@ type testCloud struct {
 	services    map[string]*ComputeService
 	locks       map[string]*WorkloadLock // the openstack lock, by node
 	requests    map[string]*MaintenanceRequest
+	cluster     *MaintenanceRequest // the cluster's; nil when nobody asks for it
+	clusterLock *WorkloadLock
 	lastID      int
 
 	writes []string
@@ -56,6 +58,9 @@ func newTestCloud() *testCloud {
 	for _, name := range []string{"web-1", "web-2", "web-3"} {
 		c.add(name, "cmp-1")
 	}
+	c.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr", Created: worldTime.Add(-time.Hour)}, Kind: KindClusterMaintenanceRequest, Release: "21.0.0+25.2"}
+	c.clusterLock = &WorkloadLock{Meta: Meta{Name: "openstack-osh", UID: "cwl", Created: worldTime.Add(-time.Hour)}, Kind: KindClusterWorkloadLock,
+		Controller: ControllerOpenStack, RawState: LockInactive}
 	return c
 }
 
@@ -89,11 +94,14 @@ func (c *testCloud) deltas(now time.Time) []Delta {
 			migrations = append(migrations, &cp)
 		}
 	}
-	cmr := &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr", Created: worldTime.Add(-time.Hour)}, Kind: KindClusterMaintenanceRequest, Release: "21.0.0+25.2"}
-	cwl := &WorkloadLock{Meta: Meta{Name: "openstack-osh", UID: "cwl", Created: worldTime.Add(-time.Hour)}, Kind: KindClusterWorkloadLock,
-		Controller: ControllerOpenStack, RawState: LockInactive}
+	var cluster []Object
+	if c.cluster != nil {
+		cp := *c.cluster
+		cluster = append(cluster, &cp)
+	}
+	cwl := *c.clusterLock
 	all := map[SourceID][]Object{
-		SourceNodes: nodes, SourceNodeLocks: locks, SourceNodeRequests: requests, SourceClusterRequests: {cmr}, SourceClusterLocks: {cwl},
+		SourceNodes: nodes, SourceNodeLocks: locks, SourceNodeRequests: requests, SourceClusterRequests: cluster, SourceClusterLocks: {&cwl},
 		SourceDeletionRequests: nil, SourceDisableNotices: nil, SourceOpenStackStatus: nil, SourceOpenStackController: nil, SourceNodePods: nil,
 		SourceInstances: instances, SourceComputeServices: services, SourceMigrations: migrations, SourceNetworkAgents: nil, SourceProjects: nil,
 	}

@@ -31,6 +31,28 @@ type SetComputeService struct {
 	WasReason  string
 }
 
+// SetLock sets what a workload lock says to LCM.
+type SetLock struct {
+	Lock Ref
+	Was  LockState // the state it must have, as it stands: empty when the object has none
+	To   LockStatus
+}
+
+// SetInnerState sets or removes the annotation in which Rockoon notes that it works on a lock.
+type SetInnerState struct {
+	Lock    Ref
+	Was, To string // empty: not set
+}
+
+// CreateLock makes a workload lock.
+type CreateLock struct{ Lock NewLock }
+
+// CreateRequest makes a maintenance request.
+type CreateRequest struct{ Request NewRequest }
+
+// DeleteObject deletes a workload lock or a maintenance request.
+type DeleteObject struct{ Object Ref }
+
 // Batch is a named list of changes under one grant, shown whole, done AtOnce at a time.
 type Batch struct {
 	Items  []BatchItem
@@ -48,4 +70,9 @@ type BatchItem struct {
 func (SetNodeAnnotation) isChange() {}
 func (InstanceAction) isChange()    {}
 func (SetComputeService) isChange() {}
+func (SetLock) isChange()           {}
+func (SetInnerState) isChange()     {}
+func (CreateLock) isChange()        {}
+func (CreateRequest) isChange()     {}
+func (DeleteObject) isChange()      {}
 func (Batch) isChange()             {}

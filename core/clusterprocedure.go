@@ -13,6 +13,10 @@ func (s *Snapshot) clusterProcedure() (Procedure, bool) {
 	if r != nil {
 		triggered.State, triggered.Status = StepDone, "since "+clockText(r.Created)
 	}
+	if r != nil && r.ByHand() {
+		p.Title, p.Goal = "Take the cluster through maintenance by hand", "The work on its nodes is done, and every lock is taken back in the end."
+		triggered.Title, triggered.Why = "an operator asks for the cluster", "The ClusterMaintenanceRequest was made by hand: LCM does nothing by itself."
+	}
 	if u := s.Update(); u.To != "" {
 		p.Summary = append(p.Summary, "update to "+oneLine(u.To, 60))
 	}
@@ -24,6 +28,10 @@ func (s *Snapshot) clusterProcedure() (Procedure, bool) {
 			st.State = StepLater
 		}
 		p.Steps = append(p.Steps, st)
+	}
+	p.Steps = append(p.Steps, s.byHand()...)
+	if r != nil && r.ByHand() {
+		return p, true
 	}
 	for _, ph := range s.Phases() {
 		if ph.ID < PhaseMasters {

@@ -12,6 +12,18 @@ type History struct {
 	Phases  map[PhaseID]PhaseRecord     // of the update that runs or ran last
 	Update  UpdateRecord                // the update that runs or ran last
 	Changes map[string]AnnotationChange // by node UID: annotations that Lockstep set and did not set back
+
+	Overrides map[string]Override // by lock UID: what Lockstep made a lock say over the head of its controller
+}
+
+// Override is what Lockstep made a lock say over the head of its controller. It is watched for as long as the request lasts
+// for which it was done.
+type Override struct {
+	Lock    Ref
+	Was, To LockState
+	Request string // the request's UID; empty when there was none
+	At      time.Time
+	By      string
 }
 
 // StageRecord is when a node came into the stage it is in.

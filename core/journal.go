@@ -68,6 +68,8 @@ type Record struct {
 	Number PhaseID           `json:"number,omitempty"`
 	Update *UpdateRecord     `json:"update,omitempty"`
 	Change *AnnotationChange `json:"change,omitempty"`
+
+	Override *Override `json:"override,omitempty"`
 }
 
 // maxRecordText is how much of a server's text one field of a Record keeps, in bytes.

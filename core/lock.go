@@ -54,3 +54,33 @@ func (l *WorkloadLock) State() LockState {
 
 // Ref names the lock.
 func (l *WorkloadLock) Ref() Ref { return Ref{Kind: l.Kind, Name: l.Name, UID: l.UID} }
+
+// LockStatus is what a lock is made to say to LCM.
+type LockStatus struct {
+	State   LockState
+	Message string // status.errorMessage; empty removes it
+	Release string // status.release; empty leaves it as it is
+}
+
+// String is the status in a few words, for the journal.
+func (s LockStatus) String() string {
+	text := "state " + textOf(oneLine(string(s.State), 40), "(not set)")
+	if s.Release != "" {
+		text += ", release " + oneLine(s.Release, 60)
+	}
+	if s.Message != "" {
+		text += ", text " + oneLine(s.Message, 300)
+	}
+	return text
+}
+
+// NewLock is a workload lock to be made. It has no status yet, and so counts as active.
+type NewLock struct {
+	Kind       Kind // KindClusterWorkloadLock or KindNodeWorkloadLock
+	Name       string
+	Controller string
+	Node       string // of a NodeWorkloadLock
+}
+
+// Ref names the lock to be, which has no UID yet.
+func (l NewLock) Ref() Ref { return Ref{Kind: l.Kind, Name: l.Name} }

@@ -25,8 +25,18 @@ func (s *Snapshot) nodeProcedure(name string) (Procedure, bool) {
 	p := Procedure{Title: "Take " + v.Label + " through its maintenance", Summary: b.summary(),
 		Goal: "The node is updated and back in service, and no instance is lost on the way."}
 	switch {
+	case v.Request == nil && s.Deletions[name] != nil:
+		p.Title, p.Goal = "Let "+v.Label+" leave the cluster", "The node is removed, and nothing that anybody needs goes with it."
+		b.removal()
 	case v.Request == nil:
 		b.outside()
+	case v.Request.ByHand() && v.Request.Deleting.IsZero():
+		p.Title, p.Goal = "Take "+v.Label+" through maintenance by hand", "Your work on the node is done, it is back in service, and no instance is lost on the way."
+		b.asked()
+		b.evacuation()
+		b.locks()
+		b.byHand()
+		b.restore()
 	case v.Request.Deleting.IsZero():
 		b.asked()
 		b.evacuation()
@@ -117,7 +127,11 @@ func (b *nodeSteps) asked() {
 	if scope := b.s.scopeOf(r); scope != "" {
 		status += ", scope " + oneLine(string(scope), 20)
 	}
-	b.add(b.other("asked", "LCM asks for "+b.v.Label, "A NodeMaintenanceRequest names the node: its application controllers prepare it.", StepDone, status))
+	who := "LCM asks for "
+	if r.ByHand() {
+		who = "an operator asks for "
+	}
+	b.add(b.other("asked", who+b.v.Label, "A NodeMaintenanceRequest names the node: its application controllers prepare it.", StepDone, status))
 }
 
 // held tells whether the OpenStack controller holds the node.
@@ -331,10 +345,16 @@ func (b *nodeSteps) outside() {
 		}
 	}
 	b.restore()
+	b.leftInner()
 	b.preparation()
+	if cmr := b.s.ClusterRequest(); b.v.Node != nil && cmr != nil && cmr.ByHand() {
+		b.askByHand()
+	}
 	if b.v.Stage == StageIdle {
 		state, status := StepLater, "no update runs"
 		switch {
+		case b.s.ClusterRequest() != nil && b.s.ClusterRequest().ByHand():
+			return
 		case b.s.ClusterRequest() != nil:
 			state, status = StepWaiting, "an update runs; its turn has not come"
 		case !b.s.known(SourceClusterRequests):

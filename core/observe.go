@@ -33,7 +33,7 @@ func (s *Snapshot) settled() bool {
 }
 
 func (e *Engine) observeUpdate(s *Snapshot, h History) History {
-	cmr := s.ClusterRequest()
+	cmr := s.updateRequest()
 	switch {
 	case cmr != nil && cmr.UID != h.Update.UID:
 		h.Update = UpdateRecord{UID: cmr.UID, Release: cmr.Release, From: lockRelease(s), Started: cmr.Created}
@@ -244,6 +244,9 @@ func replay(past []Record) History {
 		case RecordVerified:
 			if r.Change != nil && r.Object != nil {
 				noteChange(h.Changes, r.Object.UID, *r.Change)
+			}
+			if r.Override != nil {
+				h.Overrides = withOverride(h.Overrides, *r.Override)
 			}
 		}
 	}

@@ -25,9 +25,13 @@ func (e *Engine) perform(op *operation, item int, step Step, c Change) (Operatio
 		id += "/" + itoa(item)
 	}
 	base := Record{Operation: id, Step: step.ID, Intent: &step.Intent, Object: ptr(step.Target), Node: step.Node, Title: step.Title}
+	override := e.overrideOf(step, c)
 	end := func(state OperationState, text string, change *AnnotationChange) (OperationState, string) {
 		r := base
 		r.Kind, r.State, r.Change = RecordVerified, string(state), change
+		if state == OperationDone {
+			r.Override = override
+		}
 		if state == OperationDone {
 			r.Text = text
 		} else {
@@ -43,6 +47,9 @@ func (e *Engine) perform(op *operation, item int, step Step, c Change) (Operatio
 				noteChange(changes, step.Target.UID, *change)
 				e.history.Changes = changes
 			})
+		}
+		if r.Override != nil {
+			e.call(func() { e.history.Overrides = withOverride(e.history.Overrides, *r.Override) })
 		}
 		return state, text
 	}

@@ -63,6 +63,7 @@ type PhaseLine struct {
 type Update struct {
 	Known   bool // whether an update runs is known
 	Running bool
+	ByHand  bool   // a maintenance that an operator asked for, and no update of LCM's
 	From    string // release; empty when unknown
 	To      string // release; empty when unknown
 	Started Since

@@ -24,7 +24,7 @@ type phaseFacts struct {
 }
 
 func phasesOf(s *Snapshot) []Phase {
-	f := &phaseFacts{s: s, request: s.ClusterRequest(), known: s.known(SourceClusterRequests), estimate: estimatesOf(s), newest: newestKubelet(s.Nodes)}
+	f := &phaseFacts{s: s, request: s.updateRequest(), known: s.known(SourceClusterRequests), estimate: estimatesOf(s), newest: newestKubelet(s.Nodes)}
 	u := s.History.Update
 	f.over = f.request == nil && f.known && u.UID != ""
 	if f.over || f.request != nil && f.request.UID == u.UID {
@@ -77,6 +77,9 @@ func (f *phaseFacts) begin(id PhaseID, title string) (Phase, bool) {
 		return p, false
 	default:
 		p.Evidence = []string{"no ClusterMaintenanceRequest: no update runs"}
+		if f.s.ClusterRequest() != nil {
+			p.Evidence = []string{"the ClusterMaintenanceRequest was made by hand: no update runs"}
+		}
 		return p, false
 	}
 	return p, true

@@ -23,6 +23,14 @@ func plannerOf(kind IntentKind) func(*planner) {
 		return (*planner).disableCompute
 	case IntentEnableCompute:
 		return (*planner).enableCompute
+	case IntentOverrideLock:
+		return (*planner).overrideLock
+	case IntentClearInner:
+		return (*planner).clearInner
+	case IntentAskCluster, IntentAskNode:
+		return (*planner).ask
+	case IntentWithdraw:
+		return (*planner).withdraw
 	}
 	if _, ok := instanceRules[kind]; ok {
 		return (*planner).instanceAction

@@ -10,6 +10,25 @@ type KubernetesWriter interface {
 	SetNodeAnnotation(ctx context.Context, ref Ref, key string, old, new *string, dryRun bool) error
 	// NodeAnnotation reads the annotation from the server itself, not from a cache; nil means that it is not set.
 	NodeAnnotation(ctx context.Context, ref Ref, key string) (*string, error)
+
+	// Lock reads a workload lock from the server itself. A lock that is not there is ErrNotFound; one of the name with
+	// another UID than ref's is ErrConflict, unless ref has none.
+	Lock(ctx context.Context, ref Ref) (*WorkloadLock, error)
+	// SetLock sets what the lock of ref's name and UID says, provided that its state still is was (empty: not set): anything
+	// else is ErrConflict.
+	SetLock(ctx context.Context, ref Ref, was LockState, to LockStatus, dryRun bool) error
+	// SetInnerState sets the annotation inner_state of a lock, provided that it still is was; empty is not set.
+	SetInnerState(ctx context.Context, ref Ref, was, to string, dryRun bool) error
+	// CreateLock makes a workload lock. A name that is taken is ErrConflict.
+	CreateLock(ctx context.Context, l NewLock, dryRun bool) error
+
+	// Request reads a maintenance request, as Lock reads a lock.
+	Request(ctx context.Context, ref Ref) (*MaintenanceRequest, error)
+	// CreateRequest makes a maintenance request. A name that is taken is ErrConflict.
+	CreateRequest(ctx context.Context, r NewRequest, dryRun bool) error
+
+	// Delete deletes exactly the lock or request of ref's kind, name and UID. Its finalizers can keep it for a while.
+	Delete(ctx context.Context, ref Ref, dryRun bool) error
 }
 
 // OpenStackWriter is how the Executor changes instances and compute services. Every error is an *APIError, with Nova's

@@ -19,10 +19,29 @@ type MaintenanceRequest struct {
 	Node    string // spec.nodeName; empty for a ClusterMaintenanceRequest
 	Release string // spec.release; may be empty
 	Scope   Scope  // may be empty
+	MadeBy  string // the label app.kubernetes.io/managed-by; empty when it has none
 }
 
 // Ref names the request.
 func (r *MaintenanceRequest) Ref() Ref { return Ref{Kind: r.Kind, Name: r.Name, UID: r.UID} }
+
+// ByHand tells whether it was made with Lockstep, and so is no request of LCM's.
+func (r *MaintenanceRequest) ByHand() bool { return r.MadeBy == MadeByLockstep }
+
+// MadeByLockstep is the value of the label app.kubernetes.io/managed-by of what Lockstep makes.
+const MadeByLockstep = "lockstep"
+
+// NewRequest is a maintenance request to be made.
+type NewRequest struct {
+	Kind    Kind // KindClusterMaintenanceRequest or KindNodeMaintenanceRequest
+	Name    string
+	Node    string // of a NodeMaintenanceRequest
+	Release string // may be empty
+	Scope   Scope  // of a NodeMaintenanceRequest; the one of a ClusterMaintenanceRequest is deprecated
+}
+
+// Ref names the request to be, which has no UID yet.
+func (r NewRequest) Ref() Ref { return Ref{Kind: r.Kind, Name: r.Name} }
 
 // NodeNotice is a NodeDeletionRequest or a NodeDisableNotification: an object that says one thing about one node.
 type NodeNotice struct {

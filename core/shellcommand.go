@@ -1,6 +1,7 @@
 package core
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"unicode"
@@ -57,4 +58,13 @@ func annotateCommand(node, key string, value *string) string {
 		return shellCommand("kubectl", "annotate", "node", node, key+"-")
 	}
 	return shellCommand("kubectl", "annotate", "node", node, key+"="+*value, "--overwrite")
+}
+
+// jsonText is a value as JSON on one line.
+func jsonText(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return "null" // no value that is given here fails
+	}
+	return string(b)
 }

@@ -31,6 +31,12 @@ const (
 	IntentForceComplete  IntentKind = "force-complete"   // Instance
 	IntentDisableCompute IntentKind = "disable-compute"  // Node, Reason
 	IntentEnableCompute  IntentKind = "enable-compute"   // Node
+
+	IntentOverrideLock IntentKind = "override-lock" // Object, State, Reason (the text it is to bear; may be empty)
+	IntentClearInner   IntentKind = "clear-inner"   // Object: inner_state inactive, where it was left active
+	IntentAskCluster   IntentKind = "ask-cluster"   // Release (may be empty): make a ClusterMaintenanceRequest by hand
+	IntentAskNode      IntentKind = "ask-node"      // Node, Scope, Release: make a NodeMaintenanceRequest by hand
+	IntentWithdraw     IntentKind = "withdraw"      // Object: delete a maintenance request
 )
 
 // Intent is what the operator asks for: a kind and what it is about. It is plain data: the same intent is planned again
@@ -44,6 +50,12 @@ type Intent struct {
 	Attempts int           `json:"attempts,omitempty"`
 	Reason   string        `json:"reason,omitempty"`
 	AtOnce   int           `json:"atOnce,omitempty"` // 0 means Settings.MigrateAtOnce
+
+	Object     Ref       `json:"object,omitzero"` // the lock or request that it is about
+	State      LockState `json:"state,omitempty"`
+	Scope      Scope     `json:"scope,omitempty"`
+	Release    string    `json:"release,omitempty"`
+	Controller string    `json:"controller,omitempty"` // the application controller that is played
 }
 
 // StepState is how a step stands in its procedure.

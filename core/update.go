@@ -9,9 +9,9 @@ import (
 
 // Update is the update that runs, or ran last, as a whole.
 func (s *Snapshot) Update() Update {
-	cmr := s.ClusterRequest()
+	cmr := s.updateRequest()
 	h := s.History.Update
-	u := Update{Known: s.known(SourceClusterRequests), Running: cmr != nil}
+	u := Update{Known: s.known(SourceClusterRequests), Running: cmr != nil, ByHand: cmr == nil && s.ClusterRequest() != nil}
 	switch {
 	case cmr != nil:
 		u.Started = Since{At: cmr.Created, Exact: true}

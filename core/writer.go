@@ -45,6 +45,11 @@ func (e *Engine) writerFor(step Step, c Change) (writer, error) {
 			return nil, refuse("there is no OpenStack API to write to")
 		}
 		return &serviceWriter{nova: e.cfg.OpenStack, change: c}, nil
+	case SetLock, SetInnerState, CreateLock, CreateRequest, DeleteObject:
+		if e.cfg.Kubernetes == nil {
+			return nil, refuse("there is no Kubernetes API to write to")
+		}
+		return e.objectWriter(step, c), nil
 	}
 	return nil, refuse("%s: a change of type %T cannot be done", step.Title, c)
 }

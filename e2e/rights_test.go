@@ -82,6 +82,7 @@ func TestTheManifestsGiveExactlyWhatTheProgramUses(t *testing.T) {
 		)},
 		{"rbac-management-readonly.yaml", append(kube.ManagementPermissions(""), kube.Permission{Verb: "get", Resource: "/version"})},
 		{"rbac-operator.yaml", append(kube.WritePermissions(""), kube.CredentialsPermission())},
+		{"rbac-maintenance.yaml", kube.MaintenancePermissions()},
 	}
 	for _, test := range tests {
 		t.Run(test.manifest, func(t *testing.T) {

@@ -9,6 +9,9 @@ import (
 // annotationInnerState is where Rockoon notes that it is working on a lock (mosk-facts 1.1).
 const annotationInnerState = "inner_state"
 
+// labelManagedBy names who made an object (Kubernetes' recommended labels).
+const labelManagedBy = "app.kubernetes.io/managed-by"
+
 // lockFrom translates the workload locks of a kind.
 func lockFrom(kind core.Kind) translate {
 	return func(u *unstructured.Unstructured) core.Object {
@@ -46,6 +49,7 @@ func requestFrom(kind core.Kind) translate {
 			Node:    spec.text("nodeName"),
 			Release: spec.text("release"),
 			Scope:   core.Scope(spec.text("scope")),
+			MadeBy:  fields(u.Object).at("metadata", "labels").text(labelManagedBy),
 		}
 	}
 }

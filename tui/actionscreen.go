@@ -129,14 +129,35 @@ func needsActions() []Action {
 
 // lockActions work in the list of locks.
 func lockActions() []Action {
-	return []Action{{ID: "locks.all", Title: "Show the locks of all nodes, or of the selected one", Short: "all locks",
-		Scope: ScopeLocks, Keys: []string{"e"}, Footer: 10, run: func(m *Model) tea.Cmd {
-			m.locks.every = !m.locks.every
-			if m.snap != nil {
-				m.locks.refresh(m)
-			}
-			return nil
-		}}}
+	return []Action{
+		{ID: "locks.all", Title: "Show the locks of all nodes, or of the selected one", Short: "all locks",
+			Scope: ScopeLocks, Keys: []string{"e"}, Footer: 10, run: func(m *Model) tea.Cmd {
+				m.locks.every = !m.locks.every
+				if m.snap != nil {
+					m.locks.refresh(m)
+				}
+				return nil
+			}},
+		{ID: "locks.override", Title: "Set the lock over the head of its controller: active, inactive or failed", Short: "override",
+			Scope: ScopeLocks, Intent: []core.IntentKind{core.IntentOverrideLock}, blocked: needLock,
+			run: func(m *Model) tea.Cmd { m.open(newOverrideForm(m)); return nil }},
+		{ID: "locks.text", Title: "Set the lock to failed with a text that says why: LCM stops there", Short: "fail the lock",
+			Scope: ScopeLocks, Intent: []core.IntentKind{core.IntentOverrideLock}, blocked: needLock,
+			run: func(m *Model) tea.Cmd { m.open(newLockTextForm(m)); return nil }},
+		{ID: "locks.inner", Title: "Clear the lock's inner_state, where it was left active", Short: "clear inner_state",
+			Scope: ScopeLocks, Intent: []core.IntentKind{core.IntentClearInner}, blocked: needLock,
+			run: func(m *Model) tea.Cmd {
+				l, _ := m.locks.current()
+				return m.confirm(core.Intent{Kind: core.IntentClearInner, Object: (*l).Ref()}, "")
+			}},
+	}
+}
+
+func needLock(m *Model) string {
+	if _, ok := m.locks.current(); !ok {
+		return "no lock is selected"
+	}
+	return ""
 }
 
 // logActions work in the log; its footer shows what controls the running batch.

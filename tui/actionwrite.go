@@ -45,7 +45,24 @@ func nodeActions() []Action {
 		{ID: "node.enable", Title: "Put the node's nova-compute back into scheduling", Short: "enable compute", Scope: ScopeNodes,
 			Intent: []core.IntentKind{core.IntentEnableCompute}, blocked: func(m *Model) string { return needService(m, false) },
 			run: onNode(core.IntentEnableCompute)},
+		{ID: "node.ask", Title: "Ask for the node's maintenance by hand, without an update", Short: "ask for maintenance", Scope: ScopeNodes,
+			Intent: []core.IntentKind{core.IntentAskNode}, blocked: needRow,
+			run: func(m *Model) tea.Cmd { m.open(newScopeForm(m)); return nil }},
+		{ID: "node.withdraw", Title: "Withdraw the node's maintenance request", Short: "end maintenance", Scope: ScopeNodes,
+			Intent: []core.IntentKind{core.IntentWithdraw}, blocked: needRequest, run: func(m *Model) tea.Cmd {
+				return m.confirm(core.Intent{Kind: core.IntentWithdraw, Object: m.snap.NodeRequest(m.nodes.selected()).Ref()}, "")
+			}},
 	}
+}
+
+func needRequest(m *Model) string {
+	if why := needRow(m); why != "" {
+		return why
+	}
+	if m.snap.NodeRequest(m.nodes.selected()) == nil {
+		return "nobody asks for the node"
+	}
+	return ""
 }
 
 // instanceActions are what can be done with the selected instance. What is possible at the moment the step's own guards

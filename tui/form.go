@@ -121,6 +121,55 @@ func newReasonForm(m *Model) *form {
 		}}
 }
 
+// newOverrideForm asks what the selected lock is to say.
+func newOverrideForm(m *Model) *form {
+	row, _ := m.locks.current()
+	l := *row
+	f := &form{title: "Override the lock " + l.Name, about: "The lock belongs to the controller " + l.Controller + ". LCM takes it at its word, whoever wrote it."}
+	for _, c := range []struct {
+		state core.LockState
+		text  string
+	}{
+		{core.LockInactive, "released: LCM may go on"},
+		{core.LockActive, "held: LCM waits"},
+		{core.LockFailed, "LCM does not go on, and says so"},
+	} {
+		text := c.text
+		if l.State() == c.state {
+			text += " (as it is)"
+		}
+		f.choices = append(f.choices, choice{string(c.state), text, core.Intent{Kind: core.IntentOverrideLock, Object: l.Ref(), State: c.state}})
+	}
+	return f
+}
+
+// newLockTextForm asks for the text with which the selected lock is to say failed.
+func newLockTextForm(m *Model) *form {
+	row, _ := m.locks.current()
+	l := *row
+	return &form{title: "Set the lock " + l.Name + " to failed",
+		about: "LCM stops there until the lock is inactive. The text stands in its errorMessage, for everybody who looks.",
+		label: "text", input: newField(""),
+		intent: func(text string) (core.Intent, error) {
+			i := core.Intent{Kind: core.IntentOverrideLock, Object: l.Ref(), State: core.LockFailed, Reason: text}
+			if text == "" {
+				return i, fmt.Errorf("a text is needed: somebody will wonder why")
+			}
+			return i, nil
+		}}
+}
+
+// newScopeForm asks for the scope of a maintenance by hand.
+func newScopeForm(m *Model) *form {
+	node := m.nodes.selected()
+	return &form{title: "Ask for the maintenance of " + m.snap.Label(node),
+		about: "The application controllers prepare the node, as they do in an update; the work on it is yours.",
+		choices: []choice{
+			{"os", "the host may reboot: its instances are moved", core.Intent{Kind: core.IntentAskNode, Node: node, Scope: core.ScopeOS}},
+			{"drain", "the host stays up: no instance is moved", core.Intent{Kind: core.IntentAskNode, Node: node, Scope: core.ScopeDrain}},
+		}}
+}
+
 func (*form) scope() Scope           { return ScopeForm }
 func (*form) page() bool             { return false }
 func (*form) refresh(*Model) tea.Cmd { return nil }

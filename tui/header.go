@@ -38,6 +38,8 @@ func (m *Model) updateLine(w int) line {
 		parts = append(parts, release)
 	}
 	switch {
+	case u.ByHand:
+		parts = append(parts, one(themes.Warn, "maintenance by hand"))
 	case !u.Running && u.Phase.State == core.PhaseDone:
 		parts = append(parts, one(themes.Good, "update done"))
 	case !u.Running && !u.Known:

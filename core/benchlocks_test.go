@@ -1,0 +1,160 @@
+package core
+
+import "context"
+
+// lockOf is the lock that a reference means; c.mu is held.
+func (c *testCloud) lockOf(ref Ref) (*WorkloadLock, error) {
+	all := []*WorkloadLock{c.clusterLock}
+	for _, l := range c.locks {
+		all = append(all, l)
+	}
+	for _, l := range all {
+		if l.Kind == ref.Kind && l.Name == ref.Name {
+			if ref.UID != "" && ref.UID != l.UID {
+				return nil, conflict("the UID of %s is %s", ref.Name, l.UID)
+			}
+			return l, nil
+		}
+	}
+	return nil, &APIError{Kind: ErrNotFound, Call: "get lock", Status: 404}
+}
+
+func (c *testCloud) requestOf(ref Ref) (*MaintenanceRequest, error) {
+	var found *MaintenanceRequest
+	if c.cluster != nil && c.cluster.Kind == ref.Kind && c.cluster.Name == ref.Name {
+		found = c.cluster
+	}
+	for _, r := range c.requests {
+		if r.Kind == ref.Kind && r.Name == ref.Name {
+			found = r
+		}
+	}
+	switch {
+	case found == nil:
+		return nil, &APIError{Kind: ErrNotFound, Call: "get request", Status: 404}
+	case ref.UID != "" && ref.UID != found.UID:
+		return nil, conflict("the UID of %s is %s", ref.Name, found.UID)
+	}
+	return found, nil
+}
+
+// maybe does a write, or looks only whether it could be done.
+func (c *testCloud) maybe(dryRun bool, action, object string, do func(dryRun bool) error) error {
+	if dryRun {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return do(true)
+	}
+	return c.write(action, object, func() error { return do(false) })
+}
+
+func (c *testCloud) Lock(_ context.Context, ref Ref) (*WorkloadLock, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	l, err := c.lockOf(ref)
+	if err != nil {
+		return nil, err
+	}
+	cp := *l
+	return &cp, nil
+}
+
+func (c *testCloud) SetLock(_ context.Context, ref Ref, was LockState, to LockStatus, dryRun bool) error {
+	return c.maybe(dryRun, "set-lock", ref.Name+"="+string(to.State), func(dryRun bool) error {
+		l, err := c.lockOf(ref)
+		switch {
+		case err != nil:
+			return err
+		case l.RawState != was:
+			return conflict("the state is %s", l.RawState)
+		case !dryRun:
+			l.RawState, l.Message = to.State, to.Message
+			if to.Release != "" {
+				l.Release = to.Release
+			}
+		}
+		return nil
+	})
+}
+
+func (c *testCloud) SetInnerState(_ context.Context, ref Ref, was, to string, dryRun bool) error {
+	return c.maybe(dryRun, "set-inner", ref.Name+"="+to, func(dryRun bool) error {
+		l, err := c.lockOf(ref)
+		switch {
+		case err != nil:
+			return err
+		case l.InnerState != was:
+			return conflict("inner_state is %s", l.InnerState)
+		case !dryRun:
+			l.InnerState = to
+		}
+		return nil
+	})
+}
+
+func (c *testCloud) CreateLock(_ context.Context, n NewLock, dryRun bool) error {
+	return c.maybe(dryRun, "create-lock", n.Name, func(dryRun bool) error {
+		if _, err := c.lockOf(n.Ref()); err == nil {
+			return conflict("%s exists", n.Name)
+		}
+		if !dryRun {
+			c.lastID++
+			l := &WorkloadLock{Meta: Meta{Name: n.Name, UID: "lock-" + itoa(c.lastID), Created: worldTime}, Kind: n.Kind, Controller: n.Controller, Node: n.Node}
+			if n.Node == "" {
+				c.clusterLock = l
+			} else {
+				c.locks[n.Node] = l
+			}
+		}
+		return nil
+	})
+}
+
+func (c *testCloud) Request(_ context.Context, ref Ref) (*MaintenanceRequest, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r, err := c.requestOf(ref)
+	if err != nil {
+		return nil, err
+	}
+	cp := *r
+	return &cp, nil
+}
+
+func (c *testCloud) CreateRequest(_ context.Context, n NewRequest, dryRun bool) error {
+	return c.maybe(dryRun, "create-request", n.Name, func(dryRun bool) error {
+		if _, err := c.requestOf(n.Ref()); err == nil {
+			return conflict("%s exists", n.Name)
+		}
+		if !dryRun {
+			c.lastID++
+			r := &MaintenanceRequest{Meta: Meta{Name: n.Name, UID: "request-" + itoa(c.lastID), Created: worldTime}, Kind: n.Kind, Node: n.Node,
+				Release: n.Release, Scope: n.Scope, MadeBy: MadeByLockstep}
+			if n.Kind == KindClusterMaintenanceRequest {
+				c.cluster = r
+			} else {
+				c.requests[n.Node] = r
+			}
+		}
+		return nil
+	})
+}
+
+func (c *testCloud) Delete(_ context.Context, ref Ref, dryRun bool) error {
+	return c.maybe(dryRun, "delete", ref.Name, func(dryRun bool) error {
+		if _, err := c.requestOf(ref); err != nil {
+			return err
+		}
+		if !dryRun {
+			if c.cluster != nil && c.cluster.Name == ref.Name && c.cluster.Kind == ref.Kind {
+				c.cluster = nil
+			}
+			for node, r := range c.requests {
+				if r.Name == ref.Name && r.Kind == ref.Kind {
+					delete(c.requests, node)
+				}
+			}
+		}
+		return nil
+	})
+}

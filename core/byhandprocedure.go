@@ -1,0 +1,135 @@
+package core
+
+// leftInner offers to clear an inner_state that was left behind.
+func (b *nodeSteps) leftInner() {
+	if b.lock == nil || b.lock.InnerState != InnerActive || b.lock.State() != LockActive || !b.s.known(SourceNodeRequests) {
+		return
+	}
+	b.add(Plan(b.s, Intent{Kind: IntentClearInner, Object: b.lock.Ref()}))
+}
+
+// askByHand offers to ask for the node without an update. The scope that reboots comes first: it is the one that protects the
+// instances.
+func (b *nodeSteps) askByHand() {
+	st := Plan(b.s, Intent{Kind: IntentAskNode, Node: b.v.Name, Scope: ScopeOS})
+	st.Alternatives = []Step{Plan(b.s, Intent{Kind: IntentAskNode, Node: b.v.Name, Scope: ScopeDrain})}
+	b.add(st)
+}
+
+// byHand are the steps of a maintenance that an operator asked for, once the node was released: LCM does nothing on it.
+func (b *nodeSteps) byHand() {
+	released := len(b.v.Locks) > 0 || b.s.known(SourceNodeLocks)
+	for _, l := range b.v.Locks {
+		released = released && l.State() == LockInactive
+	}
+	work := b.other("work", "your work on "+b.v.Label, "The request was made by hand: LCM neither drains, updates nor reboots the node. Do that yourself, and bring it back.", StepLater, "when all locks are inactive")
+	if b.v.Node != nil {
+		work.Commands = []string{
+			shellCommand("kubectl", "drain", b.v.Node.Name, "--ignore-daemonsets", "--delete-emptydir-data"),
+			shellCommand("kubectl", "uncordon", b.v.Node.Name),
+		}
+	}
+	if released {
+		work.State, work.Status = StepWaiting, "the node is yours"
+	}
+	b.add(work)
+	st := Plan(b.s, Intent{Kind: IntentWithdraw, Object: b.v.Request.Ref()})
+	if !released && st.State == StepReady {
+		st.Why = join(st.Why, "Not all locks are released yet: this gives the maintenance up.")
+	}
+	b.add(st)
+}
+
+// byHand are the cluster's steps of a maintenance without an update.
+func (s *Snapshot) byHand() []Step {
+	r := s.ClusterRequest()
+	switch {
+	case r == nil:
+		return []Step{Plan(s, Intent{Kind: IntentAskCluster})}
+	case r.ByHand():
+		return []Step{Plan(s, Intent{Kind: IntentWithdraw, Object: r.Ref()})}
+	}
+	return nil
+}
+
+// removal are the steps of a node that leaves the cluster (mosk-facts 1.3, 4.1): its OpenStack controller lets it go when no
+// instance, in whatever state, and no volume is left on it.
+func (b *nodeSteps) removal() {
+	asked := b.s.Deletions[b.v.Name]
+	b.add(b.other("removal-asked", "LCM asks for the removal of "+b.v.Label, "A NodeDeletionRequest names the node.", StepDone, "since "+clockText(asked.Created)))
+	if b.v.Node != nil && b.v.Node.Is(RoleCompute) {
+		b.removalInstances()
+	}
+	for _, l := range b.v.Locks {
+		st := b.s.lockStep(l, "the lock of "+oneLine(l.Controller, 40)+" lets the node go", false)
+		st.Node, st.Label = b.v.Name, b.v.Label
+		if !l.NodeDeletionRequestSupported && st.State == StepWaiting {
+			st.Why = join(st.Why, "Its lock does not say that it handles removals: whether it answers is for its owner to know.")
+		}
+		b.add(st)
+	}
+	gone := b.other("removed", "LCM removes the node", "LCM drains the node and takes it out of the cluster; then the OpenStack controller deletes its services and agents.", StepLater, "")
+	if b.v.Node == nil {
+		gone.State, gone.Status = StepDone, "the node is gone; its OpenStack services are being cleaned up"
+	} else if b.allReleased() {
+		gone.State, gone.Status = StepWaiting, "all locks are inactive"
+	}
+	b.add(gone)
+}
+
+func (b *nodeSteps) allReleased() bool {
+	for _, l := range b.v.Locks {
+		if l.State() != LockInactive {
+			return false
+		}
+	}
+	return b.s.known(SourceNodeLocks)
+}
+
+// removalInstances are the instances on a node that is to be removed: every one of them holds it, whatever its state, its tags
+// and the node's mode.
+func (b *nodeSteps) removalInstances() {
+	s := b.s
+	if !s.known(SourceInstances) {
+		b.add(b.other("empty", "no instance is left on "+b.v.Label, "", StepWaiting, "not known: "+s.whyUnknown(SourceInstances)))
+		return
+	}
+	views := s.InstanceViews(b.v.Name)
+	if movable, _ := s.movable(b.v.Name); len(movable) >= 2 || b.batchRuns() {
+		b.add(Plan(s, Intent{Kind: IntentLiveMigrateAll, Node: b.v.Name}))
+	}
+	for _, v := range views {
+		b.add(s.removalStep(v))
+	}
+	b.add(b.unconfirmed()...)
+	if len(views) == 0 {
+		b.add(b.other("empty", "no instance is left on "+b.v.Label, "", StepDone, ""))
+	}
+}
+
+// removalWays is what takes an instance off a node for good, by its status: stopping it is no help.
+var removalWays = map[string][]IntentKind{
+	"ACTIVE":        {IntentLiveMigrate, IntentColdMigrate},
+	"PAUSED":        {IntentLiveMigrate},
+	"SHUTOFF":       {IntentColdMigrate},
+	"VERIFY_RESIZE": {IntentConfirmResize, IntentRevertResize},
+}
+
+// removalStep takes one instance off a node that is to be removed.
+func (s *Snapshot) removalStep(v InstanceView) Step {
+	if s.moving(v.Instance) {
+		return s.movingStep(v)
+	}
+	ways := removalWays[v.Instance.Status]
+	if len(ways) == 0 {
+		st := s.noWayStep(v)
+		st.Why = join("It is "+v.Instance.Status+" on a node that is to be removed, and Nova does not move it as it is.", s.ownerText(v))
+		return st
+	}
+	st := Plan(s, Intent{Kind: ways[0], Instance: v.Instance.ID})
+	st.Why = join("Its node is to be removed, and goes only without it.", st.Why)
+	for _, kind := range ways[1:] {
+		st.Alternatives = append(st.Alternatives, Plan(s, Intent{Kind: kind, Instance: v.Instance.ID}))
+	}
+	return st
+}

@@ -1,0 +1,131 @@
+package core
+
+import (
+	"context"
+	"time"
+)
+
+// objectWriter changes, makes or deletes one lock or request.
+type objectWriter struct {
+	dryRun, do func(context.Context) error
+	before     func(context.Context) error // what has to hold besides, asked right before; may be nil
+	look       func(context.Context) outcome
+	from, to   string
+}
+
+func (w *objectWriter) check(ctx context.Context) error {
+	if w.before != nil {
+		if err := w.before(ctx); err != nil {
+			return err
+		}
+	}
+	return w.dryRun(ctx)
+}
+
+func (w *objectWriter) write(ctx context.Context) error { return w.do(ctx) }
+
+func (w *objectWriter) outcome(ctx context.Context, _ time.Time) outcome { return w.look(ctx) }
+
+func (w *objectWriter) values() (string, string) { return w.from, w.to }
+
+// objectWriter makes the writer of a change of a lock or a request.
+func (e *Engine) objectWriter(step Step, c Change) *objectWriter {
+	k := e.cfg.Kubernetes
+	w := &objectWriter{dryRun: e.dryRunOf(c)}
+	switch c := c.(type) {
+	case SetLock:
+		w.from, w.to = "state "+textOf(oneLine(string(c.Was), 40), "(not set)"), c.To.String()
+		w.do = func(ctx context.Context) error { return k.SetLock(ctx, c.Lock, c.Was, c.To, false) }
+		w.look = func(ctx context.Context) outcome {
+			l, err := k.Lock(ctx, c.Lock)
+			if err != nil {
+				return outcome{err: err}
+			}
+			return seen(l.RawState == c.To.State, "the lock says "+textOf(oneLine(string(l.RawState), 40), "no state"))
+		}
+	case SetInnerState:
+		w.from, w.to = innerText(c.Was), innerText(c.To)
+		w.do = func(ctx context.Context) error { return k.SetInnerState(ctx, c.Lock, c.Was, c.To, false) }
+		w.look = func(ctx context.Context) outcome {
+			l, err := k.Lock(ctx, c.Lock)
+			if err != nil {
+				return outcome{err: err}
+			}
+			return seen(l.InnerState == c.To, "the lock has "+innerText(l.InnerState))
+		}
+	case CreateLock:
+		w.from, w.to = "not there", "lock of "+oneLine(c.Lock.Controller, 60)
+		w.do = func(ctx context.Context) error { return k.CreateLock(ctx, c.Lock, false) }
+		w.look = func(ctx context.Context) outcome {
+			l, err := k.Lock(ctx, c.Lock.Ref())
+			if err != nil {
+				return outcome{err: err}
+			}
+			return seen(l.Controller == c.Lock.Controller && l.Node == c.Lock.Node, "the lock is there")
+		}
+	case CreateRequest:
+		w.from, w.to = "not there", requestText(c.Request.Scope, c.Request.Release)
+		w.do = func(ctx context.Context) error { return k.CreateRequest(ctx, c.Request, false) }
+		w.look = func(ctx context.Context) outcome {
+			r, err := k.Request(ctx, c.Request.Ref())
+			if err != nil {
+				return outcome{err: err}
+			}
+			return seen(r.ByHand() && r.Node == c.Request.Node, "the request is there")
+		}
+	case DeleteObject:
+		w.from, w.to = "there", "deleted"
+		w.do = func(ctx context.Context) error { return k.Delete(ctx, c.Object, false) }
+		w.look = func(ctx context.Context) outcome { return e.deletion(ctx, c.Object) }
+	}
+	return w
+}
+
+// seen is the outcome of a write that shows at once.
+func seen(done bool, text string) outcome {
+	if done {
+		return outcome{state: OperationDone, text: text}
+	}
+	return outcome{state: OperationVerifying, text: text}
+}
+
+// deletion tells how a deletion goes. A finalizer keeps the object until the controllers are through with it: that it is on
+// its way is all that was asked for.
+func (e *Engine) deletion(ctx context.Context, ref Ref) outcome {
+	var deleting time.Time
+	var err error
+	switch ref.Kind {
+	case KindClusterMaintenanceRequest, KindNodeMaintenanceRequest:
+		var r *MaintenanceRequest
+		if r, err = e.cfg.Kubernetes.Request(ctx, ref); err == nil {
+			deleting = r.Deleting
+		}
+	default:
+		var l *WorkloadLock
+		if l, err = e.cfg.Kubernetes.Lock(ctx, ref); err == nil {
+			deleting = l.Deleting
+		}
+	}
+	switch {
+	case err != nil && isGone(err):
+		return outcome{state: OperationDone, text: "it is gone"}
+	case err != nil:
+		return outcome{err: err}
+	case !deleting.IsZero():
+		return outcome{state: OperationDone, text: "it is being removed: it goes when its controllers are through with it"}
+	}
+	return outcome{state: OperationVerifying, text: "it is still there"}
+}
+
+func innerText(state string) string { return "inner_state=" + textOf(oneLine(state, 40), "(not set)") }
+
+func requestText(scope Scope, release string) string {
+	text := "request"
+	if scope != "" {
+		text += ", scope " + oneLine(string(scope), 20)
+	}
+	if release != "" {
+		text += ", release " + oneLine(release, 60)
+	}
+	return text
+}

@@ -1,0 +1,327 @@
+package core
+
+import (
+	"strconv"
+	"strings"
+)
+
+// objectName is a name that Kubernetes takes for an object, made of a text: RFC 1123, at most 63 characters.
+func objectName(text string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(text) {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '.':
+			b.WriteRune(r)
+		default:
+			b.WriteByte('-')
+		}
+	}
+	name := strings.Trim(b.String(), "-.")
+	if len(name) > 63 {
+		name = strings.TrimRight(name[:63], "-.")
+	}
+	return textOf(name, "lockstep")
+}
+
+// ask plans a maintenance request that is made by hand: maintenance without an update. LCM makes them for its updates, and
+// never looks at one that it did not make; the application controllers answer both in the same way (mosk-facts 1.2).
+func (p *planner) ask() {
+	if p.i.Kind == IntentAskCluster {
+		p.askCluster()
+		return
+	}
+	p.askNode()
+}
+
+func (p *planner) askCluster() {
+	s := p.s
+	name := objectName(s.Cluster)
+	p.step.Title, p.step.Risk, p.step.Label = "ask for the maintenance of the cluster", RiskHigh, oneLine(s.Cluster, 64)
+	p.identify(Ref{Kind: KindClusterMaintenanceRequest, Name: name})
+	p.step.Type = typable(s.Cluster, name)
+	p.common([]SourceID{SourceClusterRequests, SourceClusterLocks, SourceNodeRequests}, s.busyOn())
+	r := s.ClusterRequest()
+	p.requestFact(r)
+	p.guardNoRequest("the cluster", r, SourceClusterRequests)
+	p.guardRelease(s.ClusterLocks)
+	p.step.Why = "For maintenance without an update. The application controllers make the cluster safe for work on its nodes: Ceph stops balancing its data, OpenStack waits until all its services are healthy."
+	p.step.Then = "Each controller releases its cluster lock when it is ready; then nodes can be asked for. LCM does nothing by itself: what is done on the nodes is yours."
+	if r != nil {
+		if r.Deleting.IsZero() && r.ByHand() {
+			p.done = "it is asked for since " + clockText(r.Created)
+		}
+		return
+	}
+	new := NewRequest{Kind: KindClusterMaintenanceRequest, Name: name, Release: p.i.Release}
+	p.step.Commands = requestCommand(new)
+	p.step.Undo = "withdraw it: " + deleteCommand(new.Ref())
+	p.step.Change = CreateRequest{Request: new}
+}
+
+func (p *planner) askNode() {
+	s, name := p.s, p.i.Node
+	n := s.Nodes[name]
+	label := oneLine(s.Label(name), 64)
+	p.step.Title, p.step.Risk, p.step.Node, p.step.Label = "ask for the maintenance of "+label, RiskHigh, name, label
+	sources := []SourceID{SourceNodes, SourceNodeRequests, SourceNodeLocks, SourceClusterRequests, SourceClusterLocks, SourceDeletionRequests}
+	p.identify(Ref{Kind: KindNodeMaintenanceRequest, Name: name})
+	p.step.ID += "/" + string(p.i.Scope)
+	p.common(sources, s.busyOn(name))
+	if n == nil {
+		p.unknown("the node exists", "the cluster has no node "+textOf(label, "without a name"))
+		return
+	}
+	p.step.Title += ", scope " + textOf(oneLine(string(p.i.Scope), 20), "not set")
+	p.step.Type = typable(n.Label(), n.UID)
+	p.guard(guardExists("the node", n.Ref()))
+	p.fact("uid", n.UID)
+	r := s.NodeRequest(name)
+	p.requestFact(r)
+	p.guardNoRequest("the node", r, SourceNodeRequests)
+	p.guard(Guard{ID: "scope", Text: "the scope is one that the API knows", Holds: p.i.Scope == ScopeOS || p.i.Scope == ScopeDrain, Answer: textOf(oneLine(string(p.i.Scope), 20), "none"),
+		Remedy: "os when the host may reboot, drain when it does not"})
+	p.guardRelease(s.NodeLocks[name])
+	p.guardClusterReady()
+	p.guardOneAtATime(n)
+	deletion := Guard{ID: "stays", Text: "the node is not to be removed", Holds: s.Deletions[name] == nil, Answer: "nobody asks for its removal"}
+	if !deletion.Holds {
+		deletion.Answer = "it has a NodeDeletionRequest"
+	}
+	p.guard(deletion)
+	if p.i.Scope == ScopeOS {
+		p.step.Why = "For work on the host that may reboot it. In scope os the OpenStack controller gets the instances off the node by its migration mode and their tags."
+		p.hostModeFact(n)
+	} else {
+		p.step.Why = "For work on the node's pods without a reboot. In scope drain no instance is moved."
+	}
+	p.step.Then = "The node's controllers prepare it and release their locks one after the other. Then the node is yours: drain it, do your work, and withdraw the request."
+	if r != nil {
+		if r.Deleting.IsZero() && r.ByHand() && s.scopeOf(r) == p.i.Scope {
+			p.done = "it is asked for since " + clockText(r.Created)
+		}
+		return
+	}
+	new := NewRequest{Kind: KindNodeMaintenanceRequest, Name: objectName(name), Node: name, Scope: p.i.Scope, Release: p.i.Release}
+	p.step.Commands = requestCommand(new)
+	p.step.Undo = "withdraw it: " + deleteCommand(new.Ref())
+	p.step.Change = CreateRequest{Request: new}
+}
+
+// hostModeFact is the migration mode by which the node will be evacuated.
+func (p *planner) hostModeFact(n *Node) {
+	p.fact("migration mode", textOr(n.annotation(AnnotationMigrationMode), "(not set)"))
+}
+
+func (p *planner) guardNoRequest(what string, r *MaintenanceRequest, source SourceID) {
+	g := Guard{ID: "not-asked", Text: "nobody asks for " + what + " yet", Holds: r == nil && p.s.known(source), Answer: "no request"}
+	switch {
+	case r != nil && r.ByHand():
+		g.Answer = "it is asked for by hand since " + clockText(r.Created)
+	case r != nil:
+		g.Answer = "LCM asks for it since " + clockText(r.Created)
+		g.Remedy = "wait for the end of LCM's update"
+	case !p.s.known(source):
+		g.Answer = "not known: " + p.s.whyUnknown(source)
+	}
+	p.guard(g)
+}
+
+// guardRelease holds when the release is the one that the OpenStack controller is at: it leaves requests of another alone
+// (mosk-facts 4.1, text A). A request without a release it takes.
+func (p *planner) guardRelease(locks []*WorkloadLock) {
+	g := Guard{ID: "release", Text: "the release is that of the OpenStack controller", Holds: true, Answer: textOf(oneLine(p.i.Release, 60), "none: it takes the request as it is"),
+		Remedy: "leave it out, or take the one in its lock"}
+	for _, l := range locks {
+		if l.Controller == ControllerOpenStack && p.i.Release != "" && l.Release != "" && l.Release != p.i.Release {
+			g.Holds, g.Answer = false, oneLine(p.i.Release, 60)+", and its lock is at "+oneLine(l.Release, 60)
+		}
+	}
+	p.guard(g)
+}
+
+// guardClusterReady holds when the cluster is in a maintenance that was asked for by hand, and all its locks are released:
+// LCM itself asks for nodes only then (mosk-facts 1.7).
+func (p *planner) guardClusterReady() {
+	s := p.s
+	g := Guard{ID: "cluster", Text: "the cluster is in maintenance by hand", Remedy: "ask for the cluster first"}
+	r := s.ClusterRequest()
+	var held []string
+	for _, l := range s.ClusterLocks {
+		if l.State() != LockInactive {
+			held = append(held, oneLine(l.Controller, 40))
+		}
+	}
+	switch {
+	case !s.known(SourceClusterRequests):
+		g.Answer, g.Remedy = "not known: "+s.whyUnknown(SourceClusterRequests), ""
+	case r == nil:
+		g.Answer = "nobody asks for it"
+	case !r.Deleting.IsZero():
+		g.Answer, g.Remedy = "its request is being removed", "wait until it is gone"
+	case !r.ByHand():
+		g.Answer, g.Remedy = "LCM's update runs, and LCM asks for the nodes", "wait for its end"
+	case len(held) > 0:
+		g.Answer, g.Remedy = "still held by "+some(held, 4), "wait until all cluster locks are inactive"
+	default:
+		g.Holds, g.Answer = true, "since "+clockText(r.Created)
+	}
+	if r != nil {
+		p.fact("cluster request", r.UID)
+	} else {
+		p.fact("cluster request", "")
+	}
+	p.guard(g)
+}
+
+// guardOneAtATime holds when no more nodes of a role are in maintenance than the controllers' rule allows (mosk-facts 4.1:
+// any role that is full holds up all).
+func (p *planner) guardOneAtATime(n *Node) {
+	s := p.s
+	g := Guard{ID: "concurrency", Text: "no more nodes are in maintenance than the rule allows", Holds: true, Remedy: "wait until one is back"}
+	under := map[Role][]string{}
+	for _, name := range s.NodeNames() {
+		if name == n.Name || len(s.NodeRequests[name]) == 0 {
+			continue
+		}
+		for _, role := range s.Nodes[name].Roles {
+			under[role] = append(under[role], s.Label(name))
+		}
+	}
+	var full []string
+	for _, role := range []Role{RoleController, RoleGateway, RoleCompute} {
+		most, ok := s.Settings.MaxParallelNodes[role]
+		if ok && most > 0 && len(under[role]) >= most {
+			full = append(full, string(role)+": "+some(under[role], 3))
+		}
+	}
+	g.Answer = "none of its roles is full"
+	if len(full) > 0 {
+		g.Holds, g.Answer = false, strings.Join(full, "; ")
+	}
+	p.guard(g)
+}
+
+// withdraw plans the end of a maintenance request.
+func (p *planner) withdraw() {
+	s, ref := p.s, p.i.Object
+	p.step.Title = "withdraw the maintenance request"
+	r := s.requestByUID(ref.UID)
+	if r == nil {
+		p.identify(ref)
+		p.step.Label = oneLine(ref.Name, 64)
+		p.common([]SourceID{SourceClusterRequests, SourceNodeRequests}, s.busyOn())
+		p.unknown("the request exists", "it is gone")
+		return
+	}
+	p.identify(r.Ref())
+	p.step.Node, p.step.Risk = r.Node, RiskHigh
+	p.common([]SourceID{SourceNodes, SourceClusterRequests, SourceNodeRequests, SourceClusterLocks, SourceNodeLocks}, s.busyOn(r.Node))
+	p.guard(guardExists("the request", r.Ref()))
+	p.requestFact(r)
+	of := "the cluster"
+	p.step.Label = oneLine(s.Cluster, 64)
+	if r.Kind == KindNodeMaintenanceRequest {
+		of = oneLine(s.Label(r.Node), 64)
+		p.step.Label = of
+	}
+	p.step.Title += " of " + of
+	p.step.Type = typable(p.step.Label, r.UID)
+	p.step.Why = "The maintenance is over."
+	if !r.ByHand() {
+		p.step.Risk, p.step.Type = RiskHighest, typable(r.Name, r.UID)
+		p.step.Why = "LCM made this request and works by it: without it the controllers take their locks back in the middle of its work. Withdraw it only when LCM is not coming back to it."
+	}
+	if r.Kind == KindNodeMaintenanceRequest {
+		p.guardNodeBack(r.Node)
+		p.step.Then = "The controllers wait for the node, its pods, its compute service and its agents, and take their locks back. The request is gone when they are through."
+	} else {
+		p.guardNoNodes()
+		p.step.Then = "The controllers take their cluster locks back."
+	}
+	if !r.Deleting.IsZero() {
+		p.done = "it is being removed since " + clockText(r.Deleting)
+		return
+	}
+	p.step.Commands = []string{deleteCommand(r.Ref())}
+	p.step.Undo = "ask again"
+	p.step.Change = DeleteObject{Object: r.Ref()}
+}
+
+// guardNodeBack holds when the node can take instances and pods again.
+func (p *planner) guardNodeBack(name string) {
+	n := p.s.Nodes[name]
+	g := Guard{ID: "back", Text: "the node is Ready and not cordoned"}
+	switch {
+	case n == nil:
+		g.Holds, g.Answer = true, "it is gone"
+	case n.Ready != "True":
+		g.Answer, g.Remedy = "it is not Ready"+inBrackets(n.ReadyReason), "wait until it is back"
+	case n.Cordoned:
+		g.Answer, g.Remedy = "it is cordoned", shellCommand("kubectl", "uncordon", n.Name)
+	default:
+		g.Holds, g.Answer = true, "Ready"
+	}
+	if n != nil {
+		p.fact("ready", n.Ready)
+		p.fact("cordoned", strconv.FormatBool(n.Cordoned))
+	}
+	p.guard(g)
+}
+
+// guardNoNodes holds when no node is in maintenance any more.
+func (p *planner) guardNoNodes() {
+	var names []string
+	for _, name := range p.s.NodeNames() {
+		if len(p.s.NodeRequests[name]) > 0 {
+			names = append(names, p.s.Label(name))
+		}
+	}
+	g := Guard{ID: "no-nodes", Text: "no node is in maintenance", Holds: len(names) == 0 && p.s.known(SourceNodeRequests), Answer: "none", Remedy: "withdraw the nodes' requests first"}
+	switch {
+	case len(names) > 0:
+		g.Answer = some(names, 4)
+	case !g.Holds:
+		g.Answer = "not known: " + p.s.whyUnknown(SourceNodeRequests)
+	}
+	p.guard(g)
+}
+
+// requestByUID is a maintenance request; nil when it is not there.
+func (s *Snapshot) requestByUID(uid string) *MaintenanceRequest {
+	if uid == "" {
+		return nil
+	}
+	for _, r := range s.ClusterRequests {
+		if r.UID == uid {
+			return r
+		}
+	}
+	for _, list := range s.NodeRequests {
+		for _, r := range list {
+			if r.UID == uid {
+				return r
+			}
+		}
+	}
+	return nil
+}
+
+// requestCommand makes a request with kubectl.
+func requestCommand(r NewRequest) []string {
+	spec := map[string]string{}
+	for key, value := range map[string]string{"nodeName": r.Node, "scope": string(r.Scope), "release": r.Release} {
+		if value != "" {
+			spec[key] = value
+		}
+	}
+	object := jsonText(map[string]any{
+		"apiVersion": "lcm.mirantis.com/v1alpha1", "kind": r.Kind,
+		"metadata": map[string]any{"name": r.Name, "labels": map[string]string{"app.kubernetes.io/managed-by": MadeByLockstep}},
+		"spec":     spec,
+	})
+	return []string{"kubectl create -f - <<< " + shellQuote(object)}
+}
+
+func deleteCommand(ref Ref) string {
+	return shellCommand("kubectl", "delete", strings.ToLower(string(ref.Kind)), ref.Name, "--wait=false")
+}

@@ -1,0 +1,251 @@
+package kube
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"lockstep/core"
+)
+
+// maintenanceKinds are the kinds that a Writer makes, changes and deletes besides nodes.
+var maintenanceKinds = map[core.Kind]schema.GroupVersionResource{
+	core.KindClusterWorkloadLock:       lcm("clusterworkloadlocks"),
+	core.KindNodeWorkloadLock:          lcm("nodeworkloadlocks"),
+	core.KindClusterMaintenanceRequest: lcm("clustermaintenancerequests"),
+	core.KindNodeMaintenanceRequest:    lcm("nodemaintenancerequests"),
+}
+
+// patchAttempts is how often a patch that tests the resourceVersion is made anew: others write to the object as well, and
+// what they write mostly has nothing to do with what is patched.
+const patchAttempts = 4
+
+// Lock implements core.KubernetesWriter.
+func (w *Writer) Lock(ctx context.Context, ref core.Ref) (*core.WorkloadLock, error) {
+	u, err := w.object(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	return lockFrom(ref.Kind)(u).(*core.WorkloadLock), nil
+}
+
+// Request implements core.KubernetesWriter.
+func (w *Writer) Request(ctx context.Context, ref core.Ref) (*core.MaintenanceRequest, error) {
+	u, err := w.object(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	return requestFrom(ref.Kind)(u).(*core.MaintenanceRequest), nil
+}
+
+// SetLock implements core.KubernetesWriter.
+func (w *Writer) SetLock(ctx context.Context, ref core.Ref, was core.LockState, to core.LockStatus, dryRun bool) error {
+	return w.swap(ctx, ref, "status", dryRun, func(u *unstructured.Unstructured) ([]operation, error) {
+		is := lockFrom(ref.Kind)(u).(*core.WorkloadLock)
+		if is.RawState != was {
+			return nil, otherwise(ref, fmt.Sprintf("says the state %q; expected was %q", cut(string(is.RawState)), cut(string(was))))
+		}
+		var patch []operation
+		if fields(u.Object).at("status") == nil {
+			patch = append(patch, operation{"add", "/status", map[string]string{}})
+		}
+		patch = append(patch, setText("/status/state", string(was), string(to.State))...)
+		patch = append(patch, setText("/status/errorMessage", is.Message, to.Message)...)
+		if to.Release != "" {
+			patch = append(patch, setText("/status/release", is.Release, to.Release)...)
+		}
+		return patch, nil
+	})
+}
+
+// SetInnerState implements core.KubernetesWriter.
+func (w *Writer) SetInnerState(ctx context.Context, ref core.Ref, was, to string, dryRun bool) error {
+	return w.swap(ctx, ref, "", dryRun, func(u *unstructured.Unstructured) ([]operation, error) {
+		if is := fields(u.Object).at("metadata", "annotations").text(annotationInnerState); is != was {
+			return nil, otherwise(ref, fmt.Sprintf("has the inner_state %q; expected was %q", cut(is), cut(was)))
+		}
+		var patch []operation
+		if fields(u.Object).at("metadata", "annotations") == nil {
+			patch = append(patch, operation{"add", "/metadata/annotations", map[string]string{}})
+		}
+		return append(patch, setText(annotationPath(annotationInnerState), was, to)...), nil
+	})
+}
+
+// setText makes a text to, of which empty means that it is not there.
+func setText(path, was, to string) []operation {
+	switch {
+	case was == to:
+		return nil
+	case to == "":
+		return []operation{{Op: "remove", Path: path}}
+	}
+	return []operation{{"add", path, to}} // an add replaces what is there (RFC 6902)
+}
+
+// CreateLock implements core.KubernetesWriter. The state is no part of what is made: without one a lock counts as active
+// (mosk-facts 1.1).
+func (w *Writer) CreateLock(ctx context.Context, l core.NewLock, dryRun bool) error {
+	spec := map[string]any{"controllerName": l.Controller}
+	if l.Node != "" {
+		spec["nodeName"] = l.Node
+	}
+	return w.create(ctx, l.Ref(), spec, dryRun)
+}
+
+// CreateRequest implements core.KubernetesWriter.
+func (w *Writer) CreateRequest(ctx context.Context, r core.NewRequest, dryRun bool) error {
+	spec := map[string]any{}
+	for key, value := range map[string]string{"nodeName": r.Node, "release": r.Release, "scope": string(r.Scope)} {
+		if value != "" {
+			spec[key] = value
+		}
+	}
+	return w.create(ctx, r.Ref(), spec, dryRun)
+}
+
+func (w *Writer) create(ctx context.Context, ref core.Ref, spec map[string]any, dryRun bool) error {
+	gvr, call := maintenanceKinds[ref.Kind], describeCall("create", ref, dryRun)
+	u := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": gvr.GroupVersion().String(),
+		"kind":       string(ref.Kind),
+		"metadata":   map[string]any{"name": ref.Name, "labels": map[string]any{labelManagedBy: core.MadeByLockstep}},
+		"spec":       spec,
+	}}
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	_, err := w.client.resource(gvr, "").Create(ctx, u, metav1.CreateOptions{FieldManager: fieldManager, DryRun: dryRunOption(dryRun)})
+	if err != nil {
+		return Describe(err, call)
+	}
+	return nil
+}
+
+// Delete implements core.KubernetesWriter.
+func (w *Writer) Delete(ctx context.Context, ref core.Ref, dryRun bool) error {
+	uid := types.UID(ref.UID)
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	err := w.client.resource(maintenanceKinds[ref.Kind], "").Delete(ctx, ref.Name,
+		metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}, DryRun: dryRunOption(dryRun)})
+	if err != nil {
+		return Describe(err, describeCall("delete", ref, dryRun))
+	}
+	return nil
+}
+
+// swap is a compare-and-swap: it reads the object, lets patch compare it and say what to change, and sends that with tests
+// of the UID and the resourceVersion that were read. What others write in between is a reason to compare again.
+func (w *Writer) swap(ctx context.Context, ref core.Ref, subresource string, dryRun bool, patch func(*unstructured.Unstructured) ([]operation, error)) error {
+	for attempt := 1; ; attempt++ {
+		u, err := w.object(ctx, ref)
+		if err != nil {
+			return err
+		}
+		changes, err := patch(u)
+		if err != nil {
+			return err
+		}
+		if len(changes) == 0 {
+			return nil
+		}
+		tests := []operation{{"test", "/metadata/uid", ref.UID}, {"test", "/metadata/resourceVersion", u.GetResourceVersion()}}
+		err = w.patchObject(ctx, ref, subresource, append(tests, changes...), dryRun)
+		if err == nil || Describe(err, "").Kind != core.ErrConflict || attempt == patchAttempts {
+			return err
+		}
+	}
+}
+
+func (w *Writer) patchObject(ctx context.Context, ref core.Ref, subresource string, patch []operation, dryRun bool) error {
+	call := describeCall("patch", ref, dryRun)
+	body, err := json.Marshal(patch)
+	if err != nil {
+		return &core.APIError{Kind: core.ErrInvalid, Server: core.ServerKubernetes, Call: call, Message: err.Error(), Err: err}
+	}
+	var subresources []string
+	if subresource != "" {
+		subresources = []string{subresource}
+	}
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	_, err = w.client.resource(maintenanceKinds[ref.Kind], "").Patch(ctx, ref.Name, types.JSONPatchType, body,
+		metav1.PatchOptions{FieldManager: fieldManager, DryRun: dryRunOption(dryRun)}, subresources...)
+	if err == nil {
+		return nil
+	}
+	e := Describe(err, call)
+	if unapplied(err) {
+		e.Kind = core.ErrConflict
+	}
+	return e
+}
+
+// object reads exactly the object that has ref's kind, name and, where it has one, UID, from the server itself.
+func (w *Writer) object(ctx context.Context, ref core.Ref) (*unstructured.Unstructured, error) {
+	call := describeCall("get", ref, false)
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	u, err := w.client.resource(maintenanceKinds[ref.Kind], "").Get(ctx, ref.Name, metav1.GetOptions{})
+	if err != nil {
+		return nil, Describe(err, call)
+	}
+	if uid := string(u.GetUID()); ref.UID != "" && uid != ref.UID {
+		return nil, &core.APIError{
+			Kind: core.ErrConflict, Server: core.ServerKubernetes, Call: call, Status: http.StatusConflict,
+			Message: fmt.Sprintf("the %s of this name has the UID %s, not %s: it was deleted and made again", ref.Kind, uid, ref.UID),
+			Remedy:  "This is another object under the old name. Look at it, then decide again.",
+		}
+	}
+	return u, nil
+}
+
+// otherwise is the conflict of an object that is not as expected.
+func otherwise(ref core.Ref, is string) *core.APIError {
+	return &core.APIError{
+		Kind: core.ErrConflict, Server: core.ServerKubernetes, Call: describeCall("patch", ref, false), Status: http.StatusConflict,
+		Message: "it " + is,
+		Remedy:  "Someone else has changed it. Look at it as it is now, then decide again.",
+	}
+}
+
+func describeCall(verb string, ref core.Ref, dryRun bool) string {
+	call := verb + " " + strings.ToLower(string(ref.Kind)) + " " + ref.Name
+	if dryRun {
+		call += " (dry run)"
+	}
+	return call
+}
+
+func dryRunOption(dryRun bool) []string {
+	if dryRun {
+		return []string{metav1.DryRunAll}
+	}
+	return nil
+}
+
+// MaintenancePermissions are what changing locks and requests by hand needs beyond WatchPermissions.
+func MaintenancePermissions() []Permission {
+	var needs []Permission
+	for _, plural := range []string{"clusterworkloadlocks", "nodeworkloadlocks"} {
+		gvr := lcm(plural)
+		for _, verb := range []string{"get", "create", "patch", "delete"} {
+			needs = append(needs, Permission{Verb: verb, Group: gvr.Group, Resource: gvr.Resource})
+		}
+		needs = append(needs, Permission{Verb: "patch", Group: gvr.Group, Resource: gvr.Resource + "/status"})
+	}
+	for _, plural := range []string{"clustermaintenancerequests", "nodemaintenancerequests"} {
+		gvr := lcm(plural)
+		for _, verb := range []string{"get", "create", "delete"} {
+			needs = append(needs, Permission{Verb: verb, Group: gvr.Group, Resource: gvr.Resource})
+		}
+	}
+	return needs
+}
