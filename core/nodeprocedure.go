@@ -332,6 +332,7 @@ func (b *nodeSteps) outside() {
 	switch b.v.Stage {
 	case StageDone:
 		b.add(b.other("done", b.v.Label+" went through its maintenance", "", StepDone, b.v.What))
+		b.leftInner()
 		b.restore()
 		b.compute()
 		return
