@@ -80,6 +80,7 @@ type options struct {
 
 	readOnly bool
 	write    bool
+	actAs    []string
 	theme    string
 	ascii    bool
 	logFile  string
@@ -100,9 +101,15 @@ func (o *options) addTo(root *cobra.Command) {
 	f := root.Flags()
 	f.BoolVar(&o.readOnly, "read-only", false, "writing cannot be armed in this run")
 	f.BoolVar(&o.write, "write", false, "arm writing from the start; each step is still confirmed by itself")
+	o.addActAs(root)
 	o.addScreen(root)
 	root.MarkFlagsMutuallyExclusive("read-only", "write")
 	root.MarkFlagsMutuallyExclusive("os-cloud", "os-from-cluster")
+}
+
+// addActAs adds the flag by which Lockstep plays application controllers.
+func (o *options) addActAs(cmd *cobra.Command) {
+	cmd.Flags().StringSliceVar(&o.actAs, "act-as", nil, "play the application controller of this `name`, by confirmed steps; it must not run itself (more than once: several)")
 }
 
 // addScreen adds the flags of the commands that open the dashboard.

@@ -36,6 +36,8 @@ type config struct {
 	StaleAfter     time.Duration       `yaml:"staleAfter"`
 	Overdue        float64             `yaml:"overdue"`
 	MigrateAtOnce  int                 `yaml:"migrateAtOnce"`
+	ActAs          []string            `yaml:"actAs"`
+	Controllers    map[string]played   `yaml:"controllers"`
 	Parallel       struct {
 		Compute int `yaml:"compute"`
 		Gateway int `yaml:"gateway"`
@@ -124,6 +126,9 @@ func (c *config) read(raw []byte) error {
 	}
 	if _, err := tui.Rebind(tui.Actions(), c.Keys); err != nil {
 		wrong = append(wrong, fmt.Sprintf("line %d: %v", lineOf(&document, "keys"), err))
+	}
+	if err := c.checkControllers(); err != nil {
+		wrong = append(wrong, fmt.Sprintf("line %d: %v", lineOf(&document, "controllers"), err))
 	}
 	if len(wrong) > 0 {
 		return errors.New(strings.Join(wrong, "\n"))

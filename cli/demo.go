@@ -67,6 +67,7 @@ With --from the simulated cloud is your own, as "lockstep snapshot" has found it
 	cmd.Flags().BoolVar(&list, "list", false, "list the scenarios and what each teaches")
 	cmd.Flags().StringVarP(&output, "output", "o", formatText, "`format` of the list: text or json")
 	cmd.Flags().BoolVar(&wrong, "faults", false, "list what can go wrong with the servers, for --fault and for the panel behind the key f4")
+	o.addActAs(cmd)
 	o.addScreen(cmd)
 	return cmd
 }

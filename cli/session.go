@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"k8s.io/apimachinery/pkg/labels"
+
 	"lockstep/core"
 	"lockstep/kube"
 	"lockstep/nova"
@@ -27,6 +29,8 @@ type session struct {
 
 	down  []core.Delta // what the sources say that have no adapter
 	focus atomic.Pointer[string]
+
+	selectors map[string]labels.Selector // of the nodes of the controllers that are played
 
 	rehearsal tui.Rehearsal // behind the demo's panel; nil on a real cloud
 }
@@ -64,6 +68,11 @@ func open(ctx context.Context, p place, log *log) (*session, error) {
 	if p.readOnly {
 		cfg.Barred = "Lockstep was started with --read-only"
 	}
+	acted, selectors, err := p.played()
+	if err != nil {
+		return nil, err
+	}
+	cfg.Settings.ActAs, s.selectors = acted, selectors
 	client, err := s.openKubernetes(ctx, p, &cfg)
 	if err != nil {
 		return nil, err
@@ -156,7 +165,7 @@ func (s *session) unavailable(sources []core.SourceID, err error) {
 }
 
 func (s *session) watch(p place, client *kube.Client) {
-	watch := kube.WatchOptions{Log: s.log.Logger}
+	watch := kube.WatchOptions{Log: s.log.Logger, Selectors: s.selectors}
 	if p.pace > 1 {
 		watch = hurried(watch, p.pace)
 	}

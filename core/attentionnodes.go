@@ -84,8 +84,8 @@ func (f *attentionFacts) nodeLocks(n nodeAttention) {
 
 // nodeWaits is a node that goes no further without the operator.
 func (f *attentionFacts) nodeWaits(n nodeAttention) {
-	if !f.waits(n.NodeView) || n.Request == nil && f.s.Deletions[n.Name] != nil {
-		return // what holds a removal is told by a rule of its own
+	if !f.waits(n.NodeView) || n.Request == nil && f.s.Deletions[n.Name] != nil || f.s.playsOn(ControllerOpenStack, n.Name) {
+		return // what holds a removal, and what is asked of a controller that is played, is told by rules of their own
 	}
 	left := f.leftFor(n)
 	says := n.message.Class == MessageActionable && n.message.ID != "J"

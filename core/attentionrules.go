@@ -27,6 +27,7 @@ const (
 var attentionRules = []func(*attentionFacts){
 	(*attentionFacts).clusterLocks,
 	(*attentionFacts).overrides,
+	(*attentionFacts).acting,
 	(*attentionFacts).controllerAway,
 	(*attentionFacts).outages,
 	(*attentionFacts).phasesOverdue,
@@ -184,6 +185,9 @@ func (f *attentionFacts) lockState(l *WorkloadLock, m LockMessage, a Attention) 
 // removal (mosk-facts 4.1).
 func (f *attentionFacts) controllerAway() {
 	c := f.s.Controller
+	if _, played := f.s.actAs(ControllerOpenStack); played {
+		return // Lockstep does its part
+	}
 	if c == nil || c.Replicas == 0 || c.Ready > 0 || !f.s.known(SourceOpenStackController) {
 		return
 	}

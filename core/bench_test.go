@@ -23,6 +23,12 @@ type testCloud struct {
 	requests    map[string]*MaintenanceRequest
 	cluster     *MaintenanceRequest // the cluster's; nil when nobody asks for it
 	clusterLock *WorkloadLock
+	notReady    map[string][]string // pods, by namespace/node
+	osdpl       *OpenStackStatus
+	rockoon     *Deployment
+	pods        *NodePods // of cmp-1; nil: all ready
+	agents      []*NetworkAgent
+	roles       map[string][]Role // of the nodes that are no computes
 	lastID      int
 
 	writes []string
@@ -35,6 +41,7 @@ type testCloud struct {
 	migrating bool                 // live migrations stay under way until finish
 	failMoves bool                 // live migrations are taken and then fail
 	onWrite   func(action string)
+	onLock    func(l *WorkloadLock, to LockState) // called when a lock is set, with the cloud locked
 }
 
 const failText = "No valid host was found. There are not enough hosts available."
@@ -77,8 +84,15 @@ func (c *testCloud) deltas(now time.Time) []Delta {
 	for name, uid := range c.uids {
 		nodes = append(nodes, &Node{Meta: Meta{Name: name, UID: uid, Created: worldTime.Add(-time.Hour)}, Roles: []Role{RoleCompute}, Ready: "True",
 			ReadySince: worldTime.Add(-time.Hour), Annotations: maps.Clone(c.annotations[name])})
-		l, s := *c.locks[name], *c.services[name]
-		locks, services = append(locks, &l), append(services, &s)
+		if roles := c.roles[name]; roles != nil {
+			nodes[len(nodes)-1].(*Node).Roles = roles
+		}
+		if l := c.locks[name]; l != nil {
+			cp := *l
+			locks = append(locks, &cp)
+		}
+		s := *c.services[name]
+		services = append(services, &s)
 	}
 	for _, r := range c.requests {
 		cp := *r
@@ -100,10 +114,25 @@ func (c *testCloud) deltas(now time.Time) []Delta {
 		cluster = append(cluster, &cp)
 	}
 	cwl := *c.clusterLock
+	pods := []Object{&NodePods{Node: "cmp-1"}, &NodePods{Node: "cmp-2"}, &NodePods{Node: "cmp-3"}}
+	if c.pods != nil {
+		pods[0] = c.pods
+	}
+	var osdpl, rockoon, agents []Object
+	if c.osdpl != nil {
+		cp := *c.osdpl
+		osdpl = append(osdpl, &cp)
+	}
+	if c.rockoon != nil {
+		rockoon = append(rockoon, c.rockoon)
+	}
+	for _, a := range c.agents {
+		agents = append(agents, a)
+	}
 	all := map[SourceID][]Object{
 		SourceNodes: nodes, SourceNodeLocks: locks, SourceNodeRequests: requests, SourceClusterRequests: cluster, SourceClusterLocks: {&cwl},
-		SourceDeletionRequests: nil, SourceDisableNotices: nil, SourceOpenStackStatus: nil, SourceOpenStackController: nil, SourceNodePods: nil,
-		SourceInstances: instances, SourceComputeServices: services, SourceMigrations: migrations, SourceNetworkAgents: nil, SourceProjects: nil,
+		SourceDeletionRequests: nil, SourceDisableNotices: nil, SourceOpenStackStatus: osdpl, SourceOpenStackController: rockoon, SourceNodePods: pods,
+		SourceInstances: instances, SourceComputeServices: services, SourceMigrations: migrations, SourceNetworkAgents: agents, SourceProjects: nil,
 	}
 	var out []Delta
 	for id, objects := range all {
@@ -368,6 +397,11 @@ type bench struct {
 
 func newBench(t testing.TB, dir string, cloud *testCloud) *bench {
 	t.Helper()
+	return newBenchWith(t, dir, cloud, DefaultSettings())
+}
+
+func newBenchWith(t testing.TB, dir string, cloud *testCloud, settings Settings) *bench {
+	t.Helper()
 	b := &bench{t: t, cloud: cloud, path: filepath.Join(dir, "journal.jsonl"), ended: make(chan struct{})}
 	var past []Record
 	if _, err := ReadJournal(b.path, func(r Record) { past = append(past, r) }); err != nil {
@@ -377,7 +411,7 @@ func newBench(t testing.TB, dir string, cloud *testCloud) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.engine = New(Config{Cluster: "mos", Operator: "anna@jump01", Settings: DefaultSettings(), Journal: journal, Past: past,
+	b.engine = New(Config{Cluster: "mos", Operator: "anna@jump01", Settings: settings, Journal: journal, Past: past,
 		Kubernetes: cloud, OpenStack: cloud, Lease: cloud, PollEvery: time.Millisecond, Settle: 50 * time.Millisecond,
 		Clock: func() time.Time { return worldTime }})
 	ctx, cancel := context.WithCancel(context.Background())

@@ -1,6 +1,9 @@
 package core
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // lockOf is the lock that a reference means; c.mu is held.
 func (c *testCloud) lockOf(ref Ref) (*WorkloadLock, error) {
@@ -68,6 +71,9 @@ func (c *testCloud) SetLock(_ context.Context, ref Ref, was LockState, to LockSt
 		case l.RawState != was:
 			return conflict("the state is %s", l.RawState)
 		case !dryRun:
+			if c.onLock != nil {
+				c.onLock(l, to.State)
+			}
 			l.RawState, l.Message = to.State, to.Message
 			if to.Release != "" {
 				l.Release = to.Release
@@ -157,4 +163,40 @@ func (c *testCloud) Delete(_ context.Context, ref Ref, dryRun bool) error {
 		}
 		return nil
 	})
+}
+
+func (c *testCloud) NotReadyPods(_ context.Context, namespace, node string) ([]string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.notReady[namespace+"/"+node], nil
+}
+
+func (c *testCloud) RemoveFinalizer(_ context.Context, ref Ref, finalizer string, dryRun bool) error {
+	return c.maybe(dryRun, "remove-finalizer", ref.Name, func(dryRun bool) error {
+		r, err := c.requestOf(ref)
+		switch {
+		case err != nil:
+			return err
+		case !slices.Contains(r.Finalizers, finalizer):
+			return conflict("it has not that finalizer")
+		case dryRun:
+			return nil
+		}
+		r.Finalizers = slices.DeleteFunc(slices.Clone(r.Finalizers), func(f string) bool { return f == finalizer })
+		if !r.Deleting.IsZero() && len(r.Finalizers) == 0 {
+			delete(c.requests, r.Node)
+		}
+		return nil
+	})
+}
+
+func (c *testCloud) NodeLocks(context.Context) ([]*WorkloadLock, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var out []*WorkloadLock
+	for _, l := range c.locks {
+		cp := *l
+		out = append(out, &cp)
+	}
+	return out, nil
 }

@@ -53,6 +53,12 @@ type CreateRequest struct{ Request NewRequest }
 // DeleteObject deletes a workload lock or a maintenance request.
 type DeleteObject struct{ Object Ref }
 
+// RemoveFinalizer takes one finalizer off a maintenance request.
+type RemoveFinalizer struct {
+	Object    Ref
+	Finalizer string
+}
+
 // Batch is a named list of changes under one grant, shown whole, done AtOnce at a time.
 type Batch struct {
 	Items  []BatchItem
@@ -75,4 +81,5 @@ func (SetInnerState) isChange()     {}
 func (CreateLock) isChange()        {}
 func (CreateRequest) isChange()     {}
 func (DeleteObject) isChange()      {}
+func (RemoveFinalizer) isChange()   {}
 func (Batch) isChange()             {}

@@ -177,6 +177,9 @@ func (s *Snapshot) whyOf(in *Instance, v InstanceView, m hostMaintenance) string
 	case m.request == nil:
 		return "runs: live-migrated in its node's next maintenance"
 	}
+	if s.playsOn(ControllerOpenStack, m.name) {
+		return "runs: it is live-migrated first"
+	}
 	return "runs: the OpenStack controller live-migrates it"
 }
 

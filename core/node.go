@@ -49,6 +49,7 @@ type Node struct {
 	Annotations    map[string]string // those of the domain openstack.lcm.mirantis.com only
 	KubeletVersion string
 	BootID         string
+	Played         []string // the controllers that Lockstep plays and whose label selector names the node
 }
 
 // Label is the name people use for the node: the machine's where it is known, else the node's own.

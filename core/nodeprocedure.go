@@ -33,24 +33,32 @@ func (s *Snapshot) nodeProcedure(name string) (Procedure, bool) {
 	case v.Request.ByHand() && v.Request.Deleting.IsZero():
 		p.Title, p.Goal = "Take "+v.Label+" through maintenance by hand", "Your work on the node is done, it is back in service, and no instance is lost on the way."
 		b.asked()
-		b.evacuation()
-		b.locks()
+		b.prepare()
 		b.byHand()
 		b.restore()
 	case v.Request.Deleting.IsZero():
 		b.asked()
-		b.evacuation()
-		b.locks()
+		b.prepare()
 		b.lcm()
 		b.restore()
 	default:
 		b.asked()
+		b.act()
 		b.locks()
 		b.lcm()
 		b.restore()
 	}
 	p.Steps = b.steps
 	return p, true
+}
+
+// prepare is what gets the node ready for LCM: the OpenStack controller's part, or ours where Lockstep plays it.
+func (b *nodeSteps) prepare() {
+	if !b.s.playsOn(ControllerOpenStack, b.v.Name) {
+		b.evacuation()
+	}
+	b.act()
+	b.locks()
 }
 
 // nodeSteps collects the steps of one node.
@@ -243,6 +251,9 @@ func (b *nodeSteps) unconfirmed() []Step {
 func (b *nodeSteps) locks() {
 	returning := !b.v.Request.Deleting.IsZero()
 	for _, l := range b.v.Locks {
+		if _, played := b.s.actAs(l.Controller); played {
+			continue // the steps are ours
+		}
 		title := "the lock of " + oneLine(l.Controller, 40) + " is released"
 		if l.Controller == ControllerOpenStack {
 			title = "the OpenStack controller releases its lock"
@@ -329,6 +340,7 @@ func (b *nodeSteps) restore() {
 
 // outside are the steps on a node of which nothing is asked: what can be settled before its turn comes, and after it.
 func (b *nodeSteps) outside() {
+	b.act()
 	switch b.v.Stage {
 	case StageDone:
 		b.add(b.other("done", b.v.Label+" went through its maintenance", "", StepDone, b.v.What))

@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -35,6 +36,7 @@ func (e *Engine) objectWriter(step Step, c Change) *objectWriter {
 	switch c := c.(type) {
 	case SetLock:
 		w.from, w.to = "state "+textOf(oneLine(string(c.Was), 40), "(not set)"), c.To.String()
+		w.before = e.releaseCheck(step)
 		w.do = func(ctx context.Context) error { return k.SetLock(ctx, c.Lock, c.Was, c.To, false) }
 		w.look = func(ctx context.Context) outcome {
 			l, err := k.Lock(ctx, c.Lock)
@@ -44,6 +46,7 @@ func (e *Engine) objectWriter(step Step, c Change) *objectWriter {
 			return seen(l.RawState == c.To.State, "the lock says "+textOf(oneLine(string(l.RawState), 40), "no state"))
 		}
 	case SetInnerState:
+		w.before = e.beginCheck(step)
 		w.from, w.to = innerText(c.Was), innerText(c.To)
 		w.do = func(ctx context.Context) error { return k.SetInnerState(ctx, c.Lock, c.Was, c.To, false) }
 		w.look = func(ctx context.Context) outcome {
@@ -72,6 +75,19 @@ func (e *Engine) objectWriter(step Step, c Change) *objectWriter {
 				return outcome{err: err}
 			}
 			return seen(r.ByHand() && r.Node == c.Request.Node, "the request is there")
+		}
+	case RemoveFinalizer:
+		w.from, w.to = "held by "+c.Finalizer, "let go"
+		w.do = func(ctx context.Context) error { return k.RemoveFinalizer(ctx, c.Object, c.Finalizer, false) }
+		w.look = func(ctx context.Context) outcome {
+			r, err := k.Request(ctx, c.Object)
+			switch {
+			case err != nil && isGone(err):
+				return outcome{state: OperationDone, text: "the request is gone"}
+			case err != nil:
+				return outcome{err: err}
+			}
+			return seen(!slices.Contains(r.Finalizers, c.Finalizer), "the request is held by "+textOf(some(r.Finalizers, 3), "nobody"))
 		}
 	case DeleteObject:
 		w.from, w.to = "there", "deleted"
@@ -128,4 +144,60 @@ func requestText(scope Scope, release string) string {
 		text += ", release " + oneLine(release, 60)
 	}
 	return text
+}
+
+// releaseCheck is what is asked right before a played controller releases a lock or takes it back: of Nova, whether the host is
+// empty, and of Kubernetes, whether the controller's pods are ready. It is nil for all other steps.
+func (e *Engine) releaseCheck(step Step) func(context.Context) error {
+	release := step.Intent.Kind == IntentActRelease
+	if !release && step.Intent.Kind != IntentActRearm {
+		return nil
+	}
+	s := e.Snapshot()
+	a, played := s.actAs(step.Intent.Controller)
+	node := step.Intent.Node
+	return func(ctx context.Context) error {
+		switch {
+		case !played:
+			return refuse("Lockstep does not play %s", step.Intent.Controller)
+		case release && node != "" && s.movesInstances(a, node):
+			return e.hostIsSafe(ctx, node)
+		case a.Namespace == "" || release == (node != ""):
+			return nil // healthy pods let the cluster go, and take a node back
+		}
+		pods, err := e.cfg.Kubernetes.NotReadyPods(ctx, a.Namespace, node)
+		if err != nil {
+			return err
+		}
+		if len(pods) > 0 {
+			return refuse("pods in %s are not ready: %s", a.Namespace, clip(some(pods, 6), 300))
+		}
+		return nil
+	}
+}
+
+// beginCheck asks the server itself, right before a played controller begins on a node, whether the rule of how many are worked
+// on still holds: what is known can be older than the last beginning. It is nil for all other steps.
+func (e *Engine) beginCheck(step Step) func(context.Context) error {
+	if step.Intent.Kind != IntentActBegin {
+		return nil
+	}
+	return func(ctx context.Context) error {
+		locks, err := e.cfg.Kubernetes.NodeLocks(ctx)
+		if err != nil {
+			return err
+		}
+		s := e.Snapshot().copyFacts()
+		s.NodeLocks = map[string][]*WorkloadLock{}
+		for _, l := range locks {
+			s.NodeLocks[l.Node] = append(s.NodeLocks[l.Node], l)
+		}
+		s.Operations = nil // this one is among them
+		for _, g := range Plan(s, step.Intent).Guards {
+			if (g.ID == guardConcurrencyID || g.ID == guardZoneID) && !g.Holds {
+				return refuse("%s: %s", g.Text, g.Answer)
+			}
+		}
+		return nil
+	}
 }

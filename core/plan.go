@@ -31,6 +31,10 @@ func plannerOf(kind IntentKind) func(*planner) {
 		return (*planner).ask
 	case IntentWithdraw:
 		return (*planner).withdraw
+	case IntentActLetGo:
+		return (*planner).actLetGo
+	case IntentActCreateLock, IntentActBegin, IntentActOutOfScheduling, IntentActRelease, IntentActIntoScheduling, IntentActRearm, IntentActFinish:
+		return (*planner).act
 	}
 	if _, ok := instanceRules[kind]; ok {
 		return (*planner).instanceAction

@@ -14,6 +14,8 @@ type KubernetesWriter interface {
 	// Lock reads a workload lock from the server itself. A lock that is not there is ErrNotFound; one of the name with
 	// another UID than ref's is ErrConflict, unless ref has none.
 	Lock(ctx context.Context, ref Ref) (*WorkloadLock, error)
+	// NodeLocks are all NodeWorkloadLocks, from the server itself.
+	NodeLocks(ctx context.Context) ([]*WorkloadLock, error)
 	// SetLock sets what the lock of ref's name and UID says, provided that its state still is was (empty: not set): anything
 	// else is ErrConflict.
 	SetLock(ctx context.Context, ref Ref, was LockState, to LockStatus, dryRun bool) error
@@ -26,6 +28,13 @@ type KubernetesWriter interface {
 	Request(ctx context.Context, ref Ref) (*MaintenanceRequest, error)
 	// CreateRequest makes a maintenance request. A name that is taken is ErrConflict.
 	CreateRequest(ctx context.Context, r NewRequest, dryRun bool) error
+
+	// NotReadyPods are the names of the pods in a namespace that are not ready, sorted, of one node unless node is empty;
+	// Jobs' pods are left out, as Rockoon does (mosk-facts 4.1).
+	NotReadyPods(ctx context.Context, namespace, node string) ([]string, error)
+
+	// RemoveFinalizer takes a finalizer off the request of ref's name and UID. One that it does not have is ErrConflict.
+	RemoveFinalizer(ctx context.Context, ref Ref, finalizer string, dryRun bool) error
 
 	// Delete deletes exactly the lock or request of ref's kind, name and UID. Its finalizers can keep it for a while.
 	Delete(ctx context.Context, ref Ref, dryRun bool) error

@@ -29,6 +29,8 @@ var stageRules = []stageRule{
 	{StageReturning, requestGoes},
 	{StageReleased, removalReleased},
 	{StageWaiting, removalHeld},
+	{StageWaiting, oursToPrepare},
+	{StageWaiting, oursToTakeBack},
 	{StageRebooting, releasedNotReady},
 	{StageUpdating, releasedBackUp},
 	{StageDraining, releasedWithPods},
@@ -101,6 +103,37 @@ func removalHeld(f *stageFacts) (verdict, bool) {
 		return verdict{reason: "to be removed, and volumes are left on it", what: "to be removed: volumes left", at: d.Created, exact: true}, true
 	}
 	return verdict{}, false
+}
+
+// ours is the turn of the OpenStack controller on a node where Lockstep plays it.
+func (f *stageFacts) ours() actTurn {
+	a, played := f.s.actAs(ControllerOpenStack)
+	if !played || !a.holds(f.node) {
+		return turnNone
+	}
+	return f.s.actTurn(a, f.name)
+}
+
+func oursToPrepare(f *stageFacts) (verdict, bool) {
+	if f.ours() != turnPrepare {
+		return verdict{}, false
+	}
+	v := verdict{reason: "its request is there, and you play the OpenStack controller: prepare it", what: "to be prepared", at: f.request.Created, exact: true}
+	if f.working() && f.evacuates() && f.computeKnown && f.on.blocking > 0 {
+		v.reason, v.what = "you play the OpenStack controller, and "+count(f.on.blocking, "instance")+" must leave or stop first", count(f.on.blocking, "instance")+" left"
+	}
+	return v, true
+}
+
+func oursToTakeBack(f *stageFacts) (verdict, bool) {
+	if f.ours() != turnReturn {
+		return verdict{}, false
+	}
+	v := verdict{reason: "its request is over, and you play the OpenStack controller: take it back", what: "to be taken back"}
+	if f.request != nil {
+		v.at, v.exact = f.request.Deleting, true
+	}
+	return v, true
 }
 
 // handed tells whether LCM has the node: every lock is inactive, or none holds it.

@@ -47,6 +47,8 @@ type machine struct {
 	cloud  *testCloud
 	bench  *bench
 	grants []Grant
+
+	settings Settings
 }
 
 func newMachine(t *testing.T, rt *rapid.T) *machine {
@@ -55,7 +57,7 @@ func newMachine(t *testing.T, rt *rapid.T) *machine {
 		t.Fatal(err)
 	}
 	cloud := newTestCloud()
-	return &machine{t: t, rt: rt, dir: dir, cloud: cloud, bench: newBench(t, dir, cloud)}
+	return &machine{t: t, rt: rt, dir: dir, cloud: cloud, bench: newBench(t, dir, cloud), settings: DefaultSettings()}
 }
 
 func (m *machine) locked(f func(*testCloud)) {
@@ -179,10 +181,10 @@ func (m *machine) sources(rt *rapid.T) {
 func (m *machine) restart(rt *rapid.T) {
 	m.bench.end()
 	m.grants = nil
-	m.bench = newBench(m.t, m.dir, m.cloud)
+	m.bench = newBenchWith(m.t, m.dir, m.cloud, m.settings)
 	first := m.proposals()
 	m.bench.end()
-	m.bench = newBench(m.t, m.dir, m.cloud)
+	m.bench = newBenchWith(m.t, m.dir, m.cloud, m.settings)
 	if second := m.proposals(); !slices.Equal(first, second) {
 		rt.Fatalf("after another restart the proposals are\n%s\nand were\n%s", strings.Join(second, "\n"), strings.Join(first, "\n"))
 	}

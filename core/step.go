@@ -32,11 +32,19 @@ const (
 	IntentDisableCompute IntentKind = "disable-compute"  // Node, Reason
 	IntentEnableCompute  IntentKind = "enable-compute"   // Node
 
-	IntentOverrideLock IntentKind = "override-lock" // Object, State, Reason (the text it is to bear; may be empty)
-	IntentClearInner   IntentKind = "clear-inner"   // Object: inner_state inactive, where it was left active
-	IntentAskCluster   IntentKind = "ask-cluster"   // Release (may be empty): make a ClusterMaintenanceRequest by hand
-	IntentAskNode      IntentKind = "ask-node"      // Node, Scope, Release: make a NodeMaintenanceRequest by hand
-	IntentWithdraw     IntentKind = "withdraw"      // Object: delete a maintenance request
+	IntentOverrideLock       IntentKind = "override-lock"   // Object, State, Reason (the text it is to bear; may be empty)
+	IntentClearInner         IntentKind = "clear-inner"     // Object: inner_state inactive, where it was left active
+	IntentAskCluster         IntentKind = "ask-cluster"     // Release (may be empty): make a ClusterMaintenanceRequest by hand
+	IntentAskNode            IntentKind = "ask-node"        // Node, Scope, Release: make a NodeMaintenanceRequest by hand
+	IntentActCreateLock      IntentKind = "act-create-lock" // Controller, Node (empty: the cluster); and so the next
+	IntentActBegin           IntentKind = "act-begin"       // Controller, Node: inner_state active
+	IntentActOutOfScheduling IntentKind = "act-disable"     // Controller, Node: nova-compute, with the maintenance's reason
+	IntentActRelease         IntentKind = "act-release"     // Controller, Node (empty: the cluster): the lock to inactive
+	IntentActIntoScheduling  IntentKind = "act-enable"      // Controller, Node
+	IntentActRearm           IntentKind = "act-rearm"       // Controller, Node (empty: the cluster): the lock to active
+	IntentActFinish          IntentKind = "act-finish"      // Controller, Node: inner_state inactive
+	IntentActLetGo           IntentKind = "act-let-go"      // Controller, Object: take Rockoon's finalizer off a request that is being removed
+	IntentWithdraw           IntentKind = "withdraw"        // Object: delete a maintenance request
 )
 
 // Intent is what the operator asks for: a kind and what it is about. It is plain data: the same intent is planned again

@@ -36,10 +36,15 @@ func NodesWithPodsToWatch(s *Snapshot) []string {
 		if v.Node == nil {
 			continue
 		}
-		if v.Active() && v.Stage != StageQueued || update && v.Node.Cordoned {
+		if v.Active() && v.Stage != StageQueued || s.returnsTo(v.Name) || update && v.Node.Cordoned {
 			names = append(names, v.Name)
 		}
 	}
 	slices.Sort(names)
 	return names
+}
+
+// returnsTo tells whether a controller that Lockstep plays has to take the node back.
+func (s *Snapshot) returnsTo(node string) bool {
+	return slices.ContainsFunc(s.Settings.ActAs, func(a ActAs) bool { return s.actTurn(a, node) == turnReturn })
 }

@@ -45,7 +45,7 @@ func (e *Engine) writerFor(step Step, c Change) (writer, error) {
 			return nil, refuse("there is no OpenStack API to write to")
 		}
 		return &serviceWriter{nova: e.cfg.OpenStack, change: c}, nil
-	case SetLock, SetInnerState, CreateLock, CreateRequest, DeleteObject:
+	case SetLock, SetInnerState, CreateLock, CreateRequest, DeleteObject, RemoveFinalizer:
 		if e.cfg.Kubernetes == nil {
 			return nil, refuse("there is no Kubernetes API to write to")
 		}
@@ -63,31 +63,30 @@ type annotationWriter struct {
 
 func (w *annotationWriter) check(ctx context.Context) error {
 	if w.step.Intent.Kind == IntentDeclareSafe {
-		if err := w.hostIsSafe(ctx); err != nil {
+		if err := w.e.hostIsSafe(ctx, w.change.Node.Name); err != nil {
 			return err
 		}
 	}
 	return w.e.cfg.Kubernetes.SetNodeAnnotation(ctx, w.change.Node, w.change.Key, w.change.Old, w.change.New, true)
 }
 
-// hostIsSafe asks Nova itself, right before the node is declared safe: after it, whatever still runs there goes down with
-// the host.
-func (w *annotationWriter) hostIsSafe(ctx context.Context) error {
-	if w.e.cfg.OpenStack == nil {
+// hostIsSafe asks Nova itself, right before the node is let go: after it, whatever still runs there goes down with the host.
+func (e *Engine) hostIsSafe(ctx context.Context, node string) error {
+	if e.cfg.OpenStack == nil {
 		return refuse("Nova cannot be asked what is on the host")
 	}
-	s := w.e.Snapshot()
-	host := s.HostOf(w.change.Node.Name)
-	found, err := w.e.cfg.OpenStack.InstancesOf(ctx, host)
+	s := e.Snapshot()
+	host := s.HostOf(node)
+	found, err := e.cfg.OpenStack.InstancesOf(ctx, host)
 	if err != nil {
 		return err
 	}
 	var names []string
-	for _, v := range s.withInstances(host, found).inTheWay(w.change.Node.Name) {
+	for _, v := range s.withInstances(host, found).inTheWay(node) {
 		names = append(names, instanceLabel(v.Instance))
 	}
 	if len(names) > 0 {
-		return refuse("Nova still shows on %s: %s", s.Label(w.change.Node.Name), clip(strings.Join(names, ", "), 300))
+		return refuse("Nova still shows on %s: %s", s.Label(node), clip(strings.Join(names, ", "), 300))
 	}
 	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/labels"
+
 	"lockstep/core"
 )
 
@@ -13,18 +15,19 @@ import (
 type WatchOptions struct {
 	Log *slog.Logger // nil logs nothing
 
-	SyncDeadline   time.Duration // after so long without a complete list a source says why (15 s)
-	ListTimeout    time.Duration // one page of a list (30 s)
-	AbsentRetry    time.Duration // how often a missing or forbidden resource is looked at again (60 s)
-	RefusalGrace   time.Duration // for so long a resource that was seen may be missing or forbidden before that is believed (30 s)
-	BackoffMin     time.Duration // the first pause after a failure; it doubles (1 s)
-	BackoffMax     time.Duration // the longest pause after failures (30 s)
-	ProbeInterval  time.Duration // how often the server is asked whether it is there (15 s)
-	ProbeTimeout   time.Duration // how long the answer to that may take (10 s)
-	WatchDuration  time.Duration // how long the server is asked to keep one watch open (35 s)
-	SilenceAllowed time.Duration // how much longer than WatchDuration a watch may be silent (15 s)
-	TouchInterval  time.Duration // at most one Touch per source and interval (5 s)
-	PodInterval    time.Duration // how often the pods of the nodes in maintenance are listed (10 s)
+	SyncDeadline   time.Duration              // after so long without a complete list a source says why (15 s)
+	ListTimeout    time.Duration              // one page of a list (30 s)
+	AbsentRetry    time.Duration              // how often a missing or forbidden resource is looked at again (60 s)
+	RefusalGrace   time.Duration              // for so long a resource that was seen may be missing or forbidden before that is believed (30 s)
+	BackoffMin     time.Duration              // the first pause after a failure; it doubles (1 s)
+	BackoffMax     time.Duration              // the longest pause after failures (30 s)
+	ProbeInterval  time.Duration              // how often the server is asked whether it is there (15 s)
+	ProbeTimeout   time.Duration              // how long the answer to that may take (10 s)
+	WatchDuration  time.Duration              // how long the server is asked to keep one watch open (35 s)
+	SilenceAllowed time.Duration              // how much longer than WatchDuration a watch may be silent (15 s)
+	TouchInterval  time.Duration              // at most one Touch per source and interval (5 s)
+	Selectors      map[string]labels.Selector // of the nodes that controllers hold which Lockstep plays, by controller
+	PodInterval    time.Duration              // how often the pods of the nodes in maintenance are listed (10 s)
 }
 
 func (o WatchOptions) withDefaults() WatchOptions {
@@ -67,6 +70,9 @@ func NewWatcher(client *Client, sink func(core.Delta), opts WatchOptions) *Watch
 	opts = opts.withDefaults()
 	w := &Watcher{opts: opts, client: client, out: newOutbox(sink)}
 	for _, r := range watched {
+		if r.source == core.SourceNodes {
+			r.translate = playedBy(opts.Selectors)
+		}
 		w.streams = append(w.streams, newStream(r, client, w.out, opts))
 	}
 	w.pods = newPodPoller(client, w.out, opts)

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	selectors "k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -34,6 +36,21 @@ func (w *Writer) Lock(ctx context.Context, ref core.Ref) (*core.WorkloadLock, er
 		return nil, err
 	}
 	return lockFrom(ref.Kind)(u).(*core.WorkloadLock), nil
+}
+
+// NodeLocks implements core.KubernetesWriter. The list comes from the server itself, not from its cache.
+func (w *Writer) NodeLocks(ctx context.Context) ([]*core.WorkloadLock, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	list, err := w.client.resource(maintenanceKinds[core.KindNodeWorkloadLock], "").List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, Describe(err, "list nodeworkloadlocks")
+	}
+	locks := make([]*core.WorkloadLock, len(list.Items))
+	for i := range list.Items {
+		locks[i] = lockFrom(core.KindNodeWorkloadLock)(&list.Items[i]).(*core.WorkloadLock)
+	}
+	return locks, nil
 }
 
 // Request implements core.KubernetesWriter.
@@ -90,6 +107,18 @@ func setText(path, was, to string) []operation {
 	return []operation{{"add", path, to}} // an add replaces what is there (RFC 6902)
 }
 
+// RemoveFinalizer implements core.KubernetesWriter.
+func (w *Writer) RemoveFinalizer(ctx context.Context, ref core.Ref, finalizer string, dryRun bool) error {
+	return w.swap(ctx, ref, "", dryRun, func(u *unstructured.Unstructured) ([]operation, error) {
+		i := slices.Index(u.GetFinalizers(), finalizer)
+		if i < 0 {
+			return nil, otherwise(ref, "has no finalizer "+cut(finalizer)+" any more")
+		}
+		path := fmt.Sprintf("/metadata/finalizers/%d", i)
+		return []operation{{"test", path, finalizer}, {Op: "remove", Path: path}}, nil
+	})
+}
+
 // CreateLock implements core.KubernetesWriter. The state is no part of what is made: without one a lock counts as active
 // (mosk-facts 1.1).
 func (w *Writer) CreateLock(ctx context.Context, l core.NewLock, dryRun bool) error {
@@ -139,6 +168,33 @@ func (w *Writer) Delete(ctx context.Context, ref core.Ref, dryRun bool) error {
 		return Describe(err, describeCall("delete", ref, dryRun))
 	}
 	return nil
+}
+
+// NotReadyPods implements core.KubernetesWriter. The list comes from the server itself, not from its cache.
+func (w *Writer) NotReadyPods(ctx context.Context, namespace, node string) ([]string, error) {
+	call := "list pods in namespace " + namespace
+	options := metav1.ListOptions{}
+	if node != "" {
+		call += " of node " + node
+		options.FieldSelector = selectors.OneTermEqualSelector("spec.nodeName", node).String()
+	}
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	list, err := w.client.resource(gvrPods, namespace).List(ctx, options)
+	if err != nil {
+		return nil, Describe(err, call)
+	}
+	var names []string
+	for i := range list.Items {
+		o := fields(list.Items[i].Object)
+		phase := o.at("status").text("phase")
+		if phase == "Succeeded" || phase == "Failed" || podOwner(o) == "Job" || podReady(o) {
+			continue
+		}
+		names = append(names, o.at("metadata").text("name"))
+	}
+	slices.Sort(names)
+	return names, nil
 }
 
 // swap is a compare-and-swap: it reads the object, lets patch compare it and say what to change, and sends that with tests
@@ -243,7 +299,7 @@ func MaintenancePermissions() []Permission {
 	}
 	for _, plural := range []string{"clustermaintenancerequests", "nodemaintenancerequests"} {
 		gvr := lcm(plural)
-		for _, verb := range []string{"get", "create", "delete"} {
+		for _, verb := range []string{"get", "create", "patch", "delete"} {
 			needs = append(needs, Permission{Verb: verb, Group: gvr.Group, Resource: gvr.Resource})
 		}
 	}

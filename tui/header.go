@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"lockstep/core"
@@ -110,5 +111,21 @@ func (m *Model) whoLine(w int) line {
 			out = append(one(themes.Dim, s.Operator+", "), out...)
 		}
 	}
-	return out
+	return append(m.actsAs(w), out...)
+}
+
+// actsAs names the controllers that Lockstep plays.
+func (m *Model) actsAs(w int) line {
+	var names []string
+	for _, a := range m.snap.Settings.ActAs {
+		names = append(names, a.Controller)
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	text := "acts as " + strings.Join(names, ", ")
+	if w < 110 {
+		text = "as " + strings.Join(names, ", ")
+	}
+	return one(themes.Warn, text+"  ")
 }

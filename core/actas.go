@@ -1,0 +1,172 @@
+package core
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// ActAs is an application controller that Lockstep plays: the operator does, by confirmed steps, what the controller would
+// do by itself (mosk-facts 4.1; DESIGN.md, "Two ways to take part").
+type ActAs struct {
+	Controller string // spec.controllerName of its locks
+	Roles      []Role // it holds the nodes of these roles; empty: those whose Node.Played names it
+	Namespace  string // in which its pods have to be ready; empty: none are looked at
+	OneByOne   bool   // never more than one node at a time, whatever its role: the old rule
+}
+
+// actAs is how the controller is played; false when it is not.
+func (s *Snapshot) actAs(controller string) (ActAs, bool) {
+	i := slices.IndexFunc(s.Settings.ActAs, func(a ActAs) bool { return a.Controller == controller })
+	if i < 0 {
+		return ActAs{}, false
+	}
+	return s.Settings.ActAs[i], true
+}
+
+// holds tells whether the controller has to hold the node.
+func (a ActAs) holds(n *Node) bool {
+	if n == nil {
+		return false
+	}
+	if len(a.Roles) > 0 {
+		return slices.ContainsFunc(a.Roles, n.Is)
+	}
+	return slices.Contains(n.Played, a.Controller)
+}
+
+// clusterLock is the controller's lock on the cluster; nil when there is none.
+func (s *Snapshot) clusterLock(controller string) *WorkloadLock {
+	for _, l := range s.ClusterLocks {
+		if l.Controller == controller {
+			return l
+		}
+	}
+	return nil
+}
+
+// actTurn is what the flow of the documents asks of a played controller next, on one node or on the cluster.
+type actTurn int
+
+const (
+	turnNone     actTurn = iota // nothing: nobody asks, and the lock is held
+	turnCreate                  // it has no lock there
+	turnPrepare                 // it is asked for, and holds it
+	turnReleased                // it is asked for, and has released it: LCM's turn
+	turnReturn                  // it is asked for no more, and has not taken it back
+)
+
+// turnOf is whose turn it is. A request that is being removed is as good as gone: with a controller of its own it would wait
+// in its removal until that was through (mosk-facts 4.1, "NMR delete").
+func turnOf(l *WorkloadLock, r *MaintenanceRequest) actTurn {
+	asked := r != nil && r.Deleting.IsZero()
+	switch {
+	case l == nil:
+		return turnCreate
+	case asked && l.State() == LockInactive:
+		return turnReleased
+	case asked:
+		return turnPrepare
+	case l.State() != LockActive || l.InnerState == InnerActive:
+		return turnReturn
+	}
+	return turnNone
+}
+
+// actTurn is the turn of a played controller on a node ("" for the cluster); turnNone while what it rests on is not known.
+func (s *Snapshot) actTurn(a ActAs, node string) actTurn {
+	if node == "" {
+		if !s.known(SourceClusterLocks) || !s.known(SourceClusterRequests) {
+			return turnNone
+		}
+		return turnOf(s.clusterLock(a.Controller), s.ClusterRequest())
+	}
+	if !s.known(SourceNodeLocks) || !s.known(SourceNodeRequests) {
+		return turnNone
+	}
+	l := s.NodeLock(node, a.Controller)
+	if n := s.Nodes[node]; !a.holds(n) {
+		if l == nil || n == nil {
+			return turnNone
+		}
+	}
+	return turnOf(l, s.NodeRequest(node))
+}
+
+// movesInstances tells whether the played controller has instances to see to on the node: only OpenStack's does, only on
+// computes, and only when the host may reboot: scope drain never migrates.
+func (s *Snapshot) movesInstances(a ActAs, node string) bool {
+	m := s.maintenanceOf(node)
+	return a.Controller == ControllerOpenStack && m.compute && m.node != nil && m.reboot
+}
+
+// underWay are the nodes at which the controller counts as being at work, by role (mosk-facts 4.1: every role of a node whose
+// lock has inner_state active).
+func (s *Snapshot) underWay(controller, but string) map[Role][]string {
+	out := map[Role][]string{}
+	for _, name := range s.NodeNames() {
+		l := s.NodeLock(name, controller)
+		if name == but || l == nil || l.InnerState != InnerActive {
+			continue
+		}
+		roles := s.Nodes[name].Roles
+		if len(roles) == 0 {
+			out[""] = append(out[""], s.Label(name))
+		}
+		for _, role := range roles {
+			out[role] = append(out[role], s.Label(name))
+		}
+	}
+	return out
+}
+
+// acting are the played controllers whose turn it is: one entry for each node and for the cluster.
+func (f *attentionFacts) acting() {
+	for _, a := range f.s.Settings.ActAs {
+		who := oneLine(a.Controller, 40)
+		switch f.s.actTurn(a, "") {
+		case turnCreate:
+			f.add(f.actEntry(a, "", SeverityNotice, "as "+who+": it has no cluster lock, so LCM does not wait for it", Since{}))
+		case turnPrepare:
+			r := f.s.ClusterRequest()
+			f.add(f.actEntry(a, "", SeverityUrgent, "as "+who+": LCM waits for your cluster lock", Since{At: r.Created, Exact: true}))
+		case turnReturn:
+			f.add(f.actEntry(a, "", SeverityWarning, "as "+who+": the update is over, and your cluster lock is not taken back", Since{}))
+		}
+		missing := 0
+		for _, name := range f.s.NodeNames() {
+			switch f.s.actTurn(a, name) {
+			case turnCreate:
+				missing++
+				if r := f.s.NodeRequest(name); r != nil {
+					f.add(f.actEntry(a, name, SeverityWarning, "as "+who+": it is asked for, and you hold no lock on it", Since{At: r.Created, Exact: true}))
+				}
+			case turnPrepare:
+				f.add(f.actEntry(a, name, SeverityUrgent, "as "+who+": it waits for you to prepare it", Since{At: f.s.NodeRequest(name).Created, Exact: true}))
+			case turnReturn:
+				f.add(f.actEntry(a, name, SeverityUrgent, "as "+who+": it waits for you to take it back", Since{}))
+			}
+		}
+		if missing > 0 {
+			f.add(f.actEntry(a, "", SeverityNotice, fmt.Sprintf("as %s: %s of your selection %s no lock of yours", who, count(missing, "node"), verb(missing, "has", "have")), Since{}))
+		}
+	}
+}
+
+func (f *attentionFacts) actEntry(a ActAs, node string, severity Severity, reason string, since Since) Attention {
+	e := Attention{ID: "act/" + a.Controller + "/" + node + "/" + firstWords(reason), Severity: severity, Node: node, Reason: reason, Since: since,
+		Subject: Ref{Kind: KindCluster, Name: f.s.Cluster}, Label: oneLine(a.Controller, 40), Resolve: clusterProcedure()}
+	if n := f.s.Nodes[node]; n != nil {
+		e.Subject, e.Label, e.Resolve = n.Ref(), n.Label(), &ProcedureKey{Kind: ProcedureNode, Subject: node}
+	}
+	return e
+}
+
+// firstWords tells entries of one subject apart: what stands before the first number or comma.
+func firstWords(reason string) string {
+	_, rest, _ := strings.Cut(reason, ": ")
+	if i := strings.IndexAny(rest, ",0123456789"); i >= 0 {
+		rest = rest[:i]
+	}
+	return strings.TrimSpace(rest)
+}

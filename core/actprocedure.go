@@ -1,0 +1,94 @@
+package core
+
+// act adds the steps of the controllers that Lockstep plays on the node, those that come next first; an instance that is in
+// the way comes between them (mosk-facts 4.1: out of scheduling, then the instances, then the lock).
+func (b *nodeSteps) act() {
+	for _, a := range b.s.Settings.ActAs {
+		b.actAs(a)
+	}
+}
+
+func (b *nodeSteps) actAs(a ActAs) {
+	s, node := b.s, b.v.Name
+	plan := func(kind IntentKind) Step {
+		return Plan(s, Intent{Kind: kind, Controller: a.Controller, Node: node})
+	}
+	compute := a.Controller == ControllerOpenStack && b.v.Node != nil && b.v.Node.Is(RoleCompute) && b.v.Service != nil
+	turn := s.actTurn(a, node)
+	if a.Controller == ControllerOpenStack && turn != turnPrepare && heldByRockoon(b.v.Request) != "" {
+		defer func() { b.add(Plan(s, Intent{Kind: IntentActLetGo, Controller: a.Controller, Object: b.v.Request.Ref()})) }()
+	}
+	switch turn {
+	case turnCreate:
+		b.add(plan(IntentActCreateLock))
+	case turnPrepare:
+		b.add(plan(IntentActBegin))
+		if compute {
+			b.add(plan(IntentActOutOfScheduling))
+		}
+		if s.movesInstances(a, node) {
+			b.actInstances()
+		}
+		b.add(plan(IntentActRelease))
+	case turnReleased:
+		b.add(plan(IntentActRelease))
+	case turnReturn:
+		if compute {
+			b.add(plan(IntentActIntoScheduling))
+		}
+		b.add(plan(IntentActRearm), plan(IntentActFinish))
+	}
+}
+
+// actInstances are the instances that have to be out of the way before the lock is released.
+func (b *nodeSteps) actInstances() {
+	s, name := b.s, b.v.Name
+	if movable, _ := s.movable(name); len(movable) >= 2 || b.batchRuns() {
+		b.add(Plan(s, Intent{Kind: IntentLiveMigrateAll, Node: name}))
+	}
+	left := 0
+	views := s.InstanceViews(name)
+	for _, v := range views {
+		if v.Blocks {
+			left++
+			b.add(s.instanceStep(v))
+		}
+	}
+	b.add(b.unconfirmed()...)
+	if left == 0 && s.known(SourceInstances) {
+		b.add(b.other("emptied", "no running instance is left", "", StepDone, textOf(b.safeText(views), "the host is empty")))
+	}
+}
+
+// actCluster are the cluster's steps of the controllers that Lockstep plays, and the locks that they lack on nodes.
+func (s *Snapshot) actCluster() []Step {
+	var out []Step
+	for _, a := range s.Settings.ActAs {
+		plan := func(kind IntentKind, node string) Step {
+			return Plan(s, Intent{Kind: kind, Controller: a.Controller, Node: node})
+		}
+		switch s.actTurn(a, "") {
+		case turnCreate:
+			out = append(out, plan(IntentActCreateLock, ""))
+		case turnPrepare, turnReleased:
+			out = append(out, plan(IntentActRelease, ""))
+		case turnReturn:
+			out = append(out, plan(IntentActRearm, ""))
+		}
+		if r := s.ClusterRequest(); a.Controller == ControllerOpenStack && heldByRockoon(r) != "" {
+			out = append(out, Plan(s, Intent{Kind: IntentActLetGo, Controller: a.Controller, Object: r.Ref()}))
+		}
+		for _, name := range s.NodeNames() {
+			if s.actTurn(a, name) == turnCreate {
+				out = append(out, plan(IntentActCreateLock, name))
+			}
+		}
+	}
+	return out
+}
+
+// playsOn tells whether Lockstep plays the controller on the node.
+func (s *Snapshot) playsOn(controller, node string) bool {
+	a, played := s.actAs(controller)
+	return played && a.holds(s.Nodes[node])
+}
