@@ -275,8 +275,8 @@ func TestAPlayedControllerUnderRandomInterleavings(t *testing.T) {
 func (m *actMachine) unsafe(l *WorkloadLock) string {
 	r := m.cloud.requests[l.Node]
 	switch {
-	case r == nil || !r.Deleting.IsZero():
-		return l.Name + " was released though nobody asks for the node"
+	case r == nil:
+		return "" // withdrawn this very moment: LCM does nothing on the node, and the next step takes the lock back
 	case m.cloud.services[l.Node].Enabled:
 		return l.Name + " was released while the scheduler uses the host"
 	case l.InnerState != InnerActive:

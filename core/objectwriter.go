@@ -156,7 +156,21 @@ func (e *Engine) releaseCheck(step Step) func(context.Context) error {
 	s := e.Snapshot()
 	a, played := s.actAs(step.Intent.Controller)
 	node := step.Intent.Node
+	var request *Ref
+	if r := s.ClusterRequest(); node == "" && r != nil {
+		request = ptr(r.Ref())
+	} else if r := s.NodeRequest(node); node != "" && r != nil {
+		request = ptr(r.Ref())
+	}
 	return func(ctx context.Context) error {
+		if release && request != nil {
+			// It can have been withdrawn since: then LCM is not there to take the node.
+			if r, err := e.cfg.Kubernetes.Request(ctx, *request); err != nil {
+				return err
+			} else if !r.Deleting.IsZero() {
+				return refuse("the request is being removed")
+			}
+		}
 		switch {
 		case !played:
 			return refuse("Lockstep does not play %s", step.Intent.Controller)
