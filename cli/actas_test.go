@@ -1,0 +1,270 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"reflect"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"lockstep/core"
+	"lockstep/sim"
+	"lockstep/sim/fault"
+	"lockstep/sim/scenario"
+)
+
+// player is Lockstep in an application controller's place, on a simulated cloud whose other controllers live. It is killed and
+// started anew as often as a test wants.
+type player struct {
+	t       *testing.T
+	cloud   *sim.Cloud
+	place   place
+	log     *log
+	s       *session
+	snaps   <-chan *core.Snapshot
+	stop    func()
+	last    *core.Snapshot
+	did     []string // titles of the steps that were done, in order
+	failed  int
+	restart int // after so many steps it is killed; 0: never
+}
+
+func newPlayer(t *testing.T, name string, speed float64, actAs ...string) *player {
+	t.Helper()
+	alone(t)
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	told, err := scenario.Load(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cloud, err := sim.Start(t.Context(), sim.Options{Scenario: told, Speed: speed, Dir: t.TempDir(), Start: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := cloud.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	log, err := openLog("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(log.close)
+	yaml, err := os.ReadFile(cloud.CloudsYAMLPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := options{kubeconfig: cloud.KubeconfigPath, osCloud: cloud.CloudName, actAs: actAs}
+	if err := o.configure(); err != nil {
+		t.Fatal(err)
+	}
+	p := &player{t: t, cloud: cloud, log: log,
+		place: place{options: o, name: "mos", clock: cloud.Clock.Now, pace: 60, journal: t.TempDir(), cloudsYAML: yaml}}
+	p.start()
+	t.Cleanup(func() { p.stop() })
+	return p
+}
+
+// start opens a session and arms it.
+func (p *player) start() {
+	p.t.Helper()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(p.t.Context()))
+	s, err := open(ctx, p.place, p.log)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	snaps, unsubscribe := s.engine.Subscribe()
+	var running sync.WaitGroup
+	running.Go(func() { s.run(ctx) })
+	p.s, p.snaps, p.stop = s, snaps, func() { unsubscribe(); cancel(); running.Wait() }
+	p.until("everything is live", func(s *core.Snapshot) bool { return allKnown(s) })
+	if err := s.engine.Arm(ctx, true); err != nil {
+		p.t.Fatal(err)
+	}
+	p.until("writing is armed", func(s *core.Snapshot) bool { return s.Write.Armed })
+}
+
+func allKnown(s *core.Snapshot) bool {
+	for _, src := range s.Sources {
+		if src.State != core.SourceLive {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *player) until(what string, so func(s *core.Snapshot) bool) {
+	p.t.Helper()
+	deadline := time.After(patience)
+	for {
+		select {
+		case p.last = <-p.snaps:
+			if so(p.last) {
+				return
+			}
+		case <-deadline:
+			p.t.Fatalf("it did not come to be that %s; the sources are\n%s\ndone so far: %q", what, sourceTexts(p.last), p.did)
+		}
+	}
+}
+
+// next is the first step of the kinds, of the cluster or of any node, that can be confirmed now.
+func (p *player) next(s *core.Snapshot, kinds ...core.IntentKind) (core.Step, bool) {
+	keys := []core.ProcedureKey{{Kind: core.ProcedureCluster}}
+	for _, name := range s.NodeNames() {
+		keys = append(keys, core.ProcedureKey{Kind: core.ProcedureNode, Subject: name})
+	}
+	for _, key := range keys {
+		proc, _ := s.Procedure(key)
+		for _, st := range proc.Steps {
+			if st.Doable() && (st.State == core.StepReady || st.State == core.StepFailed) && slices.Contains(kinds, st.Intent.Kind) {
+				return st, true
+			}
+		}
+	}
+	return core.Step{}, false
+}
+
+// do confirms a step and waits for its end. What the cloud refuses is tried again, as an operator does.
+func (p *player) do(st core.Step) {
+	p.t.Helper()
+	g, err := p.s.engine.Grant(st, st.Type)
+	if err == nil {
+		_, err = p.s.engine.Execute(p.t.Context(), g)
+	}
+	if err != nil {
+		p.failed++
+		if p.failed > 50 {
+			p.t.Fatalf("refused again and again: %s: %v", st.Title, err)
+		}
+		return
+	}
+	var op core.Operation
+	p.until(st.Title+" ends", func(s *core.Snapshot) bool {
+		i := slices.IndexFunc(s.Operations, func(o core.Operation) bool { return o.ID == g.ID })
+		if i >= 0 {
+			op = s.Operations[i]
+		}
+		return i >= 0 && op.State.Ended()
+	})
+	if op.State != core.OperationDone {
+		p.failed++
+		p.t.Logf("%s ended as %s: %s", st.Title, op.State, op.Text)
+		if p.failed > 50 {
+			p.t.Fatal("it fails again and again")
+		}
+		p.s.engine.Acknowledge(op.ID)
+		return
+	}
+	p.until(st.Title+" shows", func(s *core.Snapshot) bool {
+		now := core.Plan(s, st.Intent)
+		return !now.Doable() || !reflect.DeepEqual(now.Change, st.Change)
+	})
+	p.did = append(p.did, st.Title)
+	if p.restart > 0 && len(p.did)%p.restart == 0 {
+		p.stop()
+		p.start()
+	}
+}
+
+// The OpenStack controller is switched off, and LCM updates three computes with instances: Lockstep plays it to the end, killed
+// and started anew after every third step, through an outage of Nova, and no instance is stopped on the way.
+func TestLockstepPlaysTheOpenStackControllerThroughAnUpdate(t *testing.T) {
+	p := newPlayer(t, "act-as", 400, "openstack")
+	p.restart = 3
+	running := map[string]string{}
+	for id, in := range p.last.Instances {
+		running[id] = in.Name
+	}
+	if len(running) != 3 {
+		t.Fatalf("the scenario has the instances %v", running)
+	}
+	acts := []core.IntentKind{core.IntentActCreateLock, core.IntentActBegin, core.IntentActOutOfScheduling, core.IntentLiveMigrateAll, core.IntentLiveMigrate,
+		core.IntentActRelease, core.IntentActIntoScheduling, core.IntentActRearm, core.IntentActFinish, core.IntentActLetGo}
+	computes := []string{"cmp-01", "cmp-02", "cmp-03"}
+	through := func(s *core.Snapshot) bool {
+		done := 0
+		for _, v := range s.NodeViews() {
+			l := s.NodeLock(v.Name, core.ControllerOpenStack)
+			if slices.Contains(computes, v.Label) && v.Stage == core.StageDone && l != nil && l.State() == core.LockActive && l.InnerState != core.InnerActive {
+				done++
+			}
+		}
+		return done == len(computes)
+	}
+	outage := false
+	for steps := 0; ; steps++ {
+		if steps > 200 {
+			t.Fatalf("it does not come to an end; done so far: %q", p.did)
+		}
+		var st core.Step
+		found := false
+		p.until("there is something to do, or all is done", func(s *core.Snapshot) bool {
+			for id, name := range running {
+				if in := s.Instances[id]; in != nil && in.Status != "ACTIVE" && in.Status != "MIGRATING" {
+					t.Fatalf("%s is %s", name, in.Status)
+				}
+			}
+			if st, found = p.next(s, acts...); found {
+				return true
+			}
+			return through(s)
+		})
+		if !found {
+			break
+		}
+		if !outage && len(p.did) == 4 {
+			outage = true
+			p.outOfNova()
+			continue
+		}
+		p.do(st)
+	}
+	for _, label := range computes {
+		for _, want := range []string{"begin to prepare", "take nova-compute out of scheduling on", "release the lock on", "put nova-compute back into scheduling on", "take the lock back on", "end the work on"} {
+			title := want + " " + label
+			if n := countText(p.did, title); n != 1 {
+				t.Errorf("%q was done %d times", title, n)
+			}
+		}
+	}
+	for _, svc := range p.last.Services {
+		if !svc.Enabled {
+			t.Errorf("nova-compute of %s was left disabled: %s", svc.Host, svc.DisabledReason)
+		}
+	}
+	if !outage {
+		t.Error("there was no outage")
+	}
+	t.Logf("%d steps, %d of them refused or failed and tried again", len(p.did), p.failed)
+}
+
+func countText(all []string, text string) int {
+	n := 0
+	for _, s := range all {
+		if s == text {
+			n++
+		}
+	}
+	return n
+}
+
+// outOfNova takes Nova away: every step that rests on it is blocked, and says so; then it is there again.
+func (p *player) outOfNova() {
+	p.t.Helper()
+	if err := p.cloud.Faults.On(fault.Setting{Server: fault.OpenStack, Kind: "refused"}); err != nil {
+		p.t.Fatal(err)
+	}
+	p.until("Nova is away, and nothing that rests on it can be confirmed", func(s *core.Snapshot) bool {
+		if s.Sources[core.SourceInstances].State == core.SourceLive {
+			return false
+		}
+		_, found := p.next(s, core.IntentActRelease, core.IntentLiveMigrate, core.IntentLiveMigrateAll)
+		return !found
+	})
+	p.cloud.Faults.Clear()
+	p.until("Nova is there again", allKnown)
+}
