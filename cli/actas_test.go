@@ -268,3 +268,62 @@ func (p *player) outOfNova() {
 	p.cloud.Faults.Clear()
 	p.until("Nova is there again", allKnown)
 }
+
+// Maintenance without an update, by hand, on a cluster whose controllers live: they answer requests of Lockstep's as they answer
+// LCM's; the instances leave the node, and every lock is taken back in the end.
+func TestMaintenanceByHandOnALiveCluster(t *testing.T) {
+	p := newPlayer(t, "node-deletion", 200)
+	const node = "cmp-01"
+	name := ""
+	for _, n := range p.last.Nodes {
+		if n.Label() == node {
+			name = n.Name
+		}
+	}
+	if name == "" || len(p.last.InstancesOn(name)) == 0 {
+		t.Fatalf("there is no %s with instances", node)
+	}
+	inactive := func(locks []*core.WorkloadLock, want core.LockState) bool {
+		return len(locks) > 0 && !slices.ContainsFunc(locks, func(l *core.WorkloadLock) bool { return l.State() != want })
+	}
+	confirm := func(i core.Intent) {
+		t.Helper()
+		var st core.Step
+		p.until(string(i.Kind)+" can be confirmed", func(s *core.Snapshot) bool {
+			if i.Kind == core.IntentWithdraw {
+				r := s.ClusterRequest()
+				if i.Node != "" {
+					r = s.NodeRequest(i.Node)
+				}
+				if r == nil {
+					return false
+				}
+				i.Object = r.Ref()
+			}
+			st = core.Plan(s, i)
+			return st.Doable()
+		})
+		p.do(st)
+	}
+	confirm(core.Intent{Kind: core.IntentAskCluster})
+	p.until("all cluster locks are released", func(s *core.Snapshot) bool { return inactive(s.ClusterLocks, core.LockInactive) })
+	if u := p.last.Update(); u.Running || !u.ByHand {
+		t.Errorf("a maintenance by hand counts as an update: %+v", u)
+	}
+	confirm(core.Intent{Kind: core.IntentAskNode, Node: name, Scope: core.ScopeOS})
+	p.until("the node is released, and nothing runs on it", func(s *core.Snapshot) bool {
+		return inactive(s.NodeLocks[name], core.LockInactive) && len(s.InstancesOn(name)) == 0
+	})
+	confirm(core.Intent{Kind: core.IntentWithdraw, Node: name})
+	p.until("the node's locks are taken back, and it is in scheduling", func(s *core.Snapshot) bool {
+		svc := s.Services[s.HostOf(name)]
+		return s.NodeRequest(name) == nil && inactive(s.NodeLocks[name], core.LockActive) && svc != nil && svc.Enabled
+	})
+	confirm(core.Intent{Kind: core.IntentWithdraw})
+	p.until("the cluster's locks are taken back", func(s *core.Snapshot) bool {
+		return s.ClusterRequest() == nil && inactive(s.ClusterLocks, core.LockActive)
+	})
+	if p.failed > 0 {
+		t.Errorf("%d steps were refused or failed", p.failed)
+	}
+}

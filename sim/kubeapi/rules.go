@@ -40,7 +40,7 @@ func ReadonlyRules() []Rule {
 }
 
 // OperatorRules allow what ReadonlyRules do, and what an operator changes in a maintenance: annotations and cordon of
-// nodes, the state of locks, evictions, the operator's lease; and to read the OpenStack credentials.
+// nodes, locks and requests, evictions, the operator's lease; and to read the OpenStack credentials.
 func OperatorRules() []Rule {
 	return append(ReadonlyRules(),
 		Rule{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"nodes"}, Verbs: []string{"patch", "update"}}},
@@ -48,8 +48,10 @@ func OperatorRules() []Rule {
 		Rule{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods/eviction"}, Verbs: []string{"create"}}},
 		Rule{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"},
 			Verbs: []string{"create", "update", "patch", "delete"}}},
-		Rule{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{"lcm.mirantis.com"}, Verbs: []string{"patch", "update"},
+		Rule{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{"lcm.mirantis.com"}, Verbs: []string{"create", "patch", "update", "delete"},
 			Resources: []string{"nodeworkloadlocks", "nodeworkloadlocks/status", "clusterworkloadlocks", "clusterworkloadlocks/status"}}},
+		Rule{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{"lcm.mirantis.com"}, Verbs: []string{"create", "patch", "delete"},
+			Resources: []string{"nodemaintenancerequests", "clustermaintenancerequests"}}},
 		Rule{Namespaces: []string{"openstack-external"}, PolicyRule: rbacv1.PolicyRule{APIGroups: []string{""},
 			Resources: []string{"secrets"}, ResourceNames: []string{"openstack-identity-credentials"}, Verbs: []string{"get"}}},
 	)
