@@ -12,6 +12,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	"lockstep/core"
 	"lockstep/e2e/cluster"
@@ -249,5 +250,80 @@ func TestTheOperatorLeaseHasOneHolder(t *testing.T) {
 		if r.User == string(cluster.Operator) && (r.Code == http.StatusForbidden || !slices.Contains([]string{"get", "create", "update"}, r.Verb)) {
 			t.Errorf("the lease needs another right: %v", r)
 		}
+	}
+}
+
+// Locks and requests are changed with the rights of deploy/rbac-maintenance.yaml and no others: by compare-and-swap, on the
+// status without touching the rest, and dry runs change nothing.
+func TestLocksAndRequestsAreChangedOnTheRealServer(t *testing.T) {
+	c := ownCluster(t)
+	rights(t, c)
+	writer := kube.NewWriter(adapter(t, c, cluster.Maintainer))
+	made := core.NewLock{Kind: core.KindNodeWorkloadLock, Name: "backup-n1", Controller: "backup", Node: "n1"}
+	check := func(what string, err error, want core.ErrorKind) {
+		t.Helper()
+		if kind := kindOf(t, err); kind != want {
+			t.Fatalf("%s: the error is %q (%v), want %q", what, kind, err, want)
+		}
+	}
+	check("a lock is tried", writer.CreateLock(t.Context(), made, true), "")
+	_, err := writer.Lock(t.Context(), made.Ref())
+	check("a lock that was only tried", err, core.ErrNotFound)
+	check("a lock is made", writer.CreateLock(t.Context(), made, false), "")
+	check("and made again", writer.CreateLock(t.Context(), made, false), core.ErrConflict)
+	lock, err := writer.Lock(t.Context(), made.Ref())
+	check("it is read", err, "")
+	ref := lock.Ref()
+
+	check("without a status it is set", writer.SetLock(t.Context(), ref, "", core.LockStatus{State: core.LockActive, Message: "why", Release: "1.0"}, false), "")
+	check("to no state of the API", writer.SetLock(t.Context(), ref, core.LockActive, core.LockStatus{State: "asleep"}, true), core.ErrInvalid)
+	check("released, tried", writer.SetLock(t.Context(), ref, core.LockActive, core.LockStatus{State: core.LockInactive}, true), "")
+	check("over another state", writer.SetLock(t.Context(), ref, core.LockFailed, core.LockStatus{State: core.LockInactive}, false), core.ErrConflict)
+	check("of another lock", writer.SetLock(t.Context(), core.Ref{Kind: ref.Kind, Name: ref.Name, UID: "another"}, core.LockActive, core.LockStatus{State: core.LockInactive}, false), core.ErrConflict)
+	check("worked on", writer.SetInnerState(t.Context(), ref, "", core.InnerActive, false), "")
+	check("worked on by another", writer.SetInnerState(t.Context(), ref, "", core.InnerActive, false), core.ErrConflict)
+	is, err := writer.Lock(t.Context(), ref)
+	check("read again", err, "")
+	if is.RawState != core.LockActive || is.Message != "why" || is.Release != "1.0" || is.InnerState != core.InnerActive || is.Controller != "backup" || is.Node != "n1" {
+		t.Errorf("the lock is %+v", is)
+	}
+	check("released", writer.SetLock(t.Context(), ref, core.LockActive, core.LockStatus{State: core.LockInactive}, false), "")
+	check("worked on no more", writer.SetInnerState(t.Context(), ref, core.InnerActive, core.InnerInactive, false), "")
+	if is, err = writer.Lock(t.Context(), ref); err != nil || is.RawState != core.LockInactive || is.Message != "" || is.Release != "1.0" || is.InnerState != core.InnerInactive {
+		t.Errorf("the lock is %+v, %v", is, err)
+	}
+	locks, err := writer.NodeLocks(t.Context())
+	if err != nil || len(locks) != 1 || locks[0].UID != ref.UID {
+		t.Errorf("the locks are %v, %v", locks, err)
+	}
+
+	asked := core.NewRequest{Kind: core.KindNodeMaintenanceRequest, Name: "n1", Node: "n1", Scope: core.ScopeDrain, Release: "21.0.0"}
+	check("a request of no scope of the API", writer.CreateRequest(t.Context(), core.NewRequest{Kind: asked.Kind, Name: "n2", Node: "n2", Scope: "all"}, false), core.ErrInvalid)
+	check("a request", writer.CreateRequest(t.Context(), asked, false), "")
+	request, err := writer.Request(t.Context(), asked.Ref())
+	if err != nil || !request.ByHand() || request.Scope != core.ScopeDrain || request.Release != "21.0.0" {
+		t.Fatalf("the request is %+v, %v", request, err)
+	}
+	const finalizer = "lcm.mirantis.com/rockoon.nodemaintenancerequest-finalizer"
+	hold := []byte(`{"metadata":{"finalizers":["` + finalizer + `"]}}`)
+	if _, err := as(t, c, cluster.Admin).Resource(lcm("nodemaintenancerequests")).Patch(t.Context(), "n1", types.MergePatchType, hold, metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	check("deleted as another", writer.Delete(t.Context(), core.Ref{Kind: request.Kind, Name: request.Name, UID: "another"}, false), core.ErrConflict)
+	check("deleted, tried", writer.Delete(t.Context(), request.Ref(), true), "")
+	check("deleted", writer.Delete(t.Context(), request.Ref(), false), "")
+	if request, err = writer.Request(t.Context(), request.Ref()); err != nil || request.Deleting.IsZero() {
+		t.Fatalf("its finalizer does not keep it: %+v, %v", request, err)
+	}
+	check("let go by another finalizer", writer.RemoveFinalizer(t.Context(), request.Ref(), "other/one", false), core.ErrConflict)
+	check("let go", writer.RemoveFinalizer(t.Context(), request.Ref(), finalizer, false), "")
+	_, err = writer.Request(t.Context(), request.Ref())
+	check("it is gone", err, core.ErrNotFound)
+	check("the lock is deleted", writer.Delete(t.Context(), ref, false), "")
+
+	for _, user := range []cluster.User{cluster.Operator, cluster.ReadOnly} {
+		other := kube.NewWriter(adapter(t, c, user))
+		check(string(user)+" makes a request", other.CreateRequest(t.Context(), asked, true), core.ErrForbidden)
+		check(string(user)+" makes a lock", other.CreateLock(t.Context(), made, true), core.ErrForbidden)
 	}
 }

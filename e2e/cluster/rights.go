@@ -25,13 +25,13 @@ func Manifest(name string) ([]byte, error) {
 	return raw, nil
 }
 
-// GrantRights applies the manifests of deploy/ for the MOSK cluster, the operator's and the read-only one on which it rests,
+// GrantRights applies the manifests of deploy/ for the MOSK cluster, those for changing and the read-only one on which they rest,
 // with the bindings that they give as an example in their comments.
 func (c *Cluster) GrantRights(ctx context.Context) error { return GrantRights(ctx, c.Config(Admin)) }
 
 // GrantRights does so on any API server.
 func GrantRights(ctx context.Context, config *rest.Config) error {
-	for _, name := range []string{"rbac-readonly.yaml", "rbac-operator.yaml"} {
+	for _, name := range []string{"rbac-readonly.yaml", "rbac-operator.yaml", "rbac-maintenance.yaml"} {
 		manifest, err := Manifest(name)
 		if err != nil {
 			return err

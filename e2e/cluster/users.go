@@ -23,6 +23,7 @@ const (
 	Controllers User = "controllers" // in system:masters; MOSK's controllers, so that the audit tells them from the program
 	ReadOnly    User = "readonly"    // in the group of deploy/rbac-readonly.yaml's example
 	Operator    User = "operator"    // in the group of deploy/rbac-operator.yaml's example
+	Maintainer  User = "anna"        // the user of deploy/rbac-maintenance.yaml's example
 	Nobody      User = "nobody"      // authenticated, without any right of their own
 	Expired     User = "expired"     // has a token that the server refuses with 401
 )
@@ -36,6 +37,7 @@ var groups = map[User]string{
 	Controllers: mastersGroup,
 	ReadOnly:    "mosk-update-watchers",
 	Operator:    "mosk-update-operators",
+	Maintainer:  "mosk-update-operators",
 }
 
 const (
@@ -53,7 +55,7 @@ func writeTokens(dir string) (map[User]string, error) {
 	}
 	defer file.Close()
 	table := csv.NewWriter(file)
-	for _, user := range []User{Controllers, ReadOnly, Operator, Nobody, Expired} {
+	for _, user := range []User{Controllers, ReadOnly, Operator, Maintainer, Nobody, Expired} {
 		tokens[user] = rand.Text()
 		if user == Expired {
 			continue
