@@ -85,6 +85,9 @@ func (p *planner) act() {
 	if l == nil {
 		return
 	}
+	if turn == turnPrepare && node != "" && l.InnerState != InnerActive && p.i.Kind != IntentActBegin {
+		p.step.State, p.step.Status = StepLater, "once it is begun"
+	}
 	switch p.i.Kind {
 	case IntentActBegin:
 		p.actBegin(a, l, turn, who)

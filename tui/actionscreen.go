@@ -138,7 +138,7 @@ func lockActions() []Action {
 				}
 				return nil
 			}},
-		{ID: "locks.override", Title: "Set the lock over the head of its controller: active, inactive or failed", Short: "override",
+		{ID: "locks.override", Title: "Override the lock, over the head of its controller: active, inactive or failed", Short: "override",
 			Scope: ScopeLocks, Intent: []core.IntentKind{core.IntentOverrideLock}, blocked: needLock,
 			run: func(m *Model) tea.Cmd { m.open(newOverrideForm(m)); return nil }},
 		{ID: "locks.text", Title: "Set the lock to failed with a text that says why: LCM stops there", Short: "fail the lock",
