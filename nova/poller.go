@@ -59,7 +59,7 @@ type Poller struct {
 	moving    bool // as the caller sees it: a run or a maintenance is under way
 	migrating bool // as the cloud says: a migration runs
 
-	wakeInstances, wakeMigrations, wakeAgents chan struct{}
+	wakeInstances, wakeMigrations, wakeServices, wakeAgents chan struct{}
 }
 
 // NewPoller makes a Poller on the client. The sink is called from one goroutine at a time and should not block.
@@ -76,14 +76,14 @@ func NewPoller(c *Client, sink func(core.Delta), o PollOptions) *Poller {
 	}
 	return &Poller{
 		c: c, sink: sink, pace: o.Pace, floor: floor, log: o.Log,
-		wakeInstances: make(chan struct{}, 1), wakeMigrations: make(chan struct{}, 1), wakeAgents: make(chan struct{}, 1),
+		wakeInstances: make(chan struct{}, 1), wakeMigrations: make(chan struct{}, 1), wakeServices: make(chan struct{}, 1), wakeAgents: make(chan struct{}, 1),
 	}
 }
 
 // Run polls until the context ends.
 func (p *Poller) Run(ctx context.Context) {
 	var wg sync.WaitGroup
-	wg.Go(func() { p.loop(ctx, core.SourceComputeServices, nil, p.computeServices()) })
+	wg.Go(func() { p.loop(ctx, core.SourceComputeServices, p.wakeServices, p.computeServices()) })
 	wg.Go(func() { p.loop(ctx, core.SourceInstances, p.wakeInstances, newInstancePoll(p).poll) })
 	wg.Go(func() { p.loop(ctx, core.SourceMigrations, p.wakeMigrations, newMigrationPoll(p).poll) })
 	wg.Go(func() { p.loop(ctx, core.SourceNetworkAgents, p.wakeAgents, newAgentPoll(p).poll) })
@@ -107,10 +107,11 @@ func (p *Poller) SetHosts(focus []string, moving bool) {
 	}
 }
 
-// Nudge asks for the focus hosts and the migrations at once, as after a write. It does not block.
+// Nudge asks for the focus hosts, the migrations and the compute services at once, as after a write. It does not block.
 func (p *Poller) Nudge() {
 	wake(p.wakeInstances)
 	wake(p.wakeMigrations)
+	wake(p.wakeServices)
 }
 
 func wake(c chan struct{}) {
