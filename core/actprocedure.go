@@ -16,7 +16,9 @@ func (b *nodeSteps) actAs(a ActAs) {
 	compute := a.Controller == ControllerOpenStack && b.v.Node != nil && b.v.Node.Is(RoleCompute) && b.v.Service != nil
 	turn := s.actTurn(a, node)
 	if a.Controller == ControllerOpenStack && turn != turnPrepare && heldByRockoon(b.v.Request) != "" {
-		defer func() { b.add(Plan(s, Intent{Kind: IntentActLetGo, Controller: a.Controller, Object: b.v.Request.Ref()})) }()
+		defer func() {
+			b.add(Plan(s, Intent{Kind: IntentActLetGo, Controller: a.Controller, Object: b.v.Request.Ref()}))
+		}()
 	}
 	switch turn {
 	case turnCreate:

@@ -101,6 +101,7 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 		request, err := as(t, w.Cluster, cluster.Admin).Resource(lcm("nodemaintenancerequests")).Get(t.Context(), w.node(t, "cmp-03"), metav1.GetOptions{})
 		return err == nil && request.GetName() != ""
 	})
+	t.Log(again.Story(200))
 	again.Press("q")
 	if code := again.ExitCode(); code != 0 {
 		t.Errorf("the exit code is %d", code)
