@@ -103,7 +103,7 @@ func (s *Snapshot) viewInstance(in *Instance, m hostMaintenance) InstanceView {
 }
 
 // failuresOf counts the migrations from the instance's present host that failed since its maintenance began, and tells the
-// newest one's text.
+// newest one's text that is known.
 func failuresOf(records []*Migration, in *Instance, m hostMaintenance) (int, string) {
 	if m.request == nil {
 		return 0, ""
@@ -113,7 +113,7 @@ func failuresOf(records []*Migration, in *Instance, m hostMaintenance) (int, str
 		if r.SourceHost != in.Host || !r.Failed() || r.Created.Before(m.request.Created) {
 			continue
 		}
-		if n == 0 {
+		if text == "" { // of the newest one the reason may not have been found yet
 			text = r.Failure
 		}
 		n++
@@ -132,8 +132,8 @@ func (s *Snapshot) moving(in *Instance) bool {
 
 // nothingMoves is what has to come first for the states in which a running instance is migrated by nobody.
 var nothingMoves = map[string]string{
-	"VERIFY_RESIZE": "confirm or revert the resize first",
-	"ERROR":         "stop it, or repair it and then migrate it",
+	"VERIFY_RESIZE": "confirm or revert its migration first",
+	"ERROR":         "stop it, or reset its state and then migrate it",
 	"RESCUE":        "end its rescue first",
 	"RESIZE":        "wait until the resize is over",
 	"REBOOT":        "wait until the reboot is over",
@@ -156,6 +156,8 @@ func (s *Snapshot) whyOf(in *Instance, v InstanceView, m hostMaintenance) string
 		return "safe: the host does not reboot (scope drain)"
 	case s.moving(in):
 		return "moves: " + s.movingText(in)
+	case in.Status == "VERIFY_RESIZE" && in.TaskState == "" && v.Action != ActionPowerOff:
+		return "waits for a decision: confirm or revert its migration (VERIFY_RESIZE)"
 	case v.Action == ActionPowerOff && v.Origin == OriginTag:
 		return "safe: poweroff, goes down with the host and comes back"
 	case v.Action == ActionPowerOff:

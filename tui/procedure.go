@@ -81,14 +81,18 @@ func (p *procedurePage) titleCell(m *Model, s core.Step) line {
 func stepStatus(m *Model, s core.Step) line {
 	status := named(m.snap, s.Status)
 	switch {
+	case s.State == core.StepBlocked && s.Blocker() != "":
+		out := one(themes.Warn, "unmet: "+s.Blocker()) // a guard's text is what should be so
+		if s.Status != "" {
+			out = out.and(themes.Dim, "; "+status)
+		}
+		return out
 	case s.Status != "" && s.State == core.StepFailed:
 		return one(themes.Bad, status)
 	case s.Status != "" && s.State == core.StepRunning:
 		return one(themes.Moves, status)
 	case s.Status != "":
 		return one(themes.Dim, status)
-	case s.State == core.StepBlocked:
-		return one(themes.Warn, s.Blocker())
 	}
 	return nil
 }
