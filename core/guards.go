@@ -219,7 +219,7 @@ func (s *Snapshot) remedyFor(v InstanceView) string {
 	case comingUp(v):
 		return "wait until Nova has brought it up, then move or stop it"
 	case len(ways) == 0:
-		return "it is " + in.Status + dashed(textOf(nothingMoves[in.Status], "wait until Nova is done with it"))
+		return "it is " + in.Status + dashed(textOf(wayOut(in), "wait until Nova is done with it"))
 	case in.Status == "VERIFY_RESIZE":
 		return "confirm or revert its migration"
 	case noRoom(v):

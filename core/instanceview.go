@@ -142,6 +142,14 @@ var nothingMoves = map[string]string{
 	"REBUILD":       "wait until the rebuild is over",
 }
 
+// wayOut is what has to come first for an instance that runs in a status in which nobody migrates it; empty for any other.
+func wayOut(in *Instance) string {
+	if in.Status == "ERROR" && in.Power != PowerRunning {
+		return "stop it, or have its owner repair or delete it" // ACTIVE would not be true of it
+	}
+	return nothingMoves[in.Status]
+}
+
 // whyOf says why the instance holds its node's lock, or why it does not, in operators' words.
 func (s *Snapshot) whyOf(in *Instance, v InstanceView, m hostMaintenance) string {
 	word, safe := safeAsItStands(in)
@@ -169,11 +177,11 @@ func (s *Snapshot) whyOf(in *Instance, v InstanceView, m hostMaintenance) string
 	case in.TaskState != "":
 		return "busy: " + in.TaskState
 	case v.Action == ActionNotify && in.Status != "ACTIVE" && in.Status != "PAUSED":
-		return fmt.Sprintf("runs, and cannot be live-migrated: status %s%s", in.Status, dashed(nothingMoves[in.Status]))
+		return fmt.Sprintf("runs, and cannot be live-migrated: status %s%s", in.Status, dashed(wayOut(in)))
 	case v.Action == ActionNotify:
 		return "manual: the operator moves it"
 	case !v.Migrates:
-		return fmt.Sprintf("runs, and nothing moves it: status %s%s", in.Status, dashed(nothingMoves[in.Status]))
+		return fmt.Sprintf("runs, and nothing moves it: status %s%s", in.Status, dashed(wayOut(in)))
 	case v.Failures > 0:
 		return fmt.Sprintf("live migration failed %s%s", times(v.Failures), because(oneLine(v.Failure, 400)))
 	case m.request == nil:

@@ -178,7 +178,7 @@ func (b *nodeSteps) evacuation() {
 			b.add(Plan(s, Intent{Kind: IntentSetMode, Nodes: []string{name}, Mode: mode}))
 		}
 	}
-	if held := slices.DeleteFunc(slices.Clone(views), func(v InstanceView) bool { return !v.Blocks || v.Action != ActionNotify }); len(held) > 0 {
+	if held := slices.DeleteFunc(slices.Clone(views), func(v InstanceView) bool { return !holdsAhead(v) }); len(held) > 0 {
 		b.add(s.tellOwners(b.target, name, b.v.Label, held))
 	}
 	if movable, _ := s.movable(name); byHand && (len(movable) >= 2 || b.batchRuns()) {

@@ -218,7 +218,7 @@ func (s *Snapshot) progressText(in *Instance) string {
 
 func (p *planner) guardStatus(in *Instance, rule instanceRule) {
 	p.guard(Guard{ID: "status", Text: "it is " + strings.Join(rule.statuses, " or "), Holds: slices.Contains(rule.statuses, in.Status),
-		Answer: in.Status, Remedy: textOf(nothingMoves[in.Status], "choose what fits its status")})
+		Answer: in.Status, Remedy: textOf(wayOut(in), "choose what fits its status")})
 }
 
 func (p *planner) guardIdle(in *Instance, m *Migration) {

@@ -110,7 +110,7 @@ func (p *planner) setTags(in *Instance, old, to []MaintenanceAction) {
 		p.done = "its maintenance action is " + actionWords(to)
 		return
 	}
-	p.step.Status = "now: " + actionWords(old)
+	p.step.Status = actionWords(old)
 	p.step.Commands = tagCommands(in.ID, old, to)
 	p.step.Undo = "set them back: " + strings.Join(tagCommands(in.ID, to, old), "; ")
 	p.step.Change = SetMaintenanceTags{Instance: in.Ref(), Old: old, New: to}

@@ -95,7 +95,7 @@ func (s *Snapshot) fits(v InstanceView) []IntentKind {
 }
 
 // instanceStep is the step that gets one instance out of the way of its node's maintenance, with the other ways to that
-// end. Its ID stays the same while the instance moves, so that a selection stays where it is.
+// end. Its ID stays the same whatever becomes of the instance, so that a selection stays where it is.
 func (s *Snapshot) instanceStep(v InstanceView) Step {
 	if s.moving(v.Instance) {
 		return s.movingStep(v)
@@ -106,9 +106,7 @@ func (s *Snapshot) instanceStep(v InstanceView) Step {
 	}
 	st := Plan(s, Intent{Kind: ways[0], Instance: v.Instance.ID})
 	st.Why = join("In the way — "+v.Why+".", st.Why)
-	if noRoom(v) {
-		st.ID = string(IntentLiveMigrate) + "/" + v.Instance.ID // the controller's next try comes and goes
-	}
+	st.ID = string(IntentLiveMigrate) + "/" + v.Instance.ID
 	for _, kind := range ways[1:] {
 		st.Alternatives = append(st.Alternatives, Plan(s, Intent{Kind: kind, Instance: v.Instance.ID}))
 	}
@@ -143,7 +141,7 @@ func (s *Snapshot) noWayStep(v InstanceView) Step {
 	in := v.Instance
 	label := instanceLabel(in)
 	st := Step{ID: "live-migrate/" + in.ID, Target: in.Ref(), Label: label, Title: "get " + label + " out of the way", Why: v.Why + ".",
-		State: StepWaiting, Status: in.Status + dashed(textOf(nothingMoves[in.Status], "wait until Nova is done with it"))}
+		State: StepWaiting, Status: in.Status + dashed(textOf(wayOut(in), "wait until Nova is done with it"))}
 	if n := s.NodeOfHost(in.Host); n != nil {
 		st.Node = n.Name
 	}
