@@ -182,3 +182,28 @@ func TestAWaitingNodeDoesNotMove(t *testing.T) {
 		t.Errorf("%d wait, %d move", u.Waiting, u.Moving)
 	}
 }
+
+// The controller's next try, which fails like those before, makes the node's entry no younger.
+func TestAnEntryDoesNotGrowYounger(t *testing.T) {
+	since := func(tries ...time.Duration) time.Time {
+		sc := healthy()
+		sc.maintained("cmp-01", "Some servers are still present on the host.")
+		sc.instance("cmp-01", "broken").Status = "ERROR"
+		for _, d := range tries {
+			sc.migration(sc.named("web-1"), "error", "", d).Failure = "No valid host was found."
+		}
+		sc.History.Stages["uid-cmp-01"] = StageRecord{Stage: StageEvacuating, Since: Since{At: ago(10 * time.Second), Exact: true}} // the last try has just begun
+		for _, a := range sc.Attention() {
+			if strings.HasPrefix(a.ID, "node-waits/") {
+				return a.Since.At
+			}
+		}
+		t.Fatal("the node does not wait")
+		return time.Time{}
+	}
+	three := since(14*time.Minute, 12*time.Minute, 10*time.Minute)
+	more := since(14*time.Minute, 12*time.Minute, 10*time.Minute, 8*time.Minute, 2*time.Minute)
+	if want := ago(6 * time.Minute); !three.Equal(want) || !more.Equal(want) { // the second try, when its record was last touched
+		t.Errorf("it waits since %s, and after two more tries since %s; want %s", three, more, want)
+	}
+}

@@ -430,7 +430,7 @@ func instanceFacts(m *Model, f *facts, id string) {
 	}
 	f.add("tags", tags)
 	if i.Locked {
-		f.tone(themes.Warn, "locked", "yes")
+		f.tone(themes.Warn, "locked", "yes: ask its owner before it is touched")
 	}
 	f.tone(themes.Bad, "fault", i.Fault)
 	f.add("created", stamp(i.Created, now))

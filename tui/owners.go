@@ -21,8 +21,12 @@ type OwnerDesk interface {
 	Save(name string, content []byte) (path string, err error)
 }
 
-// ownersAge is how old what the page shows may be: a large cloud is not gone through for every Snapshot.
-const ownersAge = 2 * time.Second
+// ownersAge is how old what the page shows may be, and ownersShare how many times longer than it takes to make it: a large
+// cloud is not gone through for every Snapshot.
+const (
+	ownersAge   = 2 * time.Second
+	ownersShare = 20
+)
 
 // ownersPage is the notes for the owners of instances, project by project.
 type ownersPage struct {
@@ -32,6 +36,7 @@ type ownersPage struct {
 
 	notes    []core.OwnerNote
 	made     time.Time
+	took     time.Duration
 	project  string // ID of the one whose note is shown; empty: all of them
 	contacts core.Contacts
 	asking   bool
@@ -82,11 +87,13 @@ func (m *Model) ownersOfSelection() []string {
 
 // gather makes the notes from the newest Snapshot.
 func (p *ownersPage) gather(m *Model) {
+	began := m.now()
 	nodes := p.nodes
 	if p.all {
 		nodes = m.snap.NodesToTell()
 	}
 	p.notes, p.made = m.snap.OwnerNotes(nodes, p.contacts), m.now()
+	p.took = p.made.Sub(began)
 	if p.at() < 0 {
 		p.project = ""
 	}

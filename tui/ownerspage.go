@@ -15,7 +15,7 @@ func (*ownersPage) page() bool                                     { return true
 func (*ownersPage) handle(*Model, tea.KeyPressMsg) (bool, tea.Cmd) { return false, nil }
 
 func (p *ownersPage) refresh(m *Model) tea.Cmd {
-	if m.now().Sub(p.made) >= ownersAge {
+	if m.now().Sub(p.made) >= max(ownersAge, ownersShare*p.took) {
 		p.gather(m)
 	}
 	return nil

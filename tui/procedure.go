@@ -318,7 +318,7 @@ func procedureActions() []Action {
 				return m.copy(joined(s.Commands))
 			})},
 		{ID: "step.owners", Title: "Show whose instances on the node need their owner, with a note to send to each project", Short: "owners",
-			Scope: ScopeProcedure, Keys: []string{"O"}, run: with(func(m *Model, p *procedurePage) tea.Cmd {
+			Scope: ScopeProcedure, Keys: []string{"O"}, Footer: 5, run: with(func(m *Model, p *procedurePage) tea.Cmd {
 				if s, ok := p.chosen(); ok && s.Node != "" {
 					return m.openOwners([]string{s.Node})
 				}
