@@ -66,7 +66,7 @@ It is read-only until you arm it (--write, or the key w).`,
 		},
 	}
 	o.addTo(root)
-	root.AddCommand(newStatus(&o), newSnapshot(&o), newDemo(&o, stdin), newSim(stdin), newConfig(&o), newVersion())
+	root.AddCommand(newStatus(&o), newOwners(&o), newSnapshot(&o), newDemo(&o, stdin), newSim(stdin), newConfig(&o), newVersion())
 	return root
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 )
 
 // instances are those that hold a node in maintenance one by one, and those that will hold a node whose turn has not come.
@@ -67,7 +68,10 @@ func (f *attentionFacts) instance(v InstanceView, node NodeView, waits bool) {
 	case v.Failures >= failuresTold:
 		a := f.entryOf("migration-failed", v, node)
 		a.Reason = fmt.Sprintf("%s failed to migrate %s%s", name, times(v.Failures), because(oneLine(v.Failure, 400)))
-		a.Since = f.lastFailure(v)
+		a.Since = f.failedSince(v)
+		if noRoom(v) {
+			a.Detail = "No further try helps until there is room for it."
+		}
 		if waits {
 			a.Severity = SeverityUrgent
 		}
@@ -93,14 +97,32 @@ func (f *attentionFacts) instance(v InstanceView, node NodeView, waits bool) {
 	}
 }
 
-// lastFailure is when the newest of the instance's migrations that failed did so.
-func (f *attentionFacts) lastFailure(v InstanceView) Since {
+// failedSince is since when the instance's migrations have failed often enough to be told: a further try that fails makes
+// that no younger.
+func (f *attentionFacts) failedSince(v InstanceView) Since {
+	left := v.Failures - failuresTold
+	begin := time.Time{}
+	if r := f.s.NodeRequest(v.nodeName(f.s)); r != nil {
+		begin = r.Created
+	}
 	for _, r := range f.s.Migrations[v.Instance.ID] { // newest first
-		if r.SourceHost == v.Instance.Host && r.Failed() {
+		if r.SourceHost != v.Instance.Host || !r.Failed() || r.Created.Before(begin) {
+			continue
+		}
+		if left == 0 {
 			return Since{At: later(r.Created, r.Updated), Exact: true}
 		}
+		left--
 	}
 	return Since{}
+}
+
+// nodeName is the name of the node that the instance is on; empty when there is none.
+func (v InstanceView) nodeName(s *Snapshot) string {
+	if n := s.NodeOfHost(v.Instance.Host); n != nil {
+		return n.Name
+	}
+	return ""
 }
 
 // stranded tells whether the instance runs in a status in which nothing moves it.
@@ -121,7 +143,7 @@ type holder struct {
 // willHold are the instances of a node that will hold it when its turn in this update comes, and that can be settled before.
 func (f *attentionFacts) willHold(v NodeView, m hostMaintenance) []string {
 	var names []string
-	for _, in := range f.s.ByHost[m.host] {
+	for _, in := range f.s.ByHost[m.host] { // makes no views: a fleet has 100,000 instances
 		action, origin := EffectiveAction(in.Tags, m.mode)
 		if !blocks(in, action) {
 			continue
@@ -129,6 +151,8 @@ func (f *attentionFacts) willHold(v NodeView, m hostMaintenance) []string {
 		switch {
 		case in.Status != "ACTIVE" && in.Status != "PAUSED" && in.TaskState == "":
 			names = append(names, fmt.Sprintf("%s (%s)", instanceLabel(in), oneLine(in.Status, 30)))
+		case action == ActionNotify && origin == OriginNode:
+			names = append(names, instanceLabel(in)) // manual: the operator moves it
 		case action == ActionNotify && origin == OriginTag:
 			names = append(names, instanceLabel(in)+" (notify)")
 		case origin == OriginConflicting:
@@ -137,6 +161,14 @@ func (f *attentionFacts) willHold(v NodeView, m hostMaintenance) []string {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// manualText is said before what holds a node of which nobody but the operator moves anything.
+func manualText(v NodeView) string {
+	if v.Mode == ModeManual {
+		return "manual mode: "
+	}
+	return ""
 }
 
 // holders is an entry for each node that will be held; in a large fleet, where these would bury everything else, one for all,
@@ -149,7 +181,7 @@ func (f *attentionFacts) holders(all []holder) {
 		for _, h := range all {
 			a := nodeAttention{NodeView: h.view}.entry("will-hold")
 			a.Severity, a.Since = SeverityNotice, Since{}
-			a.Reason = fmt.Sprintf("%s will hold it when its turn comes: %s", count(len(h.names), "instance"), some(h.names, 4))
+			a.Reason = fmt.Sprintf("%s%s will hold it when its turn comes: %s", manualText(h.view), count(len(h.names), "instance"), some(h.names, 4))
 			f.add(a)
 		}
 		return

@@ -104,10 +104,11 @@ func (f *attentionFacts) nodeWaits(n nodeAttention) {
 	case len(left) == 0 || says:
 		a.Reason, a.Detail = n.message.Meaning, sentence(n.message.Remedy)
 	case n.Mode == ModeManual:
-		a.Reason = fmt.Sprintf("manual mode: %s must leave first: %s", count(len(left), "instance"), namesOf(left))
+		a.Reason = "manual mode: " + demandText(left, "leave")
 	default:
-		a.Reason = fmt.Sprintf("%s must leave or stop first: %s", count(len(left), "instance"), namesOf(left))
+		a.Reason = demandText(left, "leave or stop")
 	}
+	a.Since = f.waitsForYou(n, left)
 	for _, op := range f.s.Operations {
 		if op.Node == n.Name && len(op.Items) > 0 && (op.State == OperationRunning || op.State == OperationVerifying) {
 			a.Severity, a.Hint = SeverityNotice, "wait: Lockstep moves them"
@@ -116,6 +117,40 @@ func (f *attentionFacts) nodeWaits(n nodeAttention) {
 		}
 	}
 	f.add(a)
+}
+
+// demandText is what the instances must do first: what waits in VERIFY_RESIZE can neither leave nor stop.
+func demandText(left []InstanceView, what string) string {
+	var undecided, others []InstanceView
+	for _, v := range left {
+		if v.Instance.Status == "VERIFY_RESIZE" && v.Instance.TaskState == "" {
+			undecided = append(undecided, v)
+		} else {
+			others = append(others, v)
+		}
+	}
+	var parts []string
+	if n := len(others); n > 0 {
+		parts = append(parts, fmt.Sprintf("%s must %s first: %s", count(n, "instance"), what, namesOf(others)))
+	}
+	if n := len(undecided); n > 0 {
+		parts = append(parts, fmt.Sprintf("confirm or revert the migration of %s", namesOf(undecided)))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// waitsForYou is since when the node waits: a try of the controller's that fails like those before makes that no younger.
+func (f *attentionFacts) waitsForYou(n nodeAttention, left []InstanceView) Since {
+	since := n.Since
+	for _, v := range left {
+		if v.Failures < failuresTold || v.Failures < max(n.Attempts, 1) {
+			continue
+		}
+		if s := f.failedSince(v); !s.At.IsZero() && s.At.Before(since.At) {
+			since = s
+		}
+	}
+	return since
 }
 
 // waits tells whether the node waits for the operator. After its last try the OpenStack controller begins anew every 60 s

@@ -33,6 +33,7 @@ var attentionRules = []func(*attentionFacts){
 	(*attentionFacts).phasesOverdue,
 	(*attentionFacts).nodes,
 	(*attentionFacts).instances,
+	(*attentionFacts).tagsLeft,
 	(*attentionFacts).operations,
 	(*attentionFacts).writing,
 	(*attentionFacts).sources,
@@ -173,7 +174,7 @@ func (f *attentionFacts) lockState(l *WorkloadLock, m LockMessage, a Attention) 
 		return false
 	case LockFailed:
 		a.ID, a.Severity, a.Reason = "lock-failed/"+l.UID, SeverityUrgent, "the lock of "+oneLine(l.Controller, 40)+" says failed"+because(oneLine(m.Text, 300))
-		a.Detail = "The controller could not shut its workload down in good order; LCM does not go on."
+		a.Detail = join("The controller could not shut its workload down in good order; LCM does not go on.", f.s.AskAbout(l))
 	default:
 		a.ID, a.Severity, a.Reason = "lock-state/"+l.UID, SeverityWarning, fmt.Sprintf("the lock of %s has a state that is not documented: %q", oneLine(l.Controller, 40), oneLine(string(l.RawState), 40))
 	}

@@ -61,6 +61,11 @@ func TestAttention(t *testing.T) {
 			sc.instance("cmp-01", "broken").Status = "ERROR"
 			sc.maintained("cmp-01", stillPresent)
 		}, []row{{SeverityUrgent, "node-waits", "2 instances must leave or stop first: batch-17 (notify), broken (ERROR)"}}},
+		{"live node, only a decision is left", func(sc scene) {
+			sc.emptied("cmp-01")
+			sc.instance("cmp-01", "app-1").Status = "VERIFY_RESIZE"
+			sc.maintained("cmp-01", stillPresent)
+		}, []row{{SeverityUrgent, "node-waits", "confirm or revert the migration of app-1 (VERIFY_RESIZE)"}}},
 		{"manual node, Lockstep moves them", func(sc scene) {
 			sc.mode("cmp-01", ModeManual)
 			sc.maintained("cmp-01", stillPresent)
@@ -92,7 +97,7 @@ func TestAttention(t *testing.T) {
 		{"live node, one that nothing moves", func(sc scene) {
 			sc.instance("cmp-01", "broken").Status = "VERIFY_RESIZE"
 			sc.maintained("cmp-01", "Starting migration for "+idA)
-		}, []row{{SeverityWarning, "instance-stranded", "broken holds the node: runs, and nothing moves it: status VERIFY_RESIZE"}}},
+		}, []row{{SeverityWarning, "instance-stranded", "broken holds the node: waits for a decision: confirm or revert its migration (VERIFY_RESIZE)"}}},
 		{"two tags on a node in maintenance", func(sc scene) {
 			sc.instance("cmp-01", "both", "notify", "live_migrate")
 			sc.maintained("cmp-01", "Starting migration for "+idA)
@@ -103,6 +108,13 @@ func TestAttention(t *testing.T) {
 			sc.instance("cmp-01", "batch-17", "notify")
 			sc.instance("cmp-01", "both", "notify", "live_migrate")
 		}, []row{{SeverityNotice, "will-hold", "3 instances will hold it when its turn comes: batch-17 (notify), both (two tags), broken (ERROR)"}}},
+		{"before a manual node's turn, all that must leave count", func(sc scene) {
+			sc.update(time.Hour)
+			sc.mode("cmp-01", ModeManual)
+			sc.instance("cmp-01", "batch-17", "notify")
+			sc.instance("cmp-01", "moves", "live_migrate")
+			sc.instance("cmp-01", "off").VMState = "stopped"
+		}, []row{{SeverityNotice, "will-hold", "manual mode: 2 instances will hold it when its turn comes: batch-17 (notify), web-1"}}},
 		{"a node that is through holds nobody up", func(sc scene) {
 			sc.update(time.Hour)
 			sc.instance("cmp-01", "broken").Status = "ERROR"

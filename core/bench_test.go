@@ -6,6 +6,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -314,6 +315,35 @@ func (c *testCloud) Stop(_ context.Context, id string) error {
 func (c *testCloud) Start(_ context.Context, id string) error {
 	return c.action("start", id, func(in *Instance) error {
 		in.Status, in.VMState, in.Power = "ACTIVE", "active", PowerRunning
+		return nil
+	})
+}
+
+func (c *testCloud) ResetState(_ context.Context, id string) error {
+	return c.write("reset-state", id, func() error {
+		in := c.instances[id]
+		in.Status, in.VMState, in.TaskState = "ACTIVE", "active", ""
+		return nil
+	})
+}
+
+func (c *testCloud) Shelve(_ context.Context, id string) error {
+	return c.action("shelve", id, func(in *Instance) error {
+		in.Status, in.VMState, in.Power, in.Host = "SHELVED_OFFLOADED", "shelved_offloaded", PowerShutdown, ""
+		return nil
+	})
+}
+
+func (c *testCloud) Unshelve(_ context.Context, id string) error {
+	return c.action("unshelve", id, func(in *Instance) error {
+		in.Status, in.VMState, in.Power, in.Host = "ACTIVE", "active", PowerRunning, "cmp-2"
+		return nil
+	})
+}
+
+func (c *testCloud) SetTags(_ context.Context, id string, tags []string) error {
+	return c.write("tags", id+" "+strings.Join(tags, " "), func() error {
+		c.instances[id].Tags = slices.Clone(tags)
 		return nil
 	})
 }

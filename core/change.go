@@ -14,11 +14,18 @@ type SetNodeAnnotation struct {
 
 // InstanceAction is one of Nova's actions on one instance.
 type InstanceAction struct {
-	Do          IntentKind // IntentLiveMigrate, IntentColdMigrate, IntentConfirmResize, IntentRevertResize, IntentStop, IntentStart, IntentAbortMigration, IntentForceComplete
+	Do          IntentKind // one of instanceRules: IntentLiveMigrate, IntentStop, …
 	Instance    Ref
-	Host        string // the host it must be on
+	Host        string // the host it must be on; empty for one that is on none
 	Status      string // the status it must have
 	MigrationID int    // of IntentAbortMigration and IntentForceComplete
+}
+
+// SetMaintenanceTags replaces the maintenance_action tags of one instance; its other tags stay.
+type SetMaintenanceTags struct {
+	Instance Ref
+	Old      []MaintenanceAction // those that it must have, in the instance's order
+	New      []MaintenanceAction
 }
 
 // SetComputeService enables or disables a nova-compute service.
@@ -73,13 +80,14 @@ type BatchItem struct {
 	Basis  []Fact // what the item rests on; when it is no longer so, the item is not done
 }
 
-func (SetNodeAnnotation) isChange() {}
-func (InstanceAction) isChange()    {}
-func (SetComputeService) isChange() {}
-func (SetLock) isChange()           {}
-func (SetInnerState) isChange()     {}
-func (CreateLock) isChange()        {}
-func (CreateRequest) isChange()     {}
-func (DeleteObject) isChange()      {}
-func (RemoveFinalizer) isChange()   {}
-func (Batch) isChange()             {}
+func (SetNodeAnnotation) isChange()  {}
+func (InstanceAction) isChange()     {}
+func (SetMaintenanceTags) isChange() {}
+func (SetComputeService) isChange()  {}
+func (SetLock) isChange()            {}
+func (SetInnerState) isChange()      {}
+func (CreateLock) isChange()         {}
+func (CreateRequest) isChange()      {}
+func (DeleteObject) isChange()       {}
+func (RemoveFinalizer) isChange()    {}
+func (Batch) isChange()              {}

@@ -219,20 +219,24 @@ func (s *Snapshot) remedyFor(v InstanceView) string {
 	case comingUp(v):
 		return "wait until Nova has brought it up, then move or stop it"
 	case len(ways) == 0:
-		return "it is " + in.Status + dashed(textOf(nothingMoves[in.Status], "wait until Nova is done with it"))
+		return "it is " + in.Status + dashed(textOf(wayOut(in), "wait until Nova is done with it"))
 	case in.Status == "VERIFY_RESIZE":
-		return nothingMoves[in.Status]
+		return "confirm or revert its migration"
+	case noRoom(v):
+		return "make room for it, or " + wayWords(ways)
 	case v.Action == ActionNotify && v.Origin == OriginTag:
 		return "tell its owner, then " + wayWords(ways)
 	}
 	return wayWords(ways)
 }
 
-// wayWords is "live-migrate, cold-migrate or stop it".
+// wayWords is "live-migrate, cold-migrate or stop it": the first ways, of those that a verb names.
 func wayWords(ways []IntentKind) string {
-	verbs := make([]string, len(ways))
-	for i, w := range ways {
-		verbs[i] = instanceRules[w].verb
+	var verbs []string
+	for _, w := range ways {
+		if r, ok := instanceRules[w]; ok && len(verbs) < 3 {
+			verbs = append(verbs, r.verb)
+		}
 	}
 	last := len(verbs) - 1
 	if last == 0 {

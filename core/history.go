@@ -12,6 +12,7 @@ type History struct {
 	Phases  map[PhaseID]PhaseRecord     // of the update that runs or ran last
 	Update  UpdateRecord                // the update that runs or ran last
 	Changes map[string]AnnotationChange // by node UID: annotations that Lockstep set and did not set back
+	Tags    map[string]TagChange        // by instance ID: maintenance_action tags that Lockstep set and did not set back
 
 	Overrides map[string]Override // by lock UID: what Lockstep made a lock say over the head of its controller
 }
@@ -77,4 +78,13 @@ type AnnotationChange struct {
 	New  *string
 	At   time.Time
 	By   string
+}
+
+// TagChange is the maintenance_action tags that Lockstep replaced on an instance.
+type TagChange struct {
+	Instance string // its name
+	Old      []MaintenanceAction
+	New      []MaintenanceAction
+	At       time.Time
+	By       string
 }

@@ -103,7 +103,7 @@ func (s *Snapshot) viewInstance(in *Instance, m hostMaintenance) InstanceView {
 }
 
 // failuresOf counts the migrations from the instance's present host that failed since its maintenance began, and tells the
-// newest one's text.
+// newest one's text that is known.
 func failuresOf(records []*Migration, in *Instance, m hostMaintenance) (int, string) {
 	if m.request == nil {
 		return 0, ""
@@ -113,7 +113,7 @@ func failuresOf(records []*Migration, in *Instance, m hostMaintenance) (int, str
 		if r.SourceHost != in.Host || !r.Failed() || r.Created.Before(m.request.Created) {
 			continue
 		}
-		if n == 0 {
+		if text == "" { // of the newest one the reason may not have been found yet
 			text = r.Failure
 		}
 		n++
@@ -132,14 +132,22 @@ func (s *Snapshot) moving(in *Instance) bool {
 
 // nothingMoves is what has to come first for the states in which a running instance is migrated by nobody.
 var nothingMoves = map[string]string{
-	"VERIFY_RESIZE": "confirm or revert the resize first",
-	"ERROR":         "stop it, or repair it and then migrate it",
+	"VERIFY_RESIZE": "confirm or revert its migration first",
+	"ERROR":         "stop it, or reset its state and then migrate it",
 	"RESCUE":        "end its rescue first",
 	"RESIZE":        "wait until the resize is over",
 	"REBOOT":        "wait until the reboot is over",
 	"HARD_REBOOT":   "wait until the reboot is over",
 	"PASSWORD":      "wait until it is over",
 	"REBUILD":       "wait until the rebuild is over",
+}
+
+// wayOut is what has to come first for an instance that runs in a status in which nobody migrates it; empty for any other.
+func wayOut(in *Instance) string {
+	if in.Status == "ERROR" && in.Power != PowerRunning {
+		return "stop it, or have its owner repair or delete it" // ACTIVE would not be true of it
+	}
+	return nothingMoves[in.Status]
 }
 
 // whyOf says why the instance holds its node's lock, or why it does not, in operators' words.
@@ -156,6 +164,8 @@ func (s *Snapshot) whyOf(in *Instance, v InstanceView, m hostMaintenance) string
 		return "safe: the host does not reboot (scope drain)"
 	case s.moving(in):
 		return "moves: " + s.movingText(in)
+	case in.Status == "VERIFY_RESIZE" && in.TaskState == "" && v.Action != ActionPowerOff:
+		return "waits for a decision: confirm or revert its migration (VERIFY_RESIZE)"
 	case v.Action == ActionPowerOff && v.Origin == OriginTag:
 		return "safe: poweroff, goes down with the host and comes back"
 	case v.Action == ActionPowerOff:
@@ -167,11 +177,11 @@ func (s *Snapshot) whyOf(in *Instance, v InstanceView, m hostMaintenance) string
 	case in.TaskState != "":
 		return "busy: " + in.TaskState
 	case v.Action == ActionNotify && in.Status != "ACTIVE" && in.Status != "PAUSED":
-		return fmt.Sprintf("runs, and cannot be live-migrated: status %s%s", in.Status, dashed(nothingMoves[in.Status]))
+		return fmt.Sprintf("runs, and cannot be live-migrated: status %s%s", in.Status, dashed(wayOut(in)))
 	case v.Action == ActionNotify:
 		return "manual: the operator moves it"
 	case !v.Migrates:
-		return fmt.Sprintf("runs, and nothing moves it: status %s%s", in.Status, dashed(nothingMoves[in.Status]))
+		return fmt.Sprintf("runs, and nothing moves it: status %s%s", in.Status, dashed(wayOut(in)))
 	case v.Failures > 0:
 		return fmt.Sprintf("live migration failed %s%s", times(v.Failures), because(oneLine(v.Failure, 400)))
 	case m.request == nil:

@@ -62,7 +62,7 @@ func TestWhatAnInstanceMeansForItsNode(t *testing.T) {
 		{"suspended", ModeManual, nil, func(i *Instance) { i.Status, i.VMState, i.Power = "SUSPENDED", "suspended", PowerSuspended }, false, false, "safe: suspended"},
 		{"crashed", ModeLive, nil, func(i *Instance) { i.Status, i.VMState, i.Power = "ERROR", "error", PowerCrashed }, false, false, "safe: crashed"},
 		{"resized and not confirmed", ModeLive, nil, func(i *Instance) { i.Status, i.VMState = "VERIFY_RESIZE", "resized" }, true, false,
-			"runs, and nothing moves it: status VERIFY_RESIZE — confirm or revert the resize first"},
+			"waits for a decision: confirm or revert its migration (VERIFY_RESIZE)"},
 		{"in error with power on", ModeLive, nil, func(i *Instance) { i.Status, i.VMState = "ERROR", "error" }, true, false, "status ERROR"},
 		{"in error without a power state", ModeLive, nil, func(i *Instance) { i.Status, i.VMState, i.Power = "ERROR", "error", PowerNoState }, true, false, "status ERROR"},
 		{"rescued", ModeLive, nil, func(i *Instance) { i.Status, i.VMState = "RESCUE", "rescued" }, true, false, "end its rescue"},

@@ -68,6 +68,7 @@ type Record struct {
 	Number PhaseID           `json:"number,omitempty"`
 	Update *UpdateRecord     `json:"update,omitempty"`
 	Change *AnnotationChange `json:"change,omitempty"`
+	Tags   *TagChange        `json:"tags,omitempty"`
 
 	Override *Override `json:"override,omitempty"`
 }

@@ -178,8 +178,14 @@ func (b *nodeSteps) evacuation() {
 			b.add(Plan(s, Intent{Kind: IntentSetMode, Nodes: []string{name}, Mode: mode}))
 		}
 	}
+	if held := slices.DeleteFunc(slices.Clone(views), func(v InstanceView) bool { return !holdsAhead(v) }); len(held) > 0 {
+		b.add(s.tellOwners(b.target, name, b.v.Label, held))
+	}
 	if movable, _ := s.movable(name); byHand && (len(movable) >= 2 || b.batchRuns()) {
 		b.add(Plan(s, Intent{Kind: IntentLiveMigrateAll, Node: name}))
+	}
+	if byHand {
+		b.add(s.roomSteps(slices.DeleteFunc(slices.Clone(views), func(v InstanceView) bool { return !v.Blocks }))...)
 	}
 	left := 0
 	for _, v := range views {
@@ -241,6 +247,9 @@ func (b *nodeSteps) unconfirmed() []Step {
 	for _, id := range ids {
 		st := Plan(s, Intent{Kind: IntentConfirmResize, Instance: id})
 		st.Why = join("It is on "+s.hostLabel(s.Instances[id].Host)+" now, and "+b.v.Label+" keeps its files until somebody decides.", st.Why)
+		if st.State != StepRunning && st.State != StepFailed {
+			st.Status = "is on " + s.hostLabel(s.Instances[id].Host) + " now; " + b.v.Label + " keeps its place"
+		}
 		st.Alternatives = []Step{Plan(s, Intent{Kind: IntentRevertResize, Instance: id})}
 		out = append(out, st)
 	}
@@ -285,7 +294,9 @@ func (s *Snapshot) lockStep(l *WorkloadLock, title string, over bool) Step {
 		}
 	case l.State() == LockFailed:
 		st.State, st.Status = StepFailed, textOf(oneLine(m.Text, 400), "the lock says failed")
+		st.Why, st.Commands = join(st.Why, s.AskAbout(l)), askCommands(l)
 	default:
+		st.Why, st.Commands = join(st.Why, s.AskAbout(l)), askCommands(l)
 		st.State, st.Status = StepWaiting, oneLine(m.Text, 400)
 		if l.Progress != nil {
 			st.Status = strings.TrimSpace(fmt.Sprintf("%d %% %s", l.Progress.Percentage, oneLine(l.Progress.Description, 200)))
@@ -359,7 +370,14 @@ func (b *nodeSteps) outside() {
 	}
 	b.restore()
 	b.leftInner()
+	soon := b.v.Stage == StageIdle && b.s.ClusterRequest() != nil
+	if soon {
+		b.ahead()
+	}
 	b.preparation()
+	if b.v.Stage == StageIdle && !soon {
+		b.ahead()
+	}
 	if cmr := b.s.ClusterRequest(); b.v.Node != nil && cmr != nil && cmr.ByHand() {
 		b.askByHand()
 	}

@@ -213,7 +213,7 @@ func (e *Engine) observePhases(s *Snapshot, h History) History {
 
 // replay makes a History of what the journal held.
 func replay(past []Record) History {
-	h := History{Changes: map[string]AnnotationChange{}}
+	h := History{Changes: map[string]AnnotationChange{}, Tags: map[string]TagChange{}}
 	stages, locks, rounds := map[string]StageRecord{}, map[string]LockRecord{}, map[string]Round{}
 	phases := map[PhaseID]PhaseRecord{}
 	for _, r := range past {
@@ -247,6 +247,9 @@ func replay(past []Record) History {
 			}
 			if r.Override != nil {
 				h.Overrides = withOverride(h.Overrides, *r.Override)
+			}
+			if r.Tags != nil && r.Object != nil {
+				noteTags(h.Tags, r.Object.UID, *r.Tags)
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 )
 
@@ -26,6 +27,7 @@ func (e *Engine) perform(op *operation, item int, step Step, c Change) (Operatio
 	}
 	base := Record{Operation: id, Step: step.ID, Intent: &step.Intent, Object: ptr(step.Target), Node: step.Node, Title: step.Title}
 	override := e.overrideOf(step, c)
+	var tags *TagChange
 	end := func(state OperationState, text string, change *AnnotationChange) (OperationState, string) {
 		r := base
 		r.Kind, r.State, r.Change = RecordVerified, string(state), change
@@ -36,6 +38,14 @@ func (e *Engine) perform(op *operation, item int, step Step, c Change) (Operatio
 			r.Text = text
 		} else {
 			r.Error = text
+		}
+		if tags != nil && (state == OperationDone || state == OperationUnknown) { // offered back only where they are still so
+			r.Tags = tags
+			e.call(func() {
+				changes := maps.Clone(e.history.Tags)
+				noteTags(changes, step.Target.UID, *tags)
+				e.history.Tags = changes
+			})
 		}
 		e.record(r, true)
 		if change != nil && state == OperationDone {
@@ -102,8 +112,11 @@ func (e *Engine) perform(op *operation, item int, step Step, c Change) (Operatio
 	}
 	state, text := e.verify(w, began, lost, func(text string) { report(OperationVerifying, text) })
 	var change *AnnotationChange
-	if a, ok := c.(SetNodeAnnotation); ok {
+	switch a := c.(type) {
+	case SetNodeAnnotation:
 		change = &AnnotationChange{Node: a.Node.Name, Key: a.Key, Old: a.Old, New: a.New, At: e.cfg.Clock(), By: e.cfg.Operator}
+	case SetMaintenanceTags:
+		tags = &TagChange{Instance: a.Instance.Name, Old: a.Old, New: a.New, At: e.cfg.Clock(), By: e.cfg.Operator}
 	}
 	if e.cfg.OnWrite != nil {
 		e.cfg.OnWrite()

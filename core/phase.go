@@ -70,7 +70,8 @@ type Update struct {
 	Phase   Phase // the phase that runs; the last one when all are done
 	Nodes   int   // nodes that the update goes through
 	Done    int   // of them, those that are done; all of them once the update is over
-	Moving  int   // nodes in maintenance now
+	Moving  int   // nodes in maintenance now that go on by themselves
+	Waiting int   // nodes in maintenance that wait for the operator
 	// Finish is when the update will be through its nodes by this cluster's own pace so far; zero when that cannot be told
 	// yet.
 	Finish time.Time

@@ -35,6 +35,10 @@ func plannerOf(kind IntentKind) func(*planner) {
 		return (*planner).actLetGo
 	case IntentActCreateLock, IntentActBegin, IntentActOutOfScheduling, IntentActRelease, IntentActIntoScheduling, IntentActRearm, IntentActFinish:
 		return (*planner).act
+	case IntentTagPowerOff:
+		return (*planner).tagPowerOff
+	case IntentRestoreTags:
+		return (*planner).restoreTags
 	}
 	if _, ok := instanceRules[kind]; ok {
 		return (*planner).instanceAction

@@ -279,7 +279,7 @@ func TestDeclareSafeNamesWhatIsInTheWay(t *testing.T) {
 	if want := "3 run: batch-17 (notify), half (notify), web-1 (notify)"; g.Answer != want {
 		t.Errorf("answer %q, want %q", g.Answer, want)
 	}
-	if want := "batch-17: tell its owner, then live-migrate, cold-migrate or stop it; half: confirm or revert the resize first; web-1: live-migrate, cold-migrate or stop it"; g.Remedy != want {
+	if want := "batch-17: tell its owner, then live-migrate, cold-migrate or stop it; half: confirm or revert its migration; web-1: live-migrate, cold-migrate or stop it"; g.Remedy != want {
 		t.Errorf("remedy %q, want %q", g.Remedy, want)
 	}
 }
@@ -373,10 +373,10 @@ func TestStepStatesFollowOperations(t *testing.T) {
 func TestFailedMigrationsShowOnTheStep(t *testing.T) {
 	sc := inMaintenance()
 	for range 2 {
-		sc.migration(sc.named("web-1"), "error", "", 4*time.Minute).Failure = "No valid host was found."
+		sc.migration(sc.named("web-1"), "error", "", 4*time.Minute).Failure = "migration of disk vda failed: Input/output error"
 	}
 	st := sc.on("web-1", IntentLiveMigrate)
-	if st.State != StepFailed || st.Status != "failed twice: No valid host was found" {
+	if st.State != StepFailed || st.Status != "failed twice: migration of disk vda failed: Input/output error" {
 		t.Errorf("%s, %q", st.State, st.Status)
 	}
 	if !st.Doable() {

@@ -9,9 +9,12 @@ import (
 // instanceRule is one row of the table of what can be done with an instance.
 type instanceRule struct {
 	verb     string
+	title    string   // with %s for the instance's name, where the verb alone does not make it; else empty
 	statuses []string // in which Nova lets it be done (its API reference); empty: in any
 	idle     bool     // no task and no migration may be under way
 	target   bool     // another host has to be able to take it
+	runs     bool     // its guest has to run
+	offHost  bool     // it may be on no host; then it needs one
 	running  []string // statuses of the live migration that it acts on; empty when it acts on none
 	risk     Risk
 	typed    bool
@@ -53,6 +56,25 @@ var instanceRules = map[IntentKind]instanceRule{
 		why:     "It was stopped; nobody else starts it.",
 		then:    "It runs on the host on which it is now.",
 		undo:    "stop it"},
+	IntentResetState: {verb: "reset", title: "reset %s to ACTIVE", statuses: []string{"ERROR"}, idle: true, runs: true, risk: RiskHigh, typed: true,
+		command: []string{"openstack", "server", "set", "--state", "active"},
+		why: "In ERROR nothing migrates it, although its guest runs. This writes ACTIVE into Nova's record and nothing else: no guest is started, " +
+			"no volume attached, no port mended; what went wrong before is as it was.",
+		then: "Nova treats it as an ordinary running instance, which can be live-migrated. If its guest does not run in truth, Nova's next look at the " +
+			"hypervisor (10 minutes by default) stops it.",
+	},
+	IntentShelve: {verb: "shelve", statuses: []string{"ACTIVE", "SHUTOFF", "PAUSED", "SUSPENDED"}, idle: true, risk: RiskHigh, typed: true,
+		command: []string{"openstack", "server", "shelve"},
+		why: "A shelved instance holds no lock, and leaves its host: it keeps no place there, as a stopped one does. Its users lose it until it is " +
+			"unshelved; what is in its memory, and on ephemeral and swap disks beside its root disk, is lost.",
+		then: "The guest is shut down; a root disk that is no volume is uploaded to Glance as an image, which takes time and room; then Nova takes it off its " +
+			"host, at once unless the cloud sets shelved_offload_time.",
+		undo: "unshelve it"},
+	IntentUnshelve: {verb: "unshelve", statuses: []string{"SHELVED", "SHELVED_OFFLOADED"}, idle: true, offHost: true, risk: RiskMedium,
+		command: []string{"openstack", "server", "unshelve"},
+		why:     "It was shelved; nobody else brings it back.",
+		then:    "It is started on a host that the scheduler chooses, or where it still is.",
+		undo:    "shelve it again"},
 	IntentAbortMigration: {verb: "abort the live migration of", running: []string{"queued", "preparing", "running"}, risk: RiskMedium,
 		command: []string{"openstack", "--os-compute-api-version", "2.65", "server", "migration", "abort"},
 		why:     "A migration that does not come to an end holds up all that follow it.",
@@ -64,6 +86,14 @@ var instanceRules = map[IntentKind]instanceRule{
 		then:    "Nova pauses the guest (or switches to post-copy, where the cloud allows it) until the rest is copied: it stands still for that long, seconds to minutes by what remains."},
 }
 
+// name is what doing it with something called label is called.
+func (r instanceRule) name(label string) string {
+	if r.title != "" {
+		return fmt.Sprintf(r.title, label)
+	}
+	return r.verb + " " + label
+}
+
 // instanceAction plans all that is done with one instance.
 func (p *planner) instanceAction() {
 	rule, s := instanceRules[p.i.Kind], p.s
@@ -71,7 +101,7 @@ func (p *planner) instanceAction() {
 	in := s.Instances[p.i.Instance]
 	if in == nil {
 		p.identify(Ref{Kind: KindInstance, Name: p.i.Instance, UID: p.i.Instance})
-		p.step.Title, p.step.Label, p.step.Risk = rule.verb+" "+shortID(p.i.Instance), shortID(p.i.Instance), rule.risk
+		p.step.Title, p.step.Label, p.step.Risk = rule.name(shortID(p.i.Instance)), shortID(p.i.Instance), rule.risk
 		p.common(sources, s.busyWith(p.i.Instance, ""))
 		p.unknown("the instance exists", "Nova shows no instance "+oneLine(p.i.Instance, 64))
 		return
@@ -79,7 +109,7 @@ func (p *planner) instanceAction() {
 	view, _ := s.InstanceView(in.ID)
 	label := instanceLabel(in)
 	p.identify(in.Ref())
-	p.step.Title, p.step.Label, p.step.Risk = rule.verb+" "+label, label, rule.risk
+	p.step.Title, p.step.Label, p.step.Risk = rule.name(label), label, rule.risk
 	p.step.Why, p.step.Then, p.step.Undo = rule.why, rule.then, rule.undo
 	if n := s.NodeOfHost(in.Host); n != nil {
 		p.step.Node = n.Name
@@ -87,7 +117,10 @@ func (p *planner) instanceAction() {
 	if rule.typed {
 		p.step.Type = typable(in.Name, in.ID)
 	}
-	p.step.Why = join(p.step.Why, s.ownerText(view), lockedText(in))
+	p.step.Why = join(p.step.Why, s.ownerText(view), s.lockedText(in))
+	if p.i.Kind == IntentResetState {
+		p.step.Undo = "mark it as failed again: " + shellCommand("openstack", "server", "set", "--state", "error", in.ID)
+	}
 	if p.i.Kind == IntentStart && s.leaving(p.step.Node) {
 		p.step.Then = join(p.step.Then, "Its node is in maintenance: it holds the lock again, or goes down with the host.")
 	}
@@ -98,7 +131,9 @@ func (p *planner) instanceAction() {
 	}
 	p.common(sources, busy)
 	p.guard(guardExists("the instance", in.Ref()))
-	p.guard(Guard{ID: "on-host", Text: "it is on a host", Holds: in.Host != "", Answer: textOf(s.Label(in.Host), "Nova names none"), Remedy: "wait until Nova shows where it is"})
+	if !rule.offHost {
+		p.guard(Guard{ID: "on-host", Text: "it is on a host", Holds: in.Host != "", Answer: textOf(s.Label(in.Host), "Nova names none"), Remedy: "wait until Nova shows where it is"})
+	}
 	m := s.LatestMigration(in.ID)
 	if len(rule.running) > 0 {
 		p.guardRunningMigration(m, rule)
@@ -107,8 +142,12 @@ func (p *planner) instanceAction() {
 		p.guardIdle(in, m)
 		p.guardComputeUp(in, m)
 	}
-	if rule.target {
+	if rule.target || rule.offHost && in.Host == "" {
 		p.guardTarget(in)
+	}
+	if rule.runs {
+		p.guard(Guard{ID: "runs", Text: "its guest runs", Holds: in.Power == PowerRunning, Answer: "power state " + in.Power.String(),
+			Remedy: "ACTIVE would not be true of it: ask its owner to rebuild or to delete it"})
 	}
 
 	change := InstanceAction{Do: p.i.Kind, Instance: in.Ref(), Host: in.Host, Status: in.Status}
@@ -129,7 +168,9 @@ func (p *planner) instanceAction() {
 	p.step.Change = change
 	p.step.Status = s.instanceStatus(in, view)
 	if p.i.Kind == IntentLiveMigrate && view.Failures > 0 && !s.moving(in) && m != nil && m.Failed() {
-		p.step.State = StepFailed
+		if !noRoom(view) { // else it is not the one to try again
+			p.step.State = StepFailed
+		}
 		p.step.Status = "failed " + times(view.Failures) + because(oneLine(view.Failure, 400))
 	}
 }
@@ -177,7 +218,7 @@ func (s *Snapshot) progressText(in *Instance) string {
 
 func (p *planner) guardStatus(in *Instance, rule instanceRule) {
 	p.guard(Guard{ID: "status", Text: "it is " + strings.Join(rule.statuses, " or "), Holds: slices.Contains(rule.statuses, in.Status),
-		Answer: in.Status, Remedy: textOf(nothingMoves[in.Status], "choose what fits its status")})
+		Answer: in.Status, Remedy: textOf(wayOut(in), "choose what fits its status")})
 }
 
 func (p *planner) guardIdle(in *Instance, m *Migration) {
@@ -256,14 +297,15 @@ func (p *planner) guardRunningMigration(m *Migration, rule instanceRule) {
 // ownerText reminds of an instance whose owner decides.
 func (s *Snapshot) ownerText(v InstanceView) string {
 	if v.Action == ActionNotify && v.Origin == OriginTag {
-		return "Its owner asked to be told first (tag notify, project " + s.Project(v.Instance.ProjectID) + "): the owner decides."
+		return "Its owner asked to be told first (tag notify, project " + oneLine(s.Project(v.Instance.ProjectID), 60) + "): the owner decides."
 	}
 	return ""
 }
 
-func lockedText(in *Instance) string {
+// lockedText says of a locked instance whom to ask. Lockstep unlocks none: that is the owner's to do.
+func (s *Snapshot) lockedText(in *Instance) string {
 	if in.Locked {
-		return "Its owner has locked it; an administrator's call goes through all the same."
+		return "It is locked: ask its owner first (project " + oneLine(s.Project(in.ProjectID), 60) + "). An administrator's call goes through all the same, and the lock stays."
 	}
 	return ""
 }
@@ -304,14 +346,20 @@ func (s *Snapshot) waysFor(v InstanceView) []IntentKind {
 		}
 		return nil
 	}
-	switch in.Status {
-	case "ACTIVE":
-		return []IntentKind{IntentLiveMigrate, IntentColdMigrate, IntentStop}
-	case "PAUSED":
-		return []IntentKind{IntentLiveMigrate}
-	case "VERIFY_RESIZE":
+	switch {
+	case in.Status == "ACTIVE" && noRoom(v):
+		return []IntentKind{IntentStop, IntentTagPowerOff, IntentShelve, IntentLiveMigrate, IntentColdMigrate}
+	case in.Status == "ACTIVE":
+		return []IntentKind{IntentLiveMigrate, IntentColdMigrate, IntentStop, IntentShelve, IntentTagPowerOff}
+	case in.Status == "PAUSED" && noRoom(v):
+		return []IntentKind{IntentTagPowerOff, IntentShelve, IntentLiveMigrate}
+	case in.Status == "PAUSED":
+		return []IntentKind{IntentLiveMigrate, IntentShelve, IntentTagPowerOff}
+	case in.Status == "VERIFY_RESIZE":
 		return []IntentKind{IntentConfirmResize, IntentRevertResize}
-	case "ERROR":
+	case in.Status == "ERROR" && in.Power == PowerRunning:
+		return []IntentKind{IntentResetState, IntentStop}
+	case in.Status == "ERROR":
 		return []IntentKind{IntentStop}
 	}
 	return nil

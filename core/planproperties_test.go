@@ -12,7 +12,8 @@ import (
 )
 
 var allKinds = []IntentKind{IntentSetMode, IntentSetAttempts, IntentDeclareSafe, IntentRestoreMode, IntentLiveMigrate, IntentLiveMigrateAll, IntentColdMigrate,
-	IntentConfirmResize, IntentRevertResize, IntentStop, IntentStart, IntentAbortMigration, IntentForceComplete, IntentDisableCompute, IntentEnableCompute}
+	IntentConfirmResize, IntentRevertResize, IntentStop, IntentStart, IntentAbortMigration, IntentForceComplete, IntentDisableCompute, IntentEnableCompute,
+	IntentResetState, IntentShelve, IntentUnshelve, IntentTagPowerOff, IntentRestoreTags}
 
 // anyScene draws a cluster in which everything that a plan looks at can be otherwise: sources, modes, instances, migrations,
 // locks, requests, operations. It leans towards what lets steps through, so that both answers are seen.
@@ -69,6 +70,10 @@ func anyScene(t *rapid.T) scene {
 	}
 	if rapid.IntRange(0, 7).Draw(t, "operation") == 7 {
 		sc.doing(Operation{Step: one("step", "live-migrate/"+web1, "live-migrate-all/uid-cmp-01", "set-mode/uid-cmp-01/skip"), Node: "cmp-01", Title: "something"})
+	}
+	if rapid.IntRange(0, 3).Draw(t, "tagged by Lockstep") == 3 {
+		sc.History.Tags[web1] = TagChange{Instance: "web-1", Old: recognisedTags([]string{TagMaintenanceAction + one("former", "notify", "odd")}),
+			New: []MaintenanceAction{ActionPowerOff}, At: ago(time.Hour)}
 	}
 	for _, name := range []string{"cmp-01", "cmp-02"} {
 		mostly("service "+name, nothing, func() {
@@ -255,6 +260,10 @@ func TestBasisChangesWithTheFacts(t *testing.T) {
 		{Intent{Kind: IntentColdMigrate, Instance: web1}, onInstance},
 		{Intent{Kind: IntentStop, Instance: web1}, onInstance},
 		{Intent{Kind: IntentStart, Instance: web1}, onInstance},
+		{Intent{Kind: IntentShelve, Instance: web1}, onInstance},
+		{Intent{Kind: IntentTagPowerOff, Instance: web1}, append(slices.Clone(onInstance), func(sc scene) {
+			sc.named("web-1").Tags = []string{TagMaintenanceAction + "notify"}
+		})},
 		{Intent{Kind: IntentSetMode, Node: "cmp-01", Mode: ModeSkip}, slices.Concat(onNode, onHost, inRequest)},
 		{Intent{Kind: IntentSetMode, Nodes: []string{"cmp-01", "cmp-02"}, Mode: ModeSkip}, onNode},
 		{Intent{Kind: IntentDeclareSafe, Node: "cmp-01"}, slices.Concat(onNode, onHost, inRequest)},

@@ -59,6 +59,12 @@ type OpenStackWriter interface {
 	Start(ctx context.Context, instanceID string) error
 	AbortMigration(ctx context.Context, instanceID string, migrationID int) error
 	ForceCompleteMigration(ctx context.Context, instanceID string, migrationID int) error
+	// ResetState writes ACTIVE into Nova's record of an instance and clears its task; nothing is done on its host.
+	ResetState(ctx context.Context, instanceID string) error
+	Shelve(ctx context.Context, instanceID string) error
+	Unshelve(ctx context.Context, instanceID string) error
+	// SetTags replaces all tags of an instance in one call.
+	SetTags(ctx context.Context, instanceID string, tags []string) error
 	// ComputeService reads the nova-compute service of a host.
 	ComputeService(ctx context.Context, host string) (*ComputeService, error)
 	// SetComputeService enables the service, or disables it with a reason.

@@ -27,7 +27,7 @@ func (s *Snapshot) Procedure(key ProcedureKey) (Procedure, bool) {
 
 // instanceIntents is the order in which what fits an instance is offered.
 var instanceIntents = []IntentKind{IntentAbortMigration, IntentForceComplete, IntentConfirmResize, IntentRevertResize, IntentLiveMigrate,
-	IntentColdMigrate, IntentStart, IntentStop}
+	IntentColdMigrate, IntentStart, IntentUnshelve, IntentResetState, IntentStop, IntentShelve}
 
 // instanceProcedure is everything that can be done with one instance.
 func (s *Snapshot) instanceProcedure(id string) (Procedure, bool) {
@@ -46,7 +46,7 @@ func (s *Snapshot) instanceProcedure(id string) (Procedure, bool) {
 	if in.Fault != "" {
 		p.Summary = append(p.Summary, "fault: "+oneLine(in.Fault, 400))
 	}
-	for _, text := range []string{s.ownerText(v), lockedText(in)} {
+	for _, text := range []string{s.ownerText(v), s.lockedText(in)} {
 		if text != "" {
 			p.Summary = append(p.Summary, text)
 		}
@@ -57,28 +57,45 @@ func (s *Snapshot) instanceProcedure(id string) (Procedure, bool) {
 		p.Steps[0] = st
 		return p, true
 	}
-	for _, kind := range s.fits(in) {
+	if node := v.nodeName(s); node != "" && (v.Action == ActionNotify && v.Blocks || in.Locked) {
+		p.Steps = append(p.Steps, s.tellOwners(in.Ref(), node, label, []InstanceView{v}))
+	}
+	if noRoom(v) && v.Blocks {
+		p.Steps = append(p.Steps, s.roomSteps([]InstanceView{v})...)
+	}
+	for _, kind := range s.fits(v) {
 		p.Steps = append(p.Steps, Plan(s, Intent{Kind: kind, Instance: id}))
 	}
-	if len(p.Steps) == 0 {
-		p.Steps = []Step{s.noWayStep(v)}
+	if len(s.fits(v)) == 0 {
+		p.Steps = append(p.Steps, s.noWayStep(v))
 	}
 	return p, true
 }
 
-// fits are the intents that Nova would take for the instance in its status.
-func (s *Snapshot) fits(in *Instance) []IntentKind {
+// fits are the intents that Nova would take for the instance in its status. Where no host has room for it, those come first
+// that need none.
+func (s *Snapshot) fits(v InstanceView) []IntentKind {
 	var out []IntentKind
+	in := v.Instance
+	if noRoom(v) && v.Blocks {
+		out = slices.Clone(s.waysFor(v))
+	}
 	for _, kind := range instanceIntents {
-		if slices.Contains(instanceRules[kind].statuses, in.Status) {
+		if slices.Contains(instanceRules[kind].statuses, in.Status) && !slices.Contains(out, kind) {
 			out = append(out, kind)
 		}
+	}
+	if slices.Contains(tagStatuses, in.Status) && !slices.Contains(out, IntentTagPowerOff) {
+		out = append(out, IntentTagPowerOff)
+	}
+	if _, changed := s.History.Tags[in.ID]; changed {
+		out = append(out, IntentRestoreTags)
 	}
 	return out
 }
 
 // instanceStep is the step that gets one instance out of the way of its node's maintenance, with the other ways to that
-// end. Its ID stays the same while the instance moves, so that a selection stays where it is.
+// end. Its ID stays the same whatever becomes of the instance, so that a selection stays where it is.
 func (s *Snapshot) instanceStep(v InstanceView) Step {
 	if s.moving(v.Instance) {
 		return s.movingStep(v)
@@ -89,6 +106,7 @@ func (s *Snapshot) instanceStep(v InstanceView) Step {
 	}
 	st := Plan(s, Intent{Kind: ways[0], Instance: v.Instance.ID})
 	st.Why = join("In the way — "+v.Why+".", st.Why)
+	st.ID = string(IntentLiveMigrate) + "/" + v.Instance.ID
 	for _, kind := range ways[1:] {
 		st.Alternatives = append(st.Alternatives, Plan(s, Intent{Kind: kind, Instance: v.Instance.ID}))
 	}
@@ -123,7 +141,7 @@ func (s *Snapshot) noWayStep(v InstanceView) Step {
 	in := v.Instance
 	label := instanceLabel(in)
 	st := Step{ID: "live-migrate/" + in.ID, Target: in.Ref(), Label: label, Title: "get " + label + " out of the way", Why: v.Why + ".",
-		State: StepWaiting, Status: in.Status + dashed(textOf(nothingMoves[in.Status], "wait until Nova is done with it"))}
+		State: StepWaiting, Status: in.Status + dashed(textOf(wayOut(in), "wait until Nova is done with it"))}
 	if n := s.NodeOfHost(in.Host); n != nil {
 		st.Node = n.Name
 	}

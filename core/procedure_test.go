@@ -68,16 +68,16 @@ func TestNodeProcedureAtEveryPoint(t *testing.T) {
 			sc.status("rs-1", "VERIFY_RESIZE", "resized")
 			sc.lock("cmp-01", ControllerCeph, LockInactive)
 			return sc
-		}, []string{asked,
+		}, []string{asked, "waiting: tell the owners of 8 instances | 1 project; enter lists whom to tell",
 			"ready: live-migrate 3 instances from cmp-01 | 3 instances to move, 5 left out",
-			"ready: live-migrate batch-17 | notify: its owner decides (project shop) / cold-migrate / stop",
-			"ready: live-migrate db-2 | manual: the operator moves it / cold-migrate / stop",
-			"ready: stop err-1 | runs, and cannot be live-migrated: status ERROR — stop it, or repair it and then migrate it",
+			"ready: live-migrate batch-17 | notify: its owner decides (project shop) / cold-migrate / stop / shelve / tag-poweroff",
+			"ready: live-migrate db-2 | manual: the operator moves it / cold-migrate / stop / shelve / tag-poweroff",
+			"ready: reset err-1 to ACTIVE | runs, and cannot be live-migrated: status ERROR — stop it, or reset its state and then migrate it / stop",
 			"waiting: wait for the migration of mv-1 | 81 %, to cmp-02 / abort-migration / force-complete",
-			"ready: live-migrate pau-1 | manual: the operator moves it",
+			"ready: live-migrate pau-1 | manual: the operator moves it / shelve / tag-poweroff",
 			"waiting: get res-1 out of the way | RESCUE — end its rescue first",
-			"ready: confirm the migration of rs-1 | runs, and cannot be live-migrated: status VERIFY_RESIZE — confirm or revert the resize first / revert-resize",
-			"ready: live-migrate web-1 | manual: the operator moves it / cold-migrate / stop",
+			"ready: confirm the migration of rs-1 | waits for a decision: confirm or revert its migration (VERIFY_RESIZE) / revert-resize",
+			"ready: live-migrate web-1 | manual: the operator moves it / cold-migrate / stop / shelve / tag-poweroff",
 			"blocked: declare cmp-01 safe",
 			"later: the OpenStack controller releases its lock | Some servers are still present on the host.",
 			"done: the lock of ceph is released",
@@ -91,7 +91,7 @@ func TestNodeProcedureAtEveryPoint(t *testing.T) {
 			m.Type = MigrationCold
 			in.Host, sc.ByHost["cmp-01"], sc.ByHost["cmp-02"] = "cmp-02", nil, append(sc.ByHost["cmp-02"], in)
 			return sc
-		}, []string{asked, "ready: confirm the migration of web-1 | runs, and nothing moves it: status VERIFY_RESIZE — confirm or revert the resize first / revert-resize",
+		}, []string{asked, "ready: confirm the migration of web-1 | is on cmp-02 now; cmp-01 keeps its place / revert-resize",
 			"done: no running instance is left | the host is empty", "ready: declare cmp-01 safe",
 			"waiting: the OpenStack controller releases its lock | at its next look, within 60 s", drain, update, back}},
 		{"declared safe", func() scene {
@@ -116,7 +116,8 @@ func TestNodeProcedureAtEveryPoint(t *testing.T) {
 			sc.maintained("cmp-01", "Some servers are still present on the host.")
 			sc.migration(sc.named("web-1"), "error", "", time.Minute).Failure = "No valid host was found."
 			return sc
-		}, []string{asked, "failed: live-migrate web-1 | failed once: No valid host was found / cold-migrate / stop", "blocked: declare cmp-01 safe",
+		}, []string{asked, "waiting: make room for web-1 | other hosts of its zone: 2 full or unfit",
+			"ready: stop web-1 | live migration failed once: No valid host was found / tag-poweroff / shelve / live-migrate / cold-migrate", "blocked: declare cmp-01 safe",
 			"later: the OpenStack controller releases its lock | Some servers are still present on the host.", drain, update, back}},
 		{"a mode that Rockoon does not know", func() scene {
 			sc := healthy()
@@ -124,7 +125,7 @@ func TestNodeProcedureAtEveryPoint(t *testing.T) {
 			sc.maintained("cmp-01", "")
 			return sc
 		}, []string{asked, "ready: set migration mode manual on cmp-01", "ready: set migration mode live on cmp-01",
-			`ready: live-migrate web-1 | the node's mode "cold" is none that the controller knows / cold-migrate / stop`, "blocked: declare cmp-01 safe",
+			`ready: live-migrate web-1 | the node's mode "cold" is none that the controller knows / cold-migrate / stop / shelve / tag-poweroff`, "blocked: declare cmp-01 safe",
 			"later: the OpenStack controller releases its lock", drain, update, back}},
 		{"queued", func() scene {
 			sc := healthy()
@@ -161,7 +162,23 @@ func TestNodeProcedureAtEveryPoint(t *testing.T) {
 		}, []string{"done: cmp-01 went through its maintenance | 11:59", "ready: give cmp-01 its migration mode back", "ready: disable nova-compute of cmp-01"}},
 		{"before the update", func() scene { sc := healthy(); sc.mode("cmp-01", ModeManual); return sc }, []string{"ready: set migration mode live on cmp-01",
 			"done: set migration mode manual on cmp-01 | the node shows instance_migration_mode=manual", "ready: set migration mode skip on cmp-01",
-			"ready: set migration attempts 5 on cmp-01", "ready: disable nova-compute of cmp-01", "later: LCM asks for cmp-01 | no update runs"}},
+			"ready: set migration attempts 5 on cmp-01", "ready: disable nova-compute of cmp-01", "waiting: tell the owners of web-1 | 1 project; enter lists whom to tell",
+			"ready: live-migrate web-1 | manual: the operator moves it / cold-migrate / stop / shelve / tag-poweroff", "later: LCM asks for cmp-01 | no update runs"}},
+		{"manual, during the update and before its turn", func() scene {
+			sc := healthy()
+			sc.update(time.Hour)
+			sc.mode("cmp-01", ModeManual)
+			sc.instance("cmp-01", "batch-17", "notify")
+			sc.instance("cmp-01", "db-2")
+			sc.instance("cmp-01", "moves", "live_migrate")
+			return sc
+		}, []string{"waiting: tell the owners of 3 instances | 1 project; enter lists whom to tell", "ready: live-migrate 3 instances from cmp-01 | 3 instances to move, 1 left out",
+			"ready: live-migrate batch-17 | notify: its owner decides (project shop) / cold-migrate / stop / shelve / tag-poweroff",
+			"ready: live-migrate db-2 | manual: the operator moves it / cold-migrate / stop / shelve / tag-poweroff",
+			"ready: live-migrate web-1 | manual: the operator moves it / cold-migrate / stop / shelve / tag-poweroff",
+			"ready: set migration mode live on cmp-01", "done: set migration mode manual on cmp-01 | the node shows instance_migration_mode=manual",
+			"ready: set migration mode skip on cmp-01", "ready: set migration attempts 5 on cmp-01", "ready: disable nova-compute of cmp-01",
+			"waiting: LCM asks for cmp-01 | an update runs; its turn has not come"}},
 		{"scope drain", func() scene { sc := inMaintenance(); sc.NodeRequest("cmp-01").Scope = ScopeDrain; return sc }, []string{"done: LCM asks for cmp-01 | since 11:40, scope drain",
 			"done: no instance has to move", "waiting: the OpenStack controller releases its lock | at its next look, within 60 s", drain, update, back}},
 	}
@@ -234,10 +251,13 @@ func TestInstanceProcedureOffersWhatFits(t *testing.T) {
 		status, vm string
 		want       []IntentKind
 	}{
-		{"ACTIVE", "active", []IntentKind{IntentLiveMigrate, IntentColdMigrate, IntentStop}},
-		{"PAUSED", "paused", []IntentKind{IntentLiveMigrate}},
-		{"SHUTOFF", "stopped", []IntentKind{IntentColdMigrate, IntentStart}},
-		{"ERROR", "error", []IntentKind{IntentStop}},
+		{"ACTIVE", "active", []IntentKind{IntentLiveMigrate, IntentColdMigrate, IntentStop, IntentShelve, IntentTagPowerOff}},
+		{"PAUSED", "paused", []IntentKind{IntentLiveMigrate, IntentShelve, IntentTagPowerOff}},
+		{"SHUTOFF", "stopped", []IntentKind{IntentColdMigrate, IntentStart, IntentShelve, IntentTagPowerOff}},
+		{"SUSPENDED", "suspended", []IntentKind{IntentShelve, IntentTagPowerOff}},
+		{"SHELVED", "shelved", []IntentKind{IntentUnshelve}},
+		{"SHELVED_OFFLOADED", "shelved_offloaded", []IntentKind{IntentUnshelve}},
+		{"ERROR", "error", []IntentKind{IntentResetState, IntentStop}},
 		{"VERIFY_RESIZE", "resized", []IntentKind{IntentConfirmResize, IntentRevertResize}},
 		{"RESCUE", "rescued", []IntentKind{""}},
 		{"UNHEARD_OF", "odd", []IntentKind{""}},

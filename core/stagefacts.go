@@ -141,6 +141,10 @@ func (f *stageFacts) blockingText() string {
 	say(f.on.manual, "manual")
 	say(f.on.byAction[ActionNotify]-f.on.manual, "notify")
 	for _, status := range slices.Sorted(maps.Keys(f.on.stranded)) {
+		if status == "VERIFY_RESIZE" {
+			say(f.on.stranded[status], "to confirm")
+			continue
+		}
 		say(f.on.stranded[status], status)
 	}
 	say(f.on.byAction[ActionUnknown], "unknown mode")

@@ -77,7 +77,8 @@ func (m *machine) node(rt *rapid.T) string {
 func (m *machine) intent(rt *rapid.T) Intent {
 	kind := rapid.SampledFrom([]IntentKind{IntentLiveMigrate, IntentLiveMigrateAll, IntentColdMigrate, IntentConfirmResize, IntentRevertResize,
 		IntentStop, IntentStart, IntentAbortMigration, IntentForceComplete, IntentSetMode, IntentDeclareSafe, IntentRestoreMode,
-		IntentDisableCompute, IntentEnableCompute}).Draw(rt, "intent")
+		IntentDisableCompute, IntentEnableCompute, IntentResetState, IntentShelve, IntentUnshelve, IntentTagPowerOff,
+		IntentRestoreTags}).Draw(rt, "intent")
 	node := m.node(rt)
 	return Intent{Kind: kind, Node: node, Nodes: []string{node}, Instance: m.instance(rt), Reason: "a test",
 		Mode: rapid.SampledFrom([]MigrationMode{ModeLive, ModeManual, ModeSkip}).Draw(rt, "mode"), AtOnce: rapid.IntRange(0, 2).Draw(rt, "at once")}

@@ -29,6 +29,11 @@ const (
 	IntentStart          IntentKind = "start"            // Instance
 	IntentAbortMigration IntentKind = "abort-migration"  // Instance
 	IntentForceComplete  IntentKind = "force-complete"   // Instance
+	IntentResetState     IntentKind = "reset-state"      // Instance: from ERROR to ACTIVE, in Nova's record only
+	IntentShelve         IntentKind = "shelve"           // Instance
+	IntentUnshelve       IntentKind = "unshelve"         // Instance
+	IntentTagPowerOff    IntentKind = "tag-poweroff"     // Instance: the maintenance action poweroff in place of others
+	IntentRestoreTags    IntentKind = "restore-tags"     // Instance: the maintenance actions that it had before
 	IntentDisableCompute IntentKind = "disable-compute"  // Node, Reason
 	IntentEnableCompute  IntentKind = "enable-compute"   // Node
 
@@ -114,6 +119,7 @@ type Step struct {
 	Type     string   // what has to be typed to confirm it; empty when a key is enough
 	Basis    []Fact   // what the grant will rest on
 	Change   Change   // what is done; nil when the step is not the operator's to do
+	Tell     []string // names of the nodes whose instances' owners are to be told; empty for every other step
 
 	Alternatives []Step // other ways to the same end (cold migration, stop); each complete in itself
 }

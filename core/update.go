@@ -45,7 +45,10 @@ func (s *Snapshot) Update() Update {
 			continue
 		}
 		u.Nodes++
-		if v.Active() && v.Stage != StageQueued {
+		switch {
+		case v.Stage == StageWaiting:
+			u.Waiting++
+		case v.Active() && v.Stage != StageQueued && v.Stage != StageFailed:
 			u.Moving++
 		}
 	}

@@ -40,6 +40,11 @@ func (e *Engine) writerFor(step Step, c Change) (writer, error) {
 		}
 		return &instanceWriter{nova: e.cfg.OpenStack, change: c, now: e.cfg.Clock, settle: e.cfg.Settle,
 			label: func(host string) string { return e.Snapshot().hostLabel(host) }}, nil
+	case SetMaintenanceTags:
+		if e.cfg.OpenStack == nil {
+			return nil, refuse("there is no OpenStack API to write to")
+		}
+		return &tagWriter{nova: e.cfg.OpenStack, change: c}, nil
 	case SetComputeService:
 		if e.cfg.OpenStack == nil {
 			return nil, refuse("there is no OpenStack API to write to")
@@ -207,6 +212,8 @@ func (w *instanceWriter) check(ctx context.Context) error {
 		return refuse("%s is %s now, not %s", in.Name, in.Status, w.change.Status)
 	case in.TaskState != "":
 		return refuse("%s is busy: %s", in.Name, in.TaskState)
+	case instanceRules[w.change.Do].runs && in.Power != PowerRunning:
+		return refuse("the guest of %s does not run now: power state %s", in.Name, in.Power)
 	}
 	ms, err := w.nova.MigrationsOf(ctx, in.ID)
 	if err != nil {
@@ -233,6 +240,12 @@ func (w *instanceWriter) write(ctx context.Context) error {
 		return w.nova.Stop(ctx, id)
 	case IntentStart:
 		return w.nova.Start(ctx, id)
+	case IntentResetState:
+		return w.nova.ResetState(ctx, id)
+	case IntentShelve:
+		return w.nova.Shelve(ctx, id)
+	case IntentUnshelve:
+		return w.nova.Unshelve(ctx, id)
 	case IntentAbortMigration:
 		return w.nova.AbortMigration(ctx, id, w.change.MigrationID)
 	case IntentForceComplete:
@@ -333,13 +346,18 @@ func (w *instanceWriter) stateReached(ctx context.Context, in *Instance, began t
 		ok = in.Status == "ACTIVE" || in.Status == "SHUTOFF"
 	case IntentStop:
 		ok = in.Status == "SHUTOFF"
-	case IntentStart:
+	case IntentStart, IntentResetState, IntentUnshelve:
 		ok = in.Status == "ACTIVE"
+	case IntentShelve:
+		ok = in.Status == "SHELVED" || in.Status == "SHELVED_OFFLOADED"
 	}
 	switch {
-	case in.Status == "ERROR":
+	case in.Status == "ERROR" && w.change.Do != IntentResetState:
 		return outcome{state: OperationFailed, text: "the instance is in ERROR" + because(in.Fault)}
 	case ok && in.TaskState == "":
+		if in.Host == "" {
+			return outcome{state: OperationDone, text: "is " + in.Status + ", on no host"}
+		}
 		return outcome{state: OperationDone, text: "is " + in.Status + " on " + w.label(in.Host)}
 	case in.TaskState != "":
 		return outcome{state: OperationVerifying, moving: true, text: in.TaskState}
@@ -402,7 +420,7 @@ func (w *instanceWriter) migration(ctx context.Context, id int) (*Migration, err
 }
 
 func (w *instanceWriter) values() (string, string) {
-	return w.change.Status + " on " + w.change.Host, string(w.change.Do)
+	return w.change.Status + " on " + textOf(w.change.Host, "no host"), string(w.change.Do)
 }
 
 // progress is how a running migration goes.

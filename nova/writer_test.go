@@ -25,6 +25,11 @@ func TestWritesAsNovaWantsThem(t *testing.T) {
 			"POST /compute/v2.1/servers/a/action", "2.25", `{"os-migrateLive":{"block_migration":"auto","host":null}}`},
 		{"migrate", func(w *Writer) error { return w.ColdMigrate(ctx, "a") }, 202, "POST /compute/v2.1/servers/a/action", "2.1", `{"migrate":null}`},
 		{"confirm", func(w *Writer) error { return w.ConfirmResize(ctx, "a") }, 204, "POST /compute/v2.1/servers/a/action", "2.1", `{"confirmResize":null}`},
+		{"reset the state", func(w *Writer) error { return w.ResetState(ctx, "a") }, 202, "POST /compute/v2.1/servers/a/action", "2.1", `{"os-resetState":{"state":"active"}}`},
+		{"shelve", func(w *Writer) error { return w.Shelve(ctx, "a") }, 202, "POST /compute/v2.1/servers/a/action", "2.1", `{"shelve":null}`},
+		{"unshelve", func(w *Writer) error { return w.Unshelve(ctx, "a") }, 202, "POST /compute/v2.1/servers/a/action", "2.1", `{"unshelve":null}`},
+		{"set tags", func(w *Writer) error { return w.SetTags(ctx, "a", []string{"x", "y=z"}) }, 200, "PUT /compute/v2.1/servers/a/tags", "2.26", `{"tags":["x","y=z"]}`},
+		{"set no tags", func(w *Writer) error { return w.SetTags(ctx, "a", nil) }, 200, "PUT /compute/v2.1/servers/a/tags", "2.26", `{"tags":[]}`},
 		{"revert", func(w *Writer) error { return w.RevertResize(ctx, "a") }, 202, "POST /compute/v2.1/servers/a/action", "2.1", `{"revertResize":null}`},
 		{"stop", func(w *Writer) error { return w.Stop(ctx, "a") }, 202, "POST /compute/v2.1/servers/a/action", "2.1", `{"os-stop":null}`},
 		{"start", func(w *Writer) error { return w.Start(ctx, "a") }, 202, "POST /compute/v2.1/servers/a/action", "2.1", `{"os-start":null}`},
@@ -65,6 +70,7 @@ func TestAnOldCloudLacksThings(t *testing.T) {
 	}{
 		{func(w *Writer) error { return w.AbortMigration(ctx, "a", 1) }, "needs 2.24, this cloud has 2.15"},
 		{func(w *Writer) error { return w.LiveMigrate(ctx, "a") }, "needs 2.25, this cloud has 2.15"},
+		{func(w *Writer) error { return w.SetTags(ctx, "a", nil) }, "needs 2.26, this cloud has 2.15"},
 		{func(w *Writer) error { return w.ForceCompleteMigration(ctx, "a", 1) }, "needs 2.22, this cloud has 2.15"},
 		{func(w *Writer) error { return w.SetComputeService(ctx, "1", false, "") }, "needs 2.53, this cloud has 2.15"},
 	} {

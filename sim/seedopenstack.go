@@ -31,6 +31,9 @@ func seedOpenStack(cloud *openstack.Cloud, s *scenario.Scenario, start time.Time
 	if err := foundProjects(cloud, s); err != nil {
 		return err
 	}
+	if err := seedPeople(cloud, s); err != nil {
+		return err
+	}
 	for _, f := range s.Flavors {
 		spec := openstack.FlavorSpec{ID: f.ID, Name: f.Name, VCPUs: f.VCPUs, RAM: f.RAM(), Disk: f.DiskGiB, ExtraSpecs: f.ExtraSpecs}
 		if _, err := cloud.AddFlavor(spec); err != nil {
@@ -60,6 +63,26 @@ func seedOpenStack(cloud *openstack.Cloud, s *scenario.Scenario, start time.Time
 		}
 		if _, err := cloud.AddServer(spec); err != nil {
 			return fmt.Errorf("seed instance %s: %w", in.Name, err)
+		}
+	}
+	return nil
+}
+
+// seedPeople gives each project an owner, whose its instances are, and somebody who may look at them. Who the people of a
+// found cloud are, nobody has asked.
+func seedPeople(cloud *openstack.Cloud, s *scenario.Scenario) error {
+	if s.Found != nil {
+		return nil
+	}
+	for _, project := range s.Projects {
+		for _, u := range []openstack.UserSpec{
+			{Name: project + "-owner", Email: "owner@" + project + ".example", Roles: []string{"member", "reader"}},
+			{Name: project + "-desk", Email: "desk@" + project + ".example", Roles: []string{"reader"}},
+		} {
+			u.Project = project
+			if _, err := cloud.AddUser(u); err != nil {
+				return fmt.Errorf("seed the people of project %s: %w", project, err)
+			}
 		}
 	}
 	return nil

@@ -73,6 +73,8 @@ func dashboardActions() []Action {
 			}, run: func(m *Model) tea.Cmd { return m.copy(m.panes[m.focus].subject(m).command) }},
 		{ID: "plain", Title: "Show the pane as plain text, for selecting with the terminal", Short: "plain", Scope: ScopeDashboard,
 			Keys: []string{"p"}, blocked: needSnapshot, run: func(m *Model) tea.Cmd { m.open(newPlain(m)); return nil }},
+		{ID: "owners", Title: "Show whose instances need their owner, with a note to send to each project", Short: "owners", Scope: ScopeDashboard,
+			Keys: []string{"O"}, blocked: needSnapshot, run: func(m *Model) tea.Cmd { return m.openOwners(m.ownersOfSelection()) }},
 		{ID: "log", Title: "Show what was done", Short: "log", Scope: ScopeDashboard, Keys: []string{"l"}, Footer: 40,
 			run: func(m *Model) tea.Cmd { return m.setFocus(paneLog) }},
 		{ID: "back", Title: "Clear the filter, the marks, or the last word of the screen", Short: "clear", Scope: ScopeDashboard,

@@ -81,6 +81,11 @@ func instanceActions() []Action {
 		{"revert", "Take the instance's cold migration back", "revert resize", core.IntentRevertResize, nil, 0},
 		{"stop", "Stop the instance", "stop", core.IntentStop, nil, 0},
 		{"start", "Start the instance", "start", core.IntentStart, nil, 0},
+		{"shelve", "Shelve the instance: it is shut down and leaves its host", "shelve", core.IntentShelve, nil, 0},
+		{"unshelve", "Unshelve the instance", "unshelve", core.IntentUnshelve, nil, 0},
+		{"reset", "Reset the instance's state from ERROR to ACTIVE, in Nova's record only", "reset state", core.IntentResetState, nil, 0},
+		{"poweroff", "Tag the instance poweroff: it goes down with its host and comes back", "tag poweroff", core.IntentTagPowerOff, nil, 0},
+		{"tags", "Give the instance the maintenance tags back that it had before Lockstep tagged it", "restore tags", core.IntentRestoreTags, nil, 0},
 		{"abort", "Abort the instance's running migration", "abort", core.IntentAbortMigration, nil, 0},
 		{"force", "Force the instance's running migration to complete: it pauses the guest", "force", core.IntentForceComplete, nil, 0},
 	} {

@@ -278,6 +278,8 @@ func describe(s *core.Snapshot, step core.Step) []string {
 			text += ", " + c.Status
 		}
 		return []string{text + "."}
+	case core.SetMaintenanceTags:
+		return []string{"Set the maintenance tags of " + on + " from " + actionsText(c.Old) + " to " + actionsText(c.New) + "; its other tags stay."}
 	case core.SetComputeService:
 		if c.Enabled {
 			return []string{"Enable " + on + " (disabled with \"" + c.WasReason + "\")."}
@@ -294,6 +296,18 @@ func describe(s *core.Snapshot, step core.Step) []string {
 		return nil
 	}
 	return []string{"On " + on + "."}
+}
+
+// actionsText are maintenance actions in a sentence.
+func actionsText(actions []core.MaintenanceAction) string {
+	if len(actions) == 0 {
+		return "none"
+	}
+	words := make([]string, len(actions))
+	for i, a := range actions {
+		words[i] = string(a)
+	}
+	return strings.Join(words, ", ")
 }
 
 func kindWord(k core.Kind) string {
@@ -323,6 +337,12 @@ func doing(c core.InstanceAction) string {
 		return "Stop"
 	case core.IntentStart:
 		return "Start"
+	case core.IntentResetState:
+		return "Write ACTIVE into Nova's record of"
+	case core.IntentShelve:
+		return "Shelve"
+	case core.IntentUnshelve:
+		return "Unshelve"
 	case core.IntentAbortMigration:
 		return fmt.Sprintf("Abort migration %d of", c.MigrationID)
 	case core.IntentForceComplete:

@@ -160,7 +160,7 @@ func (d *driver) run(cmd tea.Cmd) {
 		for _, c := range msg {
 			d.run(c)
 		}
-	case previewMsg, executedMsg, armedMsg, controlledMsg, followMsg, rehearsalMsg:
+	case previewMsg, executedMsg, armedMsg, controlledMsg, followMsg, rehearsalMsg, contactsMsg, savedMsg:
 		d.send(msg)
 	}
 }

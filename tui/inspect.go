@@ -231,7 +231,11 @@ func lockFacts(m *Model, f *facts, l *core.WorkloadLock) {
 		word, tone := messageWord(msg.Class)
 		f.section("What it says")
 		f.add("text", named(m.snap, l.Message))
-		f.tone(tone, "means", strings.TrimSpace(word+" "+msg.Meaning))
+		if msg.Meaning != "" {
+			f.tone(tone, "means", strings.TrimSpace(word+" "+msg.Meaning))
+		} else if msg.Class == core.MessageUnknown {
+			f.tone(tone, "means", "no document lists this text: it says what it says")
+		}
 		f.tone(themes.Key, "what to do", msg.Remedy)
 		if !msg.At.IsZero() {
 			f.add("said", stamp(msg.At, now))
@@ -244,6 +248,10 @@ func lockFacts(m *Model, f *facts, l *core.WorkloadLock) {
 			f.add(id, name)
 		}
 		f.add("raw", l.Message)
+	}
+	if ask := m.snap.AskAbout(l); ask != "" {
+		f.section("Whom to ask")
+		f.tone(themes.Key, "", ask)
 	}
 	metaFacts(m, f, l.Meta)
 }
@@ -422,7 +430,7 @@ func instanceFacts(m *Model, f *facts, id string) {
 	}
 	f.add("tags", tags)
 	if i.Locked {
-		f.tone(themes.Warn, "locked", "yes")
+		f.tone(themes.Warn, "locked", "yes: ask its owner before it is touched")
 	}
 	f.tone(themes.Bad, "fault", i.Fault)
 	f.add("created", stamp(i.Created, now))

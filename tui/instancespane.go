@@ -31,10 +31,11 @@ func newInstancesPane(m *Model) *instancesPane {
 			compare: func(a, b core.InstanceView) int {
 				return strings.Compare(m.snap.Project(a.Instance.ProjectID), m.snap.Project(b.Instance.ProjectID))
 			}},
-		{title: "status", width: 9, cell: func(v core.InstanceView) line { return one(aside(v, statusTone(v.Instance)), v.Instance.Status) },
+		{title: "status", width: 9, most: 17, measure: func(v core.InstanceView) int { return width(clean(v.Instance.Status, rowLimit)) },
+			cell:    func(v core.InstanceView) line { return one(aside(v, statusTone(v.Instance)), v.Instance.Status) },
 			compare: func(a, b core.InstanceView) int { return strings.Compare(a.Instance.Status, b.Instance.Status) }},
 		{title: "task", width: 9, rank: 8, cell: func(v core.InstanceView) line { return one(themes.Moves, v.Instance.TaskState) }},
-		{title: "power", width: 7, rank: 5, cell: func(v core.InstanceView) line { return one(aside(v, themes.Text), powerText(v.Instance.Power)) }},
+		{title: "power", width: 7, most: 9, rank: 5, measure: func(v core.InstanceView) int { return width(powerText(v.Instance.Power)) }, cell: func(v core.InstanceView) line { return one(aside(v, themes.Text), powerText(v.Instance.Power)) }},
 		{title: "flavor", width: 15, right: true, rank: 7, cell: func(v core.InstanceView) line { return one(aside(v, themes.Text), flavorText(v.Instance.Flavor)) },
 			compare: func(a, b core.InstanceView) int {
 				return cmp.Compare(a.Instance.Flavor.RAMMiB, b.Instance.Flavor.RAMMiB)
@@ -234,8 +235,8 @@ func (p *instancesPane) explain(m *Model) string {
 		return ""
 	}
 	text := instanceName(v.Instance) + ": " + v.Why
-	if v.Failure != "" {
-		text += ". Failed " + times(v.Failures) + ": " + v.Failure
+	if v.Failures > 0 && !strings.Contains(v.Why, "failed "+times(v.Failures)) { // else it is said already
+		text += ". Failed " + times(v.Failures) + reasonAfter(v.Failure)
 	}
 	return text
 }

@@ -235,6 +235,9 @@ func (p *nodesPane) note(m *Model) line {
 	}
 	if u.Nodes > 0 {
 		out = out.and(themes.Text, fmt.Sprintf("%d of %d done", u.Done, u.Nodes))
+		if u.Waiting > 0 {
+			out = out.and(themes.Dim, " "+m.look.glyph.Dot+" ").and(themes.Needs, fmt.Sprintf("%d for you", u.Waiting))
+		}
 		if u.Moving > 0 {
 			out = out.and(themes.Dim, " "+m.look.glyph.Dot+" ").and(themes.Moves, fmt.Sprintf("%d moving", u.Moving))
 		}

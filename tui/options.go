@@ -39,6 +39,7 @@ type Options struct {
 	Trouble    string    // the same, for what failed before the screen opened: it stays; may be empty
 	Actions    []Action  // what keys do: Actions(), or what Rebind made of it; nil: Actions()
 	Rehearsal  Rehearsal // what a demo's panel works on; nil on a real cloud
+	Owners     OwnerDesk // what the page of owners asks and saves with; nil: neither
 	Title      string    // the terminal window's; empty: left alone
 	Version    string    // shown in the help
 	Now        func() time.Time

@@ -81,14 +81,18 @@ func (p *procedurePage) titleCell(m *Model, s core.Step) line {
 func stepStatus(m *Model, s core.Step) line {
 	status := named(m.snap, s.Status)
 	switch {
+	case s.State == core.StepBlocked && s.Blocker() != "":
+		out := one(themes.Warn, "unmet: "+s.Blocker()) // a guard's text is what should be so
+		if s.Status != "" {
+			out = out.and(themes.Dim, "; "+status)
+		}
+		return out
 	case s.Status != "" && s.State == core.StepFailed:
 		return one(themes.Bad, status)
 	case s.Status != "" && s.State == core.StepRunning:
 		return one(themes.Moves, status)
 	case s.Status != "":
 		return one(themes.Dim, status)
-	case s.State == core.StepBlocked:
-		return one(themes.Warn, s.Blocker())
 	}
 	return nil
 }
@@ -243,7 +247,7 @@ func (p *procedurePage) details(m *Model, w, h int) []line {
 		}
 		out = append(out, append(one(themes.Dim, label), txt(themes.Key, c)).cut(w))
 	}
-	if s.Change != nil || s.Intent.Kind != "" {
+	if s.Change != nil || s.Intent.Kind != "" || len(s.Tell) > 0 {
 		out = append(out, one(themes.Key, "enter opens it"))
 	}
 	if len(out) > h {
@@ -264,6 +268,9 @@ func (p *procedurePage) openStep(m *Model) tea.Cmd {
 	s, ok := p.chosen()
 	if !ok {
 		return nil
+	}
+	if len(s.Tell) > 0 {
+		return m.openOwners(s.Tell)
 	}
 	if s.Intent.Kind == "" {
 		why := strings.TrimSuffix(string(s.State)+": "+s.Status, ": ")
@@ -309,6 +316,13 @@ func procedureActions() []Action {
 			Keys: []string{"c", "y"}, Footer: 4, run: with(func(m *Model, p *procedurePage) tea.Cmd {
 				s, _ := p.chosen()
 				return m.copy(joined(s.Commands))
+			})},
+		{ID: "step.owners", Title: "Show whose instances on the node need their owner, with a note to send to each project", Short: "owners",
+			Scope: ScopeProcedure, Keys: []string{"O"}, Footer: 5, run: with(func(m *Model, p *procedurePage) tea.Cmd {
+				if s, ok := p.chosen(); ok && s.Node != "" {
+					return m.openOwners([]string{s.Node})
+				}
+				return m.openOwners(nil)
 			})},
 		{ID: "step.close", Title: "Back to the dashboard", Short: "back", Scope: ScopeProcedure, Keys: []string{"esc", "backspace"},
 			Footer: 3, run: with(func(m *Model, p *procedurePage) tea.Cmd { m.close(p); return nil })},

@@ -28,7 +28,7 @@ func (c *Cloud) addProject(name string) *project {
 }
 
 func (c *Cloud) addUser(spec UserSpec, p *project) *user {
-	u := &user{id: c.hexID("user", spec.Name), name: spec.Name, password: spec.Password, roles: map[string][]string{p.id: slices.Clone(spec.Roles)}}
+	u := &user{id: c.hexID("user", spec.Name), name: spec.Name, email: spec.Email, password: spec.Password, roles: map[string][]string{p.id: slices.Clone(spec.Roles)}}
 	if spec.DefaultProject {
 		u.defaultProject = p
 	}
@@ -38,7 +38,7 @@ func (c *Cloud) addUser(spec UserSpec, p *project) *user {
 
 func (c *Cloud) identityRoutes() []route {
 	const get = http.MethodGet
-	return []route{
+	return append(peopleRoutes(), []route{
 		{method: get, path: "", public: true, do: identityVersions},
 		{method: get, path: "/{$}", public: true, do: identityVersions},
 		{method: get, path: "/v3", public: true, do: identityV3},
@@ -65,7 +65,7 @@ func (c *Cloud) identityRoutes() []route {
 		{method: get, path: "/v3/regions", do: listRegions},
 		{method: get, path: "/v3/services", policy: "identity:list_services", do: listCatalogServices},
 		{method: get, path: "/v3/endpoints", policy: "identity:list_endpoints", do: listEndpoints},
-	}
+	}...)
 }
 
 func (k *call) identityVersion() object {
@@ -100,6 +100,9 @@ func (k *call) projectView(p *project) object {
 func (k *call) userView(u *user) object {
 	v := object{"id": u.id, "name": u.name, "domain_id": "default", "enabled": true, "password_expires_at": nil,
 		"options": object{}, "links": object{"self": k.base + "/v3/users/" + u.id}}
+	if u.email != "" {
+		v["email"] = u.email
+	}
 	if u.defaultProject != nil {
 		v["default_project_id"] = u.defaultProject.id
 	}

@@ -11,6 +11,7 @@ type project struct {
 
 type user struct {
 	id, name, password string
+	email              string // an attribute that Keystone itself does not know; empty: not set
 	defaultProject     *project
 	roles              map[string][]string // role names by project ID
 	systemAdmin        bool

@@ -11,6 +11,7 @@ import (
 // UserSpec describes a user for AddUser.
 type UserSpec struct {
 	Name, Password string
+	Email          string   // "" for none
 	Project        string   // name of the project the roles are in
 	Roles          []string // admin, member, reader
 	DefaultProject bool     // a token without a scope is scoped to Project
@@ -374,12 +375,15 @@ func (c *Cloud) userByName(name string) *user {
 	return nil
 }
 
-// ownerOf is the user who owns what is seeded into a project.
+// ownerOf is the user who owns what is seeded into a project: one who may make instances there, before one who may only look.
 func (c *Cloud) ownerOf(p *project) string {
-	best := ""
+	best, makes := "", false
 	for id, u := range c.users {
-		if len(u.roles[p.id]) > 0 && (best == "" || id < best) {
-			best = id
+		if len(u.roles[p.id]) == 0 {
+			continue
+		}
+		if may := slices.Contains(u.roles[p.id], "member"); best == "" || may && !makes || may == makes && id < best {
+			best, makes = id, may
 		}
 	}
 	if best != "" {

@@ -1,6 +1,7 @@
 package openstack
 
 import (
+	"context"
 	"net/http"
 	"slices"
 )
@@ -108,6 +109,48 @@ var identityCases = []testCase{
 		}
 		d.service(d.admin, "identity", http.MethodGet, "/projects/none", nil).refusedByKeystone(404, "Not Found", "Could not find project: none.")
 		d.service(d.admin, "identity", http.MethodGet, "/users/none", nil).refusedByKeystone(404, "Not Found", "Could not find user: none.")
+	}},
+	{"a user has the e-mail that it was made with, and is listed with the roles that it was given in a project", func(d *desk) {
+		name := d.newName("contract-owner")
+		made := d.service(d.admin, "identity", http.MethodPost, "/users", object{"user": object{"name": name, "email": name + "@contract.example"}}).is(201)
+		id := text(made.at("user", "id"))
+		d.Cleanup(func() {
+			d.call(context.Background(), d.admin, "identity", "", http.MethodDelete, "/users/"+id, nil).is(204)
+		})
+		if got := d.service(d.admin, "identity", http.MethodGet, "/users/"+id, nil).is(200); got.at("user", "email") != name+"@contract.example" || got.at("user", "name") != name {
+			d.Errorf("the user is %s", got.raw)
+		}
+		// Nobody gave the others one, and Keystone shows none then.
+		if got := d.service(d.admin, "identity", http.MethodGet, "/users/"+d.member.userID, nil).is(200); got.at("user", "email") != nil && text(got.at("user", "email")) == "" {
+			d.Errorf("an e-mail that is not set is shown empty: %s", got.raw)
+		}
+		d.service(d.admin, "identity", http.MethodPost, "/users", object{"user": object{"name": name}}).
+			refusedByKeystone(409, "Conflict", "Conflict occurred attempting to store user - Duplicate entry found with name "+name+" at domain ID default.")
+		listed := func() []string {
+			var roles []string
+			a := d.service(d.admin, "identity", http.MethodGet, "/role_assignments?effective=True&include_names=True&scope.project.id="+d.member.projectID, nil).is(200)
+			for _, r := range a.list("role_assignments") {
+				who, _ := r["user"].(object)
+				role, _ := r["role"].(object)
+				if text(who["id"]) == id {
+					if text(who["name"]) != name {
+						d.Errorf("the assignment names %v", who)
+					}
+					roles = append(roles, text(role["name"]))
+				}
+			}
+			return roles
+		}
+		if got := listed(); len(got) != 0 {
+			d.Errorf("before it has a role it is listed with %q", got)
+		}
+		role := text(d.service(d.admin, "identity", http.MethodGet, "/roles?name=reader", nil).is(200).list("roles")[0]["id"])
+		grant := "/projects/" + d.member.projectID + "/users/" + id + "/roles/" + role
+		d.service(d.admin, "identity", http.MethodPut, grant, nil).is(204)
+		d.service(d.admin, "identity", http.MethodPut, grant, nil).is(204)
+		if got := listed(); !slices.Equal(got, []string{"reader"}) {
+			d.Errorf("it is listed with %q, want reader", got)
+		}
 	}},
 	{"a member may not list what belongs to others", func(d *desk) {
 		for path, rule := range map[string]string{

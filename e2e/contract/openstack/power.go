@@ -95,11 +95,15 @@ var powerCases = []testCase{
 	{"an administrator resets a state", func(d *desk) {
 		s := d.boot(d.room(), order{})
 		s.act("2.1", "os-resetState", object{"state": "error"}).is(202)
-		s.settles("ERROR")
+		if got := s.settles("ERROR"); got["OS-EXT-STS:power_state"] != 1.0 || got["OS-EXT-SRV-ATTR:host"] == nil {
+			d.Errorf("a reset state takes the guest or its host away: power state %v on %v", got["OS-EXT-STS:power_state"], got["OS-EXT-SRV-ATTR:host"])
+		}
 		s.act("2.1", "migrate", nil).refused(409, inState, "migrate", s.ID, "error")
 		s.act("2.25", "os-migrateLive", live("")).refused(409, inState, "os-migrateLive", s.ID, "error")
 		s.act("2.1", "os-resetState", object{"state": "active"}).is(202)
-		s.settles("ACTIVE")
+		if got := s.settles("ACTIVE"); got["OS-EXT-STS:power_state"] != 1.0 || got["OS-EXT-STS:vm_state"] != "active" {
+			d.Errorf("reset: %v, power state %v", got["OS-EXT-STS:vm_state"], got["OS-EXT-STS:power_state"])
+		}
 		s.act("2.1", "os-resetState", object{"state": "asleep"}).
 			refused(400, "Invalid input for field/attribute state. Value: asleep. 'asleep' is not one of ['active', 'error']")
 	}},

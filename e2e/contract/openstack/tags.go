@@ -104,6 +104,19 @@ var tagCases = []testCase{
 			d.Errorf("tags %q, want one", got)
 		}
 	}},
+	{"one maintenance tag of MOSK takes another's place in one call, and the other tags stay", func(d *desk) {
+		const action = "openstack.lcm.mirantis.com:maintenance_action="
+		s := d.boot(d.room(), order{})
+		s.replaceTags([]string{"backup=daily", action + "notify"}).is(200)
+		s.replaceTags([]string{"backup=daily", action + "poweroff"}).is(200)
+		s.wantTags("backup=daily", action+"poweroff")
+	}},
+	{"the tags of a server in ERROR stay as they are", func(d *desk) {
+		s := d.boot(d.room(), order{})
+		s.act("2.1", "os-resetState", object{"state": "error"}).is(202)
+		s.settles("ERROR")
+		s.replaceTags([]string{"late"}).refused(409, inState, "update tags", s.ID, "error")
+	}},
 	{"the tags of a server that waits for a confirmation stay as they are", func(d *desk) {
 		s := d.boot(d.room(), order{})
 		s.act("2.1", "migrate", nil).is(202)

@@ -1,0 +1,183 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"lockstep/core"
+	"lockstep/nova"
+)
+
+func newOwners(o *options) *cobra.Command {
+	var (
+		output string
+		wait   time.Duration
+	)
+	cmd := &cobra.Command{
+		Use:   "owners [NODE...]",
+		Short: "List whose instances need their owner, with a note to send to each project",
+		Long: `Lists the instances on the nodes that need their owner (of all nodes that the update has not been through when none is
+named), project by project: what happens to each by its tags and its node's mode, what its owner can do, and the
+e-mail addresses that Keystone shows of its owner and of the project's members. As text it is one note for each
+project, ready to be sent. A node is named as in the dashboard or as in Kubernetes. Nothing is changed.
+
+The exit code is 0 when everything was read, 2 when Keystone does not show something (stderr says what, and why), and 1
+when the instances could not be read.`,
+		Example: `  lockstep owners
+  lockstep owners cmp-07 cmp-11 -o csv`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			print, ok := ownersPrinters[output]
+			if !ok {
+				return fmt.Errorf("-o is %q; it takes text, csv or json", output)
+			}
+			return owners(cmd.Context(), *o, args, wait, print, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	cmd.Flags().StringVarP(&output, "output", "o", "text", "`format`: text, csv or json")
+	cmd.Flags().DurationVar(&wait, "wait", 20*time.Second, "how long to wait for the sources' first answers")
+	return cmd
+}
+
+var ownersPrinters = map[string]func(io.Writer, *core.Snapshot, []core.OwnerNote) error{
+	"text": func(w io.Writer, s *core.Snapshot, notes []core.OwnerNote) error {
+		text := s.OwnersText(notes)
+		if len(notes) == 0 {
+			text = "No instance there needs its owner.\n"
+		}
+		_, err := io.WriteString(w, text)
+		return err
+	},
+	"csv": func(w io.Writer, _ *core.Snapshot, notes []core.OwnerNote) error {
+		_, err := io.WriteString(w, core.OwnersCSV(notes))
+		return err
+	},
+	"json": func(w io.Writer, s *core.Snapshot, notes []core.OwnerNote) error {
+		enc := json.NewEncoder(w)
+		enc.SetIndent("", "  ")
+		return enc.Encode(map[string]any{"cluster": oneLine(s.Cluster), "asOf": s.Now.UTC(), "projects": notes})
+	},
+}
+
+func owners(ctx context.Context, o options, names []string, wait time.Duration, print func(io.Writer, *core.Snapshot, []core.OwnerNote) error, out, stderr io.Writer) error {
+	if err := o.configure(); err != nil {
+		return err
+	}
+	log, err := openLog(o.logFile)
+	if err != nil {
+		return err
+	}
+	defer log.close()
+	o.readOnly = true
+	s, err := open(ctx, place{options: o}, log)
+	if err != nil {
+		return err
+	}
+	runCtx, stop := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	running.Go(func() { s.run(runCtx) })
+	defer running.Wait()
+	defer stop()
+	snap := look(ctx, s.engine, wait)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := cannotSee(snap); err != nil {
+		return err
+	}
+	if src := snap.Sources[core.SourceInstances]; src.AsOf.IsZero() {
+		if src.Err != nil {
+			return src.Err
+		}
+		return fmt.Errorf("the instances are not known: %s", src.State)
+	}
+	nodes, err := nodesCalled(snap, names)
+	if err != nil {
+		return err
+	}
+	notes := snap.OwnerNotes(nodes, core.Contacts{})
+	var missing []core.MissingFacts
+	if len(notes) > 0 {
+		projects, users := core.ToAsk(notes)
+		c := ownerDesk{s.client}.Contacts(ctx, projects, users)
+		notes, missing = snap.OwnerNotes(nodes, c), c.Missing
+	}
+	if err := print(out, snap, notes); err != nil {
+		return fmt.Errorf("print the owners: %w", err)
+	}
+	for _, m := range missing {
+		fmt.Fprintf(stderr, "KEYSTONE DOES NOT SHOW %s: %s\n", oneLine(m.What), oneLine(m.Err.Error()))
+		if m.Err.Remedy != "" {
+			fmt.Fprintf(stderr, "  %s\n", oneLine(m.Err.Remedy))
+		}
+	}
+	if len(missing) > 0 {
+		return exitWith(exitAttention)
+	}
+	return nil
+}
+
+// nodesCalled are the names of the nodes that are called so, as in the dashboard or as in Kubernetes; without any, those of
+// the whole update.
+func nodesCalled(s *core.Snapshot, names []string) ([]string, error) {
+	if len(names) == 0 {
+		return s.NodesToTell(), nil
+	}
+	var out []string
+	for _, called := range names {
+		var found []string
+		for name, n := range s.Nodes {
+			if name == called || n.Label() == called {
+				found = append(found, name)
+			}
+		}
+		slices.Sort(found)
+		switch {
+		case len(found) == 0:
+			return nil, fmt.Errorf("the cluster has no node %q", called)
+		case len(found) > 1:
+			return nil, fmt.Errorf("several nodes are called %q: %s", called, strings.Join(found, ", "))
+		}
+		if !slices.Contains(out, found[0]) {
+			out = append(out, found[0])
+		}
+	}
+	return out, nil
+}
+
+// ownerDesk is what the dashboard's page of owners asks and saves with.
+type ownerDesk struct {
+	client *nova.Client // nil when there is no cloud
+}
+
+// Contacts implements tui.OwnerDesk.
+func (d ownerDesk) Contacts(ctx context.Context, projects, users []string) core.Contacts {
+	if d.client == nil {
+		err := &core.APIError{Kind: core.ErrConfiguration, Server: core.ServerOpenStack, Call: "ask Keystone", Message: "no cloud is configured"}
+		return core.Contacts{Missing: []core.MissingFacts{{What: "names and e-mail", Err: err}}}
+	}
+	return d.client.Contacts(ctx, projects, users)
+}
+
+// Save implements tui.OwnerDesk: the file is made in the folder that Lockstep was started in.
+func (d ownerDesk) Save(name string, content []byte) (string, error) {
+	folder, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("find the folder to save in: %w", err)
+	}
+	suffix := filepath.Ext(name)
+	path := filepath.Join(folder, fileName(strings.TrimSuffix(name, suffix))+suffix) // the name is cut, not its suffix
+	if _, err := os.Lstat(path); err == nil {
+		return "", fmt.Errorf("%s exists", path)
+	}
+	return path, writeFile(path, content, false)
+}

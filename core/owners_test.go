@@ -1,0 +1,139 @@
+package core
+
+import (
+	"encoding/csv"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// withOwners is a node before its turn with instances of two projects, on which their owners have different say.
+func withOwners() scene {
+	sc := healthy()
+	sc.update(0)
+	sc.Projects["p2"] = "science"
+	for _, in := range sc.Instances {
+		in.UserID = "u-web"
+	}
+	in := sc.instance("cmp-01", "batch-17", "notify")
+	in.ProjectID, in.UserID = "p2", "u-jd"
+	in = sc.instance("cmp-01", "genome")
+	in.ProjectID, in.UserID, in.Status, in.VMState = "p2", "u-eve", "VERIFY_RESIZE", "resized"
+	return sc
+}
+
+// Who needs to know, and what the document's actions mean for them (mosk-facts 3).
+func TestWhoNeedsToBeTold(t *testing.T) {
+	cases := []struct {
+		name    string
+		mode    MigrationMode
+		tags    []string
+		change  func(sc scene, in *Instance)
+		happens string // empty: nobody has to be told
+	}{
+		{"moves by itself", ModeLive, nil, nil, ""},
+		{"moves by its tag on a manual node", ModeManual, []string{"live_migrate"}, nil, ""},
+		{"notify", ModeLive, []string{"notify"}, nil, "we do not move it without your word"},
+		{"notify on a skipped node", ModeSkip, []string{"notify"}, nil, "we do not move it without your word"},
+		{"manual node", ModeManual, nil, nil, "We move it by hand"},
+		{"skipped node", ModeSkip, nil, nil, "shut down with its host, and started again"},
+		{"poweroff by its owner's own tag", ModeLive, []string{"poweroff"}, nil, ""},
+		{"poweroff by Lockstep's tag", ModeLive, []string{"poweroff"}, func(sc scene, in *Instance) {
+			sc.History.Tags[in.ID] = TagChange{Old: []MaintenanceAction{ActionNotify}, New: []MaintenanceAction{ActionPowerOff}}
+		}, "We tagged it poweroff"},
+		{"two tags", ModeLive, []string{"notify", "live_migrate"}, nil, "cancel each other: it is moved"},
+		{"two tags on a manual node", ModeManual, []string{"notify", "live_migrate"}, nil, "cancel each other: we move it by hand"},
+		{"waits for a decision", ModeLive, nil, func(_ scene, in *Instance) { in.Status, in.VMState = "VERIFY_RESIZE", "resized" }, "confirmed or reverted"},
+		{"in error", ModeLive, nil, func(_ scene, in *Instance) { in.Status, in.VMState = "ERROR", "error" }, "It is in ERROR"},
+		{"rescued", ModeLive, nil, func(_ scene, in *Instance) { in.Status, in.VMState = "RESCUE", "rescued" }, "rescued"},
+		{"stopped", ModeManual, nil, func(_ scene, in *Instance) { in.Status, in.VMState, in.Power = "SHUTOFF", "stopped", PowerShutdown }, ""},
+		{"on no host", ModeManual, nil, func(_ scene, in *Instance) { in.Host = "" }, ""},
+		{"could not be moved", ModeLive, nil, func(sc scene, in *Instance) {
+			sc.maintained("cmp-01", "")
+			sc.migration(in, "error", "", 0).Failure = "No valid host was found."
+		}, "could not be moved while it runs: No valid host was found"},
+	}
+	for _, tc := range cases {
+		sc := newScene()
+		sc.node("cmp-01", RoleCompute)
+		sc.mode("cmp-01", tc.mode)
+		in := sc.instance("cmp-01", "web-1", tc.tags...)
+		in.UserID = "u-web"
+		if tc.change != nil {
+			tc.change(sc, in)
+		}
+		notes := sc.OwnerNotes([]string{"cmp-01"}, Contacts{})
+		switch {
+		case tc.happens == "" && len(notes) > 0:
+			t.Errorf("%s: somebody is told: %+v", tc.name, notes)
+		case tc.happens != "" && (len(notes) != 1 || len(notes[0].Instances) != 1 || !strings.Contains(notes[0].Instances[0].Happens, tc.happens) || notes[0].Instances[0].Do == ""):
+			t.Errorf("%s: %+v, want %q", tc.name, notes, tc.happens)
+		}
+	}
+}
+
+// The notes are by project; what Keystone does not show is left out, and the rest stays.
+func TestOwnersText(t *testing.T) {
+	sc := withOwners()
+	notes := sc.OwnerNotes([]string{"cmp-01", "cmp-02"}, Contacts{})
+	if len(notes) != 1 || notes[0].Project != "science" || len(notes[0].Instances) != 2 {
+		t.Fatalf("%+v", notes)
+	}
+	projects, users := ToAsk(notes)
+	if !slices.Equal(projects, []string{"p2"}) || !slices.Equal(users, []string{"u-eve", "u-jd"}) {
+		t.Errorf("asked are %q, %q", projects, users)
+	}
+	text := sc.OwnersText(notes)
+	if !strings.Contains(text, "To: user u-eve, user u-jd (no e-mail is known)") {
+		t.Errorf("without Keystone:\n%s", text)
+	}
+	c := Contacts{People: map[string]Person{"u-jd": {ID: "u-jd", Name: "jd", Email: "jd@sci.example"}, "u-ann": {ID: "u-ann", Name: "ann", Email: "ann@sci.example"}},
+		Members: map[string][]string{"p2": {"u-ann", "u-bob", "u-jd"}}}
+	text = sc.OwnersText(sc.OwnerNotes([]string{"cmp-01"}, c))
+	for _, want := range []string{"To: jd@sci.example\n", "Cc: ann@sci.example\n", "Subject: mos: maintenance of hosts with instances of project science\n",
+		"updated to release 21.0.0+25.2", "2 instances of project science on them need your attention", "* batch-17 (", "on cmp-01, ACTIVE; owner: jd <jd@sci.example>",
+		"What happens: Its tag says notify", "owner: user u-eve", "openstack server resize confirm"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+}
+
+// The whole update's nodes are those that it has yet to go through.
+func TestNodesToTell(t *testing.T) {
+	sc := withOwners()
+	sc.Nodes["cmp-02"].KubeletVersion = "v1.31.9"
+	if got := sc.NodesToTell(); !slices.Equal(got, []string{"cmp-01", "cmp-03"}) {
+		t.Errorf("got %q", got)
+	}
+}
+
+// Whatever users call their instances: a spreadsheet takes no cell for a formula, and the lines are as many as the instances.
+func TestCSVIsSafe(t *testing.T) {
+	word := rapid.OneOf(rapid.SampledFrom([]string{`=cmd|' /C calc'!A0`, "+1", "-1", "@SUM(A1)", "\t=1", " =1", "a,b", "a\"b", "a\nb", "\r=1"}), rapid.String())
+	rapid.Check(t, func(t *rapid.T) {
+		sc := withOwners()
+		for _, in := range sc.Instances {
+			in.Name = word.Draw(t, "name")
+		}
+		sc.Projects["p2"] = word.Draw(t, "project")
+		c := Contacts{People: map[string]Person{"u-jd": {ID: "u-jd", Name: word.Draw(t, "user"), Email: word.Draw(t, "mail")}}}
+		notes := sc.OwnerNotes([]string{"cmp-01"}, c)
+		rows, err := csv.NewReader(strings.NewReader(OwnersCSV(notes))).ReadAll()
+		if err != nil || len(rows) != 3 || len(rows[0]) != len(ownersHeader) {
+			t.Fatalf("%d rows, %v", len(rows), err)
+		}
+		for _, row := range rows {
+			for _, cell := range row {
+				if first := strings.TrimLeft(cell, " \t\r\n"); first != "" && strings.ContainsRune("=+-@", rune(first[0])) {
+					t.Fatalf("the cell %q begins a formula", cell)
+				}
+				if strings.ContainsAny(cell, "\n\r\t") {
+					t.Fatalf("the cell %q is not one line", cell)
+				}
+			}
+		}
+	})
+}

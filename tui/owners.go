@@ -1,0 +1,200 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"lockstep/core"
+)
+
+// OwnerDesk is what stands behind the page of owners: Keystone, and a folder to save notes in. Its methods are called from
+// commands, never while the screen is drawn.
+type OwnerDesk interface {
+	// Contacts asks Keystone for the members of the projects, and for names and e-mail of them and of the users.
+	Contacts(ctx context.Context, projects, users []string) core.Contacts
+	// Save writes a file of the name that only its owner may read, and returns its path. It never replaces a file.
+	Save(name string, content []byte) (path string, err error)
+}
+
+// ownersAge is how old what the page shows may be, and ownersShare how many times longer than it takes to make it: a large
+// cloud is not gone through for every Snapshot.
+const (
+	ownersAge   = 2 * time.Second
+	ownersShare = 20
+)
+
+// ownersPage is the notes for the owners of instances, project by project.
+type ownersPage struct {
+	nodes []string // names of those that it was opened for; empty: the whole update
+	all   bool     // the whole update is shown
+	csv   bool     // as CSV rather than as text
+
+	notes    []core.OwnerNote
+	made     time.Time
+	took     time.Duration
+	project  string // ID of the one whose note is shown; empty: all of them
+	contacts core.Contacts
+	asking   bool
+	asked    bool
+
+	offset, height, total int // as drawn last
+}
+
+// contactsMsg is what Keystone told the page.
+type contactsMsg struct {
+	page     *ownersPage
+	contacts core.Contacts
+}
+
+// savedMsg is how saving went.
+type savedMsg struct {
+	path string
+	err  error
+}
+
+// openOwners opens the page for the nodes, or for the whole update when there are none.
+func (m *Model) openOwners(nodes []string) tea.Cmd {
+	if m.snap == nil {
+		return m.say(toneWarn, "nothing is known yet")
+	}
+	p := &ownersPage{nodes: nodes, all: len(nodes) == 0}
+	p.gather(m)
+	m.open(p)
+	return p.ask(m)
+}
+
+// ownersOfSelection are the nodes that the selection is about; none for the whole update.
+func (m *Model) ownersOfSelection() []string {
+	switch m.focus {
+	case paneNeeds:
+		if a, ok := m.needs.current(); ok && a.Node != "" {
+			return []string{a.Node}
+		}
+	case paneNodes:
+		return m.markedNodes()
+	case paneInstances, paneLocks:
+		if m.shown != "" {
+			return []string{m.shown}
+		}
+	}
+	return nil
+}
+
+// gather makes the notes from the newest Snapshot.
+func (p *ownersPage) gather(m *Model) {
+	began := m.now()
+	nodes := p.nodes
+	if p.all {
+		nodes = m.snap.NodesToTell()
+	}
+	p.notes, p.made = m.snap.OwnerNotes(nodes, p.contacts), m.now()
+	p.took = p.made.Sub(began)
+	if p.at() < 0 {
+		p.project = ""
+	}
+}
+
+// at is the index of the note that is shown; -1 for all.
+func (p *ownersPage) at() int {
+	return slices.IndexFunc(p.notes, func(n core.OwnerNote) bool { return n.ProjectID == p.project })
+}
+
+// shown is the notes that are shown.
+func (p *ownersPage) shown() []core.OwnerNote {
+	if i := p.at(); i >= 0 {
+		return p.notes[i : i+1]
+	}
+	return p.notes
+}
+
+// turn goes to another project's note; before the first one are all of them.
+func (p *ownersPage) turn(by int) {
+	n := len(p.notes) + 1
+	i := (p.at() + 1 + by + n) % n
+	p.project, p.offset = "", 0
+	if i > 0 {
+		p.project = p.notes[i-1].ProjectID
+	}
+}
+
+// ask asks Keystone whom the notes are for.
+func (p *ownersPage) ask(m *Model) tea.Cmd {
+	desk, parent := m.opts.Owners, m.ctx
+	if desk == nil || len(p.notes) == 0 || p.asking {
+		return nil
+	}
+	p.asking = true
+	projects, users := core.ToAsk(p.notes)
+	return func() tea.Msg {
+		ctx, cancel := context.WithTimeout(parent, answerWithin)
+		defer cancel()
+		return contactsMsg{p, desk.Contacts(ctx, projects, users)}
+	}
+}
+
+// content is what the page shows, unwrapped: what is copied and saved.
+func (p *ownersPage) content(m *Model) string {
+	if p.csv {
+		return core.OwnersCSV(p.shown())
+	}
+	return m.snap.OwnersText(p.shown())
+}
+
+// save writes what is shown to a file whose name says what it is and when it was made.
+func (p *ownersPage) save(m *Model) tea.Cmd {
+	desk := m.opts.Owners
+	switch {
+	case desk == nil:
+		return m.say(toneWarn, "nothing can be saved here")
+	case len(p.notes) == 0:
+		return m.say(toneWarn, "there is nothing to save")
+	}
+	what := []string{"owners", m.snap.Cluster, p.about(m)}
+	if i := p.at(); i >= 0 {
+		what = append(what, p.notes[i].Project)
+	}
+	suffix := ".txt"
+	if p.csv {
+		suffix = ".csv"
+	}
+	name := strings.Join(append(what, m.now().Format("20060102-150405")), "-") + suffix
+	text := p.content(m)
+	return func() tea.Msg {
+		path, err := desk.Save(name, []byte(text))
+		return savedMsg{path, err}
+	}
+}
+
+// about is what the page is about, for a file's name.
+func (p *ownersPage) about(m *Model) string {
+	switch {
+	case p.all:
+		return "update"
+	case len(p.nodes) == 1:
+		return m.snap.Label(p.nodes[0])
+	}
+	return fmt.Sprintf("%d-nodes", len(p.nodes))
+}
+
+// owned takes the answers for the page.
+func (m *Model) owned(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case contactsMsg:
+		p := msg.page
+		p.contacts, p.asking, p.asked = msg.contacts, false, true
+		if m.snap != nil {
+			p.gather(m)
+		}
+	case savedMsg:
+		if msg.err != nil {
+			return m.say(toneBad, "not saved: "+msg.err.Error())
+		}
+		return m.say(toneInfo, "saved: "+msg.path)
+	}
+	return nil
+}

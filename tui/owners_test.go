@@ -1,0 +1,201 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"lockstep/core"
+)
+
+// fakeDesk is a Keystone that knows some people, and a folder.
+type fakeDesk struct {
+	asked    [][]string // the projects of each question
+	contacts core.Contacts
+	saved    map[string]string
+	refuse   error
+}
+
+func (f *fakeDesk) Contacts(_ context.Context, projects, _ []string) core.Contacts {
+	f.asked = append(f.asked, projects)
+	return f.contacts
+}
+
+func (f *fakeDesk) Save(name string, content []byte) (string, error) {
+	if f.refuse != nil {
+		return "", f.refuse
+	}
+	if f.saved == nil {
+		f.saved = map[string]string{}
+	}
+	f.saved[name] = string(content)
+	return "/home/anna/" + name, nil
+}
+
+func withOwners(f *fakeDesk) func(*Options) { return func(o *Options) { o.Owners = f } }
+
+func newDesk() *fakeDesk {
+	return &fakeDesk{contacts: core.Contacts{
+		People:  map[string]core.Person{"u-jd": {ID: "u-jd", Name: "jd", Email: "jd@sci.example"}, "u-eve": {ID: "u-eve", Name: "eve", Email: "eve@sci.example"}},
+		Members: map[string][]string{"p-science": {"u-eve", "u-jd"}},
+	}}
+}
+
+// owned is the world, with owners for its instances.
+func owned() *core.Snapshot {
+	s := world()
+	for _, in := range s.Instances {
+		in.UserID = "u-" + in.ProjectID
+		if in.ProjectID == "p-science" {
+			in.UserID = "u-jd"
+		}
+	}
+	return s
+}
+
+func TestOwnersPage(t *testing.T) {
+	for _, size := range sizes {
+		desk := newDesk()
+		d := drive(owned(), size.w, size.h, withOwners(desk)).keys("1", "O")
+		golden(t, fmt.Sprintf("owners-%dx%d", size.w, size.h), stripped(d.shows()))
+		if size.w == 120 {
+			golden(t, "owners-csv-120x40", stripped(d.keys("v").shows()))
+		}
+	}
+}
+
+// The page is about what is selected: the entry's node, the marked nodes, the instances' node, the step's; else everything.
+func TestOwnersOfWhatIsSelected(t *testing.T) {
+	for _, tc := range []struct {
+		keys []string
+		want string
+	}{
+		{[]string{"1", "O"}, "Owners of instances on cmp-07"},
+		{[]string{"3", "space", "down", "space", "O"}, "Owners of instances on cmp-"},
+		{[]string{"4", "O"}, "Owners of instances on cmp-07"},
+		{[]string{"2", "O"}, "Owners of instances, whole update"},
+		{[]string{"1", "enter", "O"}, "Owners of instances on cmp-07"},
+		{[]string{"1", "O", "e"}, "Owners of instances, whole update"},
+		{[]string{"1", "O", "e", "e"}, "Owners of instances on cmp-07"},
+	} {
+		d := drive(owned(), 120, 40, withOwners(newDesk())).keys(tc.keys...)
+		if frame := stripped(d.shows()); !strings.Contains(frame, tc.want) {
+			t.Errorf("%q does not show %q:\n%s", tc.keys, tc.want, frame)
+		}
+	}
+	d := drive(owned(), 120, 40, withOwners(newDesk())).keys("1", "enter")
+	p := d.top().(*procedurePage)
+	i := slices.IndexFunc(p.proc.Steps, func(s core.Step) bool { return len(s.Tell) > 0 })
+	if i < 0 {
+		t.Fatalf("no step tells the owners: %+v", p.proc.Steps)
+	}
+	p.steps.choose(p.proc.Steps[i].ID)
+	if frame := stripped(d.keys("enter").shows()); !strings.Contains(frame, "Owners of instances on cmp-07") || !strings.Contains(frame, "To: jd@sci.example") {
+		t.Errorf("enter on %q:\n%s", p.proc.Steps[i].Title, frame)
+	}
+}
+
+// One project's note after the other; what is shown is what is saved, whole and unwrapped, and nothing is replaced.
+func TestOwnersAreSavedAsTheyAreShown(t *testing.T) {
+	desk := newDesk()
+	d := drive(owned(), 80, 24, withOwners(desk)).keys("1", "O", "right", "s")
+	stamp := fixtureWall.Format("20060102-150405")
+	first := "owners-mos-cmp-07-science-" + stamp + ".txt"
+	if text := desk.saved[first]; !strings.Contains(text, "Subject: mos: maintenance of hosts with instances of project science\n") || strings.Contains(text, "project shop") {
+		t.Fatalf("saved: %q", desk.saved)
+	}
+	if frame := stripped(d.shows()); !strings.Contains(frame, "saved: /home/anna/"+first) {
+		t.Errorf("it is not said where:\n%s", frame)
+	}
+	d.keys("left", "v", "s")
+	if text := desk.saved["owners-mos-cmp-07-"+stamp+".csv"]; !strings.HasPrefix(text, "project,project_id,") || strings.Count(text, "\n") != 3 {
+		t.Errorf("saved: %q", desk.saved)
+	}
+	desk.refuse = errors.New("the file exists")
+	if frame := stripped(d.keys("s").shows()); !strings.Contains(frame, "not saved: the file exists") {
+		t.Errorf("a refusal is not said:\n%s", frame)
+	}
+	if cmd := d.top().(*ownersPage).save(d.Model); cmd == nil {
+		t.Error("nothing is saved")
+	}
+	var copied []string
+	collect(d.copy(d.top().(*ownersPage).content(d.Model)), &copied)
+	if len(copied) == 0 || !strings.HasPrefix(copied[0], "project,project_id,") {
+		t.Errorf("copied %q", copied)
+	}
+}
+
+// collect runs a command and keeps what it puts into the clipboard.
+func collect(cmd tea.Cmd, into *[]string) {
+	if cmd == nil {
+		return
+	}
+	switch msg := cmd().(type) {
+	case tea.BatchMsg:
+		for _, c := range msg {
+			collect(c, into)
+		}
+	default:
+		if text := fmt.Sprintf("%s", msg); strings.HasPrefix(text, "project,") {
+			*into = append(*into, text)
+		}
+	}
+}
+
+// What Keystone does not show is said with its reason, and the rest stays.
+func TestOwnersWithoutKeystone(t *testing.T) {
+	desk := &fakeDesk{contacts: core.Contacts{Missing: []core.MissingFacts{{What: "the members of 2 projects", Err: &core.APIError{Kind: core.ErrForbidden,
+		Server: core.ServerOpenStack, Call: "list the role assignments", Message: "You are not authorized", Remedy: "it needs the role admin"}}}}}
+	d := drive(owned(), 120, 40, withOwners(desk)).keys("1", "O")
+	frame := strings.Join(strings.Fields(stripped(d.shows())), " ")
+	for _, want := range []string{"Keystone does not show the members of 2 projects: list the role assignments: forbidden: You are not authorized. it needs the role admin",
+		"(no e-mail is known)", "batch-17"} {
+		if !strings.Contains(frame, want) {
+			t.Errorf("%q is not in\n%s", want, frame)
+		}
+	}
+	if d.keys("r"); len(desk.asked) != 2 {
+		t.Errorf("Keystone was asked %d times", len(desk.asked))
+	}
+	d = drive(owned(), 120, 40).keys("1", "O", "s")
+	if frame := stripped(d.shows()); !strings.Contains(frame, "Keystone cannot be asked from here") || !strings.Contains(frame, "nothing can be saved here") {
+		t.Errorf("without anything behind the page:\n%s", frame)
+	}
+}
+
+// Names come from the cloud's users: no note tears the screen, at any size.
+func TestOwnersWithNamesThatAreNone(t *testing.T) {
+	s := owned()
+	for _, in := range s.Instances {
+		in.Name = "\x1b[2J\u202e" + strings.Repeat("ü", 300) + "\n\rTo: me"
+	}
+	s.Projects["p-science"] = "\x1b]0;x\a" + strings.Repeat("日", 100)
+	for _, size := range [][2]int{{40, 12}, {79, 23}, {300, 100}} {
+		d := drive(s, size[0], size[1], withOwners(newDesk())).keys("1", "O")
+		checkFrame(t, d.shows(), size[0], size[1])
+		checkFrame(t, d.keys("v", "right", "end").shows(), size[0], size[1])
+	}
+}
+
+// What a lock of somebody else's says is told with whom to ask, never with an empty meaning.
+func TestALockOfSomebodyElsesSaysWhomToAsk(t *testing.T) {
+	s := owned()
+	s.NodeLocks["cmp-07"] = append(s.NodeLocks["cmp-07"], &core.WorkloadLock{Kind: core.KindNodeWorkloadLock, Controller: "backup-agent", Node: "cmp-07", RawState: core.LockFailed,
+		Message: "Detach of volume failed: device is busy", Meta: core.Meta{Name: "backup-agent-cmp-07", UID: "nwl-backup"}})
+	d := drive(s, 120, 60).keys("5")
+	d.locks.choose("nwl-backup")
+	for i, l := range d.locks.rows {
+		if l.Controller == "backup-agent" {
+			d.locks.goTo(i)
+		}
+	}
+	frame := stripped(d.keys("i").shows())
+	if strings.Contains(frame, "says:\n") || !strings.Contains(frame, "no document lists this text") || !strings.Contains(frame, "ask whoever runs it") {
+		t.Errorf("the inspection:\n%s", frame)
+	}
+}

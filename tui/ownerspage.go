@@ -1,0 +1,179 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"lockstep/core"
+	"lockstep/themes"
+)
+
+func (*ownersPage) scope() Scope                                   { return ScopeOwners }
+func (*ownersPage) page() bool                                     { return true }
+func (*ownersPage) handle(*Model, tea.KeyPressMsg) (bool, tea.Cmd) { return false, nil }
+
+func (p *ownersPage) refresh(m *Model) tea.Cmd {
+	if m.now().Sub(p.made) >= max(ownersAge, ownersShare*p.took) {
+		p.gather(m)
+	}
+	return nil
+}
+
+func (p *ownersPage) scrollBy(n int) { p.offset = max(min(p.offset+n, p.total-p.height), 0) }
+
+func (p *ownersPage) draw(m *Model, w, h int) []string {
+	title := "Owners of instances, whole update"
+	if !p.all {
+		title = "Owners of instances on " + m.aboutNodes(p.nodes)
+	}
+	note := one(themes.Dim, "esc back")
+	if n := len(p.notes); n > 0 {
+		which := fmt.Sprintf("all %d projects", n)
+		if i := p.at(); i >= 0 {
+			which = fmt.Sprintf("project %d of %d", i+1, n)
+		}
+		note = one(themes.Key, which+": left, right").and(themes.Dim, "   esc back")
+	}
+	out := []string{m.ruleLine(w, one(themes.RuleFocus, title), note, true, nil)}
+	for _, l := range p.head(m, w-2) {
+		out = append(out, m.look.draw(append(line{blank(1)}, l...), w, asItIs))
+	}
+	body := p.body(m, w-2)
+	p.height, p.total = max(h-len(out), 1), len(body)
+	p.scrollBy(0)
+	for _, l := range body[p.offset:min(p.offset+p.height, p.total)] {
+		out = append(out, m.look.draw(append(line{blank(1)}, l...), w, asItIs))
+	}
+	return out
+}
+
+// head is the projects to turn to, and what Keystone does not show.
+func (p *ownersPage) head(m *Model, w int) []line {
+	if len(p.notes) == 0 {
+		return nil
+	}
+	tabs := []line{wayName("all", p.at() < 0)}
+	for i, n := range p.notes {
+		tabs = append(tabs, wayName(fmt.Sprintf("%s (%d)", n.Project, len(n.Instances)), i == p.at()))
+	}
+	for first := max(p.at(), 0); first > 0 && join(1, tabs...).width() > w; first-- {
+		tabs = append(tabs[:1:1], tabs[2:]...) // the chosen one stays in sight
+	}
+	out := []line{join(1, tabs...).cut(w)}
+	switch {
+	case m.opts.Owners == nil:
+		out = append(out, one(themes.Warn, "Keystone cannot be asked from here: names and e-mail are missing."))
+	case p.asking && !p.asked:
+		out = append(out, one(themes.Moves, "asking Keystone for names and e-mail "+m.look.glyph.Ellipsis))
+	}
+	for _, miss := range p.contacts.Missing {
+		text := "Keystone does not show " + miss.What + ": " + miss.Err.Error()
+		if miss.Err.Remedy != "" {
+			text += ". " + miss.Err.Remedy
+		}
+		lines := paragraph(themes.Warn, text, w)
+		out = append(out, lines[:min(len(lines), 3)]...)
+	}
+	return append(out, line{})
+}
+
+// body is the notes, wrapped.
+func (p *ownersPage) body(m *Model, w int) []line {
+	if len(p.notes) == 0 {
+		text := "No instance there needs its owner: what runs is moved while it runs, or its owner's own tag says what happens."
+		if src := m.snap.Sources[core.SourceInstances]; src.AsOf.IsZero() {
+			text = "The instances are not known (" + string(src.State) + "): whose they are neither."
+		}
+		return paragraph(themes.Dim, text, w)
+	}
+	var out []line
+	text := p.content(m)
+	for _, s := range cleanLines(text, len(text)+1) {
+		tone := themes.Text
+		switch {
+		case strings.HasPrefix(s, "To:"), strings.HasPrefix(s, "Cc:"), strings.HasPrefix(s, "Subject:"):
+			tone = themes.Key
+		case strings.HasPrefix(s, "* "):
+			tone = themes.Strong
+		case strings.HasPrefix(s, "-----"):
+			s, tone = s[:min(len(s), w)], themes.Dim
+		}
+		if s == "" {
+			out = append(out, line{})
+			continue
+		}
+		indent := len(s) - len(strings.TrimLeft(s, " "))
+		for _, part := range wrap(s[indent:], max(w-indent, 8)) {
+			out = append(out, line{blank(indent), txt(tone, part)})
+		}
+	}
+	return out
+}
+
+// ownersActions work on the page of owners.
+func ownersActions() []Action {
+	with := func(f func(m *Model, p *ownersPage) tea.Cmd) func(*Model) tea.Cmd {
+		return func(m *Model) tea.Cmd {
+			if p, ok := m.top().(*ownersPage); ok {
+				return f(m, p)
+			}
+			return nil
+		}
+	}
+	do := func(f func(p *ownersPage)) func(*Model) tea.Cmd {
+		return with(func(_ *Model, p *ownersPage) tea.Cmd { f(p); return nil })
+	}
+	all := []Action{
+		{ID: "owners.close", Title: "Close the page", Short: "back", Keys: []string{"esc", "backspace"}, Footer: 6,
+			run: with(func(m *Model, p *ownersPage) tea.Cmd { m.close(p); return nil })},
+		{ID: "owners.next", Title: "Go to the next project's note", Short: "project", Keys: []string{"right", "tab"}, Footer: 1,
+			run: do(func(p *ownersPage) { p.turn(1) })},
+		{ID: "owners.previous", Title: "Go to the previous project's note", Short: "previous project", Keys: []string{"left", "shift+tab"},
+			run: do(func(p *ownersPage) { p.turn(-1) })},
+		{ID: "owners.copy", Title: "Copy what is shown", Short: "copy", Keys: []string{"y", "c"}, Footer: 2,
+			run: with(func(m *Model, p *ownersPage) tea.Cmd {
+				if len(p.notes) == 0 {
+					return m.say(toneWarn, "there is nothing to copy")
+				}
+				return m.copy(p.content(m))
+			})},
+		{ID: "owners.save", Title: "Save what is shown to a new file in the folder that Lockstep was started in", Short: "save", Keys: []string{"s"}, Footer: 3,
+			run: with(func(m *Model, p *ownersPage) tea.Cmd { return p.save(m) })},
+		{ID: "owners.format", Title: "Show the notes as CSV, or as text again", Short: "CSV", Keys: []string{"v"}, Footer: 4,
+			run: do(func(p *ownersPage) { p.csv, p.offset = !p.csv, 0 })},
+		{ID: "owners.all", Title: "Show the whole update, or only what the page was opened for", Short: "whole update", Keys: []string{"e"}, Footer: 5,
+			blocked: func(m *Model) string {
+				if p, ok := m.top().(*ownersPage); ok && len(p.nodes) > 0 {
+					return ""
+				}
+				return "it was opened for the whole update"
+			}, run: with(func(m *Model, p *ownersPage) tea.Cmd {
+				p.all, p.project, p.offset = !p.all, "", 0
+				p.gather(m)
+				return p.ask(m)
+			})},
+		{ID: "owners.ask", Title: "Ask Keystone again", Short: "ask again", Keys: []string{"r"},
+			run: with(func(m *Model, p *ownersPage) tea.Cmd { p.asked = false; return p.ask(m) })},
+	}
+	for _, mv := range []struct {
+		id, title, short string
+		keys             []string
+		by               func(p *ownersPage) int
+	}{
+		{"down", "Scroll down", "down", []string{"down", "j", "enter"}, func(*ownersPage) int { return 1 }},
+		{"up", "Scroll up", "up", []string{"up", "k"}, func(*ownersPage) int { return -1 }},
+		{"page.down", "Scroll down a page", "page down", []string{"pgdown", "space"}, func(p *ownersPage) int { return p.height - 1 }},
+		{"page.up", "Scroll up a page", "page up", []string{"pgup"}, func(p *ownersPage) int { return 1 - p.height }},
+		{"first", "Go to the beginning", "beginning", []string{"home", "g"}, func(*ownersPage) int { return -1 << 30 }},
+		{"last", "Go to the end", "end", []string{"end", "G"}, func(*ownersPage) int { return 1 << 30 }},
+	} {
+		all = append(all, Action{ID: "owners." + mv.id, Title: mv.title, Short: mv.short, Keys: mv.keys,
+			run: do(func(p *ownersPage) { p.scrollBy(mv.by(p)) })})
+	}
+	for i := range all {
+		all[i].Scope = ScopeOwners
+	}
+	return all
+}
