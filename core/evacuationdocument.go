@@ -63,14 +63,14 @@ func (p *EvacuationPlan) MadeText() string {
 	return "A forecast, made " + p.Made.UTC().Format("2006-01-02 15:04:05 UTC") + ". Nothing has moved."
 }
 
-// SpareText is whether what leaves the node still finds room with one more host lost: "yes", "no: 3 would not"; "?" when it
-// could not be told, "-" when nothing has to leave.
+// SpareText is whether what leaves the node still finds room with one more host lost: "fits", "3 would not fit"; "?" when it
+// could not be told, "-" when nothing leaves for another host.
 func (n *NodeEvacuation) SpareText() string {
 	switch {
-	case n.Spare == nil && n.Counts.Blocks+n.Counts.MayFail+n.Counts.Unknown+n.Counts.Moves == 0:
-		return "-"
-	case n.Spare == nil:
+	case n.Spare == nil && n.Counts.Unknown > 0:
 		return "?"
+	case n.Spare == nil:
+		return "-"
 	case n.Spare.Fits:
 		return "fits"
 	}

@@ -42,7 +42,7 @@ type NodeEvacuation struct {
 	Counts    EvacuationCounts     `json:"counts"`
 	Time      *Span                `json:"evacuationSeconds"`
 	Slow      *Span                `json:"evacuationSecondsSlow"`
-	Spare     *SpareHost           `json:"oneMoreHostDown,omitempty"` // nil when the room is not known, or nothing leaves
+	Spare     *SpareHost           `json:"oneMoreHostDown,omitempty"` // nil when the room is not known, or nothing finds any
 	Notes     []string             `json:"notes,omitempty"`
 }
 
@@ -396,18 +396,21 @@ func (e *evacuation) wave(number int, names []string) []NodeEvacuation {
 	e.room.place(leavers)
 	for i := range out {
 		n := &out[i]
-		host, left := e.s.HostOf(n.Node), 0
+		host, found, left := e.s.HostOf(n.Node), 0, 0
 		var mine []*leaver
 		for _, l := range leavers {
 			if l.from != host {
 				continue
 			}
 			mine = append(mine, l)
-			if l.host != nil && l.homeless {
-				left++
+			if l.host != nil {
+				found++
+				if l.homeless {
+					left++
+				}
 			}
 		}
-		if lost != nil && len(mine) > 0 {
+		if lost != nil && found > 0 {
 			n.Spare = &SpareHost{Host: e.label(lost.name), Fits: left == 0, Left: left}
 		}
 		e.finish(n, mine)
