@@ -77,7 +77,7 @@ func (s *session) show(ctx context.Context, o options, title, notice string) err
 		}
 		cancel()
 	}
-	look.Rehearsal = s.rehearsal
+	look.Rehearsal, look.SaveFile = s.rehearsal, saveHere
 	look.Backend, look.Title, look.Notice, look.Version = s.engine, title, notice, programVersion()
 	err = tui.Run(ctx, look)
 	leave()

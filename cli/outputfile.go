@@ -56,6 +56,18 @@ func writeFile(path string, content []byte, force bool) (err error) {
 	return nil
 }
 
+// saveHere writes a file of the dashboard's into the folder where Lockstep was started.
+func saveHere(name string, content []byte) (string, error) {
+	path, err := filepath.Abs(filepath.Base(name))
+	if err != nil {
+		return "", fmt.Errorf("write %s: %w", name, err)
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return "", fmt.Errorf("%s is there already, and is left as it is", path)
+	}
+	return path, writeFile(path, content, false)
+}
+
 func exists(path string, err error) error {
 	if err == nil {
 		return nil

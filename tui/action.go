@@ -24,13 +24,14 @@ const (
 	ScopeText      Scope = "text" // inspection, help, plain view
 	ScopeForm      Scope = "form"
 	ScopePalette   Scope = "palette"
+	ScopePlan      Scope = "plan"      // the forecast of an evacuation
 	ScopeRehearsal Scope = "rehearsal" // the demo's own panel
 )
 
 // Scopes are all scopes, in the order in which the help lists them.
 func Scopes() []Scope {
 	return []Scope{ScopeGlobal, ScopeDashboard, ScopeNeeds, ScopePhases, ScopeNodes, ScopeInstances, ScopeLocks, ScopeLog,
-		ScopeProcedure, ScopeConfirm, ScopeText, ScopeForm, ScopePalette, ScopeRehearsal}
+		ScopeProcedure, ScopePlan, ScopeConfirm, ScopeText, ScopeForm, ScopePalette, ScopeRehearsal}
 }
 
 // chain is the scopes in which a key is looked for, innermost first. What is typed into shuts the outer scopes out.
@@ -38,7 +39,7 @@ func (s Scope) chain() []Scope {
 	switch s {
 	case ScopeNeeds, ScopePhases, ScopeNodes, ScopeInstances, ScopeLocks, ScopeLog:
 		return []Scope{s, ScopeDashboard, ScopeGlobal}
-	case ScopeProcedure, ScopeText, ScopeRehearsal:
+	case ScopeProcedure, ScopePlan, ScopeText, ScopeRehearsal:
 		return []Scope{s, ScopeGlobal}
 	}
 	return []Scope{s}
@@ -79,7 +80,7 @@ func (a Action) Writes() bool { return len(a.Intent) > 0 }
 func Actions() []Action {
 	var all []Action
 	for _, part := range [][]Action{globalActions(), dashboardActions(), needsActions(), nodeActions(), instanceActions(),
-		lockActions(), logActions(), procedureActions(), confirmActions(), textActions(), formActions(), paletteActions(), rehearsalActions()} {
+		lockActions(), logActions(), procedureActions(), planActions(), confirmActions(), textActions(), formActions(), paletteActions(), rehearsalActions()} {
 		all = append(all, part...)
 	}
 	return all

@@ -156,6 +156,8 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.follow()
 	case previewMsg, executedMsg, armedMsg, controlledMsg:
 		return m, m.answered(msg)
+	case plannedMsg, planTick, planSavedMsg:
+		return m, m.planned(msg)
 	case rehearsalMsg, rehearsalTick:
 		return m, m.rehearsed(msg)
 	default:

@@ -11,6 +11,8 @@ func (m *Model) point(msg tea.MouseMsg) tea.Cmd {
 		switch l := l.(type) {
 		case *pager:
 			l.scrollBy(wheel(at.Button))
+		case *planPage:
+			l.scrollBy(wheel(at.Button))
 		case *rehearsalPage:
 			return l.pointed(m, at, at.Y-len(m.headerLines(m.width)))
 		}

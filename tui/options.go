@@ -39,7 +39,10 @@ type Options struct {
 	Trouble    string    // the same, for what failed before the screen opened: it stays; may be empty
 	Actions    []Action  // what keys do: Actions(), or what Rebind made of it; nil: Actions()
 	Rehearsal  Rehearsal // what a demo's panel works on; nil on a real cloud
-	Title      string    // the terminal window's; empty: left alone
-	Version    string    // shown in the help
-	Now        func() time.Time
+	// SaveFile writes a file that only its owner may read, never over another, and answers with its path; nil: there is no
+	// writing of files.
+	SaveFile func(name string, content []byte) (path string, err error)
+	Title    string // the terminal window's; empty: left alone
+	Version  string // shown in the help
+	Now      func() time.Time
 }
