@@ -51,6 +51,11 @@ func printPlanTable(out io.Writer, p *core.EvacuationPlan, all bool) error {
 		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%s\n", oneLine(n.Label), orDash(oneLine(n.Zone)), n.Wave, oneLine(string(n.Mode)), c.Instances, c.Blocks, c.MayFail,
 			c.Unknown, c.Moves, c.GoesDown, c.Stays, core.SpanText(n.Time), n.SpareText())
 	}
+	for i := range p.Nodes {
+		for _, note := range p.Nodes[i].Notes {
+			fmt.Fprintf(w, "\n%s: %s\n", oneLine(p.Nodes[i].Label), oneLine(note))
+		}
+	}
 	if len(p.Closed) > 0 {
 		fmt.Fprintln(w, "\nTAKES NO INSTANCES\tWHY")
 		for _, h := range p.Closed {

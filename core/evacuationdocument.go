@@ -49,8 +49,12 @@ func (p *EvacuationPlan) Headline() string {
 func (p *EvacuationPlan) TimeText() string {
 	text := "How long it takes is not known: no completed live migration of this cloud was seen yet."
 	if p.Time != nil {
-		text = fmt.Sprintf("Moving takes about %s, %s at the slow end: %.0f MiB of memory a second by %s of this cloud, one at a time on a node.",
-			p.Time, p.Slow, p.Speed.MiBPerSecond, count(p.Speed.Observations, "completed live migration"))
+		text = "Moving takes about " + p.Time.String()
+		if *p.Slow > *p.Time {
+			text += ", " + p.Slow.String() + " at the slow end"
+		}
+		text += fmt.Sprintf(": %.0f MiB of memory a second by %s of this cloud, one at a time on a node.", p.Speed.MiBPerSecond,
+			count(p.Speed.Observations, "completed live migration"))
 	}
 	if p.Rounds != nil {
 		text += fmt.Sprintf(" A node's whole maintenance took %s here (the middle of %s).", p.Rounds.Middle, count(p.Rounds.Rounds, "node"))
@@ -162,14 +166,16 @@ func (p *EvacuationPlan) Markdown() string {
 			SpanText(n.Time), n.SpareText())
 	}
 	for i := range p.Nodes {
+		for _, note := range p.Nodes[i].Notes {
+			line("\n%s: %s", markdownCell(p.Nodes[i].Label), note)
+		}
+	}
+	for i := range p.Nodes {
 		n := &p.Nodes[i]
 		if len(n.Instances) == 0 {
 			continue
 		}
 		line("\n## Instances of %s\n", markdownCell(n.Label))
-		for _, note := range n.Notes {
-			line("%s\n", note)
-		}
 		head("instance", "id", "project", "flavor", "status", "action", "fate", "to", "takes", "why")
 		for _, x := range n.Instances {
 			name := x.Name

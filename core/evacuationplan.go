@@ -360,10 +360,16 @@ func newEvacuation(s *Snapshot, f *EvacuationFacts, nodes []string, atOnce int) 
 	}
 	e.room = newRoom(s, f, e.groups)
 	for _, u := range uncheckedRules {
-		if m := f.missing(u.what); m != nil {
+		m := f.missing(u.what)
+		switch {
+		case m != nil:
 			u.err = m.Err
-			e.unchecked = append(e.unchecked, u)
+		case u.what == FactsRoom && e.room.unknown:
+			u.err = s.Sources[SourceComputeServices].Err
+		default:
+			continue
 		}
+		e.unchecked = append(e.unchecked, u)
 	}
 	return e
 }
@@ -506,9 +512,14 @@ func (e *evacuation) instance(x *InstanceEvacuation, in *Instance, m hostMainten
 	c := evacuationCase{e: e, in: in, host: m.host, action: v.Action, origin: v.Origin, mode: m.mode}
 	for _, r := range evacuationRules {
 		level, text := r.find(&c)
-		if text != "" {
-			say(r.kind, level, text, r.remedy)
+		if text == "" {
+			continue
 		}
+		remedy := r.remedy
+		if r.kind == KindState {
+			remedy = nothingMoves[in.Status]
+		}
+		say(r.kind, level, text, remedy)
 	}
 	for _, u := range e.unchecked {
 		if u.matters == nil || u.matters(&c) {

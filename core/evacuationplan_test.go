@@ -122,9 +122,9 @@ func TestWhatStandsInTheWayOfAnInstance(t *testing.T) {
 			in.Status, in.VMState, in.Power = "SHUTOFF", "stopped", PowerShutdown
 		}, FateStays, KindState, "stopped"},
 		{"locked", func(_ *evacuationScene, in *Instance) { in.Locked = true }, FateMoves, KindLocked, "lets an administrator"},
-		{"ERROR", status("ERROR", "error"), FateBlocks, KindState, "repair it"},
-		{"VERIFY_RESIZE", status("VERIFY_RESIZE", "resized"), FateBlocks, KindState, "confirm or revert"},
-		{"RESCUE", status("RESCUE", "rescued"), FateBlocks, KindState, "end its rescue"},
+		{"ERROR", status("ERROR", "error"), FateBlocks, KindState, "status ERROR"},
+		{"VERIFY_RESIZE", status("VERIFY_RESIZE", "resized"), FateBlocks, KindState, "nothing moves it"},
+		{"RESCUE", status("RESCUE", "rescued"), FateBlocks, KindState, "status RESCUE"},
 		{"busy", func(_ *evacuationScene, in *Instance) { in.TaskState = "image_snapshot" }, FateMayFail, KindState, "image_snapshot"},
 		{"on its way", func(_ *evacuationScene, in *Instance) { in.Status, in.TaskState = "MIGRATING", "migrating" }, FateMoves, KindState, "already"},
 		{"size unknown", func(_ *evacuationScene, in *Instance) { in.Flavor.RAMMiB = 0 }, FateUnknown, KindState, "2.47"},
@@ -211,6 +211,10 @@ func TestWhatStandsInTheWayOfAnInstance(t *testing.T) {
 		{"room of some hosts not known", func(e *evacuationScene, in *Instance) {
 			e.facts.Inventories = e.facts.Inventories[:1]
 		}, FateUnknown, KindRoom, "of some it does not tell"},
+		{"which hosts are up not known", func(e *evacuationScene, _ *Instance) {
+			e.source(SourceComputeServices, SourceForbidden)
+			e.Services = map[string]*ComputeService{}
+		}, FateUnknown, KindRoom, "not checked"},
 		{"server groups not known", missing(FactsGroups), FateUnknown, KindAntiAffinity, "not checked"},
 		{"volumes not known", missing(FactsVolumes), FateUnknown, KindVolume, "not checked"},
 		{"ports not known", missing(FactsPorts), FateUnknown, KindPort, "not checked"},
@@ -292,6 +296,27 @@ func TestAHostThatReturnsTakesInstances(t *testing.T) {
 		if p := e.plan(t); p.Counts.Moves != moves {
 			t.Errorf("disabled for %q: %+v", reason, p.Counts)
 		}
+	}
+}
+
+func TestARemedyIsThatOfTheState(t *testing.T) {
+	e := newEvacuationScene(2)
+	in := e.guest("cmp-01", "web", 8)
+	in.Status, in.VMState = "VERIFY_RESIZE", "resized"
+	if x := theInstance(t, e.plan(t, "cmp-01"), "web"); x.Reasons[0].Remedy != "confirm or revert the resize first" {
+		t.Errorf("%+v", x.Reasons)
+	}
+}
+
+// A host of another zone is no loss.
+func TestTheHostThatIsLostIsOneThatCouldTakeSomething(t *testing.T) {
+	e := newEvacuationScene(4)
+	e.Services["cmp-04"].Zone = "az-2"
+	e.guest("cmp-01", "web", 8)
+	e.guest("cmp-02", "full", 1)
+	e.guest("cmp-03", "full", 2)
+	if n := e.plan(t, "cmp-01").Nodes[0]; n.Spare == nil || n.Spare.Host != "cmp-02" || !n.Spare.Fits {
+		t.Errorf("%+v", n.Spare)
 	}
 }
 

@@ -30,6 +30,7 @@ type room struct {
 	groups  map[string]*ServerGroup // by instance ID
 	trial   bool                    // nobody is told why
 	unsure  bool                    // there is a host of which Placement's answer is missing
+	unknown bool                    // Placement, or which hosts are enabled and up, could not be asked
 }
 
 // roomHost is one host.
@@ -49,7 +50,8 @@ type roomHost struct {
 }
 
 func newRoom(s *Snapshot, f *EvacuationFacts, groups map[string]*ServerGroup) *room {
-	r := &room{s: s, facts: f, index: map[string]int{}, byName: map[string]*roomHost{}, groups: groups, taken: map[string]map[string]map[string]int{}}
+	r := &room{s: s, facts: f, index: map[string]int{}, byName: map[string]*roomHost{}, groups: groups, taken: map[string]map[string]map[string]int{},
+		unknown: f.missing(FactsRoom) != nil || !s.known(SourceComputeServices)}
 	classes := map[string]bool{classVCPU: true, classPCPU: true, classMemory: true, classDisk: true}
 	for _, inv := range f.Inventories {
 		for c := range inv.Classes {
@@ -201,7 +203,7 @@ func (r *room) order(all []*leaver) []*leaver {
 
 // place finds a host for each leaver, or says why there is none.
 func (r *room) place(leavers []*leaver) {
-	if r.facts.missing(FactsRoom) != nil || len(r.hosts) == 0 {
+	if r.unknown {
 		return // it is among what could not be checked
 	}
 	for _, l := range r.order(leavers) {
@@ -214,16 +216,17 @@ func (r *room) place(leavers []*leaver) {
 	}
 }
 
-// withOneLess tries the placing without the host that has the most free memory, marks the leavers that then find none, and
+// withOneLess tries the placing without the host of their zones that has the most free memory, marks the leavers that then find none, and
 // leaves everything as it was. The host is nil when the room is not known.
 func (r *room) withOneLess(leavers []*leaver) *roomHost {
-	if r.facts.missing(FactsRoom) != nil {
+	if r.unknown {
 		return nil
 	}
 	var lost *roomHost
 	memory := r.index[classMemory]
 	for _, h := range r.hosts {
-		if h.open() && (lost == nil || h.free(memory) > lost.free(memory)) {
+		if h.open() && (lost == nil || h.free(memory) > lost.free(memory)) &&
+			slices.ContainsFunc(leavers, func(l *leaver) bool { return h.name != l.from && r.inZone(h, l.instance) }) {
 			lost = h
 		}
 	}

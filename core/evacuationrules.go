@@ -61,7 +61,10 @@ type evacuationRule struct {
 	remedy string
 }
 
-const remedyByHand = "cold-migrate it (it stops for that), stop it, or let it go down with the host"
+const (
+	remedyByHand = "cold-migrate it (it stops for that), stop it, or let it go down with the host"
+	remedyStop   = "stop it, or let it go down with the host"
+)
 
 // evacuationRules are Nova's and the OpenStack controller's, each with where it stands.
 var evacuationRules = []evacuationRule{
@@ -82,14 +85,14 @@ var evacuationRules = []evacuationRule{
 	{KindState, func(c *evacuationCase) (EvacuationLevel, string) {
 		switch {
 		case c.in.Status != "ACTIVE" && c.in.Status != "PAUSED":
-			return LevelBlocks, "status " + tidy(c.in.Status) + ": it runs, and nothing moves it" + dashed(nothingMoves[c.in.Status])
+			return LevelBlocks, "status " + tidy(c.in.Status) + ": it runs, and nothing moves it"
 		case c.in.TaskState != "":
 			return LevelRisk, "busy: " + tidy(c.in.TaskState)
 		case c.in.Flavor.RAMMiB <= 0:
 			return LevelUnknown, "its size is not known: Nova tells it from 2.47 on"
 		}
 		return "", ""
-	}, "see what it needs: confirm or revert a resize, repair or stop an instance in ERROR"},
+	}, ""}, // nothingMoves says what to do
 
 	// Nova lets an administrator pass a lock (compute/api.py: check_instance_lock asks for context.is_admin).
 	{KindLocked, func(c *evacuationCase) (EvacuationLevel, string) {
@@ -117,7 +120,7 @@ var evacuationRules = []evacuationRule{
 			return LevelBlocks, "accelerator " + tidy(p) + ": Nova refuses to live-migrate it"
 		}
 		return "", ""
-	}, remedyByHand},
+	}, remedyStop},
 
 	// Nova's admin guide, "Attaching virtual GPU devices to guests": from Caracal on, if libvirt and QEMU are new enough.
 	{KindDevice, func(c *evacuationCase) (EvacuationLevel, string) {
@@ -162,7 +165,7 @@ var evacuationRules = []evacuationRule{
 			return LevelRisk, "vTPM: moves only between hosts that all can take its secret"
 		}
 		return LevelBlocks, "vTPM: Nova refuses to live-migrate it"
-	}, remedyByHand},
+	}, remedyStop},
 
 	// compute/api.py: reject_sev_instances.
 	{KindConfidential, func(c *evacuationCase) (EvacuationLevel, string) {
@@ -224,7 +227,7 @@ var evacuationRules = []evacuationRule{
 			return LevelBlocks, fmt.Sprintf("server group %s keeps its %d members together: the scheduler lets none of them leave alone", tidy(g.Name), len(g.Members))
 		}
 		return LevelRisk, "server group " + tidy(g.Name) + " has the policy affinity: the scheduler may hold it to its present host"
-	}, "stop the members, or let them go down with the host"},
+	}, "stop all members, or let them go down with the host"},
 
 	// scheduler/filters/aggregate_instance_extra_specs.py: only plain words are compared here.
 	{KindAggregate, func(c *evacuationCase) (EvacuationLevel, string) {

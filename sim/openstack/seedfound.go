@@ -48,12 +48,12 @@ type AggregateSpec struct {
 	Metadata map[string]string // beside its zone
 }
 
-// AddAggregate adds a host aggregate. Once there is one that makes a zone, the zones of hosts make none by themselves. The
-// ID must be new.
+// AddAggregate adds a host aggregate. Once there is one that makes a zone, or has an ID of its own, the zones of hosts make
+// none by themselves. The ID must be new.
 func (c *Cloud) AddAggregate(spec AggregateSpec) error {
 	now := c.lock()
 	defer c.mu.Unlock()
-	if spec.Zone != "" {
+	if spec.Zone != "" || spec.ID != 0 {
 		c.aggregates = slices.DeleteFunc(c.aggregates, func(a *aggregate) bool { return a.ofZone })
 	}
 	for _, a := range c.aggregates {
