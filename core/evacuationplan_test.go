@@ -127,6 +127,12 @@ func TestWhatStandsInTheWayOfAnInstance(t *testing.T) {
 		{"RESCUE", status("RESCUE", "rescued"), FateBlocks, KindState, "status RESCUE"},
 		{"busy", func(_ *evacuationScene, in *Instance) { in.TaskState = "image_snapshot" }, FateMayFail, KindState, "image_snapshot"},
 		{"on its way", func(_ *evacuationScene, in *Instance) { in.Status, in.TaskState = "MIGRATING", "migrating" }, FateMoves, KindState, "already"},
+		{"failed before", func(e *evacuationScene, in *Instance) {
+			e.migration(in, "error", "", time.Hour).Failure = "No valid host was found."
+		}, FateMayFail, KindFailed, "No valid host was found"},
+		{"failed elsewhere before", func(e *evacuationScene, in *Instance) {
+			e.migration(in, "error", "", time.Hour).SourceHost = "cmp-03"
+		}, FateMoves, "", ""},
 		{"size unknown", func(_ *evacuationScene, in *Instance) { in.Flavor.RAMMiB = 0 }, FateUnknown, KindState, "2.47"},
 
 		{"tag poweroff", func(_ *evacuationScene, in *Instance) { in.Tags = []string{TagMaintenanceAction + "poweroff"} }, FateDown, KindAction, "its tag"},

@@ -14,6 +14,7 @@ const (
 	KindAction       BlockerKind = "action"        // the rules leave it to a person
 	KindState        BlockerKind = "state"         // nothing live-migrates an instance in this state
 	KindLocked       BlockerKind = "locked"        // its user has locked it
+	KindFailed       BlockerKind = "failed"        // its last migration from here failed
 	KindDevice       BlockerKind = "device"        // PCI, vGPU, accelerator, persistent memory
 	KindPort         BlockerKind = "port"          // SR-IOV and the like
 	KindTopology     BlockerKind = "topology"      // pinned CPUs, NUMA, huge pages
@@ -101,6 +102,15 @@ var evacuationRules = []evacuationRule{
 		}
 		return LevelNote, "locked: Nova lets an administrator, and so the OpenStack controller, migrate it all the same"
 	}, "ask its owner why it is locked"},
+
+	// What failed before may fail again.
+	{KindFailed, func(c *evacuationCase) (EvacuationLevel, string) {
+		r := c.e.s.LatestMigration(c.in.ID)
+		if r == nil || !r.Failed() || r.SourceHost != c.host {
+			return "", ""
+		}
+		return LevelRisk, "its last migration from here failed" + because(tidy(oneLine(r.Failure, longestTidy)))
+	}, "see why it failed, or cold-migrate it"},
 
 	// conductor/tasks/live_migrate.py: _check_can_migrate_pci.
 	{KindDevice, func(c *evacuationCase) (EvacuationLevel, string) {
