@@ -37,7 +37,8 @@ const (
 type HostInventory struct {
 	Host        string                    // the name of its nova-compute
 	Classes     map[string]ClassInventory // by resource class: VCPU, PCPU, MEMORY_MB, DISK_GB, VGPU, CUSTOM_…
-	Allocations map[string]map[string]int // by consumer, which is an instance or a migration: amounts by class
+	Used        map[string]int            // what is allocated of each class; nil where Allocations tell
+	Allocations map[string]map[string]int // by consumer, which is an instance or a migration: amounts by class; nil of a host whose instances were not asked about
 }
 
 // ClassInventory is how much there is of a resource class. What can be allocated is (Total - Reserved) * Ratio, and at
@@ -70,8 +71,8 @@ type Port struct {
 
 // EvacuationReader reads what a plan needs beyond a Snapshot. What cannot be read is in the facts' Missing.
 type EvacuationReader interface {
-	// EvacuationFacts reads them for instances on the hosts, for those of all hosts when there are none. traits are those
-	// that flavors require.
+	// EvacuationFacts reads them for instances on the hosts, for those of all hosts when there are none; the room is read of
+	// every host. traits are those that flavors require.
 	EvacuationFacts(ctx context.Context, hosts, traits []string, progress InventoryProgress) EvacuationFacts
 }
 

@@ -307,7 +307,7 @@ func becauseOf(err *APIError) string {
 // evacuationNotes are what no API tells, whoever asks.
 var evacuationNotes = []string{
 	"It is a forecast: Nova's scheduler chooses hosts one by one, by weights and filters of its own.",
-	"Whether disks made from images lie on shared storage OpenStack does not tell; on LVM of the host Nova moves none of them.",
+	"Whether disks made from images lie on shared storage OpenStack does not tell: see spec.features.nova.images.backend of the OpenStackDeployment. MOSK warns of live-migrating those on LVM.",
 	"CPU models, NUMA cells, huge pages and the state of devices on the target hosts are not in any list.",
 }
 

@@ -342,6 +342,20 @@ func TestOneMoreHostLost(t *testing.T) {
 	}
 }
 
+// Of hosts that are targets only it is enough to know how much is taken of them.
+func TestWhatIsTakenOfAHostNeedNotBeToldByConsumer(t *testing.T) {
+	e := newEvacuationScene(2)
+	e.guest("cmp-01", "web", 8)
+	e.facts.Inventories[1].Allocations, e.facts.Inventories[1].Used = nil, map[string]int{"MEMORY_MB": 25 << 10}
+	if x := theInstance(t, e.plan(t, "cmp-01"), "web"); x.Fate != FateBlocks || !strings.Contains(x.Reasons[0].Text, "at most 7 GiB free") {
+		t.Errorf("%+v", x)
+	}
+	e.facts.Inventories[1].Used["MEMORY_MB"] = 24 << 10
+	if x := theInstance(t, e.plan(t, "cmp-01"), "web"); x.Target != "cmp-02" {
+		t.Errorf("%+v", x)
+	}
+}
+
 func TestHowLongAnEvacuationTakes(t *testing.T) {
 	e := newEvacuationScene(2)
 	e.guest("cmp-01", "web", 8)

@@ -124,12 +124,19 @@ func (r *room) fill(h *roomHost, inv HostInventory) {
 		h.capacity[r.index[c]] += i.Capacity()
 		h.most[r.index[c]] = max(h.most[r.index[c]], i.MaxUnit)
 	}
-	for _, taken := range inv.Allocations {
+	add := func(taken map[string]int) {
 		for c, n := range taken {
 			if i, ok := r.index[c]; ok {
 				h.used[i] += n
 			}
 		}
+	}
+	if inv.Used != nil {
+		add(inv.Used)
+		return
+	}
+	for _, taken := range inv.Allocations {
+		add(taken)
 	}
 }
 

@@ -24,7 +24,7 @@ func (c *Client) EvacuationFacts(ctx context.Context, hosts, traits []string, pr
 		read func() (int, error)
 	}{
 		{core.FactsRoom, func() (n int, err error) {
-			f.Inventories, err = c.listRoom(ctx, progress)
+			f.Inventories, err = c.listRoom(ctx, hosts, progress)
 			return len(f.Inventories), err
 		}},
 		{core.FactsGroups, func() (n int, err error) {

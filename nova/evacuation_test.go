@@ -45,8 +45,11 @@ func TestSimFactsOfAnEvacuation(t *testing.T) {
 	if c := first.Classes["VCPU"]; c.Capacity() != 128 || c.MaxUnit != 64 {
 		t.Errorf("vCPUs %+v", c)
 	}
-	if c := first.Classes["MEMORY_MB"]; c.Total != 262144 || c.Reserved != 512 || c.Capacity() != 262144-512 {
-		t.Errorf("memory %+v", c)
+	if c := first.Classes["MEMORY_MB"]; c.MaxUnit != 262144 || c.Capacity() != 262144-512 || first.Used["MEMORY_MB"] != 8192 {
+		t.Errorf("memory %+v, used %v", c, first.Used)
+	}
+	if second := f.Inventories[1]; second.Used["VCPU"] != 2 || second.Allocations != nil {
+		t.Errorf("the host that was not asked about is %+v", second)
 	}
 	if a := first.Allocations["db"]; len(first.Allocations) != 2 || a["VCPU"] != 2 || a["MEMORY_MB"] != 4096 || a["DISK_GB"] != 40 {
 		t.Errorf("allocations %v", first.Allocations)
@@ -70,6 +73,34 @@ func TestSimFactsOfAnEvacuation(t *testing.T) {
 	}
 	if len(hosts) != 2 || hosts["keys true [db]"] != "openstack@volumes-hdd#volumes-hdd" || hosts["scratch false [db]"] != "kaas-node-001@lvm#lvm" {
 		t.Errorf("volumes %v", hosts)
+	}
+}
+
+// One question tells of all hosts; a host without a free CPU is asked by itself, and so is everybody where Placement is too old
+// for the question.
+func TestSimRoomIsAskedForWithFewQuestions(t *testing.T) {
+	cloud := simCloud(t, openstack.Options{Clock: fast(), CPURatio: 1}, openstack.ServerSpec{Name: "web", ID: "web"})
+	if _, err := cloud.AddFlavor(openstack.FlavorSpec{Name: "all", VCPUs: 64, RAM: 1024, Disk: 10}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := cloud.AddServer(openstack.ServerSpec{Name: "hog", ID: "hog", Host: "kaas-node-003", Flavor: "all"}); err != nil {
+		t.Fatal(err)
+	}
+	f := simClient(t, cloud, "sim").EvacuationFacts(t.Context(), []string{"kaas-node-001"}, nil, nil)
+	if len(f.Missing) > 0 || len(f.Inventories) != 3 {
+		t.Fatalf("%+v", f)
+	}
+	if full := f.Inventories[2]; full.Used["VCPU"] != 64 || full.Classes["VCPU"].Capacity() != 64 || full.Classes["MEMORY_MB"].Reserved != 512 || full.Allocations != nil {
+		t.Errorf("the full host is %+v", full)
+	}
+	var singles []string
+	for _, r := range cloud.Requests() {
+		if strings.HasSuffix(r.Path, "/inventories") || strings.HasSuffix(r.Path, "/allocations") {
+			singles = append(singles, r.Path)
+		}
+	}
+	if len(singles) != 3 { // allocations of the first, inventories and allocations of the full one
+		t.Errorf("asked one by one: %q", singles)
 	}
 }
 

@@ -3,6 +3,7 @@ package nova
 import (
 	"cmp"
 	"context"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -103,12 +104,19 @@ func (c *Client) hostsByProvider(ctx context.Context) (map[string]string, error)
 	return hosts, nil
 }
 
-// listRoom reads the inventories and allocations of all compute hosts. A host's provider and those below it (of its NUMA
+// listRoom reads what all compute hosts have and what is taken of it. A host's provider and those below it (of its NUMA
 // cells, devices) are taken together. Providers that belong to no compute host are left out.
-func (c *Client) listRoom(ctx context.Context, progress core.InventoryProgress) ([]core.HostInventory, error) {
-	hosts, err := c.hostsByProvider(ctx)
+//
+// One request tells capacity and usage of every host that has a CPU left; only hosts that it does not tell of are asked one
+// by one. Who takes it is asked for the hosts that are given, for all when there are none.
+func (c *Client) listRoom(ctx context.Context, of []string, progress core.InventoryProgress) ([]core.HostInventory, error) {
+	hypervisors, err := c.listHypervisors(ctx)
 	if err != nil {
 		return nil, err
+	}
+	byName := make(map[string]core.Hypervisor, len(hypervisors))
+	for _, h := range hypervisors {
+		byName[h.Name] = h
 	}
 	var all []core.HostInventory
 	err = c.call(ctx, actionPlacement, func(s *session) error {
@@ -120,61 +128,34 @@ func (c *Client) listRoom(ctx context.Context, progress core.InventoryProgress) 
 		if err != nil {
 			return err
 		}
+		summaries := c.summaries(ctx, sc)
 		names := map[string]string{}
 		for _, p := range page.Providers {
 			names[p.ID] = p.Name
 		}
 		byHost := map[string]*core.HostInventory{}
-		type task struct {
-			id string
-			of *core.HostInventory
-		}
-		var tasks []task
+		var tasks []providerTask
 		for _, p := range page.Providers {
-			host, ok := hosts[names[cmp.Or(p.Root, p.ID)]]
+			hypervisor, ok := byName[names[cmp.Or(p.Root, p.ID)]]
 			if !ok {
 				continue
 			}
+			host := hypervisor.Host
 			if byHost[host] == nil {
-				byHost[host] = &core.HostInventory{Host: host, Classes: map[string]core.ClassInventory{}, Allocations: map[string]map[string]int{}}
+				byHost[host] = &core.HostInventory{Host: host, Classes: map[string]core.ClassInventory{}, Used: map[string]int{}}
 			}
-			tasks = append(tasks, task{p.ID, byHost[host]})
+			task := providerTask{id: p.ID, to: byHost[host], taken: len(of) == 0 || slices.Contains(of, host)}
+			if summary, ok := summaries[p.ID]; ok {
+				summary.addTo(byHost[host], hypervisor)
+			} else {
+				task.inventory = true
+			}
+			if task.taken || task.inventory {
+				tasks = append(tasks, task)
+			}
 		}
-		var (
-			group   sync.WaitGroup
-			mu      sync.Mutex // guards byHost's inventories and first
-			first   error
-			next    atomic.Int64
-			read    int
-			stopped atomic.Bool
-		)
-		for range placementReads {
-			group.Go(func() {
-				for !stopped.Load() {
-					i := int(next.Add(1)) - 1
-					if i >= len(tasks) {
-						return
-					}
-					inv, taken, err := c.readProvider(ctx, sc, tasks[i].id)
-					mu.Lock()
-					if err != nil {
-						stopped.Store(true)
-						if first == nil {
-							first = err
-						}
-					} else {
-						merge(tasks[i].of, inv, taken)
-						if read++; read%tellEvery == 0 {
-							progress("hosts' inventories", read)
-						}
-					}
-					mu.Unlock()
-				}
-			})
-		}
-		group.Wait()
-		if first != nil {
-			return first
+		if err := c.readProviders(ctx, sc, tasks, progress); err != nil {
+			return err
 		}
 		all = all[:0]
 		for _, inv := range byHost {
@@ -186,33 +167,144 @@ func (c *Client) listRoom(ctx context.Context, progress core.InventoryProgress) 
 	return all, err
 }
 
+// providerTask is what is still to be read of a resource provider.
+type providerTask struct {
+	id        string
+	to        *core.HostInventory
+	inventory bool // what it has and how much is taken of it
+	taken     bool // by whom
+}
+
+// readProviders carries out the tasks, some at the same time.
+func (c *Client) readProviders(ctx context.Context, sc *gophercloud.ServiceClient, tasks []providerTask, progress core.InventoryProgress) error {
+	var (
+		group   sync.WaitGroup
+		mu      sync.Mutex // guards the inventories, first and read
+		first   error
+		read    int
+		next    atomic.Int64
+		stopped atomic.Bool
+	)
+	for range placementReads {
+		group.Go(func() {
+			for !stopped.Load() {
+				i := int(next.Add(1)) - 1
+				if i >= len(tasks) {
+					return
+				}
+				inv, taken, err := c.readProvider(ctx, sc, tasks[i])
+				mu.Lock()
+				switch {
+				case err != nil:
+					stopped.Store(true)
+					if first == nil {
+						first = err
+					}
+				default:
+					merge(tasks[i], inv, taken)
+					if read++; read%tellEvery == 0 {
+						progress("hosts' allocations", read)
+					}
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	group.Wait()
+	return first
+}
+
 // readProvider reads one resource provider. One that has gone meanwhile has nothing.
-func (c *Client) readProvider(ctx context.Context, sc *gophercloud.ServiceClient, id string) (*inventoryDocument, *allocationDocument, error) {
-	inv, taken := &inventoryDocument{}, &allocationDocument{}
-	err := c.get(ctx, sc, sc.ServiceURL("resource_providers", id, "inventories"), inv)
+func (c *Client) readProvider(ctx context.Context, sc *gophercloud.ServiceClient, task providerTask) (inv inventoryDocument, taken allocationDocument, err error) {
+	if task.inventory {
+		err = c.get(ctx, sc, sc.ServiceURL("resource_providers", task.id, "inventories"), &inv)
+	}
 	if err == nil {
-		err = c.get(ctx, sc, sc.ServiceURL("resource_providers", id, "allocations"), taken)
+		err = c.get(ctx, sc, sc.ServiceURL("resource_providers", task.id, "allocations"), &taken)
 	}
 	if statusOf(err) == http.StatusNotFound {
-		return &inventoryDocument{}, &allocationDocument{}, nil
+		return inventoryDocument{}, allocationDocument{}, nil
 	}
 	return inv, taken, err
 }
 
-func merge(to *core.HostInventory, inv *inventoryDocument, taken *allocationDocument) {
-	for class, i := range inv.Inventories {
-		sum := to.Classes[class]
-		if sum.Ratio == 0 {
-			sum.Ratio = i.Ratio
+// candidatesVersion is the microversion of Placement's API in which the candidates come with all resource classes (1.27) of
+// whole trees of providers (1.29).
+const candidatesVersion = "1.29"
+
+type candidatesDocument struct {
+	Summaries map[string]providerSummary `json:"provider_summaries"`
+}
+
+// providerSummary is a resource provider as the allocation candidates have it.
+type providerSummary struct {
+	Resources map[string]struct {
+		Capacity int `json:"capacity"`
+		Used     int `json:"used"`
+	} `json:"resources"`
+}
+
+func (d *candidatesDocument) check() error {
+	if d.Summaries == nil {
+		return errShape("allocation candidates")
+	}
+	return nil
+}
+
+// summaries are the resource providers of all hosts with a CPU left, shared or to pin. Where Placement does not answer the
+// question they are none: then each host is asked by itself.
+func (c *Client) summaries(ctx context.Context, sc *gophercloud.ServiceClient) map[string]providerSummary {
+	asked := *sc
+	asked.Microversion = candidatesVersion
+	found := map[string]providerSummary{}
+	for _, class := range []string{"VCPU", "PCPU"} {
+		var doc candidatesDocument
+		if err := c.get(ctx, &asked, asked.ServiceURL("allocation_candidates")+"?"+url.Values{"resources": {class + ":1"}}.Encode(), &doc); err == nil {
+			maps.Copy(found, doc.Summaries)
 		}
-		sum.Total, sum.Reserved, sum.MaxUnit = sum.Total+i.Total, sum.Reserved+i.Reserved, max(sum.MaxUnit, i.MaxUnit)
+	}
+	return found
+}
+
+// addTo adds what a summary tells to its host. How much one instance may take it does not tell: that is what the hypervisor
+// has, where Nova tells so.
+func (s providerSummary) addTo(to *core.HostInventory, h core.Hypervisor) {
+	most := map[string]int{"VCPU": h.VCPUs, "MEMORY_MB": h.RAMMiB, "DISK_GB": h.DiskGiB}
+	for class, r := range s.Resources {
+		sum := to.Classes[class]
+		sum.Ratio, sum.Total = 1, sum.Total+r.Capacity
+		sum.MaxUnit = max(sum.MaxUnit, cmp.Or(most[class], r.Capacity))
 		to.Classes[class] = sum
+		to.Used[class] += r.Used
+	}
+}
+
+// merge adds what was read of a provider to its host. Capacities are summed up, as those of one provider can have another
+// ratio than those of the next.
+func merge(task providerTask, inv inventoryDocument, taken allocationDocument) {
+	to := task.to
+	for class, i := range inv.Inventories {
+		own := core.ClassInventory{Total: i.Total, Reserved: i.Reserved, MaxUnit: i.MaxUnit, Ratio: i.Ratio}
+		sum, known := to.Classes[class]
+		if known {
+			own = core.ClassInventory{Total: sum.Capacity() + own.Capacity(), MaxUnit: max(sum.MaxUnit, own.MaxUnit), Ratio: 1}
+		}
+		to.Classes[class] = own
 	}
 	for consumer, a := range taken.Allocations {
-		if to.Allocations[consumer] == nil {
-			to.Allocations[consumer] = map[string]int{}
-		}
 		for class, n := range a.Resources {
+			if task.inventory {
+				to.Used[class] += n
+			}
+			if !task.taken {
+				continue
+			}
+			if to.Allocations == nil {
+				to.Allocations = map[string]map[string]int{}
+			}
+			if to.Allocations[consumer] == nil {
+				to.Allocations[consumer] = map[string]int{}
+			}
 			to.Allocations[consumer][class] += n
 		}
 	}

@@ -19,7 +19,7 @@ func (p *planPage) body(m *Model, w int) []line {
 		if said := p.said.Load(); said != nil {
 			lines = append(lines, one(themes.Dim, *said))
 		}
-		return append(lines, paragraph(themes.Dim, "Every compute host is asked for what is taken of it; that is ten requests a second at most.", w)...)
+		return append(lines, paragraph(themes.Dim, "Hosts are asked one by one for who takes what of them, at most ten in a second.", w)...)
 	}
 	key := planText{w: w, every: p.every, plan: p.plan, arrow: m.look.glyph.Arrow}
 	if d := p.made; d.w == key.w && d.every == key.every && d.plan == key.plan && d.arrow == key.arrow && d.lines != nil {

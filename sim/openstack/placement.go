@@ -22,6 +22,7 @@ func (c *Cloud) placementRoutes() []route {
 		{method: get, path: "/resource_providers/{id}/allocations", policy: "placement", do: placed(0, withProvider(allocationsView))},
 		{method: get, path: "/resource_providers/{id}/traits", policy: "placement", do: placed(6, withProvider(traitsView))},
 		{method: get, path: "/traits", policy: "placement", do: placed(6, listTraits)},
+		{method: get, path: "/allocation_candidates", policy: "placement", do: placed(10, listCandidates)},
 		{method: get, path: "/allocations/{id}", policy: "placement", do: placed(0, showAllocations)},
 	}
 }
@@ -211,4 +212,63 @@ func showAllocations(k *call) reply {
 		allocations[s.host.uuid] = object{"resources": needs(s.flavor), "generation": s.host.claims}
 	}
 	return ok(object{"allocations": allocations})
+}
+
+// listCandidates is GET /allocation_candidates for amounts of resource classes: the hosts that have them free, with what they
+// have and what is taken of it.
+func listCandidates(k *call) reply {
+	known := map[string]int{"resources": 10, "limit": 16, "required": 17, "member_of": 21}
+	for name := range k.query {
+		if since, is := known[name]; !is || !k.mv.atLeast(since) {
+			return errorOf(placement, http.StatusBadRequest, fmt.Sprintf("Invalid query string parameters: Additional properties are not allowed ('%s' was unexpected)", name))
+		}
+	}
+	if !k.query.Has("resources") {
+		return errorOf(placement, http.StatusBadRequest, "Invalid query string parameters: 'resources' is a required property")
+	}
+	wanted := map[string]int{}
+	for _, part := range strings.Split(k.query.Get("resources"), ",") {
+		class, amount, _ := strings.Cut(part, ":")
+		n, err := strconv.Atoi(amount)
+		if class == "" || err != nil || n < 1 {
+			return errorOf(placement, http.StatusBadRequest, "Badly formed resources parameter. Expected resources query string parameter in form: ?resources=VCPU:2,MEMORY_MB:1024. Got: "+k.query.Get("resources")+".")
+		}
+		wanted[class] = n
+	}
+	requests, summaries := []object{}, object{}
+	for _, h := range k.c.computeHosts() {
+		inventories, _ := inventoriesView(k, h)["inventories"].(object)
+		usages, _ := usagesView(k, h)["usages"].(object)
+		resources := object{}
+		fits := true
+		for class, raw := range inventories {
+			i, _ := raw.(object)
+			capacity := int(float64(i["total"].(int)-i["reserved"].(int)) * i["allocation_ratio"].(float64))
+			used, _ := usages[class].(int)
+			if k.mv.atLeast(27) || wanted[class] > 0 {
+				resources[class] = object{"capacity": capacity, "used": used}
+			}
+			fits = fits && used+wanted[class] <= capacity
+		}
+		for class := range wanted {
+			fits = fits && inventories[class] != nil
+		}
+		if !fits {
+			continue
+		}
+		summary := object{"resources": resources}
+		if k.mv.atLeast(17) {
+			summary["traits"] = h.traits()
+		}
+		if k.mv.atLeast(29) {
+			summary["parent_provider_uuid"], summary["root_provider_uuid"] = nil, h.uuid
+		}
+		summaries[h.uuid] = summary
+		if k.mv.atLeast(12) {
+			requests = append(requests, object{"allocations": object{h.uuid: object{"resources": wanted}}})
+		} else {
+			requests = append(requests, object{"allocations": []object{{"resource_provider": object{"uuid": h.uuid}, "resources": wanted}}})
+		}
+	}
+	return ok(object{"allocation_requests": requests, "provider_summaries": summaries})
 }

@@ -78,6 +78,37 @@ var roomCases = []testCase{
 			d.Errorf("%s holds nothing of %s: %v", s.ID, r.a, allocations)
 		}
 	}},
+	{"the allocation candidates tell capacity and usage of every host that has a CPU left", func(d *desk) {
+		r := d.room()
+		d.boot(r, order{host: r.a})
+		found := d.placement("1.18", "/resource_providers?name="+r.a).is(200).list("resource_providers")
+		if len(found) != 1 {
+			d.Fatalf("providers called %s: %v", r.a, found)
+		}
+		id := text(found[0]["uuid"])
+		usages, _ := d.placement("1.18", "/resource_providers/"+id+"/usages").is(200).at("usages").(object)
+		inventories, _ := d.placement("1.18", "/resource_providers/"+id+"/inventories").is(200).at("inventories").(object)
+		a := d.placement("1.29", "/allocation_candidates?resources=VCPU:1").is(200)
+		summary, _ := a.at("provider_summaries", id).(object)
+		resources, _ := summary["resources"].(object)
+		if summary["root_provider_uuid"] != id || len(resources) < 3 {
+			d.Fatalf("the summary is %v", summary)
+		}
+		for class, told := range resources {
+			i, _ := inventories[class].(object)
+			ratio, _ := i["allocation_ratio"].(float64)
+			of, _ := told.(object)
+			if want := int(float64(number(i["total"])-number(i["reserved"])) * ratio); number(of["capacity"]) != want || number(of["used"]) != number(usages[class]) {
+				d.Errorf("of %s it tells %v, want a capacity of %d and %v used", class, of, want, usages[class])
+			}
+		}
+		d.placement("1.9", "/allocation_candidates?resources=VCPU:1").is(404)
+		d.placement("1.29", "/allocation_candidates").is(400)
+		none := d.placement("1.29", "/allocation_candidates?resources=VCPU:1000000").is(200)
+		if summaries, _ := none.at("provider_summaries").(object); len(summaries) != 0 {
+			d.Errorf("hosts with a million free CPUs: %v", summaries)
+		}
+	}},
 	{"a server that moves holds its place on the target, its migration that on the source", func(d *desk) {
 		r := d.room()
 		s := d.boot(r, order{host: r.a})
