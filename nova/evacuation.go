@@ -71,8 +71,31 @@ func (c *Client) EvacuationFacts(ctx context.Context, hosts, traits []string, pr
 	if s := c.current.Load(); s != nil {
 		f.Microversion = int(s.versions.max)
 	}
-	f.Missing = slices.DeleteFunc(missing, func(m core.MissingFacts) bool { return m.Err == nil })
+	f.Missing = withOwnOnly(slices.DeleteFunc(missing, func(m core.MissingFacts) bool { return m.Err == nil }))
 	return f
+}
+
+// ownOnly are the lists of which a login that is no administrator's gets its own project's part, without a word.
+var ownOnly = []string{core.FactsGroups, core.FactsZones, core.FactsVolumes, core.FactsPorts}
+
+// withOwnOnly adds the lists that look whole and are not: where Placement or Nova refuses what only administrators may read,
+// the others have told no more than what one project has.
+func withOwnOnly(missing []core.MissingFacts) []core.MissingFacts {
+	i := slices.IndexFunc(missing, func(m core.MissingFacts) bool {
+		return m.Err.Kind == core.ErrForbidden && (m.What == core.FactsRoom || m.What == core.FactsAggregates)
+	})
+	if i < 0 {
+		return missing
+	}
+	for _, what := range ownOnly {
+		if slices.ContainsFunc(missing, func(m core.MissingFacts) bool { return m.What == what }) {
+			continue
+		}
+		err := *missing[i].Err
+		err.Call, err.Message = "list "+what, "this login is no administrator's: it is told of its own project only"
+		missing = append(missing, core.MissingFacts{What: what, Err: &err})
+	}
+	return missing
 }
 
 type pinnedPage struct {
