@@ -16,9 +16,9 @@ import (
 
 // The exit codes of every command.
 const (
-	exitFine      = 0 // status: nothing needs you
+	exitFine      = 0 // status, plan: nothing needs you
 	exitError     = 1 // it could not be done, or not be looked at
-	exitAttention = 2 // status: something needs a person
+	exitAttention = 2 // status, plan: something needs a person
 )
 
 // exitWith ends the program with a code that is no error.
@@ -66,7 +66,7 @@ It is read-only until you arm it (--write, or the key w).`,
 		},
 	}
 	o.addTo(root)
-	root.AddCommand(newStatus(&o), newOwners(&o), newSnapshot(&o), newDemo(&o, stdin), newSim(stdin), newConfig(&o), newVersion())
+	root.AddCommand(newStatus(&o), newOwners(&o), newPlan(&o), newSnapshot(&o), newDemo(&o, stdin), newSim(stdin), newConfig(&o), newVersion())
 	return root
 }
 

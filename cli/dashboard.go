@@ -77,7 +77,7 @@ func (s *session) show(ctx context.Context, o options, title, notice string) err
 		}
 		cancel()
 	}
-	look.Rehearsal, look.Owners = s.rehearsal, ownerDesk{s.client}
+	look.Rehearsal, look.Owners, look.SaveFile = s.rehearsal, ownerDesk{s.client}, saveHere
 	look.Backend, look.Title, look.Notice, look.Version = s.engine, title, notice, programVersion()
 	err = tui.Run(ctx, look)
 	leave()

@@ -11,15 +11,15 @@ import (
 // toStdout is the name of an output file that is standard output.
 const toStdout = "-"
 
-// canWrite says before any work is done why a file could not be written in the end.
-func canWrite(path string, force bool) error {
+// canWrite says before any work is done why the file that a flag names could not be written in the end.
+func canWrite(flag, path string, force bool) error {
 	switch info, err := os.Stat(path); {
 	case path == "":
-		return errors.New("-o names no file")
+		return fmt.Errorf("%s names no file", flag)
 	case path == toStdout:
 		return nil
 	case err == nil && info.IsDir():
-		return fmt.Errorf("%s is a folder; -o takes a file", path)
+		return fmt.Errorf("%s is a folder; %s takes a file", path, flag)
 	case err == nil && !force:
 		return fmt.Errorf("%s exists; --force replaces it", path)
 	}
@@ -54,6 +54,18 @@ func writeFile(path string, content []byte, force bool) (err error) {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil
+}
+
+// saveHere writes a file of the dashboard's into the folder where Lockstep was started.
+func saveHere(name string, content []byte) (string, error) {
+	path, err := filepath.Abs(filepath.Base(name))
+	if err != nil {
+		return "", fmt.Errorf("write %s: %w", name, err)
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return "", fmt.Errorf("%s is there already, and is left as it is", path)
+	}
+	return path, writeFile(path, content, false)
 }
 
 func exists(path string, err error) error {

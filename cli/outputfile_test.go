@@ -35,11 +35,11 @@ func TestAFileIsWrittenWholeOrNotAtAll(t *testing.T) {
 		t.Errorf("something was left behind: %v (%v)", entries, err)
 	}
 	for _, bad := range []string{"", dir, filepath.Join(dir, "nowhere", "x.yaml"), path} {
-		if err := canWrite(bad, false); err == nil {
+		if err := canWrite("-o", bad, false); err == nil {
 			t.Errorf("%q can be written", bad)
 		}
 	}
-	if err := canWrite(path, true); err != nil {
+	if err := canWrite("-o", path, true); err != nil {
 		t.Error(err)
 	}
 }

@@ -128,7 +128,7 @@ func (s *session) openOpenStack(ctx context.Context, p place, client *kube.Clien
 		return
 	}
 	s.client = nova.Connect(config)
-	cfg.OpenStack = nova.NewWriter(s.client, nil)
+	cfg.OpenStack, cfg.Evacuation = nova.NewWriter(s.client, nil), s.client
 }
 
 func (s *session) openJournal(p place, client *kube.Client, cfg *core.Config) {

@@ -60,7 +60,7 @@ no file was written.`,
 }
 
 func snapshot(ctx context.Context, o options, f snapshotFlags, stdout, stderr io.Writer) error {
-	if err := canWrite(f.output, f.force); err != nil {
+	if err := canWrite("-o", f.output, f.force); err != nil {
 		return err
 	}
 	log, err := openLog(o.logFile)

@@ -26,7 +26,8 @@ type Config struct {
 	Past       []Record // what the journal held at the start
 	Kubernetes KubernetesWriter
 	OpenStack  OpenStackWriter
-	Lease      OperatorLease // nil: no lease is kept
+	Lease      OperatorLease    // nil: no lease is kept
+	Evacuation EvacuationReader // nil: no plan of an evacuation can be made
 
 	OnFocus func(node string) // told which node the operator looks at; may be nil
 	OnWrite func()            // told after every write, so that pollers look at once; may be nil

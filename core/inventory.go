@@ -123,6 +123,8 @@ type Aggregate struct {
 	Name  string
 	Zone  string // empty when it makes none
 	Hosts []string
+
+	Metadata map[string]string // that of its zone apart
 }
 
 // ServerGroup is a server group with its members.
@@ -132,6 +134,8 @@ type ServerGroup struct {
 	ProjectID string
 	Policy    string // affinity, anti-affinity, soft-affinity, soft-anti-affinity
 	Members   []string
+
+	MaxPerHost int // of anti-affinity: how many members a host may have; 0 means 1
 }
 
 // FlavorRecord is a flavor as the list of flavors has it.

@@ -74,6 +74,7 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 	p.Wants("no running instance is left on the host", "--subresource=status")
 	p.ConfirmTyped("cmp-01")
 	p.Press("esc")
+	p.Wants("─ 3 Nodes")
 	p.WantsRow("cmp-01", "rebooting")
 	p.Press("q")
 	if code := p.ExitCode(); code != 0 {
@@ -95,13 +96,14 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 	again.WantsRow("ready", "end the work on cmp-01")
 	again.OpenStep("end the work on cmp-01")
 	again.Confirm()
+	again.WantsRow("done", "end the work on cmp-01")
 	again.Press("esc")
+	again.Wants("─ 3 Nodes")
 	again.WantsRow("cmp-01", "done")
 	await(t, "LCM goes on with the next node", func() bool {
 		request, err := as(t, w.Cluster, cluster.Admin).Resource(lcm("nodemaintenancerequests")).Get(t.Context(), w.node(t, "cmp-03"), metav1.GetOptions{})
 		return err == nil && request.GetName() != ""
 	})
-	t.Log(again.Story(200))
 	again.Press("q")
 	if code := again.ExitCode(); code != 0 {
 		t.Errorf("the exit code is %d", code)

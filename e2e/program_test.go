@@ -23,6 +23,7 @@ type start struct {
 	cloud         string       // of the world's clouds.yaml; cloudOperator by default
 	cloudsYAML    string       // a path instead of the world's
 	state         string       // a state folder of an earlier run
+	dir           string       // the folder in which it is started
 	args          []string     // further ones
 }
 
@@ -44,7 +45,7 @@ func (w *world) launch(t testing.TB, s start) *program {
 
 // desk is what the program finds at its start.
 func (s start) desk() operator.Desk {
-	return operator.Desk{Program: lockstep, Columns: s.columns, Rows: s.rows, CloudsYAML: s.cloudsYAML, State: s.state}
+	return operator.Desk{Program: lockstep, Columns: s.columns, Rows: s.rows, CloudsYAML: s.cloudsYAML, State: s.state, Dir: s.dir}
 }
 
 // launch starts the program with the arguments.

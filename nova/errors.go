@@ -167,6 +167,12 @@ func messageOf(body []byte, status int) string {
 			}
 		}
 	}
+	var list []struct {
+		Detail string `json:"detail"`
+	}
+	if json.Unmarshal(envelope["errors"], &list) == nil && len(list) > 0 && list[0].Detail != "" { // Placement's
+		return strings.TrimSpace(list[0].Detail)
+	}
 	text := strings.TrimSpace(string(body))
 	if text == "" || strings.HasPrefix(text, "<") || strings.HasPrefix(text, "{") {
 		return fmt.Sprintf("%d %s", status, http.StatusText(status)) // a proxy's page says no more

@@ -197,6 +197,8 @@ type aggregatePage struct {
 		Name  string   `json:"name"`
 		Zone  string   `json:"availability_zone"`
 		Hosts []string `json:"hosts"`
+
+		Metadata map[string]string `json:"metadata"`
 	} `json:"aggregates"`
 }
 
@@ -217,7 +219,8 @@ func (c *Client) listAggregates(ctx context.Context) ([]core.Aggregate, error) {
 	var all []core.Aggregate
 	for _, g := range page.Aggregates {
 		slices.Sort(g.Hosts)
-		all = append(all, core.Aggregate{ID: g.ID, Name: g.Name, Zone: g.Zone, Hosts: g.Hosts})
+		delete(g.Metadata, "availability_zone") // it is the zone
+		all = append(all, core.Aggregate{ID: g.ID, Name: g.Name, Zone: g.Zone, Hosts: g.Hosts, Metadata: g.Metadata})
 	}
 	return all, err
 }
@@ -230,6 +233,9 @@ type serverGroupPage struct {
 		Policy    string   `json:"policy"`   // since 2.64
 		Policies  []string `json:"policies"` // before
 		Members   []string `json:"members"`
+		Rules     struct {
+			Most int `json:"max_server_per_host"`
+		} `json:"rules"` // since 2.64
 	} `json:"server_groups"`
 }
 
@@ -264,7 +270,7 @@ func (c *Client) listServerGroups(ctx context.Context) ([]core.ServerGroup, erro
 					g.Policy = g.Policies[0]
 				}
 				slices.Sort(g.Members)
-				all = append(all, core.ServerGroup{ID: g.ID, Name: g.Name, ProjectID: g.ProjectID, Policy: g.Policy, Members: g.Members})
+				all = append(all, core.ServerGroup{ID: g.ID, Name: g.Name, ProjectID: g.ProjectID, Policy: g.Policy, Members: g.Members, MaxPerHost: g.Rules.Most})
 			}
 			if len(all) == before { // an empty page, or a server that knows no offset
 				return nil

@@ -38,6 +38,7 @@ const (
 	vGroupPolicy      microversion = 64 // server groups: policy
 	vAbortQueued      microversion = 65 // abort a queued live migration
 	vEventDetails     microversion = 84 // events of an action: the text of the failure
+	vPinnedZone       microversion = 96 // servers: pinned_availability_zone
 )
 
 func (v microversion) String() string { return "2." + strconv.Itoa(int(v)) }

@@ -18,7 +18,7 @@ func seedOpenStack(cloud *openstack.Cloud, s *scenario.Scenario, start time.Time
 		switch {
 		case n.NoService:
 		case n.Has(scenario.RoleCompute):
-			err = cloud.AddHost(openstack.HostSpec{Name: n.Name, Zone: n.Zone, VCPUs: n.VCPUs, RAM: n.RAM(), Disk: n.DiskGiB})
+			err = cloud.AddHost(openstack.HostSpec{Name: n.Name, Zone: n.Zone, VCPUs: n.VCPUs, RAM: n.RAM(), Disk: n.DiskGiB, Traits: n.Traits})
 		case n.Has(scenario.RoleGateway):
 			err = cloud.AddGateway(n.Name)
 		case n.Has(scenario.RoleController):
@@ -43,10 +43,14 @@ func seedOpenStack(cloud *openstack.Cloud, s *scenario.Scenario, start time.Time
 	if err := foundCloud(cloud, s, hosts, start); err != nil {
 		return err
 	}
+	if err := seedPlacement(cloud, s, hosts); err != nil {
+		return err
+	}
 	for i, in := range s.Instances {
 		spec := openstack.ServerSpec{
 			ID: in.ID, Name: in.Name, Project: in.Project, Host: hosts[in.Host], Flavor: in.Flavor, Status: foundStatus(in.Status), Fault: in.Fault,
 			Group: in.ServerGroup, PreviousHost: hosts[in.CameFrom],
+			Port: in.Port, Volumes: volumesOf(in, hosts),
 			Tags: in.AllTags(), Locked: in.Locked != "", LockedReason: in.Locked,
 			// Nova lists by creation time: no two are the same.
 			Created: start.Add(-in.Age.Of() - time.Duration(i)*time.Minute),

@@ -25,13 +25,14 @@ const (
 	ScopeForm      Scope = "form"
 	ScopePalette   Scope = "palette"
 	ScopeOwners    Scope = "owners"
+	ScopePlan      Scope = "plan"      // the forecast of an evacuation
 	ScopeRehearsal Scope = "rehearsal" // the demo's own panel
 )
 
 // Scopes are all scopes, in the order in which the help lists them.
 func Scopes() []Scope {
 	return []Scope{ScopeGlobal, ScopeDashboard, ScopeNeeds, ScopePhases, ScopeNodes, ScopeInstances, ScopeLocks, ScopeLog,
-		ScopeProcedure, ScopeConfirm, ScopeText, ScopeForm, ScopePalette, ScopeOwners, ScopeRehearsal}
+		ScopeProcedure, ScopePlan, ScopeConfirm, ScopeText, ScopeForm, ScopePalette, ScopeOwners, ScopeRehearsal}
 }
 
 // chain is the scopes in which a key is looked for, innermost first. What is typed into shuts the outer scopes out.
@@ -39,7 +40,7 @@ func (s Scope) chain() []Scope {
 	switch s {
 	case ScopeNeeds, ScopePhases, ScopeNodes, ScopeInstances, ScopeLocks, ScopeLog:
 		return []Scope{s, ScopeDashboard, ScopeGlobal}
-	case ScopeProcedure, ScopeText, ScopeOwners, ScopeRehearsal:
+	case ScopeProcedure, ScopePlan, ScopeText, ScopeOwners, ScopeRehearsal:
 		return []Scope{s, ScopeGlobal}
 	}
 	return []Scope{s}
@@ -80,7 +81,7 @@ func (a Action) Writes() bool { return len(a.Intent) > 0 }
 func Actions() []Action {
 	var all []Action
 	for _, part := range [][]Action{globalActions(), dashboardActions(), needsActions(), nodeActions(), instanceActions(),
-		lockActions(), logActions(), procedureActions(), confirmActions(), textActions(), formActions(), paletteActions(), ownersActions(), rehearsalActions()} {
+		lockActions(), logActions(), procedureActions(), planActions(), confirmActions(), textActions(), formActions(), paletteActions(), ownersActions(), rehearsalActions()} {
 		all = append(all, part...)
 	}
 	return all

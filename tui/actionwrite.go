@@ -36,6 +36,8 @@ func nodeActions() []Action {
 				}
 				return ""
 			}, run: onNode(core.IntentRestoreMode)},
+		{ID: "node.plan", Title: "Plan the node's evacuation, or that of all marked ones, before anything moves", Short: "plan", Scope: ScopeNodes,
+			Keys: []string{"v"}, Footer: 13, blocked: needCompute, run: func(m *Model) tea.Cmd { return m.openPlan(m.markedNodes()) }},
 		{ID: "node.safe", Title: "Declare the node safe: set its mode to skip, once nothing is in the way", Short: "declare safe",
 			Scope: ScopeNodes, Intent: []core.IntentKind{core.IntentDeclareSafe}, blocked: needCompute,
 			run: onNode(core.IntentDeclareSafe)},

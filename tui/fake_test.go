@@ -28,6 +28,10 @@ type fakeBackend struct {
 	seen      []string
 	focused   []string
 	previewed []core.Intent
+
+	evacuation    core.EvacuationPlan
+	evacuationErr error
+	planned       []core.EvacuationRequest
 }
 
 func newFake(s *core.Snapshot) *fakeBackend {
@@ -99,6 +103,14 @@ func (f *fakeBackend) Disarm() {
 	f.disarmed++
 }
 
+func (f *fakeBackend) PlanEvacuation(_ context.Context, r core.EvacuationRequest, progress core.InventoryProgress) (core.EvacuationPlan, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.planned = append(f.planned, r)
+	progress("hosts' inventories", 50)
+	return f.evacuation, f.evacuationErr
+}
+
 func (f *fakeBackend) Focus(node string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -160,7 +172,7 @@ func (d *driver) run(cmd tea.Cmd) {
 		for _, c := range msg {
 			d.run(c)
 		}
-	case previewMsg, executedMsg, armedMsg, controlledMsg, followMsg, rehearsalMsg, contactsMsg, savedMsg:
+	case previewMsg, executedMsg, armedMsg, controlledMsg, followMsg, rehearsalMsg, contactsMsg, savedMsg, plannedMsg, planSavedMsg:
 		d.send(msg)
 	}
 }

@@ -158,6 +158,8 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.answered(msg)
 	case contactsMsg, savedMsg:
 		return m, m.owned(msg)
+	case plannedMsg, planTick, planSavedMsg:
+		return m, m.planned(msg)
 	case rehearsalMsg, rehearsalTick:
 		return m, m.rehearsed(msg)
 	default:

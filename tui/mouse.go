@@ -13,6 +13,8 @@ func (m *Model) point(msg tea.MouseMsg) tea.Cmd {
 			l.scrollBy(wheel(at.Button))
 		case *ownersPage:
 			l.scrollBy(wheel(at.Button))
+		case *planPage:
+			l.scrollBy(wheel(at.Button))
 		case *rehearsalPage:
 			return l.pointed(m, at, at.Y-len(m.headerLines(m.width)))
 		}

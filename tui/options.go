@@ -40,7 +40,10 @@ type Options struct {
 	Actions    []Action  // what keys do: Actions(), or what Rebind made of it; nil: Actions()
 	Rehearsal  Rehearsal // what a demo's panel works on; nil on a real cloud
 	Owners     OwnerDesk // what the page of owners asks and saves with; nil: neither
-	Title      string    // the terminal window's; empty: left alone
-	Version    string    // shown in the help
-	Now        func() time.Time
+	// SaveFile writes a file that only its owner may read, never over another, and answers with its path; nil: there is no
+	// writing of files.
+	SaveFile func(name string, content []byte) (path string, err error)
+	Title    string // the terminal window's; empty: left alone
+	Version  string // shown in the help
+	Now      func() time.Time
 }

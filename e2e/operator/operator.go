@@ -29,6 +29,7 @@ type Desk struct {
 	Columns, Rows int    // default 120 and 40
 	CloudsYAML    string // path of the clouds.yaml
 	State         string // a state folder of an earlier run; default a new one
+	Dir           string // the folder in which it is started; default the test's own
 }
 
 // Environment is all that the program sees of its surroundings.
@@ -42,7 +43,7 @@ func (d Desk) Environment(t testing.TB) []string {
 func SitDown(t testing.TB, d Desk, args ...string) *Operator {
 	t.Helper()
 	d.State = cmp.Or(d.State, t.TempDir())
-	term, err := terminal.Start(terminal.Options{Columns: cmp.Or(d.Columns, 120), Rows: cmp.Or(d.Rows, 40), Env: d.Environment(t)}, d.Program, args...)
+	term, err := terminal.Start(terminal.Options{Columns: cmp.Or(d.Columns, 120), Rows: cmp.Or(d.Rows, 40), Env: d.Environment(t), Dir: d.Dir}, d.Program, args...)
 	if err != nil {
 		t.Fatal(err)
 	}

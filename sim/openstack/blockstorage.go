@@ -7,15 +7,34 @@ import (
 	"strings"
 )
 
-// volume is a block storage volume on a host.
+// volume is a block storage volume: on a host, or attached to a server.
 type volume struct {
-	id, name string
-	service  *service
-	project  *project
+	id, name  string
+	service   *service // nil for one in Ceph
+	project   *project
+	server    *server // nil when it is attached to none
+	encrypted bool
 }
 
-// volumeBackend is the back end of hosts that keep volumes on disks of their own.
-const volumeBackend = "lvm"
+// volumeBackend is the back end of hosts that keep volumes on disks of their own; cephHost serves all others.
+const (
+	volumeBackend = "lvm"
+	cephBackend   = "volumes-hdd"
+	cephHost      = "openstack@" + cephBackend
+)
+
+// attach makes a volume that is attached to a server. The cloud's lock is held.
+func (c *Cloud) attach(s *server, spec VolumeSpec) error {
+	v := &volume{id: c.uuid("volume", s.id+"/"+spec.Name), name: spec.Name, project: s.project, server: s, encrypted: spec.Encrypted}
+	if spec.Host != "" {
+		var err error
+		if v.service, err = c.volumeServiceOf(spec.Host); err != nil {
+			return err
+		}
+	}
+	c.volumes = append(c.volumes, v)
+	return nil
+}
 
 // AddVolumeService gives a host a cinder-volume of its own, with volumes on its disks. An unknown host is an error.
 func (c *Cloud) AddVolumeService(name string) error {
@@ -73,7 +92,8 @@ func (c *Cloud) RemoveVolumeService(host string) error {
 	return nil
 }
 
-// volumeRoutes are Cinder's operations: its services, and the volumes on hosts' own disks. Those in Ceph are not told.
+// volumeRoutes are Cinder's operations: its services, the volumes on hosts' own disks, and those that are attached beside the
+// one that a server was booted from.
 func (c *Cloud) volumeRoutes() []route {
 	const get, put, remove = http.MethodGet, http.MethodPut, http.MethodDelete
 	return []route{
@@ -146,11 +166,23 @@ func updateVolumeService(k *call) reply {
 }
 
 func (k *call) volumeView(v *volume) object {
-	o := object{"id": v.id, "name": v.name, "status": "available", "size": 100, "volume_type": volumeBackend, "availability_zone": "nova",
-		"bootable": "false", "encrypted": false, "attachments": []object{}, "metadata": object{}, "description": nil, "multiattach": false,
+	status, kind, attachments := "available", volumeBackend, []object{}
+	if v.service == nil {
+		kind = cephBackend
+	}
+	if v.server != nil && !v.server.deleted {
+		status = "in-use"
+		attachments = append(attachments, object{"id": v.id, "volume_id": v.id, "attachment_id": k.c.fixedID("attachment", v.id), "server_id": v.server.id,
+			"host_name": orNull(v.server.hostName()), "device": "/dev/vdb", "attached_at": stamp(v.server.created)})
+	}
+	o := object{"id": v.id, "name": v.name, "status": status, "size": 100, "volume_type": kind, "availability_zone": "nova",
+		"bootable": "false", "encrypted": v.encrypted, "attachments": attachments, "metadata": object{}, "description": nil, "multiattach": false,
 		"created_at": stamp(k.now), "links": []object{}}
 	if k.token.admin() {
-		o["os-vol-host-attr:host"] = volumeHost(v.service) + "#" + volumeBackend
+		o["os-vol-host-attr:host"] = cephHost + "#" + cephBackend
+		if v.service != nil {
+			o["os-vol-host-attr:host"] = volumeHost(v.service) + "#" + volumeBackend
+		}
 		o["os-vol-tenant-attr:tenant_id"] = v.project.id
 	}
 	return o
@@ -162,11 +194,23 @@ func (k *call) mayOf(v *volume) bool {
 }
 
 func listVolumes(k *call) reply {
+	limit, marker, no := k.page()
+	if no != nil {
+		return *no
+	}
 	items := []object{}
+	found, last := marker == "", ""
 	for _, v := range k.c.volumes {
-		if k.mayOf(v) {
+		if found && k.mayOf(v) {
+			if len(items) == limit {
+				body := object{"volumes": items}
+				k.next(body, "volumes_links", len(items), limit, last)
+				return ok(body)
+			}
 			items = append(items, k.volumeView(v))
+			last = v.id
 		}
+		found = found || v.id == marker
 	}
 	return ok(object{"volumes": items})
 }

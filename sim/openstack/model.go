@@ -104,6 +104,7 @@ type group struct {
 	project          *project
 	userID           string
 	members          []*server
+	most             int // members that a host may have, of an anti-affine group; 0 for 1
 }
 
 type fault struct {
@@ -134,6 +135,7 @@ type server struct {
 	keyName      string
 	volumeID     string
 	network      string
+	vnic         string // its port's binding:vnic_type; "" for normal
 	address      string
 	created      time.Time
 	launched     time.Time

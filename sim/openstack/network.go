@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// networkRoutes are Neutron's operations: the agents, and empty collections of what else clients look into.
+// networkRoutes are Neutron's operations: the agents, the servers' ports, and empty collections of what else clients look into.
 func (c *Cloud) networkRoutes() []route {
 	const get = http.MethodGet
 	routes := []route{
@@ -21,7 +21,8 @@ func (c *Cloud) networkRoutes() []route {
 		{method: get, path: "/v2.0/networks", do: listNetworks},
 		{method: get, path: "/v2.0/quotas/{id}", do: showNetworkQuota},
 	}
-	for path, key := range map[string]string{"ports": "ports", "subnets": "subnets", "routers": "routers", "floatingips": "floatingips",
+	routes = append(routes, route{method: get, path: "/v2.0/ports", do: listPorts})
+	for path, key := range map[string]string{"subnets": "subnets", "routers": "routers", "floatingips": "floatingips",
 		"security-groups": "security_groups", "availability_zones": "availability_zones"} {
 		routes = append(routes, route{method: get, path: "/v2.0/" + path, do: func(*call) reply { return ok(object{key: []object{}}) }})
 	}

@@ -54,13 +54,16 @@ func (s *server) groupAllows(h *host) bool {
 	if s.group == nil {
 		return true
 	}
+	others := 0
 	for _, m := range s.group.members {
 		if m == s || m.deleted || m.host == nil {
 			continue
 		}
 		switch {
 		case s.group.policy == "anti-affinity" && (m.host == h || m.migration != nil && m.migration.claimed && m.migration.dest == h):
-			return false
+			if others++; others >= max(s.group.most, 1) {
+				return false
+			}
 		case s.group.policy == "affinity" && m.host != h:
 			return false
 		}

@@ -34,6 +34,8 @@ type HostSpec struct {
 	VCPUs int
 	RAM   int // MiB
 	Disk  int // GiB
+
+	Traits []string // beside those that every host has
 }
 
 // GroupSpec describes a server group for AddServerGroup.
@@ -41,6 +43,14 @@ type GroupSpec struct {
 	ID            string // "" for one made from the name
 	Name, Project string
 	Policy        string // affinity, anti-affinity, soft-affinity, soft-anti-affinity
+	MaxPerHost    int    // members of an anti-affine group that a host may have; 0 for 1
+}
+
+// VolumeSpec describes a volume that is attached to an instance.
+type VolumeSpec struct {
+	Name      string
+	Host      string // name of the host whose own disks it lies on; "" for Ceph
+	Encrypted bool
 }
 
 // ServerSpec describes an instance for AddServer.
@@ -67,10 +77,12 @@ type ServerSpec struct {
 	LockedReason string
 	Metadata     map[string]string
 	Description  string
-	Group        string    // name or ID of its server group
-	Network      string    // name; "" for private
-	ImageID      string    // "" for one that was booted from a volume
-	Created      time.Time // virtual; zero: when it is seeded
+	Group        string       // name or ID of its server group
+	Network      string       // name; "" for private
+	Port         string       // its port's binding:vnic_type; "" for normal
+	Volumes      []VolumeSpec // attached ones beside that which it was booted from
+	ImageID      string       // "" for one that was booted from a volume
+	Created      time.Time    // virtual; zero: when it is seeded
 	Behaviour    Behaviour
 }
 
@@ -160,7 +172,7 @@ func (c *Cloud) AddServerGroup(spec GroupSpec) (string, error) {
 	if spec.ID == "" {
 		spec.ID = c.uuid("group", spec.Name)
 	}
-	g := &group{id: spec.ID, name: spec.Name, policy: cmp.Or(spec.Policy, "anti-affinity"), project: p, userID: c.ownerOf(p)}
+	g := &group{id: spec.ID, name: spec.Name, policy: cmp.Or(spec.Policy, "anti-affinity"), project: p, userID: c.ownerOf(p), most: spec.MaxPerHost}
 	c.groups = append(c.groups, g)
 	return g.id, nil
 }
@@ -220,7 +232,7 @@ func (c *Cloud) AddServer(spec ServerSpec) (string, error) {
 		id: spec.ID, name: spec.Name, number: c.lastSrv, project: p, userID: c.ownerOf(p), flavor: f,
 		vm: state.vm, power: state.power, zone: spec.Zone, tags: slices.Clone(spec.Tags), metadata: maps.Clone(spec.Metadata),
 		locked: spec.Locked, lockedReason: spec.LockedReason, description: spec.Description,
-		imageID: spec.ImageID, network: cmp.Or(spec.Network, "private"), address: guestAddress(c.lastSrv),
+		imageID: spec.ImageID, network: cmp.Or(spec.Network, "private"), vnic: spec.Port, address: guestAddress(c.lastSrv),
 		created: spec.Created.UTC(), launched: launched, updated: launched,
 		behaviour: spec.Behaviour,
 	}
@@ -236,6 +248,11 @@ func (c *Cloud) AddServer(spec ServerSpec) (string, error) {
 	if s.vm == vmError {
 		text := cmp.Or(spec.Fault, "Build of instance "+s.id+" aborted: volume "+s.id+" did not finish being created")
 		s.fault = &fault{code: 500, message: text, created: s.updated}
+	}
+	for _, v := range spec.Volumes {
+		if err := c.attach(s, v); err != nil {
+			return fail("%w", err)
+		}
 	}
 	if inGroup != nil {
 		s.group = inGroup

@@ -3,6 +3,7 @@ package openstack
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 )
@@ -43,19 +44,26 @@ type AggregateSpec struct {
 	Name  string // need not be unique
 	Zone  string // the availability zone that it makes; "" for none
 	Hosts []string
+
+	Metadata map[string]string // beside its zone
 }
 
-// AddAggregate adds a host aggregate. Once there is one, the zones of hosts make none by themselves. The ID must be new.
+// AddAggregate adds a host aggregate. Once there is one that makes a zone, or has an ID of its own, the zones of hosts make
+// none by themselves. The ID must be new.
 func (c *Cloud) AddAggregate(spec AggregateSpec) error {
 	now := c.lock()
 	defer c.mu.Unlock()
-	c.aggregates = slices.DeleteFunc(c.aggregates, func(a *aggregate) bool { return a.ofZone })
+	if spec.Zone != "" || spec.ID != 0 {
+		c.aggregates = slices.DeleteFunc(c.aggregates, func(a *aggregate) bool { return a.ofZone })
+	}
 	for _, a := range c.aggregates {
 		if a.number == spec.ID {
 			return fmt.Errorf("openstack: add aggregate %q: ID %d exists", spec.Name, spec.ID)
 		}
 	}
-	c.addAggregate(now, spec.ID, spec.Name, spec.Zone).hosts = slices.Clone(spec.Hosts)
+	a := c.addAggregate(now, spec.ID, spec.Name, spec.Zone)
+	a.hosts = slices.Clone(spec.Hosts)
+	maps.Copy(a.metadata, spec.Metadata)
 	return nil
 }
 

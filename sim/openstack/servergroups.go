@@ -16,7 +16,11 @@ func (k *call) groupView(g *group) object {
 	}
 	v := object{"id": g.id, "name": g.name, "members": members}
 	if k.mv.atLeast(64) {
-		v["policy"], v["rules"] = g.policy, object{}
+		rules := object{}
+		if g.most > 0 {
+			rules["max_server_per_host"] = g.most
+		}
+		v["policy"], v["rules"] = g.policy, rules
 	} else {
 		v["policies"], v["metadata"] = []string{g.policy}, object{}
 	}
@@ -84,6 +88,19 @@ func createServerGroup(k *call) reply {
 		policy = policies[0]
 	}
 	g := &group{name: text(args["name"]), policy: cmp.Or(policy, "affinity"), project: k.token.project, userID: k.token.user.id}
+	var rules struct {
+		Most json.Number `json:"max_server_per_host"`
+	}
+	if len(args["rules"]) > 0 && json.Unmarshal(args["rules"], &rules) == nil && rules.Most != "" {
+		most, err := rules.Most.Int64()
+		switch {
+		case err != nil || most < 1:
+			return badRequest("Invalid input for field/attribute max_server_per_host. Value: %s. %s is less than the minimum of 1", rules.Most, rules.Most)
+		case g.policy != "anti-affinity":
+			return badRequest("Only anti-affinity policy supports rules.")
+		}
+		g.most = int(most)
+	}
 	g.id = k.c.uuid("group", g.name)
 	k.c.groups = append(k.c.groups, g)
 	return ok(object{"server_group": k.groupView(g)})

@@ -47,6 +47,9 @@ type Scenario struct {
 	Projects  []string   `json:"projects"`
 	Instances []Instance `json:"instances"`
 
+	Aggregates   []Aggregate   `json:"aggregates"`
+	ServerGroups []ServerGroup `json:"serverGroups"`
+
 	Troubles    []Trouble    `json:"troubles"`    // what goes wrong with the applications
 	Controllers []Controller `json:"controllers"` // application controllers that are none of MOSK's own
 
@@ -107,6 +110,7 @@ type Node struct {
 	MemoryGiB   int               `json:"memoryGiB"`   // of a compute; default 256
 	DiskGiB     int               `json:"diskGiB"`     // of a compute; default 4000
 	Annotations map[string]string `json:"annotations"` // of the Kubernetes node
+	Traits      []string          `json:"traits"`      // of a compute in Placement, beside those that each has
 
 	Done  Duration `json:"done"`  // updated, and back so long before the start
 	Began Duration `json:"began"` // its NodeMaintenanceRequest was made so long before the start, and it is not done
@@ -156,6 +160,7 @@ type Instance struct {
 	NoValidHost    bool    `json:"noValidHost"`
 	LocalDisk      bool    `json:"localDisk"`
 
+	Devices
 	FoundInstance
 }
 

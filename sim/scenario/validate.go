@@ -78,6 +78,7 @@ func (s *Scenario) validate(check func(ok bool, format string, args ...any)) {
 	s.checkManagement(machines, check)
 	s.checkTroubles(machines, check)
 	s.checkFound(machines, check)
+	s.checkPlacement(machines, check)
 	s.checkFaults(check)
 }
 

@@ -69,6 +69,7 @@ var chapters = []struct {
 	{"hosts", hostCases},
 	{"aggregates", aggregateCases},
 	{"other services", otherServiceCases},
+	{"room", roomCases},
 }
 
 // Run holds a cloud to the contract. The cases run in parallel, as many as there are rooms among those that need one.

@@ -1,0 +1,198 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"lockstep/core"
+)
+
+// planFlags are the flags of `lockstep plan`.
+type planFlags struct {
+	output  string
+	out     string
+	force   bool
+	all     bool
+	atOnce  int
+	wait    time.Duration
+	timeout time.Duration
+
+	management snapshotFlags // of these only where the management cluster is
+}
+
+func newPlan(o *options) *cobra.Command {
+	var f planFlags
+	cmd := &cobra.Command{
+		Use:   "plan [NODE...]",
+		Short: "Say what the maintenance of nodes will do to their instances, before anything moves",
+		Long: `Forecasts the evacuation of nodes, or of all compute nodes that the update has still to go through: what each instance will
+do by the rules, which will hold its node and why, whether the other hosts have room (with one more host lost, too), and
+how long it takes by the migrations that this cloud has been seen to do. Nothing moves.
+
+Nodes are taken one after the other, or --at-once together, in the order of the update groups where the management cluster
+is named, by their names otherwise. What could not be asked (a list that is forbidden, a service that is not there) is
+said, and counts as not known.
+
+The exit code is 0 when everything will move, go down or stay by itself, 2 when something will hold its node, may fail, or
+could not be checked, and 1 when there is no plan.`,
+		Example: `  lockstep plan
+  lockstep plan cmp-04 cmp-05 --at-once 2
+  lockstep plan -o markdown --out plan.md`,
+		RunE: func(cmd *cobra.Command, nodes []string) error {
+			if _, ok := planPrinters[f.output]; !ok {
+				return fmt.Errorf("-o is %q; it takes table, markdown or json", f.output)
+			}
+			if f.atOnce < 1 {
+				return fmt.Errorf("--at-once is %d; it takes a number from 1", f.atOnce)
+			}
+			return plan(cmd.Context(), *o, f, nodes, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	p := cmd.Flags()
+	p.StringVarP(&f.output, "output", "o", "table", "`format`: table, markdown or json")
+	p.StringVar(&f.out, "out", "", "`file` to write instead of standard output; only you may read it")
+	p.BoolVar(&f.force, "force", false, "replace the file when it exists")
+	p.BoolVar(&f.all, "all", false, "list every instance in the table, not only those that need somebody")
+	p.IntVar(&f.atOnce, "at-once", 1, "how many `nodes` are in maintenance at the same time")
+	p.DurationVar(&f.wait, "wait", 20*time.Second, "how long to wait for the sources' first answers")
+	p.DurationVar(&f.timeout, "timeout", 5*time.Minute, "how long OpenStack may take to tell of room, groups and devices")
+	p.StringVar(&f.management.managementKubeconfig, "management-kubeconfig", "", "kubeconfig `file` of the management cluster (default: the same as --kubeconfig)")
+	p.StringVar(&f.management.managementContext, "management-context", "", "kubeconfig `context` of the management cluster, for the order of the update")
+	p.StringVar(&f.management.managementNamespace, "management-namespace", "", "the cluster's project on the management cluster (default: looked for in all)")
+	return cmd
+}
+
+// planPrinters write a plan; all is for the table.
+var planPrinters = map[string]func(w io.Writer, p *core.EvacuationPlan, all bool) error{
+	"table": printPlanTable,
+	"markdown": func(w io.Writer, p *core.EvacuationPlan, _ bool) error {
+		_, err := io.WriteString(w, p.Markdown())
+		return err
+	},
+	"json": func(w io.Writer, p *core.EvacuationPlan, _ bool) error {
+		raw, err := p.JSON()
+		if err == nil {
+			_, err = w.Write(raw)
+		}
+		return err
+	},
+}
+
+func plan(ctx context.Context, o options, f planFlags, nodes []string, stdout, stderr io.Writer) error {
+	if f.out != "" {
+		if err := canWrite("--out", f.out, f.force); err != nil {
+			return err
+		}
+	}
+	if err := o.configure(); err != nil {
+		return err
+	}
+	log, err := openLog(o.logFile)
+	if err != nil {
+		return err
+	}
+	defer log.close()
+	o.readOnly = true
+	s, err := open(ctx, place{options: o}, log)
+	if err != nil {
+		return err
+	}
+	runCtx, stop := context.WithCancel(ctx)
+	defer stop()
+	var running sync.WaitGroup
+	running.Go(func() { s.run(runCtx) })
+	p, err := s.plan(ctx, o, f, nodes, stderr)
+	stop()
+	running.Wait()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	if err := writePlan(&p, f, stdout); err != nil {
+		return err
+	}
+	if !p.Clear() {
+		return exitWith(exitAttention)
+	}
+	return nil
+}
+
+// plan waits for the sources, finds the nodes, and has the engine make the plan.
+func (s *session) plan(ctx context.Context, o options, f planFlags, names []string, stderr io.Writer) (core.EvacuationPlan, error) {
+	snap := look(ctx, s.engine, f.wait)
+	if err := cannotSee(snap); err != nil {
+		return core.EvacuationPlan{}, err
+	}
+	nodes, err := snap.ResolveNodes(names)
+	if err != nil {
+		return core.EvacuationPlan{}, err
+	}
+	r := core.EvacuationRequest{Nodes: nodes, AtOnce: f.atOnce}
+	var missing []core.MissingFacts
+	r.Order, missing = updateOrder(ctx, o, f.management, snap, s.log, stderr)
+	ctx, cancel := context.WithTimeout(ctx, f.timeout)
+	defer cancel()
+	p, err := s.engine.PlanEvacuation(ctx, r, progressOn(stderr))
+	if errors.Is(err, context.DeadlineExceeded) {
+		return p, fmt.Errorf("OpenStack did not tell in %s of room, groups and devices; try a longer --timeout", f.timeout)
+	}
+	for _, m := range missing {
+		p.Unknown = append(p.Unknown, core.EvacuationUnknown{What: "order of the update", Why: oneLine(m.Err.Error()), Means: "the nodes are in the order of their names"})
+	}
+	return p, err
+}
+
+// updateOrder asks the management cluster, where the flags say which, in which order the update takes the nodes.
+func updateOrder(ctx context.Context, o options, f snapshotFlags, snap *core.Snapshot, log *log, stderr io.Writer) ([]string, []core.MissingFacts) {
+	inv := &core.Inventory{}
+	for _, name := range snap.NodeNames() {
+		inv.Nodes = append(inv.Nodes, core.InventoryNode{Node: snap.Nodes[name]})
+	}
+	t := inventoryTaker{options: o, flags: f, log: log, stderr: stderr}
+	t.management(ctx, inv)
+	return core.UpdateOrder(inv.Management), inv.Missing
+}
+
+// progressOn tells a person at a terminal what has been read.
+func progressOn(w io.Writer) core.InventoryProgress {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return nil
+	}
+	var printing sync.Mutex
+	return func(what string, n int) {
+		printing.Lock()
+		defer printing.Unlock()
+		fmt.Fprintf(f, "  read %d %s\n", n, what)
+	}
+}
+
+// writePlan prints the plan, or writes it to a file and says so.
+func writePlan(p *core.EvacuationPlan, f planFlags, stdout io.Writer) error {
+	print := planPrinters[f.output]
+	if f.out == "" || f.out == toStdout {
+		if err := print(stdout, p, f.all); err != nil {
+			return fmt.Errorf("print the plan: %w", err)
+		}
+		return nil
+	}
+	content, err := planFile(p, f.output, f.all)
+	if err != nil {
+		return err
+	}
+	if err := writeFile(f.out, content, f.force); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(stdout, "Wrote %s. %s\n", f.out, oneLine(p.Headline()))
+	return err
+}

@@ -1,0 +1,195 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"lockstep/core"
+	"lockstep/sim"
+	"lockstep/sim/kubeapi"
+	"lockstep/sim/scenario"
+)
+
+var updateGoldens = flag.Bool("update", false, "write the golden outputs anew")
+
+// aPlan is a forecast of two nodes with an instance of each fate, at a fixed time.
+func aPlan() *core.EvacuationPlan {
+	span := func(d time.Duration) *core.Span { return new(core.Span(d)) }
+	reason := func(kind core.BlockerKind, level core.EvacuationLevel, text, remedy string) core.EvacuationReason {
+		return core.EvacuationReason{Kind: kind, Level: level, Text: text, Remedy: remedy}
+	}
+	first := core.NodeEvacuation{Node: "kaas-node-1", Label: "cmp-01", Zone: "az-1", Mode: core.ModeLive, Wave: 1, Time: span(3 * time.Minute), Slow: span(5 * time.Minute),
+		Counts: core.EvacuationCounts{Instances: 6, Blocks: 1, MayFail: 1, Unknown: 1, Moves: 1, GoesDown: 1, Stays: 1},
+		Spare:  &core.SpareHost{Host: "cmp-03", Left: 1},
+		Instances: []core.InstanceEvacuation{
+			{ID: "i1", Name: "gpu|1", Project: "science", Status: "ACTIVE", Flavor: "g1", RAMMiB: 8192, Action: core.ActionLiveMigrate, Origin: core.OriginNode, Fate: core.FateBlocks,
+				Reasons: []core.EvacuationReason{reason(core.KindDevice, core.LevelBlocks, "PCI device a100:1: Nova refuses to live-migrate it", "cold-migrate it"),
+					reason(core.KindVolume, core.LevelRisk, "volume keys is encrypted", "see that Barbican answers")}},
+			{ID: "i2", Name: "pinned", Project: "science", Status: "ACTIVE", Flavor: "c1", RAMMiB: 8192, Action: core.ActionLiveMigrate, Origin: core.OriginTag, Fate: core.FateMayFail, Target: "cmp-03",
+				Time: span(90 * time.Second), Reasons: []core.EvacuationReason{reason(core.KindTopology, core.LevelRisk, "pinned CPUs: moves only to a host with the same free in its NUMA cells", "cold-migrate it")}},
+			{ID: "i3", Name: "db", Project: "shop", Status: "ACTIVE", Flavor: "m1", RAMMiB: 4096, Action: core.ActionLiveMigrate, Origin: core.OriginNode, Fate: core.FateUnknown, Target: "cmp-02",
+				Time: span(50 * time.Second), Reasons: []core.EvacuationReason{reason(core.KindVolume, core.LevelUnknown, "volumes: not checked", "")}},
+			{ID: "i4", Name: "web", Project: "shop", Status: "ACTIVE", Flavor: "m1", RAMMiB: 4096, Action: core.ActionLiveMigrate, Origin: core.OriginNode, Fate: core.FateMoves, Target: "cmp-02",
+				From: "cmp-00", Time: span(50 * time.Second), Reasons: []core.EvacuationReason{}},
+			{ID: "i5", Name: "batch", Project: "science", Status: "ACTIVE", Flavor: "m1", RAMMiB: 4096, Action: core.ActionPowerOff, Origin: core.OriginTag, Fate: core.FateDown,
+				Reasons: []core.EvacuationReason{reason(core.KindAction, core.LevelNote, "goes down with the host and comes back with it (its tag)", "")}},
+			{ID: "i6", Name: "old", Project: "shop", Status: "SHUTOFF", Flavor: "m1", RAMMiB: 4096, Action: core.ActionLiveMigrate, Origin: core.OriginNode, Fate: core.FateStays,
+				Reasons: []core.EvacuationReason{reason(core.KindState, core.LevelNote, "stopped: nothing runs that the host could take down", "")}},
+		}}
+	second := core.NodeEvacuation{Node: "kaas-node-2", Label: "cmp-02", Zone: "az-1", Mode: core.ModeSkip, Wave: 2, Time: span(0), Slow: span(0), Instances: []core.InstanceEvacuation{}}
+	return &core.EvacuationPlan{Cluster: "mos", Made: time.Date(2026, 3, 14, 16, 43, 10, 0, time.UTC), AsOf: time.Date(2026, 3, 14, 16, 43, 8, 0, time.UTC), Whole: true, AtOnce: 1,
+		Nodes: []core.NodeEvacuation{first, second}, Counts: first.Counts, Speed: core.MigrationSpeed{Observations: 7, MiBPerSecond: 102.4, Slow: 61.2},
+		Time: span(3 * time.Minute), Slow: span(5 * time.Minute), Rounds: &core.NodePace{Rounds: 4, Middle: core.Span(22 * time.Minute)},
+		Unknown:   []core.EvacuationUnknown{{What: core.FactsVolumes, Why: "list volumes: forbidden", Means: "encrypted volumes, and volumes on a host's own disks, are not seen"}},
+		Closed:    []core.ClosedHost{{Host: "cmp-09", Why: "nova-compute is disabled: disk is broken"}},
+		LeftOut:   []string{"cmp-07", "cmp-08"},
+		Otherwise: []string{"It is a forecast."}}
+}
+
+func TestAPlanAsItIsPrinted(t *testing.T) {
+	for _, tc := range []struct {
+		format, file string
+		all          bool
+	}{{"table", "plan.table", false}, {"table", "plan-all.table", true}, {"markdown", "plan.md", false}, {"json", "plan.json", false}} {
+		var out bytes.Buffer
+		if err := planPrinters[tc.format](&out, aPlan(), tc.all); err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join("testdata", tc.file+".golden")
+		if *updateGoldens {
+			if err := os.WriteFile(file, out.Bytes(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		want, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatalf("%v (run the test with -update)", err)
+		}
+		if out.String() != string(want) {
+			t.Errorf("%s is not as it was; look at it and run with -update.\n--- was\n%s\n--- is\n%s", file, want, out.String())
+		}
+	}
+}
+
+// hardToMove is the simulated cloud that has a blocker of each kind; it stands still.
+func hardToMove(t *testing.T) *sim.Cloud {
+	t.Helper()
+	s, err := scenario.Load("hard-to-move")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := sim.Start(t.Context(), sim.Options{Dir: t.TempDir(), User: kubeapi.Readonly, Paused: true, Scenario: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Setenv("OS_CLIENT_CONFIG_FILE", c.CloudsYAMLPath)
+	return c
+}
+
+// What the scenario says of itself: one instance of each kind on cmp-01, and what a plan says of it.
+func TestThePlanOfANodeWithABlockerOfEachKind(t *testing.T) {
+	alone(t)
+	c := hardToMove(t)
+	file := filepath.Join(t.TempDir(), "plan.json")
+	code, out, errs := run(t, "plan", "cmp-01", "--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName, "-o", "json", "--out", file)
+	if code != exitAttention || !strings.HasPrefix(out, "Wrote "+file+". 1 node, 22 instances: ") {
+		t.Fatalf("exit %d: %s%s", code, out, errs)
+	}
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file is %v (%v)", info.Mode(), err)
+	}
+	var p struct {
+		Nodes []struct {
+			Instances []struct {
+				Name, Fate string
+				Reasons    []struct{ Kind string }
+			}
+		}
+	}
+	if err := json.Unmarshal(raw, &p); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, x := range p.Nodes[0].Instances {
+		why := ""
+		if len(x.Reasons) > 0 {
+			why = x.Reasons[0].Kind
+		}
+		got[x.Name] = strings.TrimSpace(x.Fate + " " + why)
+	}
+	for name, want := range map[string]string{
+		"web-1": "moves", "old-ci": "stays state", "scratch": "goes down action", "licence": "blocks action", "pay-1": "moves locked", "broken": "blocks state",
+		"resized": "blocks state", "rescued": "blocks state", "pinned": "may fail topology", "numa": "may fail topology", "gpu": "blocks device", "vgpu": "blocks device",
+		"vault": "blocks confidential", "router": "may fail port", "ledger": "may fail volume", "cache": "may fail volume", "etcd-1": "blocks anti-affinity",
+		"hpc-1": "blocks affinity", "hpc-2": "blocks affinity", "erp-db": "blocks room", "archive": "moves", "index": "moves",
+	} {
+		if got[name] != want {
+			t.Errorf("%s %s, want %s", name, got[name], want)
+		}
+	}
+	if code, _, errs := run(t, "plan", "cmp-01", "--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName, "--out", file); code != exitError || !strings.Contains(errs, "--force") {
+		t.Errorf("the file was replaced without a word: exit %d, %s", code, errs)
+	}
+	for _, w := range c.Kube.Requests() {
+		if w.Verb != "get" && w.Verb != "list" && w.Verb != "watch" && w.User == kubeapi.Readonly && !strings.Contains(w.Path, "selfsubject") {
+			t.Errorf("plan wrote: %s %s", w.Verb, w.Path)
+		}
+	}
+}
+
+func TestThePlanOfAWholeUpdate(t *testing.T) {
+	alone(t)
+	c := hardToMove(t)
+	code, out, errs := run(t, "plan", "--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName)
+	if code != exitAttention {
+		t.Fatalf("exit %d: %s", code, errs)
+	}
+	for _, want := range []string{"6 nodes", "no other host of zone az-2 takes instances", "manual: the operator moves it", "Nothing has moved."} {
+		if !strings.Contains(out, want) {
+			t.Errorf("it does not say %q:\n%s", want, out)
+		}
+	}
+}
+
+// A node that nobody has to look at is a plan without anything to do.
+func TestThePlanOfANodeFromWhichEverythingMoves(t *testing.T) {
+	alone(t)
+	c := hardToMove(t)
+	code, out, errs := run(t, "plan", "cmp-00", "--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName)
+	if code != exitFine || !strings.Contains(out, "1 node, 2 instances: 1 moves, 1 goes down with its host.") || strings.Contains(out, "FATE") {
+		t.Errorf("exit %d:\n%s%s", code, out, errs)
+	}
+}
+
+// Without a cloud there is no plan, and a word why.
+func TestThereIsNoPlanWithoutACloud(t *testing.T) {
+	alone(t)
+	c := hardToMove(t)
+	os.Unsetenv("OS_CLIENT_CONFIG_FILE")
+	code, out, errs := run(t, "plan", "--kubeconfig", c.KubeconfigPath)
+	if code != exitError || out != "" || !strings.Contains(errs, "OpenStack") {
+		t.Errorf("exit %d, output %q, message %q", code, out, errs)
+	}
+	for _, args := range [][]string{{"plan", "cmp-99"}, {"plan", "-o", "yaml"}, {"plan", "--at-once", "0"}} {
+		code, out, errs := run(t, append(args, "--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName)...)
+		if code != exitError || out != "" || !strings.Contains(errs, args[len(args)-1]) {
+			t.Errorf("%q: exit %d, output %q, message %q", args, code, out, errs)
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package core
+
+import (
+	"context"
+	"time"
+)
+
+// EvacuationFacts is what OpenStack tells of an evacuation beyond a Snapshot: room, groups, devices, disks. It is read when
+// a plan is asked for, never polled. A list that could not be read is nil and in Missing: what it would have told is then
+// unknown, not fine.
+type EvacuationFacts struct {
+	Microversion int // the newest of Nova's API, 93 for 2.93; 0 when it is not known
+
+	Inventories  []HostInventory
+	Aggregates   []Aggregate
+	ServerGroups []ServerGroup
+	Traits       map[string][]string // by trait that a flavor requires: the hosts that have it
+	PinnedZones  map[string]string   // by instance ID: the zone that its user asked for, empty for none; nil before 2.96
+	Volumes      []Volume            // those that are attached
+	Ports        []Port              // those of instances with an SR-IOV port or another device
+
+	Missing []MissingFacts // by their What: one of the constants below
+}
+
+// The lists of EvacuationFacts, as MissingFacts and a plan name them.
+const (
+	FactsRoom       = "room on the hosts"
+	FactsAggregates = "aggregates"
+	FactsGroups     = "server groups"
+	FactsTraits     = "traits"
+	FactsZones      = "pinned zones"
+	FactsVolumes    = "volumes"
+	FactsPorts      = "ports"
+)
+
+// HostInventory is what Placement keeps of one compute host: its resource provider and those below it, taken together.
+type HostInventory struct {
+	Host        string                    // the name of its nova-compute
+	Classes     map[string]ClassInventory // by resource class: VCPU, PCPU, MEMORY_MB, DISK_GB, VGPU, CUSTOM_…
+	Used        map[string]int            // what is allocated of each class; nil where Allocations tell
+	Allocations map[string]map[string]int // by consumer, which is an instance or a migration: amounts by class; nil of a host whose instances were not asked about
+}
+
+// ClassInventory is how much there is of a resource class. What can be allocated is (Total - Reserved) * Ratio, and at
+// most MaxUnit by one instance.
+type ClassInventory struct {
+	Total, Reserved, MaxUnit int
+	Ratio                    float64
+}
+
+// Capacity is how much can be allocated in all.
+func (c ClassInventory) Capacity() int {
+	return max(int(float64(c.Total-c.Reserved)*c.Ratio), 0)
+}
+
+// Volume is a Cinder volume with the instances that it is attached to.
+type Volume struct {
+	ID        string
+	Name      string
+	Host      string // "cmp-04@lvm#lvm": the cinder-volume that serves it; empty where Cinder does not tell
+	Encrypted bool
+	Instances []string // IDs
+}
+
+// Port is a Neutron port of an instance.
+type Port struct {
+	ID       string
+	Instance string // ID
+	VNICType string // direct, macvtap, direct-physical, vdpa, accelerator-direct, remote-managed, …
+}
+
+// EvacuationReader reads what a plan needs beyond a Snapshot. What cannot be read is in the facts' Missing.
+type EvacuationReader interface {
+	// EvacuationFacts reads them for instances on the hosts, for those of all hosts when there are none; the room is read of
+	// every host. traits are those that flavors require.
+	EvacuationFacts(ctx context.Context, hosts, traits []string, progress InventoryProgress) EvacuationFacts
+}
+
+// missing is why a list is not known; nil when it is.
+func (f *EvacuationFacts) missing(what string) *MissingFacts {
+	for i := range f.Missing {
+		if f.Missing[i].What == what {
+			return &f.Missing[i]
+		}
+	}
+	return nil
+}
+
+// EvacuationRequest is what a plan is asked for.
+type EvacuationRequest struct {
+	Nodes  []string  // names of the nodes; none: every compute node that the update has still to go through
+	Order  []string  // names of nodes in the order of the update; those that are not in it come after, by their labels
+	AtOnce int       // how many nodes are in maintenance at the same time; 0 means 1
+	Made   time.Time // wall time; shown as the time of the plan
+}

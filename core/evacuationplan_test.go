@@ -1,0 +1,618 @@
+package core
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// evacuationScene is four computes with room for some GiB each, and facts of all kinds about them.
+type evacuationScene struct {
+	scene
+	facts EvacuationFacts
+}
+
+func newEvacuationScene(hosts int) *evacuationScene {
+	e := &evacuationScene{scene: newScene(), facts: EvacuationFacts{Microversion: 93, Traits: map[string][]string{}}}
+	for i := range hosts {
+		name := fmt.Sprintf("cmp-%02d", i+1)
+		e.node(name, RoleCompute)
+		e.facts.Inventories = append(e.facts.Inventories, HostInventory{Host: name, Allocations: map[string]map[string]int{}, Classes: map[string]ClassInventory{
+			"VCPU":      {Total: 16, MaxUnit: 16, Ratio: 4},
+			"MEMORY_MB": {Total: 33 << 10, Reserved: 1 << 10, MaxUnit: 33 << 10, Ratio: 1},
+			"DISK_GB":   {Total: 1000, MaxUnit: 1000, Ratio: 1},
+		}})
+	}
+	return e
+}
+
+// guest adds an instance with so much memory, and Placement's allocation for it.
+func (e *evacuationScene) guest(host, name string, gib int, tags ...string) *Instance {
+	in := e.instance(host, name, tags...)
+	in.Flavor = Flavor{Name: fmt.Sprintf("m%d", gib), VCPUs: 2, RAMMiB: gib << 10, DiskGiB: 10, ExtraSpecs: map[string]string{}}
+	e.allocate(in)
+	return in
+}
+
+func (e *evacuationScene) allocate(in *Instance) {
+	for _, inv := range e.facts.Inventories {
+		if inv.Host == in.Host {
+			inv.Allocations[in.ID] = map[string]int{"VCPU": in.Flavor.VCPUs, "MEMORY_MB": in.Flavor.RAMMiB, "DISK_GB": in.Flavor.DiskGiB}
+		}
+	}
+}
+
+func (e *evacuationScene) plan(t testing.TB, nodes ...string) EvacuationPlan {
+	t.Helper()
+	p, err := PlanEvacuation(e.again().Snapshot, e.facts, EvacuationRequest{Nodes: nodes, Made: noon})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func theInstance(t *testing.T, p EvacuationPlan, name string) InstanceEvacuation {
+	t.Helper()
+	for _, n := range p.Nodes {
+		for _, x := range n.Instances {
+			if x.Name == name {
+				return x
+			}
+		}
+	}
+	t.Fatalf("%s is not in the plan", name)
+	return InstanceEvacuation{}
+}
+
+// One row for each thing that can stand in an instance's way.
+func TestWhatStandsInTheWayOfAnInstance(t *testing.T) {
+	spec := func(key, value string) func(*evacuationScene, *Instance) {
+		return func(_ *evacuationScene, in *Instance) { in.Flavor.ExtraSpecs[key] = value }
+	}
+	status := func(status, vm string) func(*evacuationScene, *Instance) {
+		return func(_ *evacuationScene, in *Instance) { in.Status, in.VMState = status, vm }
+	}
+	nova := func(microversion int, then func(*evacuationScene, *Instance)) func(*evacuationScene, *Instance) {
+		return func(e *evacuationScene, in *Instance) { e.facts.Microversion = microversion; then(e, in) }
+	}
+	missing := func(what string) func(*evacuationScene, *Instance) {
+		return func(e *evacuationScene, _ *Instance) {
+			e.facts.Missing = append(e.facts.Missing, MissingFacts{what, &APIError{Kind: ErrForbidden, Call: "list " + what}})
+		}
+	}
+	port := func(kind string) func(*evacuationScene, *Instance) {
+		return func(e *evacuationScene, in *Instance) {
+			e.facts.Ports = append(e.facts.Ports, Port{ID: "p", Instance: in.ID, VNICType: kind})
+		}
+	}
+	volume := func(v Volume) func(*evacuationScene, *Instance) {
+		return func(e *evacuationScene, in *Instance) {
+			v.Instances = []string{in.ID}
+			e.facts.Volumes = append(e.facts.Volumes, v)
+		}
+	}
+	group := func(policy string, others ...string) func(*evacuationScene, *Instance) {
+		return func(e *evacuationScene, in *Instance) {
+			g := ServerGroup{ID: "g1", Name: "db", Policy: policy, Members: []string{in.ID}}
+			for _, host := range others {
+				g.Members = append(g.Members, e.guest(host, "other-"+host, 1).ID)
+			}
+			e.facts.ServerGroups = append(e.facts.ServerGroups, g)
+		}
+	}
+	otherHosts := func(change func(e *evacuationScene, host string)) func(*evacuationScene, *Instance) {
+		return func(e *evacuationScene, _ *Instance) { change(e, "cmp-02"); change(e, "cmp-03") }
+	}
+	for _, tc := range []struct {
+		name string
+		set  func(*evacuationScene, *Instance)
+		fate Fate
+		kind BlockerKind // of the worst reason; empty: there is none
+		text string      // within it
+	}{
+		{"nothing", func(*evacuationScene, *Instance) {}, FateMoves, "", ""},
+		{"paused", status("PAUSED", "paused"), FateMoves, "", ""},
+		{"stopped", func(_ *evacuationScene, in *Instance) {
+			in.Status, in.VMState, in.Power = "SHUTOFF", "stopped", PowerShutdown
+		}, FateStays, KindState, "stopped"},
+		{"locked", func(_ *evacuationScene, in *Instance) { in.Locked = true }, FateMoves, KindLocked, "lets an administrator"},
+		{"ERROR", status("ERROR", "error"), FateBlocks, KindState, "status ERROR"},
+		{"VERIFY_RESIZE", status("VERIFY_RESIZE", "resized"), FateBlocks, KindState, "nothing moves it"},
+		{"RESCUE", status("RESCUE", "rescued"), FateBlocks, KindState, "status RESCUE"},
+		{"busy", func(_ *evacuationScene, in *Instance) { in.TaskState = "image_snapshot" }, FateMayFail, KindState, "image_snapshot"},
+		{"on its way", func(_ *evacuationScene, in *Instance) { in.Status, in.TaskState = "MIGRATING", "migrating" }, FateMoves, KindState, "already"},
+		{"failed before", func(e *evacuationScene, in *Instance) {
+			e.migration(in, "error", "", time.Hour).Failure = "No valid host was found."
+		}, FateMayFail, KindFailed, "No valid host was found"},
+		{"failed elsewhere before", func(e *evacuationScene, in *Instance) {
+			e.migration(in, "error", "", time.Hour).SourceHost = "cmp-03"
+		}, FateMoves, "", ""},
+		{"size unknown", func(_ *evacuationScene, in *Instance) { in.Flavor.RAMMiB = 0 }, FateUnknown, KindState, "2.47"},
+
+		{"tag poweroff", func(_ *evacuationScene, in *Instance) { in.Tags = []string{TagMaintenanceAction + "poweroff"} }, FateDown, KindAction, "its tag"},
+		{"tag notify", func(_ *evacuationScene, in *Instance) { in.Tags = []string{TagMaintenanceAction + "notify"} }, FateBlocks, KindAction, "its owner decides"},
+		{"mode skip", func(e *evacuationScene, _ *Instance) { e.mode("cmp-01", ModeSkip) }, FateDown, KindAction, "the node's mode"},
+		{"mode manual", func(e *evacuationScene, _ *Instance) { e.mode("cmp-01", ModeManual) }, FateBlocks, KindAction, "the operator moves it"},
+		{"mode manual, tag live_migrate", func(e *evacuationScene, in *Instance) {
+			e.mode("cmp-01", ModeManual)
+			in.Tags = []string{TagMaintenanceAction + "live_migrate"}
+		}, FateMoves, "", ""},
+		{"mode nobody knows", func(e *evacuationScene, _ *Instance) { e.mode("cmp-01", "cold") }, FateBlocks, KindAction, `"cold"`},
+		{"request of scope drain", func(e *evacuationScene, _ *Instance) { e.request("cmp-01", time.Minute).Scope = ScopeDrain }, FateStays, "", ""},
+
+		{"pinned CPUs", spec("hw:cpu_policy", "dedicated"), FateMayFail, KindTopology, "pinned CPUs"},
+		{"pinned CPUs before Train", nova(72, spec("hw:cpu_policy", "dedicated")), FateBlocks, KindTopology, "older than Train"},
+		{"shared CPUs", spec("hw:cpu_policy", "shared"), FateMoves, "", ""},
+		{"NUMA", spec("hw:numa_nodes", "2"), FateMayFail, KindTopology, "NUMA"},
+		{"huge pages", spec("hw:mem_page_size", "1GB"), FateMayFail, KindTopology, "huge pages"},
+		{"small pages", spec("hw:mem_page_size", "small"), FateMoves, "", ""},
+		{"PCI", spec("pci_passthrough:alias", "a100:1"), FateBlocks, KindDevice, "a100:1"},
+		{"PCI from Epoxy on", nova(100, spec("pci_passthrough:alias", "a100:1")), FateMayFail, KindDevice, "live_migratable"},
+		{"accelerator", spec("accel:device_profile", "fpga"), FateBlocks, KindDevice, "fpga"},
+		{"vGPU", spec("resources:VGPU", "1"), FateBlocks, KindDevice, "vGPU"},
+		{"persistent memory", spec("hw:pmem", "6GB"), FateMayFail, KindDevice, "persistent memory"},
+		{"vTPM", spec("hw:tpm_version", "2.0"), FateBlocks, KindConfidential, "vTPM"},
+		{"SEV", spec("hw:mem_encryption", "true"), FateBlocks, KindConfidential, "SEV"},
+		{"SR-IOV port", port("direct"), FateMayFail, KindPort, "direct"},
+		{"accelerated port", port("accelerator-direct"), FateBlocks, KindPort, "refuses"},
+
+		{"encrypted volume", volume(Volume{ID: "v", Name: "secrets", Host: "cinder@ceph#ceph", Encrypted: true}), FateMayFail, KindVolume, "secrets is encrypted"},
+		{"volume on its own host's disks", volume(Volume{ID: "v", Name: "data", Host: "cmp-01@lvm#lvm"}), FateMayFail, KindVolume, "its volume cannot"},
+		{"volume on another host's disks", volume(Volume{ID: "v", Name: "data", Host: "cmp-02@lvm#lvm"}), FateMoves, KindVolume, "disks of cmp-02"},
+		{"volume in Ceph", volume(Volume{ID: "v", Host: "cinder@ceph#ceph"}), FateMoves, "", ""},
+
+		{"affinity with another", group("affinity", "cmp-01"), FateBlocks, KindAffinity, "2 members together"},
+		{"affinity alone", group("affinity"), FateMayFail, KindAffinity, "policy affinity"},
+		{"soft affinity", group("soft-affinity", "cmp-01"), FateMoves, "", ""},
+		{"anti-affinity, a host is left", group("anti-affinity", "cmp-02"), FateMoves, "", ""},
+		{"anti-affinity, no host is left", group("anti-affinity", "cmp-02", "cmp-03"), FateBlocks, KindAntiAffinity, "2 have a member of its server group db"},
+		{"anti-affinity, two may be together", func(e *evacuationScene, in *Instance) {
+			group("anti-affinity", "cmp-02", "cmp-03")(e, in)
+			e.facts.ServerGroups[0].MaxPerHost = 2
+		}, FateMoves, "", ""},
+		{"soft anti-affinity", group("soft-anti-affinity", "cmp-02", "cmp-03"), FateMoves, "", ""},
+
+		{"no memory", otherHosts(func(e *evacuationScene, host string) { e.guest(host, "big-"+host, 30) }), FateBlocks, KindRoom, "2 short of memory (8 GiB wanted, at most 2 GiB free)"},
+		{"no disk", otherHosts(func(e *evacuationScene, host string) {
+			in := e.guest(host, "big-"+host, 1)
+			in.Flavor.DiskGiB = 995
+			e.allocate(in)
+		}), FateBlocks, KindRoom, "short of disk"},
+		{"more CPUs than any host has", func(e *evacuationScene, in *Instance) { in.Flavor.VCPUs = 17; e.allocate(in) }, FateBlocks, KindRoom, "short of vCPUs"},
+		{"other hosts disabled", otherHosts(func(e *evacuationScene, host string) { e.Services[host].Enabled = false }), FateBlocks, KindZone, "no other host of the cloud takes instances"},
+		{"other hosts down", otherHosts(func(e *evacuationScene, host string) { e.Services[host].Up = false }), FateBlocks, KindZone, "no other host"},
+		{"zone without another host", func(e *evacuationScene, in *Instance) {
+			in.Zone, e.Services["cmp-01"].Zone = "az-1", "az-1"
+		}, FateBlocks, KindZone, "zone az-1 takes instances; 2 hosts of other zones would have room"},
+		{"zone that it is not bound to", func(e *evacuationScene, in *Instance) {
+			in.Zone, e.Services["cmp-01"].Zone = "az-1", "az-1"
+			e.facts.PinnedZones = map[string]string{in.ID: ""}
+		}, FateMoves, "", ""},
+		{"aggregate that no other host is in", func(e *evacuationScene, in *Instance) {
+			in.Flavor.ExtraSpecs["aggregate_instance_extra_specs:ssd"] = "true"
+			e.facts.Aggregates = []Aggregate{{ID: 1, Name: "ssd", Hosts: []string{"cmp-01"}, Metadata: map[string]string{"ssd": "true"}}}
+		}, FateBlocks, KindAggregate, "2 not in an aggregate"},
+		{"aggregate of another host", func(e *evacuationScene, in *Instance) {
+			in.Flavor.ExtraSpecs["aggregate_instance_extra_specs:ssd"] = "true"
+			e.facts.Aggregates = []Aggregate{{ID: 1, Name: "ssd", Hosts: []string{"cmp-03"}, Metadata: map[string]string{"ssd": "true"}}}
+		}, FateMoves, "", ""},
+		{"aggregate compared by an operator", spec("aggregate_instance_extra_specs:gen", "s>= 4"), FateUnknown, KindAggregate, "operator"},
+		{"trait that no host has", spec("trait:CUSTOM_FAST", "required"), FateBlocks, KindAggregate, "without a trait"},
+		{"trait that another host has", func(e *evacuationScene, in *Instance) {
+			in.Flavor.ExtraSpecs["trait:CUSTOM_FAST"] = "required"
+			e.facts.Traits["CUSTOM_FAST"] = []string{"cmp-02"}
+		}, FateMoves, "", ""},
+		{"trait that all others have and it must not", func(e *evacuationScene, in *Instance) {
+			in.Flavor.ExtraSpecs["trait:CUSTOM_SLOW"] = "forbidden"
+			e.facts.Traits["CUSTOM_SLOW"] = []string{"cmp-02", "cmp-03"}
+		}, FateBlocks, KindAggregate, "2 without a trait"},
+
+		{"room not known", missing(FactsRoom), FateUnknown, KindRoom, "not checked"},
+		{"room of some hosts not known", func(e *evacuationScene, in *Instance) {
+			e.facts.Inventories = e.facts.Inventories[:1]
+		}, FateUnknown, KindRoom, "of some it does not tell"},
+		{"which hosts are up not known", func(e *evacuationScene, _ *Instance) {
+			e.source(SourceComputeServices, SourceForbidden)
+			e.Services = map[string]*ComputeService{}
+		}, FateUnknown, KindRoom, "not checked"},
+		{"server groups not known", missing(FactsGroups), FateUnknown, KindAntiAffinity, "not checked"},
+		{"volumes not known", missing(FactsVolumes), FateUnknown, KindVolume, "not checked"},
+		{"ports not known", missing(FactsPorts), FateUnknown, KindPort, "not checked"},
+		{"aggregates not known, and it asks for none", missing(FactsAggregates), FateMoves, "", ""},
+		{"aggregates not known, and it asks for one", func(e *evacuationScene, in *Instance) {
+			missing(FactsAggregates)(e, in)
+			in.Flavor.ExtraSpecs["aggregate_instance_extra_specs:ssd"] = "true"
+		}, FateUnknown, KindAggregate, "not checked"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			e := newEvacuationScene(3)
+			in := e.guest("cmp-01", "web", 8)
+			tc.set(e, in)
+			x := theInstance(t, e.plan(t, "cmp-01"), "web")
+			var kind BlockerKind
+			text := ""
+			if len(x.Reasons) > 0 {
+				kind, text = x.Reasons[0].Kind, x.Reasons[0].Text
+			}
+			if x.Fate != tc.fate || kind != tc.kind || !strings.Contains(text, tc.text) {
+				t.Errorf("it is %q because of %+v, want %q because of %s %q", x.Fate, x.Reasons, tc.fate, tc.kind, tc.text)
+			}
+			if moved := x.Target != ""; x.Fate == FateMoves && !moved && tc.name != "on its way" {
+				t.Error("it moves, and no host is named")
+			}
+		})
+	}
+}
+
+func TestAPlanIsClearOnlyWhenAllOfItCouldBeChecked(t *testing.T) {
+	e := newEvacuationScene(2)
+	e.guest("cmp-01", "web", 8)
+	if p := e.plan(t, "cmp-01"); !p.Clear() {
+		t.Errorf("%+v", p)
+	}
+	e.facts.Missing = []MissingFacts{{FactsAggregates, &APIError{Kind: ErrForbidden, Call: "list aggregates"}}}
+	if p := e.plan(t, "cmp-01"); p.Clear() || len(p.Unknown) != 1 || p.Unknown[0].What != FactsAggregates {
+		t.Errorf("%+v", p.Unknown)
+	}
+}
+
+// What leaves the first node lands on the others, and has to leave them again when it is their turn.
+func TestAWholeUpdateTakesEarlierMovesIntoAccount(t *testing.T) {
+	e := newEvacuationScene(2)
+	e.guest("cmp-01", "web", 8)
+	p := e.plan(t)
+	if len(p.Nodes) != 2 || p.Counts.Moves != 2 {
+		t.Fatalf("%+v", p.Counts)
+	}
+	back := p.Nodes[1].Instances
+	if len(back) != 1 || back[0].Name != "web" || back[0].From != "cmp-01" || back[0].Target != "cmp-01" {
+		t.Errorf("on the second node it is %+v", back)
+	}
+	both, err := PlanEvacuation(e.again().Snapshot, e.facts, EvacuationRequest{AtOnce: 2})
+	if err != nil || both.Counts.Blocks != 1 || both.Nodes[0].Wave != both.Nodes[1].Wave {
+		t.Errorf("with both at once there is no host for it: %+v, %v", both.Counts, err)
+	}
+}
+
+func TestTheOrderOfAWholeUpdate(t *testing.T) {
+	e := newEvacuationScene(4)
+	p, err := PlanEvacuation(e.again().Snapshot, e.facts, EvacuationRequest{Order: []string{"cmp-03", "cmp-01"}})
+	var got []string
+	for _, n := range p.Nodes {
+		got = append(got, n.Node)
+	}
+	if want := []string{"cmp-03", "cmp-01", "cmp-02", "cmp-04"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("the order is %q, want %q (%v)", got, want, err)
+	}
+}
+
+// A node that is disabled for its maintenance takes instances again when that is over; one that somebody else disabled does
+// not.
+func TestAHostThatReturnsTakesInstances(t *testing.T) {
+	for reason, moves := range map[string]int{DisabledReasonMaintenance: 1, "disk is broken": 0} {
+		e := newEvacuationScene(2)
+		e.Services["cmp-01"].Enabled, e.Services["cmp-01"].DisabledReason = false, reason
+		e.guest("cmp-02", "web", 8)
+		if p := e.plan(t); p.Counts.Moves != moves {
+			t.Errorf("disabled for %q: %+v", reason, p.Counts)
+		}
+	}
+}
+
+func TestARemedyIsThatOfTheState(t *testing.T) {
+	e := newEvacuationScene(2)
+	in := e.guest("cmp-01", "web", 8)
+	in.Status, in.VMState = "VERIFY_RESIZE", "resized"
+	if x := theInstance(t, e.plan(t, "cmp-01"), "web"); x.Reasons[0].Remedy != "confirm or revert the resize first" {
+		t.Errorf("%+v", x.Reasons)
+	}
+}
+
+// A host of another zone is no loss.
+func TestTheHostThatIsLostIsOneThatCouldTakeSomething(t *testing.T) {
+	e := newEvacuationScene(4)
+	e.Services["cmp-04"].Zone = "az-2"
+	e.guest("cmp-01", "web", 8)
+	e.guest("cmp-02", "full", 1)
+	e.guest("cmp-03", "full", 2)
+	if n := e.plan(t, "cmp-01").Nodes[0]; n.Spare == nil || n.Spare.Host != "cmp-02" || !n.Spare.Fits {
+		t.Errorf("%+v", n.Spare)
+	}
+}
+
+func TestOneMoreHostLost(t *testing.T) {
+	e := newEvacuationScene(3)
+	e.guest("cmp-01", "db", 20)
+	e.guest("cmp-01", "web", 4)
+	e.guest("cmp-02", "full", 25) // 7 GiB are left
+	n := e.plan(t, "cmp-01").Nodes[0]
+	if n.Spare == nil || n.Spare.Host != "cmp-03" || n.Spare.Fits || n.Spare.Left != 1 || n.Counts.Moves != 2 {
+		t.Errorf("spare %+v, counts %+v", n.Spare, n.Counts)
+	}
+	e = newEvacuationScene(4)
+	e.guest("cmp-01", "db", 20)
+	if n := e.plan(t, "cmp-01").Nodes[0]; n.Spare == nil || !n.Spare.Fits {
+		t.Errorf("spare %+v", n.Spare)
+	}
+}
+
+// Of hosts that are targets only it is enough to know how much is taken of them.
+func TestWhatIsTakenOfAHostNeedNotBeToldByConsumer(t *testing.T) {
+	e := newEvacuationScene(2)
+	e.guest("cmp-01", "web", 8)
+	e.facts.Inventories[1].Allocations, e.facts.Inventories[1].Used = nil, map[string]int{"MEMORY_MB": 25 << 10}
+	if x := theInstance(t, e.plan(t, "cmp-01"), "web"); x.Fate != FateBlocks || !strings.Contains(x.Reasons[0].Text, "at most 7 GiB free") {
+		t.Errorf("%+v", x)
+	}
+	e.facts.Inventories[1].Used["MEMORY_MB"] = 24 << 10
+	if x := theInstance(t, e.plan(t, "cmp-01"), "web"); x.Target != "cmp-02" {
+		t.Errorf("%+v", x)
+	}
+}
+
+func TestHowLongAnEvacuationTakes(t *testing.T) {
+	e := newEvacuationScene(2)
+	e.guest("cmp-01", "web", 8)
+	p := e.plan(t, "cmp-01")
+	if p.Time != nil || p.Nodes[0].Time != nil || !strings.Contains(p.TimeText(), "not known") {
+		t.Errorf("nothing was seen, and it takes %v: %s", p.Time, p.TimeText())
+	}
+	moved := e.guest("cmp-02", "api", 4)
+	m := e.migration(moved, "completed", "cmp-02", 80*time.Second) // 40 s for 4 GiB: half of the time since it began
+	if took := m.Updated.Sub(m.Created); took != 40*time.Second {
+		t.Fatal(took)
+	}
+	e.migration(moved, "error", "cmp-02", time.Hour) // failures say nothing
+	p = e.plan(t, "cmp-01")
+	if want := Span(90 * time.Second); p.Time == nil || *p.Time != want || p.Speed.Observations != 1 {
+		t.Errorf("8 GiB take %v, want 80 s and the pauses: %+v", p.Time, p.Speed)
+	}
+	for _, want := range []string{"102 MiB", "1 completed live migration"} {
+		if !strings.Contains(p.TimeText(), want) {
+			t.Errorf("%q does not say %q", p.TimeText(), want)
+		}
+	}
+}
+
+// What Nova has forgotten Lockstep's own record may still tell; what both tell counts once.
+func TestOwnMigrationsAreObservations(t *testing.T) {
+	e := newEvacuationScene(2)
+	in := e.guest("cmp-01", "web", 8)
+	e.Operations = []Operation{{ID: "op", Step: "live-migrate/" + in.ID, Instance: in.ID, State: OperationDone, Started: ago(3 * time.Minute), Ended: ago(time.Minute)},
+		{ID: "all", Step: "live-migrate-all/cmp-02", State: OperationDone, Items: []OperationItem{{Instance: in.ID, State: OperationFailed, Started: ago(time.Hour), Ended: ago(time.Minute)}}}}
+	if p := e.plan(t, "cmp-01"); p.Speed.Observations != 1 || p.Speed.MiBPerSecond != float64(8<<10)/120 {
+		t.Errorf("%+v", p.Speed)
+	}
+	e.migration(in, "completed", "cmp-01", 2*time.Minute)
+	if p := e.plan(t, "cmp-01"); p.Speed.Observations != 1 || p.Speed.MiBPerSecond != float64(8<<10)/60 {
+		t.Errorf("%+v", p.Speed)
+	}
+}
+
+func TestAPlanNeedsInstancesAndNodes(t *testing.T) {
+	e := newEvacuationScene(1)
+	e.source(SourceInstances, SourceForbidden)
+	if _, err := PlanEvacuation(e.again().Snapshot, e.facts, EvacuationRequest{}); err == nil || !strings.Contains(err.Error(), "instances are not known") {
+		t.Error(err)
+	}
+	if _, err := PlanEvacuation(newScene().Snapshot, EvacuationFacts{}, EvacuationRequest{}); err == nil || !strings.Contains(err.Error(), "no compute node") {
+		t.Error(err)
+	}
+}
+
+func TestNodesAreFoundByTheirLabels(t *testing.T) {
+	sc := healthy()
+	sc.Nodes["cmp-01"].ShortName, sc.Nodes["cmp-02"].ShortName, sc.Nodes["cmp-03"].ShortName = "a", "b", "b"
+	if got, err := sc.ResolveNodes([]string{"a", "cmp-02", "cmp-01"}); err != nil || !slices.Equal(got, []string{"cmp-01", "cmp-02"}) {
+		t.Errorf("%q, %v", got, err)
+	}
+	for _, name := range []string{"b", "cmp-99"} {
+		if _, err := sc.ResolveNodes([]string{name}); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Names come from APIs: no document of a plan may carry what a terminal or a table would take for more than text.
+func TestADocumentCarriesNoEscapes(t *testing.T) {
+	e := newEvacuationScene(2)
+	in := e.guest("cmp-01", "we\x1b[2Jb|<b>\u202e`x`", 8)
+	in.Status = "ODD\x07\n# head"
+	p := e.plan(t, "cmp-01")
+	raw, err := p.JSON()
+	if err != nil || !json.Valid(raw) {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"Markdown": p.Markdown(), "JSON": string(raw)} {
+		if strings.ContainsAny(text, "\x1b\x07\u202e") || strings.Contains(text, "\n# head") {
+			t.Errorf("%s carries an escape: %q", name, text)
+		}
+	}
+	if !strings.Contains(p.Markdown(), `we[2Jb\|&lt;b>`) && !strings.Contains(p.Markdown(), `we\[2Jb\|&lt;b>`) {
+		t.Errorf("%s", p.Markdown())
+	}
+	if name := p.FileName("md"); name != "plan-cmp-01-20260314T120000Z.md" {
+		t.Errorf("the file is %s", name)
+	}
+}
+
+// anyEvacuation draws a cloud with hosts, zones, groups and instances of all sizes.
+func anyEvacuation(t *rapid.T) *evacuationScene {
+	hosts := rapid.IntRange(1, 6).Draw(t, "hosts")
+	e := newEvacuationScene(hosts)
+	for i := range hosts {
+		svc := e.Services[fmt.Sprintf("cmp-%02d", i+1)]
+		svc.Zone = rapid.SampledFrom([]string{"nova", "nova", "az-1"}).Draw(t, "zone")
+		svc.Enabled = rapid.IntRange(0, 9).Draw(t, "enabled") < 9
+		svc.Up = rapid.IntRange(0, 9).Draw(t, "up") < 9
+		if rapid.IntRange(0, 9).Draw(t, "mode") == 9 {
+			e.mode(svc.Host, ModeManual)
+		}
+	}
+	for i := range rapid.IntRange(0, 2).Draw(t, "groups") {
+		e.facts.ServerGroups = append(e.facts.ServerGroups, ServerGroup{ID: fmt.Sprintf("g%d", i), Name: fmt.Sprintf("g%d", i), Policy: policyAntiAffinity,
+			MaxPerHost: rapid.IntRange(0, 2).Draw(t, "most")})
+	}
+	for i := range rapid.IntRange(0, 24).Draw(t, "instances") {
+		host := fmt.Sprintf("cmp-%02d", rapid.IntRange(1, hosts).Draw(t, "host"))
+		in := e.guest(host, fmt.Sprintf("vm-%02d", i), rapid.IntRange(1, 16).Draw(t, "gib"))
+		in.Zone = e.Services[host].Zone
+		if rapid.IntRange(0, 7).Draw(t, "status") == 7 {
+			in.Status = "ERROR"
+		}
+		if n := len(e.facts.ServerGroups); n > 0 && rapid.Bool().Draw(t, "grouped") {
+			g := &e.facts.ServerGroups[rapid.IntRange(0, n-1).Draw(t, "group")]
+			g.Members = append(g.Members, in.ID)
+		}
+	}
+	return e
+}
+
+// Follow a plan move by move: no host ever takes more than it has, nor more members of a group than it may; and every
+// instance that is to leave has found a host or has a reason.
+func TestAPlanKeepsCapacityAndGroups(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		e := anyEvacuation(t)
+		atOnce := rapid.IntRange(1, 3).Draw(t, "at once")
+		p, err := PlanEvacuation(e.again().Snapshot, e.facts, EvacuationRequest{AtOnce: atOnce})
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := map[string]string{}
+		for id, in := range e.Instances {
+			at[id] = in.Host
+		}
+		memory := func(host string) int {
+			n := 0
+			for id, h := range at {
+				if h == host {
+					n += e.Instances[id].Flavor.RAMMiB
+				}
+			}
+			return n
+		}
+		for first := 0; first < len(p.Nodes); {
+			end := first
+			for end < len(p.Nodes) && p.Nodes[end].Wave == p.Nodes[first].Wave {
+				end++
+			}
+			var closed []string
+			for _, n := range p.Nodes[first:end] {
+				closed = append(closed, n.Node)
+			}
+			grew := map[string]bool{}
+			for _, n := range p.Nodes[first:end] {
+				here := map[string]bool{}
+				for _, x := range n.Instances {
+					here[x.ID] = true
+					if at[x.ID] != n.Node {
+						t.Fatalf("%s is planned for on %s, and is on %s", x.Name, n.Node, at[x.ID])
+					}
+					switch {
+					case x.Target == "" && x.Fate != FateStays && x.Fate != FateDown && len(x.Reasons) == 0:
+						t.Fatalf("%s has neither a host nor a reason", x.Name)
+					case x.Target == "":
+						continue
+					case slices.Contains(closed, x.Target):
+						t.Fatalf("%s goes to %s, which is in maintenance itself", x.Name, x.Target)
+					case !e.Services[x.Target].Enabled || !e.Services[x.Target].Up:
+						t.Fatalf("%s goes to %s, which takes nothing", x.Name, x.Target)
+					case e.Services[x.Target].Zone != e.Services[n.Node].Zone:
+						t.Fatalf("%s leaves its zone", x.Name)
+					}
+					at[x.ID] = x.Target
+					grew[x.Target] = true
+				}
+				for id, host := range at {
+					if host == n.Node && !here[id] {
+						t.Fatalf("%s is on %s, and not in its plan", id, n.Node)
+					}
+				}
+			}
+			for host := range grew {
+				if got := memory(host); got > 32<<10 {
+					t.Fatalf("%s has %d MiB on it", host, got)
+				}
+				for _, g := range e.facts.ServerGroups {
+					members, came := 0, false
+					for _, id := range g.Members {
+						if at[id] == host {
+							members++
+							came = came || e.Instances[id].Host != host
+						}
+					}
+					if came && members > max(g.MaxPerHost, 1) {
+						t.Fatalf("%s has %d members of %s", host, members, g.Name)
+					}
+				}
+			}
+			first = end
+		}
+	})
+}
+
+// The same facts in another order are the same plan.
+func TestAPlanDoesNotDependOnTheOrderOfFacts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		e := anyEvacuation(t)
+		nodes := rapid.Permutation(slices.Sorted(maps.Keys(e.Nodes))).Draw(t, "nodes")
+		first, err := PlanEvacuation(e.again().Snapshot, e.facts, EvacuationRequest{Nodes: nodes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		other := e.facts
+		other.Inventories = rapid.Permutation(other.Inventories).Draw(t, "inventories")
+		other.ServerGroups = slices.Clone(other.ServerGroups)
+		for i := range other.ServerGroups {
+			other.ServerGroups[i].Members = rapid.Permutation(other.ServerGroups[i].Members).Draw(t, "members")
+		}
+		other.ServerGroups = rapid.Permutation(other.ServerGroups).Draw(t, "groups")
+		again := e.again()
+		for host, list := range again.ByHost {
+			again.ByHost[host] = rapid.Permutation(list).Draw(t, "instances")
+		}
+		second, err := PlanEvacuation(again.Snapshot, other, EvacuationRequest{Nodes: rapid.Permutation(nodes).Draw(t, "nodes again")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, _ := first.JSON()
+		b, _ := second.JSON()
+		if string(a) != string(b) {
+			t.Fatalf("two plans:\n%s\n%s", a, b)
+		}
+	})
+}
+
+func BenchmarkPlanEvacuation(b *testing.B) {
+	e := newEvacuationScene(500)
+	for i := range e.facts.Inventories {
+		memory := e.facts.Inventories[i].Classes["MEMORY_MB"]
+		memory.Total, memory.MaxUnit = 257<<10, 257<<10
+		e.facts.Inventories[i].Classes["MEMORY_MB"] = memory
+	}
+	for i := range 15_000 {
+		e.guest(fmt.Sprintf("cmp-%02d", i%500+1), fmt.Sprintf("vm-%05d", i), 1+i%8)
+	}
+	for i := range 100 {
+		g := ServerGroup{ID: fmt.Sprintf("g%03d", i), Name: "db", Policy: policyAntiAffinity}
+		for n := range 3 {
+			g.Members = append(g.Members, e.ByHost[fmt.Sprintf("cmp-%02d", i+n+1)][0].ID)
+		}
+		e.facts.ServerGroups = append(e.facts.ServerGroups, g)
+	}
+	s := e.again().Snapshot
+	s.NodeViews()
+	b.ReportAllocs()
+	for b.Loop() {
+		p, err := PlanEvacuation(s, e.facts, EvacuationRequest{})
+		if err != nil || p.Counts.Instances < 15_000 {
+			b.Fatal(p.Counts, err)
+		}
+	}
+}

@@ -1,0 +1,465 @@
+package core
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// The resource classes that every instance takes something of.
+const (
+	classVCPU   = "VCPU"
+	classPCPU   = "PCPU"
+	classMemory = "MEMORY_MB"
+	classDisk   = "DISK_GB"
+)
+
+// room is the compute hosts with what they can take: Placement's inventories less what is allocated, the hosts' zones,
+// aggregates and traits, and the members of server groups on them.
+type room struct {
+	s       *Snapshot
+	facts   *EvacuationFacts
+	classes []string                             // resource classes, by their places in all vectors
+	index   map[string]int                       // and back
+	taken   map[string]map[string]map[string]int // Placement's allocations by host and consumer
+	hosts   []*roomHost                          // by name
+	byName  map[string]*roomHost
+	groups  map[string]*ServerGroup // by instance ID
+	trial   bool                    // nobody is told why
+	unsure  bool                    // there is a host of which Placement's answer is missing
+	unknown bool                    // Placement, or which hosts are enabled and up, could not be asked
+}
+
+// roomHost is one host.
+type roomHost struct {
+	name     string
+	zone     string
+	known    bool // its inventory was read
+	capacity []int
+	most     []int // of one instance
+	used     []int
+	traits   map[string]bool
+	metadata map[string][]string // of its aggregates: values by key
+	members  map[string]int      // by server group ID: how many are on it
+	shut     string              // why nothing is scheduled to it: disabled, down; empty when something is
+	returns  bool                // it is shut for its maintenance only, and opens when that is over
+	busy     bool                // it is in maintenance in this wave
+}
+
+func newRoom(s *Snapshot, f *EvacuationFacts, groups map[string]*ServerGroup) *room {
+	r := &room{s: s, facts: f, index: map[string]int{}, byName: map[string]*roomHost{}, groups: groups, taken: map[string]map[string]map[string]int{},
+		unknown: f.missing(FactsRoom) != nil || !s.known(SourceComputeServices)}
+	classes := map[string]bool{classVCPU: true, classPCPU: true, classMemory: true, classDisk: true}
+	for _, inv := range f.Inventories {
+		for c := range inv.Classes {
+			classes[c] = true
+		}
+	}
+	r.classes = slices.Sorted(maps.Keys(classes))
+	for i, c := range r.classes {
+		r.index[c] = i
+	}
+	for _, host := range slices.Sorted(maps.Keys(s.Services)) {
+		svc := s.Services[host]
+		h := &roomHost{name: host, zone: svc.Zone, traits: map[string]bool{}, metadata: map[string][]string{}, members: map[string]int{},
+			capacity: make([]int, len(r.classes)), most: make([]int, len(r.classes)), used: make([]int, len(r.classes))}
+		switch {
+		case svc.ForcedDown:
+			h.shut = "nova-compute is forced down"
+		case !svc.Up:
+			h.shut = "nova-compute is down"
+		case !svc.Enabled && svc.DisabledReason != "":
+			h.shut = "nova-compute is disabled: " + tidy(svc.DisabledReason)
+			h.returns = svc.DisabledReason == DisabledReasonMaintenance
+		case !svc.Enabled:
+			h.shut = "nova-compute is disabled"
+		}
+		r.hosts = append(r.hosts, h)
+		r.byName[host] = h
+	}
+	for _, inv := range f.Inventories {
+		if h := r.byName[inv.Host]; h != nil && !h.known {
+			r.fill(h, inv)
+		}
+	}
+	for _, h := range r.hosts {
+		r.unsure = r.unsure || !h.known && h.shut == ""
+	}
+	for trait, hosts := range f.Traits {
+		for _, host := range hosts {
+			if h := r.byName[host]; h != nil {
+				h.traits[trait] = true
+			}
+		}
+	}
+	for _, a := range f.Aggregates {
+		for _, host := range a.Hosts {
+			if h := r.byName[host]; h != nil {
+				for key, value := range a.Metadata {
+					h.metadata[key] = append(h.metadata[key], value)
+				}
+			}
+		}
+	}
+	for i := range f.ServerGroups {
+		g := &f.ServerGroups[i]
+		for _, id := range g.Members {
+			if in := s.Instances[id]; in != nil && groups[id] == g {
+				if h := r.byName[in.Host]; h != nil {
+					h.members[g.ID]++
+				}
+			}
+		}
+	}
+	return r
+}
+
+func (r *room) fill(h *roomHost, inv HostInventory) {
+	h.known = true
+	r.taken[h.name] = inv.Allocations
+	for c, i := range inv.Classes {
+		h.capacity[r.index[c]] += i.Capacity()
+		h.most[r.index[c]] = max(h.most[r.index[c]], i.MaxUnit)
+	}
+	add := func(taken map[string]int) {
+		for c, n := range taken {
+			if i, ok := r.index[c]; ok {
+				h.used[i] += n
+			}
+		}
+	}
+	if inv.Used != nil {
+		add(inv.Used)
+		return
+	}
+	for _, taken := range inv.Allocations {
+		add(taken)
+	}
+}
+
+// needOf is what an instance takes: what Placement has allocated to it on its host, else what its flavor says.
+func (r *room) needOf(in *Instance) []int {
+	need := make([]int, len(r.classes))
+	if taken, ok := r.taken[in.Host][in.ID]; ok {
+		for c, n := range taken {
+			if at, ok := r.index[c]; ok {
+				need[at] += n
+			}
+		}
+		return need
+	}
+	cpu := classVCPU
+	if in.Flavor.ExtraSpecs["hw:cpu_policy"] == "dedicated" {
+		cpu = classPCPU
+	}
+	need[r.index[cpu]] = in.Flavor.VCPUs
+	need[r.index[classMemory]] = in.Flavor.RAMMiB
+	need[r.index[classDisk]] = in.Flavor.DiskGiB
+	for key, value := range in.Flavor.ExtraSpecs {
+		class, ok := strings.CutPrefix(key, "resources:")
+		n, err := strconv.Atoi(value)
+		if at, known := r.index[class]; ok && known && err == nil {
+			need[at] = n // a flavor may say 0 for what it does not want counted
+		}
+	}
+	return need
+}
+
+// close takes a host out of what is offered while it is in maintenance, and puts it back after. One that was disabled for
+// its maintenance is then enabled again.
+func (r *room) close(host string, busy bool) {
+	h := r.byName[host]
+	if h == nil {
+		return
+	}
+	h.busy = busy
+	if !busy && h.returns {
+		h.shut, h.returns = "", false
+		r.unsure = r.unsure || !h.known
+	}
+}
+
+// closed are the hosts to which nothing is scheduled, but for the nodes of the plan themselves.
+func (r *room) closed(s *Snapshot, nodes []string) []ClosedHost {
+	out := []ClosedHost{}
+	for _, h := range r.hosts {
+		node := h.name
+		if n := s.NodeOfHost(h.name); n != nil {
+			node = n.Name
+		}
+		if h.shut != "" && !slices.Contains(nodes, node) {
+			out = append(out, ClosedHost{tidy(s.Label(node)), h.shut})
+		}
+	}
+	slices.SortFunc(out, func(a, b ClosedHost) int { return strings.Compare(a.Host, b.Host) })
+	return out
+}
+
+// order is by size, the largest first: what is hard to place finds its place before what fits everywhere.
+func (r *room) order(all []*leaver) []*leaver {
+	sorted := slices.Clone(all)
+	memory, cpu, disk := r.index[classMemory], r.index[classVCPU], r.index[classDisk]
+	slices.SortFunc(sorted, func(a, b *leaver) int {
+		return cmp.Or(b.need[memory]-a.need[memory], b.need[cpu]-a.need[cpu], b.need[disk]-a.need[disk], strings.Compare(a.instance.ID, b.instance.ID))
+	})
+	return sorted
+}
+
+// place finds a host for each leaver, or says why there is none.
+func (r *room) place(leavers []*leaver) {
+	if r.unknown {
+		return // it is among what could not be checked
+	}
+	for _, l := range r.order(leavers) {
+		l.host = r.roomiest(l)
+		if l.host != nil {
+			r.move(l)
+		} else if !r.trial {
+			l.Reasons = append(l.Reasons, r.whyNot(l))
+		}
+	}
+}
+
+// withOneLess tries the placing without the host of their zones that has the most free memory, marks the leavers that then find none, and
+// leaves everything as it was. The host is nil when the room is not known.
+func (r *room) withOneLess(leavers []*leaver) *roomHost {
+	if r.unknown {
+		return nil
+	}
+	var lost *roomHost
+	memory := r.index[classMemory]
+	for _, h := range r.hosts {
+		if h.open() && (lost == nil || h.free(memory) > lost.free(memory)) &&
+			slices.ContainsFunc(leavers, func(l *leaver) bool { return h.name != l.from && r.inZone(h, l.instance) }) {
+			lost = h
+		}
+	}
+	if lost == nil {
+		return nil
+	}
+	type state struct {
+		used    []int
+		members map[string]int
+	}
+	before := make([]state, len(r.hosts))
+	for i, h := range r.hosts {
+		before[i] = state{slices.Clone(h.used), maps.Clone(h.members)}
+	}
+	lost.busy, r.trial = true, true
+	r.place(leavers)
+	lost.busy, r.trial = false, false
+	for i, h := range r.hosts {
+		h.used, h.members = before[i].used, before[i].members
+	}
+	for _, l := range leavers {
+		l.homeless, l.host = l.host == nil, nil
+	}
+	return lost
+}
+
+func (h *roomHost) open() bool         { return h.known && h.shut == "" && !h.busy }
+func (h *roomHost) free(class int) int { return h.capacity[class] - h.used[class] }
+
+// roomiest is the host with the most free memory among those that can take the leaver: so does Nova's scheduler weigh by
+// default.
+func (r *room) roomiest(l *leaver) *roomHost {
+	var best *roomHost
+	memory := r.index[classMemory]
+	for _, h := range r.hosts {
+		if h.open() && (best == nil || h.free(memory) > best.free(memory)) && r.refusal(h, l) == "" {
+			best = h
+		}
+	}
+	return best
+}
+
+// What a host can lack for an instance.
+const (
+	lacksZone      = "zone"
+	lacksAggregate = "aggregate"
+	lacksTrait     = "trait"
+	lacksGroup     = "group"
+)
+
+// refusal is what the host lacks for the leaver: one of the constants, or a resource class; empty when it can take it.
+func (r *room) refusal(h *roomHost, l *leaver) string {
+	if h.name == l.from || !r.inZone(h, l.instance) {
+		return lacksZone
+	}
+	return r.lacking(h, l)
+}
+
+// lacking is refusal without a look at the zone.
+func (r *room) lacking(h *roomHost, l *leaver) string {
+	for i, n := range l.need {
+		if n > 0 && (n > h.free(i) || n > h.most[i]) {
+			return r.classes[i]
+		}
+	}
+	for _, w := range l.wants {
+		if !w.met(h) {
+			return w.lacks
+		}
+	}
+	if g := r.groups[l.instance.ID]; g != nil && g.Policy == policyAntiAffinity && h.members[g.ID] >= max(g.MaxPerHost, 1) {
+		return lacksGroup
+	}
+	return ""
+}
+
+// want is something that a flavor's extra spec asks of a host.
+type want struct {
+	lacks string // what a host lacks that does not have it
+	met   func(*roomHost) bool
+}
+
+const aggregateScope = "aggregate_instance_extra_specs:"
+
+// wantsOf are what the flavor of an instance asks for, in the order of its extra specs' names: traits, and the metadata of
+// aggregates as Nova's AggregateInstanceExtraSpecsFilter reads them. What could not be read is not asked for: it is among
+// what could not be checked.
+func (r *room) wantsOf(in *Instance) []want {
+	var all []want
+	for _, key := range slices.Sorted(maps.Keys(in.Flavor.ExtraSpecs)) {
+		value := in.Flavor.ExtraSpecs[key]
+		if name, ok := strings.CutPrefix(key, aggregateScope); ok && r.facts.missing(FactsAggregates) == nil && !hasOperator(value) {
+			all = append(all, want{lacksAggregate, func(h *roomHost) bool { return slices.Contains(h.metadata[name], value) }})
+		}
+		if trait, ok := traitOf(key); ok && r.facts.missing(FactsTraits) == nil {
+			switch value {
+			case "required":
+				all = append(all, want{lacksTrait, func(h *roomHost) bool { return h.traits[trait] }})
+			case "forbidden":
+				all = append(all, want{lacksTrait, func(h *roomHost) bool { return !h.traits[trait] }})
+			}
+		}
+	}
+	return all
+}
+
+// hasOperator tells whether the value of an extra spec compares ("s== ssd", "<in> x", ">= 4") instead of being a plain word.
+func hasOperator(value string) bool {
+	return strings.HasPrefix(value, "<") || strings.ContainsAny(value, " =")
+}
+
+// traitOf is the trait that a flavor's extra spec is about.
+func traitOf(key string) (string, bool) { return strings.CutPrefix(key, "trait:") }
+
+// inZone tells whether an instance may go to a host's zone. Before 2.96 Nova does not tell which zone its user asked for, so
+// it is held to be bound to the one it is in.
+func (r *room) inZone(h *roomHost, in *Instance) bool {
+	if r.facts.PinnedZones != nil {
+		if zone, ok := r.facts.PinnedZones[in.ID]; ok {
+			return zone == "" || zone == h.zone
+		}
+	}
+	return in.Zone == "" || in.Zone == h.zone
+}
+
+// move has the leaver take its place on its new host, and give back the one it had.
+func (r *room) move(l *leaver) {
+	g := r.groups[l.instance.ID]
+	for i, n := range l.need {
+		l.host.used[i] += n
+	}
+	if g != nil {
+		l.host.members[g.ID]++
+	}
+	home := r.byName[l.from]
+	if home == nil {
+		return
+	}
+	if home.known {
+		for i, n := range l.need {
+			home.used[i] -= n
+		}
+	}
+	if g != nil {
+		home.members[g.ID]--
+	}
+}
+
+// whyNot says what the open hosts lack for the leaver, or that it cannot be told.
+func (r *room) whyNot(l *leaver) EvacuationReason {
+	in := l.instance
+	lacks := map[string]int{}
+	inZone, elsewhere, most := 0, 0, 0
+	memory := r.index[classMemory]
+	for _, h := range r.hosts {
+		if !h.open() || h.name == l.from {
+			continue
+		}
+		why := r.refusal(h, l)
+		if why == lacksZone {
+			if r.lacking(h, l) == "" {
+				elsewhere++
+			}
+			continue
+		}
+		inZone++
+		lacks[why]++
+		most = max(most, h.free(memory))
+	}
+	if r.unsure {
+		return EvacuationReason{KindRoom, LevelUnknown, "no host of which Placement tells has room for it, and of some it does not tell", ""}
+	}
+	where := "the cloud"
+	if in.Zone != "" && in.Zone != "nova" {
+		where = "zone " + tidy(in.Zone)
+	}
+	if inZone == 0 {
+		text := "no other host of " + where + " takes instances"
+		if elsewhere > 0 {
+			text += fmt.Sprintf("; %s of other zones would have room", count(elsewhere, "host"))
+		}
+		return EvacuationReason{KindZone, LevelBlocks, text, "enable a host there, stop the instance, or let it go down with the host"}
+	}
+	var parts []string
+	kind, group := KindRoom, r.groups[in.ID]
+	for _, why := range slices.Sorted(maps.Keys(lacks)) {
+		n := lacks[why]
+		switch why {
+		case lacksGroup:
+			parts = append(parts, fmt.Sprintf("%s a member of its server group %s", hostsHave(n), tidy(group.Name)))
+			kind = KindAntiAffinity
+		case lacksAggregate:
+			parts = append(parts, fmt.Sprintf("%d not in an aggregate that its flavor asks for", n))
+			kind = KindAggregate
+		case lacksTrait:
+			parts = append(parts, fmt.Sprintf("%d without a trait that its flavor asks for", n))
+			kind = KindAggregate
+		case classMemory:
+			parts = append(parts, fmt.Sprintf("%d short of memory (%d GiB wanted, at most %d GiB free)", n, gib(l.need[memory]), max(gib(most), 0)))
+		default:
+			parts = append(parts, fmt.Sprintf("%d short of %s", n, tidy(className(why))))
+		}
+	}
+	if lacks[lacksGroup] == 0 && inZone > lacks[lacksAggregate]+lacks[lacksTrait] {
+		kind = KindRoom
+	}
+	text := fmt.Sprintf("no room in %s: of %s that %s instances, %s", where, count(inZone, "host"), verb(inZone, "takes", "take"), strings.Join(parts, ", "))
+	if elsewhere > 0 {
+		text += fmt.Sprintf("; %s of other zones would have room", count(elsewhere, "host"))
+	}
+	return EvacuationReason{kind, LevelBlocks, text, "make room there, stop the instance, or let it go down with the host"}
+}
+
+func hostsHave(n int) string { return fmt.Sprintf("%d %s", n, verb(n, "has", "have")) }
+
+func gib(mib int) int { return mib / 1024 }
+
+// className is an operator's word for a resource class.
+func className(class string) string {
+	switch class {
+	case classVCPU:
+		return "vCPUs"
+	case classPCPU:
+		return "pinned CPUs"
+	case classDisk:
+		return "disk"
+	}
+	return class
+}

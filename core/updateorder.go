@@ -1,0 +1,46 @@
+package core
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// UpdateOrder are the names of the nodes in the order in which the update takes them: by the index of their update group,
+// then by their own upgrade index, of which one that is not set comes last (mosk-facts 1.10, 5.3).
+func UpdateOrder(m *ManagementInventory) []string {
+	if m == nil {
+		return nil
+	}
+	indexes := map[string]int{}
+	usual := 1 // of the default group, which machines without a label are in
+	for _, g := range m.Groups {
+		indexes[g.Name] = g.Index
+		if g.Name == m.Cluster+"-default" {
+			usual = g.Index
+		}
+	}
+	of := func(machine Machine) int {
+		if i, ok := indexes[machine.Group]; ok {
+			return i
+		}
+		return usual
+	}
+	last := func(index int) int {
+		if index == 0 {
+			return int(^uint(0) >> 1)
+		}
+		return index
+	}
+	machines := slices.Clone(m.Machines)
+	slices.SortFunc(machines, func(a, b Machine) int {
+		return cmp.Or(of(a)-of(b), strings.Compare(a.Group, b.Group), cmp.Compare(last(a.Index), last(b.Index)), strings.Compare(a.Name, b.Name))
+	})
+	var nodes []string
+	for _, machine := range machines {
+		if machine.Node != "" {
+			nodes = append(nodes, machine.Node)
+		}
+	}
+	return nodes
+}

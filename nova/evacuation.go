@@ -1,0 +1,285 @@
+package nova
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"strconv"
+	"sync"
+
+	"lockstep/core"
+)
+
+var _ core.EvacuationReader = (*Client)(nil)
+
+// EvacuationFacts implements core.EvacuationReader: it reads each list once, a few at a time, and what cannot be read is
+// missing.
+func (c *Client) EvacuationFacts(ctx context.Context, hosts, traits []string, progress core.InventoryProgress) core.EvacuationFacts {
+	if progress == nil {
+		progress = func(string, int) {}
+	}
+	var f core.EvacuationFacts
+	lists := []struct {
+		what string
+		read func() (int, error)
+	}{
+		{core.FactsRoom, func() (n int, err error) {
+			f.Inventories, err = c.listRoom(ctx, hosts, progress)
+			return len(f.Inventories), err
+		}},
+		{core.FactsGroups, func() (n int, err error) {
+			f.ServerGroups, err = c.listServerGroups(ctx)
+			return len(f.ServerGroups), err
+		}},
+		{core.FactsAggregates, func() (n int, err error) {
+			f.Aggregates, err = c.listAggregates(ctx)
+			return len(f.Aggregates), err
+		}},
+		{core.FactsTraits, func() (n int, err error) {
+			f.Traits, err = c.listTraits(ctx, traits)
+			return len(f.Traits), err
+		}},
+		{core.FactsZones, func() (n int, err error) {
+			f.PinnedZones, err = c.listPinnedZones(ctx, hosts)
+			return len(f.PinnedZones), err
+		}},
+		{core.FactsVolumes, func() (n int, err error) {
+			f.Volumes, err = c.listVolumes(ctx)
+			return len(f.Volumes), err
+		}},
+		{core.FactsPorts, func() (n int, err error) {
+			f.Ports, err = c.listDevicePorts(ctx, hosts)
+			return len(f.Ports), err
+		}},
+	}
+	missing := make([]core.MissingFacts, len(lists))
+	slots := make(chan struct{}, inventoryReads)
+	var group sync.WaitGroup
+	for i, list := range lists {
+		group.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			n, err := list.read()
+			if err != nil {
+				missing[i] = core.MissingFacts{What: list.what, Err: asAPIError(err, "read "+list.what)}
+				return
+			}
+			progress(list.what, n)
+		})
+	}
+	group.Wait()
+	if s := c.current.Load(); s != nil {
+		f.Microversion = int(s.versions.max)
+	}
+	f.Missing = withOwnOnly(slices.DeleteFunc(missing, func(m core.MissingFacts) bool { return m.Err == nil }))
+	return f
+}
+
+// ownOnly are the lists of which a login that is no administrator's gets its own project's part, without a word.
+var ownOnly = []string{core.FactsGroups, core.FactsZones, core.FactsVolumes, core.FactsPorts}
+
+// withOwnOnly adds the lists that look whole and are not: where Placement or Nova refuses what only administrators may read,
+// the others have told no more than what one project has.
+func withOwnOnly(missing []core.MissingFacts) []core.MissingFacts {
+	i := slices.IndexFunc(missing, func(m core.MissingFacts) bool {
+		return m.Err.Kind == core.ErrForbidden && (m.What == core.FactsRoom || m.What == core.FactsAggregates)
+	})
+	if i < 0 {
+		return missing
+	}
+	for _, what := range ownOnly {
+		if slices.ContainsFunc(missing, func(m core.MissingFacts) bool { return m.What == what }) {
+			continue
+		}
+		err := *missing[i].Err
+		err.Call, err.Message = "list "+what, "this login is no administrator's: it is told of its own project only"
+		missing = append(missing, core.MissingFacts{What: what, Err: &err})
+	}
+	return missing
+}
+
+type pinnedPage struct {
+	Servers []struct {
+		ID     string  `json:"id"`
+		Pinned *string `json:"pinned_availability_zone"` // since 2.96; null when its user asked for none
+	} `json:"servers"`
+	Links []link `json:"servers_links"`
+}
+
+func (p *pinnedPage) check() error {
+	if p.Servers == nil {
+		return errShape("a list of servers")
+	}
+	return nil
+}
+
+// listPinnedZones reads which zones the users of instances have asked for, on the hosts or, without any, everywhere. It is
+// nil where the cloud does not tell (before 2.96).
+func (c *Client) listPinnedZones(ctx context.Context, hosts []string) (map[string]string, error) {
+	a := action{call: "read which zones instances are bound to", policy: actionListServers.policy}
+	if len(hosts) == 0 {
+		hosts = []string{""}
+	}
+	var zones map[string]string
+	err := c.call(ctx, a, func(s *session) error {
+		zones = nil
+		if !s.versions.has(vPinnedZone) {
+			return nil
+		}
+		zones = map[string]string{}
+		sc := at(s.compute, vPinnedZone)
+		for _, host := range hosts {
+			values := url.Values{"all_tenants": {"True"}, "limit": {strconv.Itoa(pageSize)}}
+			set(values, "host", host)
+			marker := ""
+			for page := range maxPages + 1 {
+				if page == maxPages {
+					return errShape("a list of servers: it has no end")
+				}
+				set(values, "marker", marker)
+				var doc pinnedPage
+				if err := c.get(ctx, sc, sc.ServiceURL("servers", "detail")+"?"+values.Encode(), &doc); err != nil {
+					return err
+				}
+				for _, server := range doc.Servers {
+					zones[server.ID] = ""
+					if server.Pinned != nil {
+						zones[server.ID] = *server.Pinned
+					}
+				}
+				n := len(doc.Servers)
+				if n == 0 || !hasNext(doc.Links) || doc.Servers[n-1].ID == marker {
+					break
+				}
+				marker = doc.Servers[n-1].ID
+			}
+		}
+		return nil
+	})
+	return zones, err
+}
+
+type portPage struct {
+	Ports []struct {
+		ID       string `json:"id"`
+		Device   string `json:"device_id"`
+		VNICType string `json:"binding:vnic_type"`
+	} `json:"ports"`
+	Links []link `json:"ports_links"`
+}
+
+func (p *portPage) check() error {
+	if p.Ports == nil {
+		return errShape("a list of ports")
+	}
+	return nil
+}
+
+// plainPorts are the kinds of ports that go along with any live migration.
+var plainPorts = []string{"", "normal", "virtio-forwarder"}
+
+// listDevicePorts reads the ports that are more than a plain one, of the hosts or, without any, of all. Neutron does not
+// filter by their kind, so all are read, page by page, with nothing but what is needed.
+func (c *Client) listDevicePorts(ctx context.Context, hosts []string) ([]core.Port, error) {
+	a := action{call: "list ports", policy: "get_port"}
+	all := []core.Port{}
+	err := c.call(ctx, a, func(s *session) error {
+		all = all[:0]
+		if s.network == nil {
+			return s.networkErr
+		}
+		values := url.Values{"fields": {"id", "device_id", "binding:vnic_type"}, "limit": {strconv.Itoa(pageSize)}}
+		if len(hosts) > 0 {
+			values["binding:host_id"] = hosts
+		}
+		marker := ""
+		for range maxPages {
+			set(values, "marker", marker)
+			var page portPage
+			if err := c.get(ctx, s.network, s.network.ServiceURL("ports")+"?"+values.Encode(), &page); err != nil {
+				return err
+			}
+			for _, p := range page.Ports {
+				if p.Device != "" && !slices.Contains(plainPorts, p.VNICType) {
+					all = append(all, core.Port{ID: p.ID, Instance: p.Device, VNICType: p.VNICType})
+				}
+			}
+			n := len(page.Ports)
+			if n == 0 || !hasNext(page.Links) || page.Ports[n-1].ID == marker {
+				return nil
+			}
+			marker = page.Ports[n-1].ID
+		}
+		return errShape("a list of ports: it has no end")
+	})
+	return all, err
+}
+
+type volumePage struct {
+	Volumes []struct {
+		ID          string `json:"id"`
+		Name        string `json:"name"`
+		Host        string `json:"os-vol-host-attr:host"`
+		Encrypted   bool   `json:"encrypted"`
+		Attachments []struct {
+			Server string `json:"server_id"`
+		} `json:"attachments"`
+	} `json:"volumes"`
+	Links []link `json:"volumes_links"`
+}
+
+func (p *volumePage) check() error {
+	if p.Volumes == nil {
+		return errShape("a list of volumes")
+	}
+	return nil
+}
+
+// volumeTypes are the names that catalogs have for Cinder's API version 3, the official one first.
+var volumeTypes = []string{"block-storage", "volumev3", "volume"}
+
+// listVolumes reads the volumes of all projects that are attached to instances.
+func (c *Client) listVolumes(ctx context.Context) ([]core.Volume, error) {
+	a := action{call: "list volumes", policy: "volume:get_all"}
+	all := []core.Volume{}
+	err := c.call(ctx, a, func(s *session) error {
+		all = all[:0]
+		sc, err := c.endpoint(s.provider, volumeTypes[0])
+		for _, kind := range volumeTypes[1:] {
+			if err == nil {
+				break
+			}
+			sc, err = c.endpoint(s.provider, kind)
+		}
+		if err != nil {
+			return err
+		}
+		values := url.Values{"all_tenants": {"True"}, "limit": {strconv.Itoa(pageSize)}}
+		marker := ""
+		for range maxPages {
+			set(values, "marker", marker)
+			var page volumePage
+			if err := c.get(ctx, sc, sc.ServiceURL("volumes", "detail")+"?"+values.Encode(), &page); err != nil {
+				return err
+			}
+			for _, v := range page.Volumes {
+				volume := core.Volume{ID: v.ID, Name: v.Name, Host: v.Host, Encrypted: v.Encrypted}
+				for _, at := range v.Attachments {
+					if at.Server != "" {
+						volume.Instances = append(volume.Instances, at.Server)
+					}
+				}
+				if len(volume.Instances) > 0 {
+					all = append(all, volume)
+				}
+			}
+			n := len(page.Volumes)
+			if n == 0 || !hasNext(page.Links) || page.Volumes[n-1].ID == marker {
+				return nil
+			}
+			marker = page.Volumes[n-1].ID
+		}
+		return errShape("a list of volumes: it has no end")
+	})
+	return all, err
+}

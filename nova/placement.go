@@ -1,0 +1,350 @@
+package nova
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/gophercloud/gophercloud/v2"
+
+	"lockstep/core"
+)
+
+// placementVersion is the microversion of Placement's API that has all that is asked for: root_provider_uuid (1.14) and the
+// parameter required (1.18).
+const placementVersion = "1.18"
+
+// placementReads is how many resource providers are read at the same time. The limiter still spaces their requests out.
+const placementReads = 4
+
+// tellEvery is after how many hosts the progress is told.
+const tellEvery = 50
+
+var actionPlacement = action{call: "read what the hosts have and what is taken of it", policy: "placement:resource_providers:list"}
+
+type providerPage struct {
+	Providers []struct {
+		ID   string `json:"uuid"`
+		Name string `json:"name"`
+		Root string `json:"root_provider_uuid"`
+	} `json:"resource_providers"`
+}
+
+func (p *providerPage) check() error {
+	if p.Providers == nil {
+		return errShape("a list of resource providers")
+	}
+	return nil
+}
+
+type inventoryDocument struct {
+	Inventories map[string]struct {
+		Total    int     `json:"total"`
+		Reserved int     `json:"reserved"`
+		MaxUnit  int     `json:"max_unit"`
+		Ratio    float64 `json:"allocation_ratio"`
+	} `json:"inventories"`
+}
+
+func (d *inventoryDocument) check() error {
+	if d.Inventories == nil {
+		return errShape("inventories")
+	}
+	return nil
+}
+
+type allocationDocument struct {
+	Allocations map[string]struct {
+		Resources map[string]int `json:"resources"`
+	} `json:"allocations"`
+}
+
+func (d *allocationDocument) check() error {
+	if d.Allocations == nil {
+		return errShape("allocations")
+	}
+	return nil
+}
+
+func (c *Client) placement(s *session) (*gophercloud.ServiceClient, error) {
+	sc, err := c.endpoint(s.provider, "placement")
+	if err != nil {
+		return nil, err
+	}
+	sc.Microversion = placementVersion
+	return sc, nil
+}
+
+// listProviders reads the resource providers that the query finds.
+func (c *Client) listProviders(ctx context.Context, sc *gophercloud.ServiceClient, query url.Values) (*providerPage, error) {
+	var page providerPage
+	path := sc.ServiceURL("resource_providers")
+	if len(query) > 0 {
+		path += "?" + query.Encode()
+	}
+	return &page, c.get(ctx, sc, path, &page)
+}
+
+// hostsByProvider are the compute hosts by the names of their resource providers, which are those of the hypervisors.
+func (c *Client) hostsByProvider(ctx context.Context) (map[string]string, error) {
+	hypervisors, err := c.listHypervisors(ctx)
+	if err != nil {
+		return nil, err
+	}
+	hosts := make(map[string]string, len(hypervisors))
+	for _, h := range hypervisors {
+		hosts[h.Name] = h.Host
+	}
+	return hosts, nil
+}
+
+// listRoom reads what all compute hosts have and what is taken of it. A host's provider and those below it (of its NUMA
+// cells, devices) are taken together. Providers that belong to no compute host are left out.
+//
+// One request tells capacity and usage of every host that has a CPU left; only hosts that it does not tell of are asked one
+// by one. Who takes it is asked for the hosts that are given, for all when there are none.
+func (c *Client) listRoom(ctx context.Context, of []string, progress core.InventoryProgress) ([]core.HostInventory, error) {
+	hypervisors, err := c.listHypervisors(ctx)
+	if err != nil {
+		return nil, err
+	}
+	byName := make(map[string]core.Hypervisor, len(hypervisors))
+	for _, h := range hypervisors {
+		byName[h.Name] = h
+	}
+	var all []core.HostInventory
+	err = c.call(ctx, actionPlacement, func(s *session) error {
+		sc, err := c.placement(s)
+		if err != nil {
+			return err
+		}
+		page, err := c.listProviders(ctx, sc, nil)
+		if err != nil {
+			return err
+		}
+		summaries := c.summaries(ctx, sc)
+		names := map[string]string{}
+		for _, p := range page.Providers {
+			names[p.ID] = p.Name
+		}
+		byHost := map[string]*core.HostInventory{}
+		var tasks []providerTask
+		for _, p := range page.Providers {
+			hypervisor, ok := byName[names[cmp.Or(p.Root, p.ID)]]
+			if !ok {
+				continue
+			}
+			host := hypervisor.Host
+			if byHost[host] == nil {
+				byHost[host] = &core.HostInventory{Host: host, Classes: map[string]core.ClassInventory{}, Used: map[string]int{}}
+			}
+			task := providerTask{id: p.ID, to: byHost[host], taken: len(of) == 0 || slices.Contains(of, host)}
+			if summary, ok := summaries[p.ID]; ok {
+				summary.addTo(byHost[host], hypervisor)
+			} else {
+				task.inventory = true
+			}
+			if task.taken || task.inventory {
+				tasks = append(tasks, task)
+			}
+		}
+		if err := c.readProviders(ctx, sc, tasks, progress); err != nil {
+			return err
+		}
+		all = all[:0]
+		for _, inv := range byHost {
+			all = append(all, *inv)
+		}
+		return nil
+	})
+	slices.SortFunc(all, func(a, b core.HostInventory) int { return strings.Compare(a.Host, b.Host) })
+	return all, err
+}
+
+// providerTask is what is still to be read of a resource provider.
+type providerTask struct {
+	id        string
+	to        *core.HostInventory
+	inventory bool // what it has and how much is taken of it
+	taken     bool // by whom
+}
+
+// readProviders carries out the tasks, some at the same time.
+func (c *Client) readProviders(ctx context.Context, sc *gophercloud.ServiceClient, tasks []providerTask, progress core.InventoryProgress) error {
+	var (
+		group   sync.WaitGroup
+		mu      sync.Mutex // guards the inventories, first and read
+		first   error
+		read    int
+		next    atomic.Int64
+		stopped atomic.Bool
+	)
+	for range placementReads {
+		group.Go(func() {
+			for !stopped.Load() {
+				i := int(next.Add(1)) - 1
+				if i >= len(tasks) {
+					return
+				}
+				inv, taken, err := c.readProvider(ctx, sc, tasks[i])
+				mu.Lock()
+				switch {
+				case err != nil:
+					stopped.Store(true)
+					if first == nil {
+						first = err
+					}
+				default:
+					merge(tasks[i], inv, taken)
+					if read++; read%tellEvery == 0 {
+						progress("hosts' allocations", read)
+					}
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	group.Wait()
+	return first
+}
+
+// readProvider reads one resource provider. One that has gone meanwhile has nothing.
+func (c *Client) readProvider(ctx context.Context, sc *gophercloud.ServiceClient, task providerTask) (inv inventoryDocument, taken allocationDocument, err error) {
+	if task.inventory {
+		err = c.get(ctx, sc, sc.ServiceURL("resource_providers", task.id, "inventories"), &inv)
+	}
+	if err == nil {
+		err = c.get(ctx, sc, sc.ServiceURL("resource_providers", task.id, "allocations"), &taken)
+	}
+	if statusOf(err) == http.StatusNotFound {
+		return inventoryDocument{}, allocationDocument{}, nil
+	}
+	return inv, taken, err
+}
+
+// candidatesVersion is the microversion of Placement's API in which the candidates come with all resource classes (1.27) of
+// whole trees of providers (1.29).
+const candidatesVersion = "1.29"
+
+type candidatesDocument struct {
+	Summaries map[string]providerSummary `json:"provider_summaries"`
+}
+
+// providerSummary is a resource provider as the allocation candidates have it.
+type providerSummary struct {
+	Resources map[string]struct {
+		Capacity int `json:"capacity"`
+		Used     int `json:"used"`
+	} `json:"resources"`
+}
+
+func (d *candidatesDocument) check() error {
+	if d.Summaries == nil {
+		return errShape("allocation candidates")
+	}
+	return nil
+}
+
+// summaries are the resource providers of all hosts with a CPU left, shared or to pin. Where Placement does not answer the
+// question they are none: then each host is asked by itself.
+func (c *Client) summaries(ctx context.Context, sc *gophercloud.ServiceClient) map[string]providerSummary {
+	asked := *sc
+	asked.Microversion = candidatesVersion
+	found := map[string]providerSummary{}
+	for _, class := range []string{"VCPU", "PCPU"} {
+		var doc candidatesDocument
+		if err := c.get(ctx, &asked, asked.ServiceURL("allocation_candidates")+"?"+url.Values{"resources": {class + ":1"}}.Encode(), &doc); err == nil {
+			maps.Copy(found, doc.Summaries)
+		}
+	}
+	return found
+}
+
+// addTo adds what a summary tells to its host. How much one instance may take it does not tell: that is what the hypervisor
+// has, where Nova tells so.
+func (s providerSummary) addTo(to *core.HostInventory, h core.Hypervisor) {
+	most := map[string]int{"VCPU": h.VCPUs, "MEMORY_MB": h.RAMMiB, "DISK_GB": h.DiskGiB}
+	for class, r := range s.Resources {
+		sum := to.Classes[class]
+		sum.Ratio, sum.Total = 1, sum.Total+r.Capacity
+		sum.MaxUnit = max(sum.MaxUnit, cmp.Or(most[class], r.Capacity))
+		to.Classes[class] = sum
+		to.Used[class] += r.Used
+	}
+}
+
+// merge adds what was read of a provider to its host. Capacities are summed up, as those of one provider can have another
+// ratio than those of the next.
+func merge(task providerTask, inv inventoryDocument, taken allocationDocument) {
+	to := task.to
+	for class, i := range inv.Inventories {
+		own := core.ClassInventory{Total: i.Total, Reserved: i.Reserved, MaxUnit: i.MaxUnit, Ratio: i.Ratio}
+		sum, known := to.Classes[class]
+		if known {
+			own = core.ClassInventory{Total: sum.Capacity() + own.Capacity(), MaxUnit: max(sum.MaxUnit, own.MaxUnit), Ratio: 1}
+		}
+		to.Classes[class] = own
+	}
+	for consumer, a := range taken.Allocations {
+		for class, n := range a.Resources {
+			if task.inventory {
+				to.Used[class] += n
+			}
+			if !task.taken {
+				continue
+			}
+			if to.Allocations == nil {
+				to.Allocations = map[string]map[string]int{}
+			}
+			if to.Allocations[consumer] == nil {
+				to.Allocations[consumer] = map[string]int{}
+			}
+			to.Allocations[consumer][class] += n
+		}
+	}
+}
+
+// listTraits finds the hosts that have each of the traits. One that Placement does not know no host has.
+func (c *Client) listTraits(ctx context.Context, traits []string) (map[string][]string, error) {
+	found := map[string][]string{}
+	if len(traits) == 0 {
+		return found, nil
+	}
+	hosts, err := c.hostsByProvider(ctx)
+	if err != nil {
+		return nil, err
+	}
+	a := actionPlacement
+	a.call = "find the hosts that have a trait"
+	err = c.call(ctx, a, func(s *session) error {
+		sc, err := c.placement(s)
+		if err != nil {
+			return err
+		}
+		for _, trait := range traits {
+			page, err := c.listProviders(ctx, sc, url.Values{"required": {trait}})
+			if statusOf(err) == http.StatusBadRequest {
+				found[trait] = nil
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			found[trait] = nil
+			for _, p := range page.Providers {
+				if host, ok := hosts[p.Name]; ok {
+					found[trait] = append(found[trait], host)
+				}
+			}
+			slices.Sort(found[trait])
+		}
+		return nil
+	})
+	return found, err
+}
