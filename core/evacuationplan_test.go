@@ -309,7 +309,7 @@ func TestARemedyIsThatOfTheState(t *testing.T) {
 	e := newEvacuationScene(2)
 	in := e.guest("cmp-01", "web", 8)
 	in.Status, in.VMState = "VERIFY_RESIZE", "resized"
-	if x := theInstance(t, e.plan(t, "cmp-01"), "web"); x.Reasons[0].Remedy != "confirm or revert the resize first" {
+	if x := theInstance(t, e.plan(t, "cmp-01"), "web"); x.Reasons[0].Remedy != nothingMoves[in.Status] {
 		t.Errorf("%+v", x.Reasons)
 	}
 }
