@@ -71,6 +71,7 @@ func cleanRunes(s string) string {
 		case r == '\n' || r == '\r' || r == '\t' || unicode.Is(unicode.Z, r):
 			b.WriteByte(' ')
 		case hidden(r):
+			continue // and it does not part the marks around it
 		case unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Me, r):
 			// An accent or two is a name in some language; a hundred is an attack on the lines above and below.
 			if marks++; marks <= 2 && b.Len() > 0 {
