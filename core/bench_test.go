@@ -327,6 +327,16 @@ func (c *testCloud) ResetState(_ context.Context, id string) error {
 	})
 }
 
+func (c *testCloud) Evacuate(_ context.Context, id string) error {
+	return c.action("evacuate", id, func(in *Instance) error {
+		if svc := c.services[in.Host]; svc.Up {
+			return conflict("Compute service of %s is still in use.", in.Host)
+		}
+		in.Host, in.Status, in.VMState, in.Power = "cmp-2", "ACTIVE", "active", PowerRunning
+		return nil
+	})
+}
+
 func (c *testCloud) Shelve(_ context.Context, id string) error {
 	return c.action("shelve", id, func(in *Instance) error {
 		in.Status, in.VMState, in.Power, in.Host = "SHELVED_OFFLOADED", "shelved_offloaded", PowerShutdown, ""

@@ -14,6 +14,7 @@ type instanceRule struct {
 	idle     bool     // no task and no migration may be under way
 	target   bool     // another host has to be able to take it
 	runs     bool     // its guest has to run
+	dead     bool     // nova-compute of its host has to be down, not up
 	offHost  bool     // it may be on no host; then it needs one
 	running  []string // statuses of the live migration that it acts on; empty when it acts on none
 	risk     Risk
@@ -75,6 +76,12 @@ var instanceRules = map[IntentKind]instanceRule{
 		why:     "It was shelved; nobody else brings it back.",
 		then:    "It is started on a host that the scheduler chooses, or where it still is.",
 		undo:    "shelve it again"},
+	IntentEvacuate: {verb: "evacuate", title: "rebuild %s on another host", statuses: []string{"ACTIVE", "SHUTOFF", "ERROR"}, idle: true, target: true, dead: true,
+		risk: RiskHighest, typed: true, command: []string{"openstack", "server", "evacuate"},
+		why: "Its host is down, and nothing moves it off it. Nova starts it anew on another host, from its volumes or from shared storage; what was in its memory is lost, " +
+			"and a disk on the host's own storage is made anew from its image. Be sure that the host is off: a guest that still runs there writes to the same disks, and destroys them.",
+		then: "It is down until it is rebuilt. When the old host comes back, its nova-compute removes what is left of it there.",
+	},
 	IntentAbortMigration: {verb: "abort the live migration of", running: []string{"queued", "preparing", "running"}, risk: RiskMedium,
 		command: []string{"openstack", "--os-compute-api-version", "2.65", "server", "migration", "abort"},
 		why:     "A migration that does not come to an end holds up all that follow it.",
@@ -140,7 +147,11 @@ func (p *planner) instanceAction() {
 	} else {
 		p.guardStatus(in, rule)
 		p.guardIdle(in, m)
-		p.guardComputeUp(in, m)
+		if rule.dead {
+			p.guardComputeDown(in)
+		} else {
+			p.guardComputeUp(in, m)
+		}
 	}
 	if rule.target || rule.offHost && in.Host == "" {
 		p.guardTarget(in)
@@ -253,6 +264,27 @@ func (p *planner) guardComputeUp(in *Instance, m *Migration) {
 	p.guard(g)
 }
 
+// hostDown tells whether nova-compute of the host is known to be down.
+func (s *Snapshot) hostDown(host string) bool {
+	svc := s.Services[host]
+	return svc != nil && (!svc.Up || svc.ForcedDown)
+}
+
+// guardComputeDown holds when nova-compute of its host is down: Nova evacuates off no other. That the host itself is off
+// nothing here can see.
+func (p *planner) guardComputeDown(in *Instance) {
+	g := Guard{ID: "compute-down", Text: "nova-compute of its host is down", Holds: p.s.hostDown(in.Host), Answer: "down on " + p.s.hostLabel(in.Host), Remedy: "migrate it"}
+	switch svc := p.s.Services[in.Host]; {
+	case svc == nil:
+		g.Answer, g.Remedy = "not known", ""
+	case !g.Holds:
+		g.Answer = "up on " + p.s.hostLabel(in.Host)
+	default:
+		p.fact("service", svc.ID)
+	}
+	p.guard(g)
+}
+
 // guardTarget holds when at least one other host of its zone could take the instance. Whether there is room the scheduler
 // alone knows.
 func (p *planner) guardTarget(in *Instance) {
@@ -347,6 +379,8 @@ func (s *Snapshot) waysFor(v InstanceView) []IntentKind {
 		return nil
 	}
 	switch {
+	case s.hostDown(in.Host) && slices.Contains(instanceRules[IntentEvacuate].statuses, in.Status):
+		return []IntentKind{IntentEvacuate}
 	case in.Status == "ACTIVE" && noRoom(v):
 		return []IntentKind{IntentStop, IntentTagPowerOff, IntentShelve, IntentLiveMigrate, IntentColdMigrate}
 	case in.Status == "ACTIVE":

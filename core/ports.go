@@ -61,6 +61,8 @@ type OpenStackWriter interface {
 	ForceCompleteMigration(ctx context.Context, instanceID string, migrationID int) error
 	// ResetState writes ACTIVE into Nova's record of an instance and clears its task; nothing is done on its host.
 	ResetState(ctx context.Context, instanceID string) error
+	// Evacuate rebuilds the instance on another host that the scheduler chooses; its own has to be down.
+	Evacuate(ctx context.Context, instanceID string) error
 	Shelve(ctx context.Context, instanceID string) error
 	Unshelve(ctx context.Context, instanceID string) error
 	// SetTags replaces all tags of an instance in one call.

@@ -27,7 +27,7 @@ func (s *Snapshot) Procedure(key ProcedureKey) (Procedure, bool) {
 
 // instanceIntents is the order in which what fits an instance is offered.
 var instanceIntents = []IntentKind{IntentAbortMigration, IntentForceComplete, IntentConfirmResize, IntentRevertResize, IntentLiveMigrate,
-	IntentColdMigrate, IntentStart, IntentUnshelve, IntentResetState, IntentStop, IntentShelve}
+	IntentEvacuate, IntentColdMigrate, IntentStart, IntentUnshelve, IntentResetState, IntentStop, IntentShelve}
 
 // instanceProcedure is everything that can be done with one instance.
 func (s *Snapshot) instanceProcedure(id string) (Procedure, bool) {
@@ -81,7 +81,7 @@ func (s *Snapshot) fits(v InstanceView) []IntentKind {
 		out = slices.Clone(s.waysFor(v))
 	}
 	for _, kind := range instanceIntents {
-		if slices.Contains(instanceRules[kind].statuses, in.Status) && !slices.Contains(out, kind) {
+		if slices.Contains(instanceRules[kind].statuses, in.Status) && !slices.Contains(out, kind) && (!instanceRules[kind].dead || s.hostDown(in.Host)) {
 			out = append(out, kind)
 		}
 	}

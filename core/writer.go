@@ -215,12 +215,29 @@ func (w *instanceWriter) check(ctx context.Context) error {
 	case instanceRules[w.change.Do].runs && in.Power != PowerRunning:
 		return refuse("the guest of %s does not run now: power state %s", in.Name, in.Power)
 	}
+	if instanceRules[w.change.Do].dead {
+		if err := w.hostIsDead(ctx, in.Host); err != nil {
+			return err
+		}
+	}
 	ms, err := w.nova.MigrationsOf(ctx, in.ID)
 	if err != nil {
 		return err
 	}
 	for _, m := range ms {
 		w.known = max(w.known, m.ID)
+	}
+	return nil
+}
+
+// hostIsDead asks Nova itself whether nova-compute of the host is down.
+func (w *instanceWriter) hostIsDead(ctx context.Context, host string) error {
+	svc, err := w.nova.ComputeService(ctx, host)
+	switch {
+	case err != nil:
+		return err
+	case svc.Up && !svc.ForcedDown:
+		return refuse("nova-compute of %s is up now", w.label(host))
 	}
 	return nil
 }
@@ -246,6 +263,8 @@ func (w *instanceWriter) write(ctx context.Context) error {
 		return w.nova.Shelve(ctx, id)
 	case IntentUnshelve:
 		return w.nova.Unshelve(ctx, id)
+	case IntentEvacuate:
+		return w.nova.Evacuate(ctx, id)
 	case IntentAbortMigration:
 		return w.nova.AbortMigration(ctx, id, w.change.MigrationID)
 	case IntentForceComplete:
@@ -262,6 +281,8 @@ func (w *instanceWriter) outcome(ctx context.Context, began time.Time) outcome {
 	switch w.change.Do {
 	case IntentLiveMigrate, IntentColdMigrate:
 		return w.migrated(ctx, in)
+	case IntentEvacuate:
+		return w.rebuilt(ctx, in)
 	case IntentAbortMigration, IntentForceComplete:
 		return w.settled(ctx, in)
 	}
@@ -299,6 +320,28 @@ func (w *instanceWriter) migrated(ctx context.Context, in *Instance) outcome {
 		text = "the migration ended, and the instance is still on " + w.label(in.Host)
 	}
 	return outcome{state: OperationVerifying, text: text}
+}
+
+// rebuilt judges an evacuation: the instance is on another host, and nothing is done with it any more.
+func (w *instanceWriter) rebuilt(ctx context.Context, in *Instance) outcome {
+	m, err := w.newest(ctx)
+	if err != nil {
+		return outcome{err: err}
+	}
+	switch {
+	case in.TaskState != "" || m != nil && m.Running():
+		w.begun = true
+		return outcome{state: OperationVerifying, moving: true, text: textOf(in.TaskState, "it is being rebuilt")}
+	case in.Host != w.change.Host && in.Host != "" && in.Status != "ERROR":
+		return outcome{state: OperationDone, text: "is " + in.Status + " on " + w.label(in.Host)}
+	case m != nil && m.Failed() || in.Status == "ERROR" && w.change.Status != "ERROR":
+		text := "it was not rebuilt"
+		if m != nil {
+			text += because(m.Failure)
+		}
+		return outcome{state: OperationFailed, text: text + because(in.Fault)}
+	}
+	return outcome{state: OperationVerifying, text: "Nova took it, but the instance is on " + w.label(in.Host) + " still"}
 }
 
 // settled judges an abort or a force-complete: the migration has to come to its end.

@@ -23,6 +23,7 @@ const (
 	vLocked           microversion = 9  // servers: locked
 	vForcedDown       microversion = 11 // services: forced_down
 	vGroupProject     microversion = 13 // server groups: project_id
+	vEvacuate         microversion = 14 // evacuate: Nova finds out by itself whether the storage is shared
 	vDeletedActions   microversion = 21 // actions of deleted servers
 	vForceComplete    microversion = 22 // force a running live migration to complete
 	vProgress         microversion = 23 // os-migrations: migration_type; servers/{id}/migrations

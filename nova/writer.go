@@ -128,6 +128,13 @@ func (w *Writer) Start(ctx context.Context, instanceID string) error {
 	return w.act(ctx, a, instanceID, vBase, map[string]any{"os-start": nil}, http.StatusAccepted)
 }
 
+// Evacuate implements core.OpenStackWriter. Before 2.14 Nova wants to be told whether the storage is shared; from then on it
+// finds out by itself.
+func (w *Writer) Evacuate(ctx context.Context, instanceID string) error {
+	a := action{call: "evacuate instance " + instanceID, policy: "os_compute_api:os-evacuate"}
+	return w.act(ctx, a, instanceID, vEvacuate, map[string]any{"evacuate": map[string]any{}}, http.StatusOK)
+}
+
 // AbortMigration implements core.OpenStackWriter. A queued migration can be aborted from 2.65 on, a running one from 2.24.
 func (w *Writer) AbortMigration(ctx context.Context, instanceID string, migrationID int) error {
 	a := action{call: fmt.Sprintf("abort migration %d of instance %s", migrationID, instanceID), policy: "os_compute_api:servers:migrations:delete"}

@@ -339,6 +339,8 @@ func doing(c core.InstanceAction) string {
 		return "Start"
 	case core.IntentResetState:
 		return "Write ACTIVE into Nova's record of"
+	case core.IntentEvacuate:
+		return "Evacuate"
 	case core.IntentShelve:
 		return "Shelve"
 	case core.IntentUnshelve:
