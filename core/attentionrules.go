@@ -34,6 +34,7 @@ var attentionRules = []func(*attentionFacts){
 	(*attentionFacts).nodes,
 	(*attentionFacts).instances,
 	(*attentionFacts).tagsLeft,
+	(*attentionFacts).afterUpdate,
 	(*attentionFacts).operations,
 	(*attentionFacts).writing,
 	(*attentionFacts).sources,
