@@ -43,10 +43,16 @@ func (m *Model) updateLine(w int) line {
 		parts = append(parts, one(themes.Warn, "maintenance by hand"))
 	case !u.Running && u.Phase.State == core.PhaseDone:
 		parts = append(parts, one(themes.Good, "update done"))
+		if left, over := s.AfterUpdateLeft(); over && left > 0 {
+			parts = append(parts, line{txt(themes.Needs, fmt.Sprintf("%d left", left)), txt(themes.Dim, m.afterKey())})
+		}
 	case !u.Running && !u.Known:
 		parts = append(parts, one(themes.Warn, "update not known"))
 	case !u.Running:
 		parts = append(parts, one(themes.Dim, "no update runs"))
+		if left, over := s.AfterUpdateLeft(); over && left > 0 {
+			parts = append(parts, line{txt(themes.Needs, fmt.Sprintf("%d left", left)), txt(themes.Dim, m.afterKey())})
+		}
 	case narrow:
 		parts = append(parts, one(phaseMark(m.look.glyph, u.Phase.State).tone, fmt.Sprintf("%d/5 %s", u.Phase.ID, u.Phase.Title)))
 	default:
