@@ -241,3 +241,35 @@ func TestSilentAgentsAreRestartedOnASimulatedCloud(t *testing.T) {
 		return v.Request == nil
 	})
 }
+
+// Tempest is asked for, runs and fails; removed and asked for again, it passes once what was broken is mended; then it is
+// removed.
+func TestTempestRunsOnASimulatedCloud(t *testing.T) {
+	r := playStory(t, "tempest-fails", 2400)
+	run := func(want core.StepState) {
+		t.Helper()
+		r.until("the run of Tempest is "+string(want), func(s *core.Snapshot) bool {
+			p, _ := s.Procedure(core.ProcedureKey{Kind: core.ProcedureAfter})
+			return slices.ContainsFunc(p.Steps, func(st core.Step) bool { return st.ID == "after/tempest-run" && st.State == want })
+		})
+	}
+	r.until("the update is over", func(s *core.Snapshot) bool {
+		_, over := s.AfterUpdateLeft()
+		return over
+	})
+	r.arm()
+	for _, want := range []core.StepState{core.StepFailed, core.StepDone} {
+		if want == core.StepDone {
+			mended := r.Cloud.Clock.Now().Add(3 * time.Hour)
+			r.until("what was broken is mended", func(*core.Snapshot) bool { return r.Cloud.Clock.Now().After(mended) })
+		}
+		if op := r.confirm(core.Intent{Kind: core.IntentAddTempest}); op.State != core.OperationDone {
+			t.Fatalf("%s: %s", op.State, op.Text)
+		}
+		run(want)
+		if op := r.confirm(core.Intent{Kind: core.IntentRemoveTempest}); op.State != core.OperationDone {
+			t.Fatalf("%s: %s", op.State, op.Text)
+		}
+		run(core.StepLater)
+	}
+}
