@@ -42,7 +42,7 @@ var afterRows = []struct {
 		[]SourceID{SourceNodes}, (*Snapshot).openCordons},
 	{"versions", "every node runs the same Kubernetes", "A node with an older kubelet was left out, or its turn has not come.",
 		[]SourceID{SourceNodes}, (*Snapshot).openVersions},
-	{"compute", "no compute service was left disabled by the maintenance", "The OpenStack controller enables only what it disabled itself.",
+	{"compute", "no compute service was left disabled", "The maintenance disables it, and the OpenStack controller enables only what it disabled itself.",
 		[]SourceID{SourceComputeServices}, (*Snapshot).openDisabled},
 	{"compute-up", "every enabled compute service is up", "", []SourceID{SourceComputeServices}, (*Snapshot).openDown},
 	{"agents", "every network agent is alive", "Neutron marks an agent dead when it has not reported for 75 s.",
@@ -93,7 +93,7 @@ func (s *Snapshot) afterPoints() []AfterPoint {
 		if !v.Set.OnDelete {
 			continue
 		}
-		p := AfterPoint{ID: "old/" + v.Set.UID, Title: "the pods of " + v.Short() + " are of its newest revision", Pods: v.Set.UID,
+		p := AfterPoint{ID: "old/" + v.Set.UID, Title: "no old pod of " + v.Short(), Pods: v.Set.UID,
 			Why: "Its update strategy is OnDelete: an update changes the template and leaves the pods alone.", Unknown: v.Unknown}
 		for _, pod := range v.Old {
 			p.Open = append(p.Open, oneLine(s.Label(pod.Node), 64))
@@ -101,10 +101,10 @@ func (s *Snapshot) afterPoints() []AfterPoint {
 		points = append(points, p)
 	}
 	return append(points,
-		AfterPoint{ID: "annotations", Title: "the migration modes that Lockstep set are set back", Open: s.openChanges(),
-			Why: "A mode that was meant for this update counts in the next one too."},
-		AfterPoint{ID: "stopped", Title: "the instances that Lockstep stopped run again", Open: s.openStopped(),
-			Why: "What was stopped stays down until somebody starts it."})
+		AfterPoint{ID: "annotations", Title: "Lockstep's migration modes are set back", Open: s.openChanges(),
+			Why: "Those that Lockstep set: a mode that was meant for this update counts in the next one too."},
+		AfterPoint{ID: "stopped", Title: "what Lockstep stopped runs again", Open: s.openStopped(),
+			Why: "An instance that was stopped stays down until somebody starts it."})
 }
 
 func (s *Snapshot) openRequests() []string {
