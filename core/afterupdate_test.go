@@ -111,6 +111,16 @@ func TestWhatLeadsToTheStepsAfterAnUpdate(t *testing.T) {
 		t.Errorf("while an update runs: %q", got)
 	}
 	sc = over()
+	sc.DaemonSets[1].OnDelete = true
+	sc.old(ovsAgents, "cmp-01")
+	sc.History.Update = UpdateRecord{}
+	for made, want := range map[time.Duration]string{20 * time.Minute: "", 40 * time.Minute: "pods run an older revision until you restart them: neutron-ovs-agent-default (1 of 3)"} {
+		sc.DaemonRevisions[sc.DaemonSets[1].UID][1].Created = ago(made)
+		if got := reason(sc); got != want {
+			t.Errorf("pods that the OpenStack controller restarts itself, after %s: %q", made, got)
+		}
+	}
+	sc = over()
 	sc.History.Update = UpdateRecord{}
 	sc.Nodes["cmp-02"].Cordoned = true
 	if got := reason(sc); got != "" {

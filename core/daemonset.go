@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 )
 
 // The namespaces whose DaemonSets Lockstep looks at: OpenStack's, and Tungsten Fabric's (mosk-facts 1.0).
@@ -61,6 +62,7 @@ func (p *DaemonPod) Ref() Ref {
 type DaemonView struct {
 	Set      *DaemonSet
 	Revision string       // the hash of its newest revision; empty when it is not known
+	Made     time.Time    // when that revision was made; zero when it is not known
 	Pods     []*DaemonPod // by their names
 	Old      []*DaemonPod // those that were made from an older template, by their nodes' labels
 	Unknown  string       // why it cannot be told which are old; empty when it can
@@ -116,7 +118,7 @@ func (s *Snapshot) viewDaemon(set *DaemonSet) DaemonView {
 		}
 	}
 	if newest != nil {
-		v.Revision = newest.Hash
+		v.Revision, v.Made = newest.Hash, newest.Created
 	}
 	_, _, pods := daemonSources(set.Namespace)
 	switch {
@@ -226,6 +228,22 @@ func (d *DaemonSet) isNetworkAgent() bool {
 		return false
 	}
 	return len(agentsOfComponent[d.Component]) > 0 || d.Application == "neutron" && strings.HasSuffix(d.Component, "agent")
+}
+
+// agentsOnSwitch are the agents that work with Open vSwitch: its restart is felt by them.
+var agentsOnSwitch = []string{"neutron-openvswitch-agent", "ovn-controller"}
+
+// agentsTouched are Neutron's agents on the node that have to be seen again after a restart of the DaemonSet's pod there.
+func (s *Snapshot) agentsTouched(d *DaemonSet, node string) []*NetworkAgent {
+	out := s.agentsIn(d, node)
+	if d.Namespace == namespaceOpenStack && strings.Contains(d.Component, "vswitchd") {
+		for _, a := range s.Agents[s.HostOf(node)] {
+			if slices.Contains(agentsOnSwitch, a.Binary) {
+				out = append(out, a)
+			}
+		}
+	}
+	return out
 }
 
 // agentsIn are Neutron's agents on the node that run in the pods of the DaemonSet, as Neutron shows them.

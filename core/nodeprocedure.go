@@ -331,7 +331,7 @@ func (b *nodeSteps) lcm() {
 			}
 		}
 		b.add(st)
-		if l.id == "return" && st.State == StepWaiting && (b.message.ID == "P" || b.message.ID == "Q") {
+		if l.id == "return" && st.State == StepWaiting && awaitsAgents(b.message) {
 			b.add(Plan(b.s, Intent{Kind: IntentRestartAgents, Node: b.v.Name}))
 		}
 	}

@@ -118,7 +118,7 @@ func (p *planner) restartAgent() {
 	p.step.Then = "The DaemonSet makes a new pod on the node at once. The step is done when that one is ready" + s.agentsToo(v, node) + "."
 	p.guard(guardExists("the pod", pod.Ref()))
 	p.guard(Guard{ID: "agent", Text: "it is an agent of Neutron's", Holds: v.Set.isNetworkAgent(), Answer: "it is " + oneLine(textOf(v.Set.Component, v.Set.Name), 64)})
-	p.guard(Guard{ID: "silent", Text: "Neutron does not show it alive", Holds: !s.agentLives(v.Set, node), Answer: s.agentText(v.Set, node), Remedy: "leave it alone"})
+	p.guard(Guard{ID: "silent", Text: "Neutron does not hear from it", Holds: s.agentSilent(v.Set, node), Answer: s.agentText(v.Set, node), Remedy: "leave it alone"})
 	p.guardNodeReady(node)
 	p.guard(Guard{ID: "stays", Text: "the pod is not being deleted", Holds: pod.Deleting.IsZero(), Answer: stayText(pod), Remedy: "wait for the new one"})
 	p.podFacts(v, pod)
@@ -141,7 +141,7 @@ func (p *planner) restartAgents() {
 	var items []BatchItem
 	var steps []Step
 	for _, v := range s.DaemonViews() {
-		if !v.Set.isNetworkAgent() || v.on(name) == nil || s.agentLives(v.Set, name) {
+		if !v.Set.isNetworkAgent() || v.on(name) == nil || !s.agentSilent(v.Set, name) {
 			continue
 		}
 		i := Intent{Kind: IntentRestartAgent, Workload: v.Set.Namespace + "/" + v.Set.Name, Node: name}
@@ -191,6 +191,9 @@ func (p *planner) daemon(v DaemonView, ok bool, node string) bool {
 	sources := []SourceID{SourceNodes, SourceNodeRequests}
 	if sets != "" {
 		sources = append(sources, sets, revisions, pods)
+	}
+	if p.i.Kind == IntentRestartAgent {
+		sources = append(sources, SourceNetworkAgents)
 	}
 	if !ok {
 		p.identify(Ref{Kind: KindDaemonSet, Namespace: namespace, Name: name})
@@ -341,17 +344,25 @@ func (s *Snapshot) restartsItself(v DaemonView) string {
 
 // agentsToo is what else has to be seen, where Neutron shows it.
 func (s *Snapshot) agentsToo(v DaemonView, node string) string {
-	if len(s.agentsIn(v.Set, node)) == 0 || !s.known(SourceNetworkAgents) {
+	if len(s.agentsTouched(v.Set, node)) == 0 || !s.known(SourceNetworkAgents) {
 		return ""
 	}
-	return " and Neutron hears from its agent"
+	return " and Neutron hears from the agents again"
 }
 
-// agentLives tells whether Neutron shows all agents in the DaemonSet's pod on the node alive; false where it shows none.
-func (s *Snapshot) agentLives(d *DaemonSet, node string) bool {
+// agentSilent tells whether an agent in the DaemonSet's pod on the node does not report: Neutron says so, or shows none of
+// it while the OpenStack controller waits for the node's agents.
+func (s *Snapshot) agentSilent(d *DaemonSet, node string) bool {
 	agents := s.agentsIn(d, node)
-	return len(agents) > 0 && !slices.ContainsFunc(agents, func(a *NetworkAgent) bool { return !a.Alive })
+	if len(agents) == 0 {
+		l := s.NodeLock(node, ControllerOpenStack)
+		return l != nil && awaitsAgents(ReadLockMessage(l.Message))
+	}
+	return slices.ContainsFunc(agents, func(a *NetworkAgent) bool { return !a.Alive })
 }
+
+// awaitsAgents tells whether a lock's text says that the node's network agents are awaited (texts P and Q).
+func awaitsAgents(m LockMessage) bool { return m.ID == "P" || m.ID == "Q" }
 
 func (s *Snapshot) agentText(d *DaemonSet, node string) string {
 	agents := s.agentsIn(d, node)

@@ -59,6 +59,9 @@ func (w *podWriter) check(ctx context.Context) error {
 			bad = append(bad, oneLine(w.e.Snapshot().Label(p.Node), 64)+" ("+readyText(p)+")")
 		}
 	}
+	if v, ok := w.e.Snapshot().DaemonView(w.change.Set.UID); ok && w.change.OneAtATime && len(pods) < v.Set.Desired {
+		return refuse("%d of %d pods of %s are there", len(pods), v.Set.Desired, w.change.Set.Name)
+	}
 	switch {
 	case !found:
 		return refuse("pod %s is gone or being deleted", w.change.Pod.Name)
@@ -125,7 +128,7 @@ func (w *podWriter) shown(made *DaemonPod) bool {
 	return false
 }
 
-// silent are the agents in the new pod that Neutron has not heard from since it was made; empty when there are none, or
+// silent are the agents that the new pod serves and that Neutron has not heard from since it was made; empty when there are none, or
 // when Neutron cannot be asked.
 func (w *podWriter) silent(since time.Time) string {
 	s := w.e.Snapshot()
@@ -134,7 +137,7 @@ func (w *podWriter) silent(since time.Time) string {
 		return ""
 	}
 	var names []string
-	for _, a := range s.agentsIn(v.Set, w.change.Node) {
+	for _, a := range s.agentsTouched(v.Set, w.change.Node) {
 		if !a.Alive || !a.Heartbeat.IsZero() && a.Heartbeat.Before(since) {
 			names = append(names, oneLine(a.Type, 40))
 		}

@@ -175,6 +175,9 @@ func TestRestartsStopAtTheFirstFailure(t *testing.T) {
 			b.cloud.fail["delete-pod"] = &APIError{Kind: ErrForbidden, Call: "delete pod", Message: "no right"}
 		}, 1},
 		{"the new pod is of yet another revision", "runs newest, not new", func(b *bench) { b.cloud.daemons.hash = "newest" }, 1},
+		{"another pod is gone, as only the server knows yet", "2 of 3 pods of tf-vrouter-agent are there", func(b *bench) {
+			b.cloud.daemons.pods = b.cloud.daemons.pods[:2]
+		}, 0},
 		{"another pod is not ready, as only the server knows yet", "another pod of tf-vrouter-agent is not ready: cmp-3", func(b *bench) {
 			b.cloud.daemons.pods[2].Ready, b.cloud.daemons.broken["cmp-3"] = false, true
 		}, 0},
@@ -241,9 +244,8 @@ func TestSilentAgentsAreRestarted(t *testing.T) {
 	b := newBench(t, t.TempDir(), cloud)
 	defer b.end()
 	b.arm()
-	if st := Plan(b.engine.Snapshot(), Intent{Kind: IntentRestartAgents, Node: "cmp-2"}); st.Doable() != true {
-		// Neutron shows no agent of cmp-2 at all: that is no sign of life either.
-		t.Errorf("cmp-2: %s", st.Blocker())
+	if st := Plan(b.engine.Snapshot(), Intent{Kind: IntentRestartAgents, Node: "cmp-2"}); st.Doable() {
+		t.Error("agents of which Neutron shows nothing, and for which nobody waits, can be restarted")
 	}
 	id, err := b.confirm(Intent{Kind: IntentRestartAgents, Node: "cmp-1"})
 	if err != nil {
@@ -262,6 +264,52 @@ func TestSilentAgentsAreRestarted(t *testing.T) {
 	}
 	if st := Plan(b.engine.Snapshot(), Intent{Kind: IntentRestartAgents, Node: "cmp-1"}); st.Doable() {
 		t.Error("an agent that is alive can be restarted")
+	}
+}
+
+// A restart of Open vSwitch is felt by the agents that work with it: it is done when Neutron hears from them again.
+func TestAgentsOnTheSwitchAreAwaited(t *testing.T) {
+	const switches = "openstack/openvswitch-openvswitch-vswitchd-default"
+	cloud := newTestCloud().withVRouters()
+	sc := newScene()
+	set := sc.daemonSet(switches, "openvswitch-vswitchd", true, "cmp-1")
+	set.Application = "openvswitch"
+	sc.old(switches, "cmp-1")
+	agent := &NetworkAgent{ID: "a1", Host: "cmp-1", Type: "Open vSwitch agent", Binary: "neutron-openvswitch-agent", AdminUp: true, Alive: true, Heartbeat: worldTime.Add(-time.Minute)}
+	cloud.daemons = testDaemons{sets: []*DaemonSet{set}, revisions: sc.DaemonRevisions[set.UID], pods: sc.DaemonPods[set.UID], hash: "new", broken: map[string]bool{}, agents: []*NetworkAgent{agent}}
+	b := newBench(t, t.TempDir(), cloud)
+	defer b.end()
+	b.arm()
+	id, err := b.confirm(Intent{Kind: IntentRestartPod, Workload: switches, Node: "cmp-1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.await(id, func(op Operation) bool {
+		b.sync()
+		return op.Text == "the new pod is ready; Neutron does not hear from Open vSwitch agent yet"
+	})
+	cloud.mu.Lock()
+	agent.Heartbeat = worldTime.Add(time.Minute)
+	cloud.mu.Unlock()
+	if op := b.live(id); op.State != OperationDone {
+		t.Errorf("%s: %s", op.State, op.Text)
+	}
+	agent.Alive = false
+	b.sync()
+	if st := Plan(b.engine.Snapshot(), Intent{Kind: IntentRestartAgents, Node: "cmp-1"}); st.Doable() {
+		t.Error("Open vSwitch counts as an agent of Neutron's")
+	}
+}
+
+// While a batch runs, each of its pods says how it stands there.
+func TestPodsOfARunningBatchSayWhereTheyStand(t *testing.T) {
+	sc := vRouterScene()
+	sc.doing(Operation{Step: "restart-pods/ds-tf-vrouter-agent", Title: "restart", Items: []OperationItem{
+		{Label: "cmp-01", State: OperationFailed, Text: "no"}, {Label: "cmp-02", State: OperationVerifying, Text: "the old pod ends"}, {Label: "cmp-03", State: OperationQueued}}})
+	for node, want := range map[string]StepState{"cmp-01": StepFailed, "cmp-02": StepRunning, "cmp-03": StepWaiting} {
+		if st := Plan(sc.again().Snapshot, restartOn(node)); st.State != want {
+			t.Errorf("%s: %s (%s), want %s", node, st.State, st.Status, want)
+		}
 	}
 }
 
