@@ -341,6 +341,9 @@ func (s *Snapshot) afterStep(p AfterPoint) Step {
 	return st
 }
 
+// singlyAtMost is how many old pods of one DaemonSet are offered one by one beside the batch of them all.
+const singlyAtMost = 30
+
 // afterWays are the operator's steps that see to a point.
 func (s *Snapshot) afterWays(p AfterPoint) []Step {
 	var out []Step
@@ -375,7 +378,7 @@ func (s *Snapshot) afterWays(p AfterPoint) []Step {
 		if len(v.Old) > 1 || all.State == StepRunning || all.State == StepFailed {
 			out = append(out, all)
 		}
-		for _, pod := range v.Old {
+		for _, pod := range v.Old[:min(len(v.Old), singlyAtMost)] {
 			out = append(out, Plan(s, Intent{Kind: IntentRestartPod, Workload: workload, Node: pod.Node}))
 		}
 	}

@@ -66,6 +66,8 @@ type DaemonView struct {
 	Pods     []*DaemonPod // by their names
 	Old      []*DaemonPod // those that were made from an older template, by their nodes' labels
 	Unknown  string       // why it cannot be told which are old; empty when it can
+
+	down []*DaemonPod // those that do not serve now
 }
 
 // Name is "tf/tf-vrouter-agent", on one line.
@@ -119,6 +121,11 @@ func (s *Snapshot) viewDaemon(set *DaemonSet) DaemonView {
 	}
 	if newest != nil {
 		v.Revision, v.Made = newest.Hash, newest.Created
+	}
+	for _, p := range v.Pods {
+		if !p.Ready || !p.Deleting.IsZero() {
+			v.down = append(v.down, p)
+		}
 	}
 	_, _, pods := daemonSources(set.Namespace)
 	switch {

@@ -262,8 +262,8 @@ func (p *planner) guardOthersReady(v DaemonView, pod *DaemonPod) {
 // notReady are the pods of the DaemonSet, but for one, that do not serve now.
 func (v DaemonView) notReady(but string) []*DaemonPod {
 	var out []*DaemonPod
-	for _, other := range v.Pods {
-		if other.UID != but && (!other.Ready || !other.Deleting.IsZero()) {
+	for _, other := range v.down {
+		if other.UID != but {
 			out = append(out, other)
 		}
 	}

@@ -325,6 +325,8 @@ func kindWord(k core.Kind) string {
 		return "instance"
 	case core.KindComputeService:
 		return "nova-compute of"
+	case core.KindPod:
+		return "pod"
 	}
 	return string(k)
 }
