@@ -90,7 +90,7 @@ func (s *Snapshot) afterPoints() []AfterPoint {
 		points = append(points, p)
 	}
 	for _, v := range s.DaemonViews() {
-		if !v.Set.OnDelete {
+		if !v.Set.OnDelete || v.Set.Desired == 0 && len(v.Pods) == 0 { // no node has its role
 			continue
 		}
 		p := AfterPoint{ID: "old/" + v.Set.UID, Title: "no old pod of " + v.Short(), Pods: v.Set.UID,
@@ -341,7 +341,7 @@ func (s *Snapshot) afterStep(p AfterPoint) Step {
 	return st
 }
 
-// singlyAtMost is how many old pods of one DaemonSet are offered one by one beside the batch of them all.
+// singlyAtMost is how many of a kind are offered one by one beside the batch of them all.
 const singlyAtMost = 30
 
 // afterWays are the operator's steps that see to a point.
@@ -389,8 +389,16 @@ func (s *Snapshot) afterWays(p AfterPoint) []Step {
 // of the cloud.
 func (s *Snapshot) afterOptions() []Step {
 	var out []Step
-	for _, name := range s.otherModes() {
-		st := Plan(s, Intent{Kind: IntentSetMode, Nodes: []string{name}})
+	others := s.otherModes()
+	var modes [][]string
+	if len(others) > 1 {
+		modes = append(modes, others)
+	}
+	for _, name := range others[:min(len(others), singlyAtMost)] {
+		modes = append(modes, []string{name})
+	}
+	for _, names := range modes {
+		st := Plan(s, Intent{Kind: IntentSetMode, Nodes: names})
 		st.Why = join("Lockstep did not set it: where it was meant for this update only, remove it.", st.Why)
 		out = append(out, st)
 	}
