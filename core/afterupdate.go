@@ -100,11 +100,24 @@ func (s *Snapshot) afterPoints() []AfterPoint {
 		}
 		points = append(points, p)
 	}
-	return append(points,
-		AfterPoint{ID: "annotations", Title: "Lockstep's migration modes are set back", Open: s.openChanges(),
+	own := []AfterPoint{
+		{ID: "annotations", Title: "Lockstep's migration modes are set back", Open: s.openChanges(),
 			Why: "Those that Lockstep set: a mode that was meant for this update counts in the next one too."},
-		AfterPoint{ID: "stopped", Title: "what Lockstep stopped runs again", Open: s.openStopped(),
-			Why: "An instance that was stopped stays down until somebody starts it."})
+		{ID: "tags", Title: "Lockstep's maintenance tags are set back", Open: instanceLabels(s.taggedInstances()),
+			Why: "Those that Lockstep set: a tag that was meant for this update counts in the next one too."},
+		{ID: "stopped", Title: "what Lockstep stopped or shelved is back", Open: instanceLabels(s.stoppedInstances()),
+			Why: "An instance that was stopped or shelved stays down until somebody brings it back."},
+	}
+	if !s.known(SourceInstances) {
+		why := string(SourceInstances) + ": " + s.whyUnknown(SourceInstances)
+		if len(s.History.Tags) > 0 {
+			own[1].Unknown = why
+		}
+		if len(s.History.Stopped) > 0 {
+			own[2].Unknown = why
+		}
+	}
+	return append(points, own...)
 }
 
 func (s *Snapshot) openRequests() []string {
@@ -293,21 +306,48 @@ func (s *Snapshot) otherModes() []string {
 // stoppedAhead is how long before an update an instance may have been stopped for it.
 const stoppedAhead = 24 * time.Hour
 
-// stoppedInstances are the instances that Lockstep stopped for the update and that are still down, by name, then ID.
-func (s *Snapshot) stoppedInstances() []*Instance {
+// taggedInstances are the instances whose maintenance tags are still what Lockstep set, by name, then ID.
+func (s *Snapshot) taggedInstances() []*Instance {
 	var out []*Instance
-	for id, r := range s.History.Stopped {
-		if in := s.Instances[id]; in != nil && in.Status == "SHUTOFF" && !r.At.Before(s.History.Update.Started.Add(-stoppedAhead)) {
+	for id, c := range s.History.Tags {
+		if in := s.Instances[id]; in != nil && sameActions(recognisedTags(in.Tags), c.New) && !sameActions(c.Old, c.New) {
 			out = append(out, in)
 		}
 	}
-	slices.SortFunc(out, func(a, b *Instance) int { return strings.Compare(a.Name+"\x00"+a.ID, b.Name+"\x00"+b.ID) })
-	return out
+	return byName(out)
 }
 
-func (s *Snapshot) openStopped() []string {
+// broughtBackBy is the step that brings back an instance that was stopped or shelved; empty when it is neither.
+func (in *Instance) broughtBackBy() IntentKind {
+	switch in.Status {
+	case "SHUTOFF":
+		return IntentStart
+	case "SHELVED", "SHELVED_OFFLOADED":
+		return IntentUnshelve
+	}
+	return ""
+}
+
+// stoppedInstances are the instances that Lockstep stopped or shelved for the update and that are still down, by name, then
+// ID.
+func (s *Snapshot) stoppedInstances() []*Instance {
+	var out []*Instance
+	for id, r := range s.History.Stopped {
+		if in := s.Instances[id]; in != nil && in.broughtBackBy() != "" && !r.At.Before(s.History.Update.Started.Add(-stoppedAhead)) {
+			out = append(out, in)
+		}
+	}
+	return byName(out)
+}
+
+func byName(list []*Instance) []*Instance {
+	slices.SortFunc(list, func(a, b *Instance) int { return strings.Compare(a.Name+"\x00"+a.ID, b.Name+"\x00"+b.ID) })
+	return list
+}
+
+func instanceLabels(list []*Instance) []string {
 	var out []string
-	for _, in := range s.stoppedInstances() {
+	for _, in := range list {
 		out = append(out, instanceLabel(in))
 	}
 	return out
@@ -369,7 +409,11 @@ func (s *Snapshot) afterWays(p AfterPoint) []Step {
 		}
 	case "stopped":
 		for _, in := range s.stoppedInstances() {
-			out = append(out, Plan(s, Intent{Kind: IntentStart, Instance: in.ID}))
+			out = append(out, Plan(s, Intent{Kind: in.broughtBackBy(), Instance: in.ID}))
+		}
+	case "tags":
+		for _, in := range s.taggedInstances() {
+			out = append(out, Plan(s, Intent{Kind: IntentRestoreTags, Instance: in.ID}))
 		}
 	}
 	if v, ok := s.DaemonView(p.Pods); ok && len(v.Old) > 0 {

@@ -54,6 +54,16 @@ func TestPointsAfterTheUpdate(t *testing.T) {
 		{"daemonsets", "neutron-ovs-agent-default (1 pod of an older revision)", SourceFabricSets, func(sc scene) { sc.old(ovsAgents, "cmp-02") }},
 		{"old/ds-tf-vrouter-agent", "cmp-03", SourceFabricPods, func(sc scene) { sc.old(vRouters, "cmp-03") }},
 		{"annotations", "cmp-01 (skip)", "", func(sc scene) { sc.mode("cmp-01", ModeSkip); sc.changed("cmp-01", "manual", "skip") }},
+		{"tags", "web-2", "", func(sc scene) {
+			in := sc.named("web-2")
+			in.Tags = []string{TagMaintenanceAction + "poweroff"}
+			sc.History.Tags = map[string]TagChange{in.ID: {Instance: "web-2", New: []MaintenanceAction{ActionPowerOff}, At: ago(2 * time.Hour)}}
+		}},
+		{"stopped", "web-3", "", func(sc scene) {
+			in := sc.named("web-3")
+			in.Status = "SHELVED_OFFLOADED"
+			sc.History.Stopped = map[string]StopRecord{in.ID: {Name: "web-3", At: ago(2 * time.Hour)}}
+		}},
 		{"stopped", "web-1", "", func(sc scene) {
 			in := sc.named("web-1")
 			in.Status = "SHUTOFF"
@@ -154,8 +164,11 @@ func TestStepsAfterTheUpdate(t *testing.T) {
 	sc.changed("cmp-01", "manual", "skip")
 	sc.mode("cmp-03", ModeManual) // somebody else's
 	sc.named("web-1").Status = "SHUTOFF"
-	sc.History.Stopped = map[string]StopRecord{web1: {At: ago(2 * time.Hour)}}
-	want := []IntentKind{IntentEnableCompute, IntentRestartAgents, IntentRestartPods, IntentRestartPod, IntentRestartPod, IntentRestoreMode, IntentStart, IntentSetMode, IntentAddTempest}
+	sc.named("web-2").Tags = []string{TagMaintenanceAction + "poweroff"}
+	sc.History.Tags = map[string]TagChange{sc.named("web-2").ID: {Instance: "web-2", New: []MaintenanceAction{ActionPowerOff}}}
+	sc.named("web-3").Status = "SHELVED_OFFLOADED"
+	sc.History.Stopped = map[string]StopRecord{web1: {At: ago(2 * time.Hour)}, sc.named("web-3").ID: {At: ago(2 * time.Hour)}}
+	want := []IntentKind{IntentEnableCompute, IntentRestartAgents, IntentRestartPods, IntentRestartPod, IntentRestartPod, IntentRestoreMode, IntentRestoreTags, IntentStart, IntentUnshelve, IntentSetMode, IntentAddTempest}
 	if got := kinds(sc); !slices.Equal(got, want) {
 		t.Errorf("%v,\nwant %v", got, want)
 	}

@@ -279,12 +279,12 @@ func noteChange(changes map[string]AnnotationChange, uid string, c AnnotationCha
 	changes[uid] = c
 }
 
-// noteStop remembers that Lockstep stopped an instance, until it has started it again.
+// noteStop remembers that Lockstep stopped or shelved an instance, until it has started or unshelved it again.
 func noteStop(stopped map[string]StopRecord, i Intent, r StopRecord) {
 	switch i.Kind {
-	case IntentStop:
+	case IntentStop, IntentShelve:
 		stopped[i.Instance] = r
-	case IntentStart:
+	case IntentStart, IntentUnshelve:
 		delete(stopped, i.Instance)
 	}
 }
