@@ -180,10 +180,8 @@ func (t *inventoryTaker) login(ctx context.Context, client *kube.Client, inv *co
 		return true
 	}
 	t.log.Warn("log in to Kubernetes", "error", err)
-	for _, id := range kube.Sources() {
-		if id != core.SourceNodePods {
-			inv.Missing = append(inv.Missing, core.MissingFacts{What: string(id), Err: api})
-		}
+	for _, id := range kube.InventorySources() {
+		inv.Missing = append(inv.Missing, core.MissingFacts{What: string(id), Err: api})
 	}
 	return false
 }

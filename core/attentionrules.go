@@ -34,6 +34,7 @@ var attentionRules = []func(*attentionFacts){
 	(*attentionFacts).nodes,
 	(*attentionFacts).instances,
 	(*attentionFacts).tagsLeft,
+	(*attentionFacts).afterUpdate,
 	(*attentionFacts).operations,
 	(*attentionFacts).writing,
 	(*attentionFacts).sources,
@@ -286,6 +287,9 @@ func (f *attentionFacts) operations() {
 			a.Subject, a.Resolve = Ref{Kind: KindInstance, Name: op.Label, UID: op.Instance}, &ProcedureKey{Kind: ProcedureInstance, Subject: op.Instance}
 		default:
 			a.Subject = Ref{Kind: KindCluster, Name: f.s.Cluster}
+			if op.isBatchOf(IntentRestartPods) || op.isBatchOf(IntentAddTempest) || op.isBatchOf(IntentRemoveTempest) {
+				a.Resolve = afterProcedureKey()
+			}
 		}
 		f.add(a)
 	}

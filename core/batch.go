@@ -177,6 +177,16 @@ func nothingLeft(s *Snapshot, item BatchItem) (bool, string) {
 		if set && c.New != nil && v == *c.New || !set && c.New == nil {
 			return true, "it is set already"
 		}
+	case RestartPod:
+		v, ok := s.DaemonView(c.Set.UID)
+		if !ok {
+			return false, ""
+		}
+		if p := v.on(c.Node); p != nil && p.UID != c.Pod.UID && p.Ready {
+			if old, known := v.isOld(p); known && !old {
+				return true, "a new pod is there already"
+			}
+		}
 	}
 	return false, ""
 }
@@ -189,6 +199,10 @@ func changeText(c Change) string {
 		return annotationText(c.Key, c.New) + " instead of " + textOr(c.Old, "(not set)")
 	case SetComputeService:
 		return serviceText(&ComputeService{Enabled: c.Enabled, DisabledReason: c.Reason})
+	case RestartPod:
+		return "restart pod " + c.Pod.Name + " on " + c.Node
+	case SetTempest:
+		return c.text()
 	}
 	return fmt.Sprintf("%T", c)
 }
@@ -260,5 +274,6 @@ func (s *Snapshot) copyFacts() *Snapshot {
 		Controller: s.Controller, Pods: s.Pods, Services: s.Services, Instances: s.Instances, ByHost: s.ByHost,
 		Migrations: s.Migrations, Agents: s.Agents, Projects: s.Projects, History: s.History, Operations: s.Operations,
 		Write: s.Write, Settings: s.Settings,
+		DaemonSets: s.DaemonSets, DaemonRevisions: s.DaemonRevisions, DaemonPods: s.DaemonPods, Deployments: s.Deployments, TempestJob: s.TempestJob,
 	}
 }

@@ -43,6 +43,7 @@ type testCloud struct {
 	failMoves bool                 // live migrations are taken and then fail
 	onWrite   func(action string)
 	onLock    func(l *WorkloadLock, to LockState) // called when a lock is set, with the cloud locked
+	daemons   testDaemons
 }
 
 const failText = "No valid host was found. There are not enough hosts available."
@@ -135,6 +136,7 @@ func (c *testCloud) deltas(now time.Time) []Delta {
 		SourceDeletionRequests: nil, SourceDisableNotices: nil, SourceOpenStackStatus: osdpl, SourceOpenStackController: rockoon, SourceNodePods: pods,
 		SourceInstances: instances, SourceComputeServices: services, SourceMigrations: migrations, SourceNetworkAgents: agents, SourceProjects: nil,
 	}
+	maps.Copy(all, c.daemons.objects())
 	var out []Delta
 	for id, objects := range all {
 		out = append(out, Delta{Source: id, State: SourceLive, Replace: true, Upserts: objects, At: now})

@@ -13,6 +13,7 @@ type History struct {
 	Update  UpdateRecord                // the update that runs or ran last
 	Changes map[string]AnnotationChange // by node UID: annotations that Lockstep set and did not set back
 	Tags    map[string]TagChange        // by instance ID: maintenance_action tags that Lockstep set and did not set back
+	Stopped map[string]StopRecord       // by instance ID: instances that Lockstep stopped or shelved and did not bring back
 
 	Overrides map[string]Override // by lock UID: what Lockstep made a lock say over the head of its controller
 }
@@ -68,6 +69,13 @@ type UpdateRecord struct {
 	From    string // the release of the locks when it was first seen; may be empty
 	Started time.Time
 	Ended   time.Time // zero while it runs
+}
+
+// StopRecord is an instance that Lockstep stopped or shelved.
+type StopRecord struct {
+	Name string // as it was called then
+	At   time.Time
+	By   string
 }
 
 // AnnotationChange is an annotation that Lockstep set on a node.

@@ -331,6 +331,9 @@ func (b *nodeSteps) lcm() {
 			}
 		}
 		b.add(st)
+		if l.id == "return" && st.State == StepWaiting && awaitsAgents(b.message) {
+			b.add(Plan(b.s, Intent{Kind: IntentRestartAgents, Node: b.v.Name}))
+		}
 	}
 }
 

@@ -213,7 +213,7 @@ func (e *Engine) observePhases(s *Snapshot, h History) History {
 
 // replay makes a History of what the journal held.
 func replay(past []Record) History {
-	h := History{Changes: map[string]AnnotationChange{}, Tags: map[string]TagChange{}}
+	h := History{Changes: map[string]AnnotationChange{}, Tags: map[string]TagChange{}, Stopped: map[string]StopRecord{}}
 	stages, locks, rounds := map[string]StageRecord{}, map[string]LockRecord{}, map[string]Round{}
 	phases := map[PhaseID]PhaseRecord{}
 	for _, r := range past {
@@ -251,6 +251,9 @@ func replay(past []Record) History {
 			if r.Tags != nil && r.Object != nil {
 				noteTags(h.Tags, r.Object.UID, *r.Tags)
 			}
+			if r.State == string(OperationDone) && r.Intent != nil && r.Object != nil {
+				noteStop(h.Stopped, *r.Intent, StopRecord{Name: r.Object.Name, At: r.At, By: r.By})
+			}
 		}
 	}
 	h.Stages, h.Locks, h.Rounds, h.Phases = stages, locks, rounds, phases
@@ -274,6 +277,16 @@ func noteChange(changes map[string]AnnotationChange, uid string, c AnnotationCha
 		return
 	}
 	changes[uid] = c
+}
+
+// noteStop remembers that Lockstep stopped or shelved an instance, until it has started or unshelved it again.
+func noteStop(stopped map[string]StopRecord, i Intent, r StopRecord) {
+	switch i.Kind {
+	case IntentStop, IntentShelve:
+		stopped[i.Instance] = r
+	case IntentStart, IntentUnshelve:
+		delete(stopped, i.Instance)
+	}
 }
 
 func equalText(a, b *string) bool {

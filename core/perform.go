@@ -61,6 +61,13 @@ func (e *Engine) perform(op *operation, item int, step Step, c Change) (Operatio
 		if r.Override != nil {
 			e.call(func() { e.history.Overrides = withOverride(e.history.Overrides, *r.Override) })
 		}
+		if _, onInstance := instanceRules[step.Intent.Kind]; onInstance && state == OperationDone {
+			e.call(func() {
+				stopped := maps.Clone(e.history.Stopped) // Snapshots have the other one
+				noteStop(stopped, step.Intent, StopRecord{Name: step.Target.Name, At: e.cfg.Clock(), By: e.cfg.Operator})
+				e.history.Stopped = stopped
+			})
+		}
 		return state, text
 	}
 

@@ -39,6 +39,16 @@ func plannerOf(kind IntentKind) func(*planner) {
 		return (*planner).tagPowerOff
 	case IntentRestoreTags:
 		return (*planner).restoreTags
+	case IntentRestartPod:
+		return (*planner).restartPod
+	case IntentRestartPods:
+		return (*planner).restartPods
+	case IntentRestartAgent:
+		return (*planner).restartAgent
+	case IntentRestartAgents:
+		return (*planner).restartAgents
+	case IntentAddTempest, IntentRemoveTempest:
+		return (*planner).tempest
 	}
 	if _, ok := instanceRules[kind]; ok {
 		return (*planner).instanceAction
@@ -125,11 +135,11 @@ func (s *Snapshot) operationOf(step Step) (OperationState, string) {
 			}
 			return op.State, op.goes()
 		}
-		if step.Intent.Kind != IntentLiveMigrate || !op.isBatchOf(IntentLiveMigrateAll) {
+		if !op.mayDo(step) {
 			continue
 		}
 		for _, item := range op.Items {
-			if item.Instance != step.Intent.Instance {
+			if item.Instance != step.Intent.Instance || step.Intent.Instance == "" && item.Label != step.Label {
 				continue
 			}
 			switch {
@@ -147,6 +157,18 @@ func (s *Snapshot) operationOf(step Step) (OperationState, string) {
 		}
 	}
 	return "", ""
+}
+
+// mayDo tells whether the operation is a batch that can have the step as one of its items.
+func (op Operation) mayDo(step Step) bool {
+	switch step.Intent.Kind {
+	case IntentLiveMigrate:
+		return op.isBatchOf(IntentLiveMigrateAll)
+	case IntentRestartPod:
+		batch, _, _ := strings.Cut(strings.TrimPrefix(step.ID, string(IntentRestartPod)), "/"+step.Intent.Node)
+		return op.Step == string(IntentRestartPods)+batch
+	}
+	return false
 }
 
 // goes is how the operation goes, in a few words.

@@ -13,7 +13,8 @@ import (
 
 var allKinds = []IntentKind{IntentSetMode, IntentSetAttempts, IntentDeclareSafe, IntentRestoreMode, IntentLiveMigrate, IntentLiveMigrateAll, IntentColdMigrate,
 	IntentConfirmResize, IntentRevertResize, IntentStop, IntentStart, IntentAbortMigration, IntentForceComplete, IntentDisableCompute, IntentEnableCompute,
-	IntentResetState, IntentShelve, IntentUnshelve, IntentTagPowerOff, IntentRestoreTags}
+	IntentResetState, IntentShelve, IntentUnshelve, IntentTagPowerOff, IntentRestoreTags,
+	IntentRestartPod, IntentRestartPods, IntentRestartAgent, IntentRestartAgents, IntentAddTempest, IntentRemoveTempest}
 
 // anyScene draws a cluster in which everything that a plan looks at can be otherwise: sources, modes, instances, migrations,
 // locks, requests, operations. It leans towards what lets steps through, so that both answers are seen.
@@ -75,6 +76,7 @@ func anyScene(t *rapid.T) scene {
 		sc.History.Tags[web1] = TagChange{Instance: "web-1", Old: recognisedTags([]string{TagMaintenanceAction + one("former", "notify", "odd")}),
 			New: []MaintenanceAction{ActionPowerOff}, At: ago(time.Hour)}
 	}
+	anyDaemons(t, sc)
 	for _, name := range []string{"cmp-01", "cmp-02"} {
 		mostly("service "+name, nothing, func() {
 			sc.Services[name].Up, sc.Services[name].Enabled = rapid.Bool().Draw(t, "up"), rapid.Bool().Draw(t, "enabled")
@@ -93,6 +95,7 @@ func anyIntent(t *rapid.T, sc scene) Intent {
 	slices.Sort(ids)
 	i.Instance = rapid.SampledFrom(ids).Draw(t, "instance")
 	i.Node = rapid.SampledFrom([]string{"cmp-01", "cmp-01", "cmp-02", "gtw-01", "gone", ""}).Draw(t, "node")
+	i.Workload = rapid.SampledFrom([]string{"tf/tf-vrouter-agent", "openstack/neutron-ovs-agent-default", "tf/gone", ""}).Draw(t, "workload")
 	if rapid.IntRange(0, 3).Draw(t, "several") == 3 {
 		i.Nodes = []string{"cmp-02", "cmp-03"}
 	}

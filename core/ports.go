@@ -4,6 +4,9 @@ import "context"
 
 // KubernetesWriter is how the Executor changes Kubernetes objects. Every error is an *APIError.
 type KubernetesWriter interface {
+	PodWriter
+	TempestWriter
+
 	// SetNodeAnnotation sets the annotation key of exactly the node that has ref's name and UID, provided that the
 	// annotation still has the value old (nil: is not set), to new (nil: removes it). A node or a value that is not as
 	// expected is ErrConflict. With dryRun the server checks everything and changes nothing.

@@ -17,6 +17,8 @@ func (s *Snapshot) Procedure(key ProcedureKey) (Procedure, bool) {
 		p, ok = s.sourceProcedure(key.Subject)
 	case ProcedureCluster:
 		p, ok = s.clusterProcedure()
+	case ProcedureAfter:
+		p, ok = s.afterProcedure()
 	}
 	if !ok {
 		return Procedure{}, false

@@ -26,7 +26,8 @@ func newScene() scene {
 	}
 	for _, id := range []SourceID{SourceNodes, SourceClusterLocks, SourceNodeLocks, SourceClusterRequests, SourceNodeRequests,
 		SourceDeletionRequests, SourceDisableNotices, SourceOpenStackStatus, SourceOpenStackController, SourceNodePods,
-		SourceComputeServices, SourceInstances, SourceMigrations, SourceNetworkAgents, SourceProjects} {
+		SourceComputeServices, SourceInstances, SourceMigrations, SourceNetworkAgents, SourceProjects, SourceDaemonSets, SourceRevisions,
+		SourceDaemonPods, SourceFabricSets, SourceFabricRevisions, SourceFabricPods, SourceOpenStackDeployment, SourceTempestJob} {
 		s.Sources[id] = Source{ID: id, State: SourceLive, Since: ago(time.Hour), AsOf: ago(2 * time.Second)}
 	}
 	return scene{s}

@@ -28,6 +28,11 @@ type Snapshot struct {
 	OpenStack       []*OpenStackStatus               // by namespace and name; usually one
 	Controller      *Deployment                      // Rockoon; nil when unknown
 	Pods            map[string]*NodePods             // by node name; of nodes in maintenance only
+	DaemonSets      []*DaemonSet                     // of OpenStack and Tungsten Fabric, by namespace and name
+	DaemonRevisions map[string][]*DaemonRevision     // by DaemonSet UID
+	DaemonPods      map[string][]*DaemonPod          // by DaemonSet UID
+	Deployments     []*OpenStackDeployment           // what OpenStack should be, by namespace and name; usually one
+	TempestJob      *Job                             // the run of Tempest; nil when there is none
 	Services        map[string]*ComputeService       // by host
 	Instances       map[string]*Instance             // by ID
 	ByHost          map[string][]*Instance           // by host; each by name, then ID
@@ -50,6 +55,8 @@ type derived struct {
 	nodes     lazy[[]NodeView]
 	nodeIndex lazy[map[string]int]
 	attention lazy[[]Attention]
+	daemons   lazy[[]DaemonView]
+	after     lazy[[]AfterPoint]
 }
 
 type lazy[T any] struct {

@@ -25,6 +25,8 @@ func (s *Snapshot) whyUnknown(id SourceID) string {
 	switch {
 	case !ok:
 		return "not watched"
+	case src.State == SourceOff && src.Err != nil && src.Err.Kind == ErrForbidden:
+		return "only operators may read it (deploy/rbac-operator.yaml)"
 	case src.State == SourceOff:
 		return "not configured"
 	case src.State == SourceConnecting || src.State == SourceLive:

@@ -51,6 +51,13 @@ const (
 	IntentActFinish          IntentKind = "act-finish"      // Controller, Node: inner_state inactive
 	IntentActLetGo           IntentKind = "act-let-go"      // Controller, Object: take Rockoon's finalizer off a request that is being removed
 	IntentWithdraw           IntentKind = "withdraw"        // Object: delete a maintenance request
+
+	IntentRestartPod    IntentKind = "restart-pod"    // Workload, Node: the old pod of an OnDelete DaemonSet there
+	IntentRestartPods   IntentKind = "restart-pods"   // Workload: all old pods of an OnDelete DaemonSet, one at a time
+	IntentRestartAgent  IntentKind = "restart-agent"  // Workload, Node: the pod of an agent of Neutron's that does not report
+	IntentRestartAgents IntentKind = "restart-agents" // Node: the pods of all agents there that do not report
+	IntentAddTempest    IntentKind = "add-tempest"    // the cluster's OpenStackDeployment asks for Tempest
+	IntentRemoveTempest IntentKind = "remove-tempest" // it asks for it no more
 )
 
 // Intent is what the operator asks for: a kind and what it is about. It is plain data: the same intent is planned again
@@ -70,6 +77,7 @@ type Intent struct {
 	Scope      Scope     `json:"scope,omitempty"`
 	Release    string    `json:"release,omitempty"`
 	Controller string    `json:"controller,omitempty"` // the application controller that is played
+	Workload   string    `json:"workload,omitempty"`   // a DaemonSet, "namespace/name"
 }
 
 // StepState is how a step stands in its procedure.
@@ -157,6 +165,7 @@ const (
 	ProcedureInstance ProcedureKind = "instance" // everything that can be done with one instance
 	ProcedureSource   ProcedureKind = "source"   // mend a source
 	ProcedureCluster  ProcedureKind = "cluster"  // what the update as a whole waits for
+	ProcedureAfter    ProcedureKind = "after"    // what is left to do once the update is over
 )
 
 // ProcedureKey finds a procedure in any Snapshot.

@@ -192,6 +192,7 @@ func (w *world) project(s, prev *Snapshot) {
 	}, func() { s.Controller = prev.Controller }, prev)
 	p.own(SourceNodePods, func() { s.Pods = collect(w, SourceNodePods, func(p *NodePods) string { return p.Node }) },
 		func() { s.Pods = prev.Pods }, prev)
+	w.projectWorkloads(s, prev)
 	p.own(SourceComputeServices, func() {
 		s.Services = collect(w, SourceComputeServices, func(c *ComputeService) string { return c.Host })
 	},

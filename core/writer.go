@@ -55,6 +55,16 @@ func (e *Engine) writerFor(step Step, c Change) (writer, error) {
 			return nil, refuse("there is no Kubernetes API to write to")
 		}
 		return e.objectWriter(step, c), nil
+	case RestartPod:
+		if e.cfg.Kubernetes == nil {
+			return nil, refuse("there is no Kubernetes API to write to")
+		}
+		return &podWriter{e: e, change: c}, nil
+	case SetTempest:
+		if e.cfg.Kubernetes == nil {
+			return nil, refuse("there is no Kubernetes API to write to")
+		}
+		return &tempestWriter{e: e, change: c}, nil
 	}
 	return nil, refuse("%s: a change of type %T cannot be done", step.Title, c)
 }

@@ -67,6 +67,9 @@ func TestTheManifestsGiveWhatIsNeededAndNoMore(t *testing.T) {
 			right{verb, lcmGroup, "nodedisablenotifications", "", "", ""},
 			right{verb, lcmGroup, "openstackdeploymentstatus", "", "openstack", ""},
 			right{verb, "apps", "deployments", "", "osh-system", "rockoon"},
+			right{verb, "apps", "daemonsets", "", "", ""},
+			right{verb, "apps", "controllerrevisions", "", "", ""},
+			right{verb, "batch", "jobs", "", "openstack", "openstack-tempest-run-tests"},
 		)
 	}
 	for _, verb := range []string{"get", "list", "watch"} {
@@ -75,13 +78,15 @@ func TestTheManifestsGiveWhatIsNeededAndNoMore(t *testing.T) {
 			right{verb, "", "secrets", "", "openstack-external", ""},
 			right{verb, "", "configmaps", "", "osh-system", ""},
 			right{verb, lcmGroup, "openstackdeploymentstatus", "", "default", ""},
-			right{verb, lcmGroup, "openstackdeployments", "", "openstack", ""},
+			right{verb, lcmGroup, "openstackdeployments", "", "default", ""},
+			right{verb, "batch", "jobs", "", "openstack", "another"},
 			right{verb, "apps", "deployments", "", "osh-system", ""},
 			right{verb, "apps", "deployments", "", "openstack", "rockoon"},
 		)
 	}
 	reads = append(reads,
 		right{"list", "", "pods", "", "", ""},
+		right{"watch", "", "pods", "", "", ""},
 		right{"get", "coordination.k8s.io", "leases", "", "default", "lockstep-operator"},
 	)
 	writes = append(writes,
@@ -90,7 +95,12 @@ func TestTheManifestsGiveWhatIsNeededAndNoMore(t *testing.T) {
 		right{"create", "coordination.k8s.io", "leases", "", "default", ""},
 		right{"update", "coordination.k8s.io", "leases", "", "default", "lockstep-operator"},
 		right{"get", "", "secrets", "", "openstack-external", "openstack-identity-credentials"},
+		right{"delete", "", "pods", "", "openstack", ""},
+		right{"delete", "", "pods", "", "tf", ""},
 	)
+	for _, verb := range []string{"get", "list", "watch", "patch"} {
+		writes = append(writes, right{verb, lcmGroup, "openstackdeployments", "", "openstack", ""})
+	}
 	for _, verb := range []string{"create", "update", "patch", "delete", "deletecollection"} {
 		for _, resource := range []string{"clusterworkloadlocks", "nodeworkloadlocks"} {
 			never = append(never, right{verb, lcmGroup, resource, "", "", ""}, right{verb, lcmGroup, resource, "status", "", ""})
@@ -98,10 +108,18 @@ func TestTheManifestsGiveWhatIsNeededAndNoMore(t *testing.T) {
 		never = append(never,
 			right{verb, lcmGroup, "nodemaintenancerequests", "", "", ""},
 			right{verb, lcmGroup, "openstackdeploymentstatus", "", "openstack", ""},
-			right{verb, "", "pods", "", "openstack", ""},
+			right{verb, "", "pods", "", "kube-system", ""},
 			right{verb, "", "nodes", "status", "", ""},
+			right{verb, "apps", "daemonsets", "", "openstack", ""},
+			right{verb, "apps", "daemonsets", "", "tf", ""},
 			right{verb, "apps", "deployments", "", "osh-system", "rockoon"},
 		)
+	}
+	for _, verb := range []string{"create", "update", "patch", "deletecollection"} {
+		never = append(never, right{verb, "", "pods", "", "openstack", ""}, right{verb, "", "pods", "", "tf", ""})
+	}
+	for _, verb := range []string{"create", "update", "delete", "deletecollection"} {
+		never = append(never, right{verb, lcmGroup, "openstackdeployments", "", "openstack", ""})
 	}
 	never = append(never,
 		right{"update", "", "nodes", "", "", ""},
@@ -190,6 +208,24 @@ spec: {nodeName: rbac-1, containers: [{name: c, image: none}]}
 		{"try the annotation of a node", operators, func(t *testing.T, client dynamic.Interface) error {
 			_, err := client.Resource(nodes).Patch(t.Context(), "rbac-1", types.JSONPatchType, []byte(annotate), metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}})
 			return err
+		}},
+		{"watch the run of Tempest by its name", readers, func(t *testing.T, client dynamic.Interface) error {
+			jobs := schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}
+			events, err := client.Resource(jobs).Namespace("openstack").Watch(t.Context(), metav1.ListOptions{FieldSelector: "metadata.name=openstack-tempest-run-tests"})
+			if err == nil {
+				events.Stop()
+			}
+			return err
+		}},
+		{"watch the pods of DaemonSets", readers, func(t *testing.T, client dynamic.Interface) error {
+			events, err := client.Resource(pods).Namespace("tf").Watch(t.Context(), metav1.ListOptions{LabelSelector: "controller-revision-hash"})
+			if err == nil {
+				events.Stop()
+			}
+			return err
+		}},
+		{"try to delete a pod of OpenStack's", operators, func(t *testing.T, client dynamic.Interface) error {
+			return client.Resource(pods).Namespace("openstack").Delete(t.Context(), "rbac-1", metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}})
 		}},
 		{"annotate a node", operators, func(t *testing.T, client dynamic.Interface) error {
 			_, err := client.Resource(nodes).Patch(t.Context(), "rbac-1", types.JSONPatchType, []byte(annotate), metav1.PatchOptions{})

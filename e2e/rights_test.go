@@ -81,7 +81,7 @@ func TestTheManifestsGiveExactlyWhatTheProgramUses(t *testing.T) {
 			kube.Permission{Verb: "get", Resource: "/version"},
 		)},
 		{"rbac-management-readonly.yaml", append(kube.ManagementPermissions(""), kube.Permission{Verb: "get", Resource: "/version"})},
-		{"rbac-operator.yaml", append(kube.WritePermissions(""), kube.CredentialsPermission())},
+		{"rbac-operator.yaml", slices.Concat(kube.WritePermissions(""), kube.WorkloadPermissions(), []kube.Permission{kube.CredentialsPermission()})},
 		{"rbac-maintenance.yaml", kube.MaintenancePermissions()},
 	}
 	for _, test := range tests {

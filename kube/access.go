@@ -3,6 +3,7 @@ package kube
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -38,12 +39,17 @@ func (p Permission) String() string {
 // WatchPermissions are what a Watcher needs.
 func WatchPermissions() []Permission {
 	var needs []Permission
-	for _, r := range watched {
+	for _, r := range slices.Concat(watched, workloads) {
+		if r.optional {
+			continue
+		}
 		for _, verb := range []string{"list", "watch"} {
-			needs = append(needs, Permission{verb, r.gvr.Group, r.gvr.Resource, r.namespace, r.name})
+			needs = append(needs, r.permission(verb))
 		}
 	}
-	return append(needs, Permission{Verb: "list", Resource: gvrPods.Resource})
+	needs = append(needs, Permission{Verb: "list", Resource: gvrPods.Resource})
+	slices.SortFunc(needs, func(a, b Permission) int { return strings.Compare(a.String(), b.String()) })
+	return slices.Compact(needs)
 }
 
 // WritePermissions are what writing needs beyond that: nodes' annotations, and the operator lease in a namespace.

@@ -79,9 +79,22 @@ func (c *Client) Inventory(ctx context.Context, progress core.InventoryProgress)
 	return inv, missing
 }
 
+// InventorySources are the sources whose resources Inventory reads.
+func InventorySources() []core.SourceID {
+	ids := make([]core.SourceID, 0, len(watched))
+	for _, r := range watched {
+		ids = append(ids, r.source)
+	}
+	return ids
+}
+
 // InventoryPermissions are what Inventory needs: the list of each watched resource.
 func InventoryPermissions() []Permission {
-	return slices.DeleteFunc(WatchPermissions(), func(p Permission) bool { return p.Verb != "list" || p.Resource == gvrPods.Resource })
+	var needs []Permission
+	for _, r := range watched {
+		needs = append(needs, r.permission("list"))
+	}
+	return needs
 }
 
 func inventoryNode(n *core.Node, o fields) core.InventoryNode {

@@ -1,6 +1,8 @@
 package kube
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -16,12 +18,16 @@ type resource struct {
 	gvr       schema.GroupVersionResource
 	namespace string // empty for cluster-scoped resources
 	name      string // when not empty, only the object of this name
+	labels    string // when not empty, only objects that this label selector fits
+	optional  bool   // not everybody is given it: to be forbidden it is no failure
+	anywhere  bool   // the right is given for every namespace: not every cluster has the resource's own
 	translate translate
 }
 
 // Where things live on a MOSK cluster (mosk-facts 1.0, 1.13).
 const (
 	namespaceOpenStack = "openstack"
+	namespaceFabric    = "tf"
 	namespaceRockoon   = "osh-system"
 	deploymentRockoon  = "rockoon"
 )
@@ -31,6 +37,9 @@ var (
 	gvrNodes       = schema.GroupVersionResource{Version: "v1", Resource: "nodes"}
 	gvrPods        = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
 	gvrSecrets     = schema.GroupVersionResource{Version: "v1", Resource: "secrets"}
+	gvrDaemonSets  = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "daemonsets"}
+	gvrRevisions   = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "controllerrevisions"}
+	gvrJobs        = schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}
 	gvrDeployments = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
 	gvrLeases      = schema.GroupVersionResource{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"}
 	gvrReviews     = schema.GroupVersionResource{Group: "authorization.k8s.io", Version: "v1", Resource: "selfsubjectaccessreviews"}
@@ -40,7 +49,7 @@ func lcm(plural string) schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: "lcm.mirantis.com", Version: "v1alpha1", Resource: plural}
 }
 
-// watched are the resources that the Watcher watches.
+// watched are the resources of the maintenance itself. The Watcher watches them and those of workloads.
 var watched = []resource{
 	{source: core.SourceNodes, gvr: gvrNodes, translate: nodeFrom},
 	{source: core.SourceClusterLocks, gvr: lcm("clusterworkloadlocks"), translate: lockFrom(core.KindClusterWorkloadLock)},
@@ -55,15 +64,17 @@ var watched = []resource{
 
 // Sources are the sources that a Watcher feeds, those of the watched resources first.
 func Sources() []core.SourceID {
-	ids := make([]core.SourceID, 0, len(watched)+1)
-	for _, r := range watched {
+	ids := make([]core.SourceID, 0, len(watched)+len(workloads)+1)
+	for _, r := range slices.Concat(watched, workloads) {
 		ids = append(ids, r.source)
 	}
 	return append(ids, core.SourceNodePods)
 }
 
 // builtIn tells whether every API server has the resource: it cannot be unknown, as one with a definition can.
-func (r resource) builtIn() bool { return r.gvr.Group == "" || r.gvr.Group == "apps" }
+func (r resource) builtIn() bool {
+	return r.gvr.Group == "" || r.gvr.Group == "apps" || r.gvr.Group == "batch"
+}
 
 // call is what is being done to the resource, in words: "list nodes", "watch deployments.apps rockoon in osh-system".
 func (r resource) call(verb string) string {
@@ -75,4 +86,12 @@ func (r resource) call(verb string) string {
 		text += " in namespace " + r.namespace
 	}
 	return text
+}
+
+// permission is the right to a verb on the resource, as the manifests give it.
+func (r resource) permission(verb string) Permission {
+	if r.anywhere {
+		return Permission{verb, r.gvr.Group, r.gvr.Resource, "", r.name}
+	}
+	return Permission{verb, r.gvr.Group, r.gvr.Resource, r.namespace, r.name}
 }

@@ -88,7 +88,7 @@ func (s *stream) begin() *time.Timer {
 	return time.AfterFunc(s.opts.SyncDeadline, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if s.listed || s.state == core.SourceAbsent || s.state == core.SourceForbidden {
+		if s.listed || s.state == core.SourceAbsent || s.state == core.SourceForbidden || s.state == core.SourceOff {
 			return
 		}
 		s.setState(s.downState(), &core.APIError{
@@ -142,6 +142,9 @@ func (s *stream) ended(err error, failures int) time.Duration {
 		}
 	case cause.Kind == core.ErrForbidden:
 		pause, state = s.opts.AbsentRetry, core.SourceForbidden
+		if s.res.optional {
+			state, cause.Remedy = core.SourceOff, "It is for operators only: deploy/rbac-operator.yaml gives the right."
+		}
 	case cause.Kind == core.ErrUnauthorized:
 		state = core.SourceFailed
 		if s.client.renew() {
@@ -241,7 +244,7 @@ func (s *stream) Watch(options metav1.ListOptions) (watch.Interface, error) {
 func (s *stream) ListWithContext(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.ListTimeout)
 	defer cancel()
-	s.selectName(&options)
+	s.choose(&options)
 	list, err := s.client.resource(s.res.gvr, s.res.namespace).List(ctx, options)
 	if err != nil {
 		return nil, err // the reflector looks at the type of the error
@@ -264,8 +267,8 @@ func (s *stream) WatchWithContext(ctx context.Context, options metav1.ListOption
 	if mistrusted {
 		return nil, errMistrusted
 	}
-	s.selectName(&options)
-	// Up to a seventh less, so that the nine watches do not end together.
+	s.choose(&options)
+	// Up to a seventh less, so that the watches do not end together.
 	seconds := int64((s.opts.WatchDuration - rand.N(s.opts.WatchDuration/7+1)).Seconds())
 	seconds = max(seconds, 1)
 	options.TimeoutSeconds = &seconds
@@ -304,10 +307,12 @@ func (s *stream) close() {
 	}
 }
 
-func (s *stream) selectName(options *metav1.ListOptions) {
+// choose narrows a list or watch down to what is wanted.
+func (s *stream) choose(options *metav1.ListOptions) {
 	if s.res.name != "" {
 		options.FieldSelector = selectors.OneTermEqualSelector("metadata.name", s.res.name).String()
 	}
+	options.LabelSelector = s.res.labels
 }
 
 // Replace implements cache.ReflectorStore: a complete list has arrived.

@@ -2,6 +2,7 @@ package kube
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 	"time"
 
@@ -168,7 +169,7 @@ func TestKeysAreNamespaceAndName(t *testing.T) {
 		"metadata: {name: n1}":                        "n1",
 		"metadata: {name: osh, namespace: openstack}": "openstack/osh",
 	} {
-		for _, r := range watched {
+		for _, r := range slices.Concat(watched, workloads) {
 			if got := r.translate(object(t, manifest)).Key(); got != want {
 				t.Errorf("%s: key of %q = %q, want %q", r.source, manifest, got, want)
 			}
@@ -222,7 +223,7 @@ func FuzzTranslation(f *testing.F) {
 		if namespace := fields(u.Object).at("metadata").text("namespace"); namespace != "" {
 			want = namespace + "/" + want
 		}
-		for _, r := range watched {
+		for _, r := range slices.Concat(watched, workloads) {
 			if got := r.translate(u).Key(); got != want {
 				t.Errorf("%s: key %q, want %q", r.source, got, want)
 			}

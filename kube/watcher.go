@@ -3,6 +3,7 @@ package kube
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -55,7 +56,7 @@ func (o WatchOptions) withDefaults() WatchOptions {
 // A source is live while its watch is trusted. The API server is asked to end each watch after WatchDuration; it sends a
 // bookmark just before it does, and the watch is opened again where it ended. So a quiet source is confirmed about every
 // 35 s, a watch that died without a word (behind NAT, say) is noticed, and the resource version never grows too old. The
-// price is nine small requests in that time.
+// price is a small request for each of them in that time.
 type Watcher struct {
 	opts    WatchOptions
 	client  *Client
@@ -69,7 +70,7 @@ type Watcher struct {
 func NewWatcher(client *Client, sink func(core.Delta), opts WatchOptions) *Watcher {
 	opts = opts.withDefaults()
 	w := &Watcher{opts: opts, client: client, out: newOutbox(sink)}
-	for _, r := range watched {
+	for _, r := range slices.Concat(watched, workloads) {
 		if r.source == core.SourceNodes {
 			r.translate = playedBy(opts.Selectors)
 		}

@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"lockstep/core"
@@ -113,6 +114,11 @@ func (w *Writer) patch(ctx context.Context, ref core.Ref, patch []operation, dry
 	if dryRun {
 		call += " (dry run)"
 	}
+	return w.jsonPatch(ctx, call, gvrNodes, ref, patch, dryRun)
+}
+
+// jsonPatch sends a JSON patch to an object. A test of it that failed is a conflict.
+func (w *Writer) jsonPatch(ctx context.Context, call string, gvr schema.GroupVersionResource, ref core.Ref, patch []operation, dryRun bool) error {
 	body, err := json.Marshal(patch)
 	if err != nil {
 		return &core.APIError{Kind: core.ErrInvalid, Server: core.ServerKubernetes, Call: call, Message: err.Error(), Err: err}
@@ -123,7 +129,7 @@ func (w *Writer) patch(ctx context.Context, ref core.Ref, patch []operation, dry
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	_, err = w.client.resource(gvrNodes, "").Patch(ctx, ref.Name, types.JSONPatchType, body, options)
+	_, err = w.client.resource(gvr, ref.Namespace).Patch(ctx, ref.Name, types.JSONPatchType, body, options)
 	if err == nil {
 		return nil
 	}

@@ -150,6 +150,7 @@ func (s *seeder) openstack(ctx context.Context) error {
 	}
 	deployment := newObject("OpenStackDeployment", s.story.Cloud.Deployment, map[string]any{
 		"openstack_version": s.story.Cloud.Version, "preset": "compute", "size": "small",
+		"features": map[string]any{"services": []any{"instance-ha", "stepler", "cloudprober"}},
 	})
 	deployment.SetNamespace("openstack")
 	if _, err := s.dyn.Resource(maintenance("openstackdeployments")).Namespace("openstack").Create(ctx, deployment, metav1.CreateOptions{}); err != nil {

@@ -210,7 +210,7 @@ func (m *Model) failure() *core.Operation {
 	if p, ok := m.top().(*procedurePage); ok {
 		for i := range m.snap.Operations {
 			op := &m.snap.Operations[i]
-			if unseen(op) && (op.Node == p.key.Subject || op.Instance == p.key.Subject) {
+			if unseen(op) && (op.Node == p.key.Subject || op.Instance == p.key.Subject || p.has(op.Step)) {
 				return op
 			}
 		}

@@ -285,6 +285,13 @@ func describe(s *core.Snapshot, step core.Step) []string {
 			return []string{"Enable " + on + " (disabled with \"" + c.WasReason + "\")."}
 		}
 		return []string{"Disable " + on + " with the reason \"" + c.Reason + "\"."}
+	case core.RestartPod:
+		return []string{"Delete " + on + ", on " + s.Label(c.Node) + "; " + c.Set.Namespace + "/" + c.Set.Name + " makes a new one."}
+	case core.SetTempest:
+		if c.Add {
+			return []string{"Add \"tempest\" to spec.features.services of " + on + "."}
+		}
+		return []string{"Remove \"tempest\" from spec.features.services of " + on + "."}
 	case core.Batch:
 		out := []string{fmt.Sprintf("%s for %s, %d at a time:", counted(len(c.Items), "change"), on, max(c.AtOnce, 1))}
 		for i, item := range c.Items {
@@ -318,6 +325,8 @@ func kindWord(k core.Kind) string {
 		return "instance"
 	case core.KindComputeService:
 		return "nova-compute of"
+	case core.KindPod:
+		return "pod"
 	}
 	return string(k)
 }

@@ -43,10 +43,12 @@ func (m *Model) updateLine(w int) line {
 		parts = append(parts, one(themes.Warn, "maintenance by hand"))
 	case !u.Running && u.Phase.State == core.PhaseDone:
 		parts = append(parts, one(themes.Good, "update done"))
+		parts = append(parts, m.leftOver()...)
 	case !u.Running && !u.Known:
 		parts = append(parts, one(themes.Warn, "update not known"))
 	case !u.Running:
 		parts = append(parts, one(themes.Dim, "no update runs"))
+		parts = append(parts, m.leftOver()...)
 	case narrow:
 		parts = append(parts, one(phaseMark(m.look.glyph, u.Phase.State).tone, fmt.Sprintf("%d/5 %s", u.Phase.ID, u.Phase.Title)))
 	default:
@@ -68,6 +70,18 @@ func (m *Model) updateLine(w int) line {
 		n = 2
 	}
 	return apart(join(n, append([]line{left}, parts...)...), right, w)
+}
+
+// leftOver is how many points there are to see to after an update that has ended, and the key that leads to them.
+func (m *Model) leftOver() []line {
+	left, over := m.snap.AfterUpdateLeft()
+	switch {
+	case !over:
+		return nil
+	case left == 0:
+		return []line{one(themes.Dim, "nothing left"+m.afterKey())}
+	}
+	return []line{{txt(themes.Needs, fmt.Sprintf("%d left", left)), txt(themes.Dim, m.afterKey())}}
 }
 
 func finishLine(at time.Time, spread time.Duration, now time.Time, narrow bool) line {

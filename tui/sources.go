@@ -17,7 +17,7 @@ type health struct {
 }
 
 var badness = map[core.SourceState]int{
-	core.SourceLive: 0, core.SourceOff: 1, core.SourceAbsent: 2, core.SourceConnecting: 3, core.SourceStale: 4,
+	core.SourceOff: -1, core.SourceLive: 0, core.SourceAbsent: 2, core.SourceConnecting: 3, core.SourceStale: 4,
 	core.SourceForbidden: 5, core.SourceFailed: 6,
 }
 

@@ -25,7 +25,7 @@ import (
 )
 
 // Namespaces are the namespaces of a MOSK cluster that the program looks into.
-var Namespaces = []string{"openstack", "osh-system", "openstack-external"}
+var Namespaces = []string{"openstack", "osh-system", "openstack-external", "tf"}
 
 var definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 

@@ -27,6 +27,8 @@ type kubelet struct {
 	unseen  map[cache.ObjectName]bool // pods that were made and have not been watched yet
 	ending  map[string]time.Time      // pod UID → when it was first seen with a deletionTimestamp
 	made    map[string]int            // pods made so far for a workload's place
+
+	revisions map[string]string // UID and generation of a DaemonSet → the hash of its template
 }
 
 func (k *kubelet) run(ctx context.Context) {

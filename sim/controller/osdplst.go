@@ -23,7 +23,7 @@ const (
 var defaultServices = []string{
 	"ingress", "memcached", "messaging", "database", "redis", "coordination", "identity", "key-manager", "image",
 	"placement", "block-storage", "networking", "compute", "orchestration", "load-balancer", "dns", "dashboard",
-	"instance-ha", "stepler", "tempest",
+	"instance-ha", "stepler", "cloudprober",
 }
 
 // deploymentStatus reads the OpenStackDeploymentStatus; nil when there is none.

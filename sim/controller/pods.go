@@ -63,7 +63,13 @@ func (k *kubelet) servePods(ctx context.Context, nodes map[string]*corev1.Node, 
 				eligible = append(eligible, nodes[name])
 			}
 		}
-		failed = errors.Join(failed, k.fill(ctx, w, s, pods, eligible, all), k.report(ctx, w, s, pods, len(eligible)))
+		hash, err := k.revision(ctx, s.daemon)
+		if err != nil {
+			failed = errors.Join(failed, err)
+			continue
+		}
+		failed = errors.Join(failed, k.fill(ctx, w, s, hash, pods, eligible, all), k.replaceOld(ctx, s.daemon, pods, hash),
+			k.report(ctx, w, s, hash, pods, len(eligible)))
 	}
 	return due.at, failed
 }
@@ -198,7 +204,7 @@ func (k *kubelet) setPodCrashing(ctx context.Context, pod *corev1.Pod, now time.
 
 // fill makes the pods that a workload lacks, and ends those that it has too many. all are the cluster's pods, by which the
 // load of a node is counted.
-func (k *kubelet) fill(ctx context.Context, w workload, s set, pods []*corev1.Pod, eligible []*corev1.Node, all []*corev1.Pod) error {
+func (k *kubelet) fill(ctx context.Context, w workload, s set, hash string, pods []*corev1.Pod, eligible []*corev1.Node, all []*corev1.Pod) error {
 	placed := map[string]int{} // pods of this workload by node, those that end included: they hold the place
 	for _, pod := range pods {
 		placed[pod.Spec.NodeName]++
@@ -212,7 +218,7 @@ func (k *kubelet) fill(ctx context.Context, w workload, s set, pods []*corev1.Po
 			place := w.namespace + "/" + w.name + "/" + node.Name
 			k.made[place]++
 			name := w.name + "-" + hashID(place, fmt.Sprint(k.made[place]))[:5]
-			if err := k.createPod(ctx, w, s, name, node.Name); err != nil {
+			if err := k.createPod(ctx, w, s, hash, name, node.Name); err != nil {
 				return err
 			}
 		}
@@ -226,7 +232,7 @@ func (k *kubelet) fill(ctx context.Context, w workload, s set, pods []*corev1.Po
 			if have[name] || !schedulable(eligible[i]) {
 				continue
 			}
-			if err := k.createPod(ctx, w, s, name, eligible[i].Name); err != nil {
+			if err := k.createPod(ctx, w, s, "", name, eligible[i].Name); err != nil {
 				return err
 			}
 		}
@@ -263,7 +269,7 @@ func (k *kubelet) fill(ctx context.Context, w workload, s set, pods []*corev1.Po
 			place := w.namespace + "/" + w.name
 			k.made[place]++
 			name := fmt.Sprintf("%s-%s-%s", w.name, hashID(place)[:8], hashID(place, fmt.Sprint(k.made[place]), k.clock.Now().String())[:5])
-			if err := k.createPod(ctx, w, s, name, best.Name); err != nil {
+			if err := k.createPod(ctx, w, s, "", name, best.Name); err != nil {
 				return err
 			}
 			placed[best.Name]++
@@ -273,8 +279,8 @@ func (k *kubelet) fill(ctx context.Context, w workload, s set, pods []*corev1.Po
 	return nil
 }
 
-// createPod makes one pod, bound to its node.
-func (k *kubelet) createPod(ctx context.Context, w workload, s set, name, node string) error {
+// createPod makes one pod, bound to its node; hash is the revision of a DaemonSet's.
+func (k *kubelet) createPod(ctx context.Context, w workload, s set, hash, name, node string) error {
 	labels, containers := w.labels(), []corev1.Container{w.container()}
 	if template := s.template(); template != nil && w.kind == deployment {
 		containers = template.Spec.Containers
@@ -283,6 +289,9 @@ func (k *kubelet) createPod(ctx context.Context, w workload, s set, name, node s
 	switch w.kind {
 	case daemonSet:
 		labels[generationLabel] = fmt.Sprint(max(s.generation(), 1))
+		if hash != "" {
+			labels[revisionLabel] = hash
+		}
 		if s.daemon != nil {
 			owner.UID = s.daemon.UID
 		}

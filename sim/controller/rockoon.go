@@ -158,6 +158,12 @@ func (r *rockoon) run(ctx context.Context, begins time.Duration, armed func()) {
 		})
 	})
 	group.Go(func() {
+		if r.clock.Sleep(ctx, begins) != nil {
+			return
+		}
+		r.loop(ctx, "rockoon tempest", r.serveTempest, osdplResource)
+	})
+	group.Go(func() {
 		r.loop(ctx, "rockoon node status", r.clearDeadNodes, nodesResource)
 	})
 	for _, s := range []service{

@@ -35,6 +35,7 @@ func (e *env) rollOut(ctx context.Context, namespace, release string) error {
 			return fmt.Errorf("update DaemonSet %s/%s: %w", w.namespace, w.name, err)
 		}
 	}
+	e.view.changed(podsResource) // whose revisions these are looks at the pods
 	return nil
 }
 

@@ -85,8 +85,9 @@ func (k *kubelet) sets(ctx context.Context) (map[string]set, error) {
 // count is what a workload's status is made of.
 type count struct{ desired, current, ready, updated int32 }
 
-// countPods counts a workload's pods; desired is how many there should be.
-func countPods(pods []*corev1.Pod, desired int, generation int64) count {
+// countPods counts a workload's pods; desired is how many there should be, hash the revision that a DaemonSet's have when
+// they are up to date.
+func countPods(pods []*corev1.Pod, desired int, hash string) count {
 	c := count{desired: int32(desired)}
 	for _, pod := range pods {
 		if pod.DeletionTimestamp != nil {
@@ -96,7 +97,7 @@ func countPods(pods []*corev1.Pod, desired int, generation int64) count {
 		if podReady(pod) {
 			c.ready++
 		}
-		if generation == 0 || pod.Labels[generationLabel] == fmt.Sprint(generation) {
+		if hash == "" || pod.Labels[revisionLabel] == hash {
 			c.updated++
 		}
 	}
@@ -104,12 +105,12 @@ func countPods(pods []*corev1.Pod, desired int, generation int64) count {
 }
 
 // report writes the status of a workload where it is not what it was.
-func (k *kubelet) report(ctx context.Context, w workload, s set, pods []*corev1.Pod, eligible int) error {
+func (k *kubelet) report(ctx context.Context, w workload, s set, hash string, pods []*corev1.Pod, eligible int) error {
 	apps := k.kube.AppsV1()
 	var err error
 	switch {
 	case s.daemon != nil:
-		c := countPods(pods, eligible, s.daemon.Generation)
+		c := countPods(pods, eligible, hash)
 		status := appsv1.DaemonSetStatus{ObservedGeneration: s.daemon.Generation, DesiredNumberScheduled: c.desired, CurrentNumberScheduled: c.current,
 			NumberReady: c.ready, NumberAvailable: c.ready, NumberUnavailable: max(c.desired-c.ready, 0), UpdatedNumberScheduled: c.updated}
 		was := s.daemon.Status
@@ -121,7 +122,7 @@ func (k *kubelet) report(ctx context.Context, w workload, s set, pods []*corev1.
 		changed.Status = status
 		_, err = apps.DaemonSets(w.namespace).UpdateStatus(ctx, changed, metav1.UpdateOptions{})
 	case s.stateful != nil:
-		c := countPods(pods, s.replicas(w), 0)
+		c := countPods(pods, s.replicas(w), "")
 		status := appsv1.StatefulSetStatus{ObservedGeneration: s.stateful.Generation, Replicas: c.current, ReadyReplicas: c.ready,
 			AvailableReplicas: c.ready, CurrentReplicas: c.current, UpdatedReplicas: c.updated}
 		was := s.stateful.Status
@@ -133,7 +134,7 @@ func (k *kubelet) report(ctx context.Context, w workload, s set, pods []*corev1.
 		changed.Status = status
 		_, err = apps.StatefulSets(w.namespace).UpdateStatus(ctx, changed, metav1.UpdateOptions{})
 	case s.stateless != nil:
-		c := countPods(pods, s.replicas(w), 0)
+		c := countPods(pods, s.replicas(w), "")
 		status := appsv1.DeploymentStatus{ObservedGeneration: s.stateless.Generation, Replicas: c.current, ReadyReplicas: c.ready,
 			AvailableReplicas: c.ready, UpdatedReplicas: c.updated, UnavailableReplicas: max(c.desired-c.ready, 0), Conditions: s.stateless.Status.Conditions}
 		if s.stateless.Status.String() == status.String() {

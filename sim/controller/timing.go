@@ -38,6 +38,7 @@ type Timing struct {
 	RockoonStart   time.Duration // from the start of a new pod until it begins to apply the deployment; default 75 s
 	HealthPeriod   time.Duration // between two looks at the health of all workloads; default 60 s
 	CleanupPoll    time.Duration // between two looks at the services of a host that is gone; default 30 s
+	Tempest        time.Duration // a run of Tempest's tests; default 40 min
 
 	// Ceph and Tungsten Fabric
 	CephUpdate  time.Duration // cluster-wide update of the daemons; default 35 min
@@ -81,6 +82,7 @@ func (t Timing) withDefaults() Timing {
 	set(&t.RockoonStart, 75*time.Second)
 	set(&t.HealthPeriod, time.Minute)
 	set(&t.CleanupPoll, 30*time.Second)
+	set(&t.Tempest, 40*time.Minute)
 	set(&t.CephUpdate, 35*time.Minute)
 	set(&t.CephNode, 20*time.Second)
 	set(&t.FabricReact, 10*time.Second)

@@ -32,6 +32,8 @@ const (
 	TroublePods = "podsNotReady"
 	// TroubleCeph has an OSD down and placement groups degraded; over when the OSD's pod is deleted.
 	TroubleCeph = "cephDegraded"
+	// TroubleTempest lets the runs of Tempest that end meanwhile fail.
+	TroubleTempest = "tempestFails"
 )
 
 // Trouble is something that goes wrong by itself.
@@ -180,6 +182,10 @@ func (t *trouble) live(ctx context.Context) {
 		}
 	case TroubleDeployment, TroubleCeph:
 		if t.untilGone(ctx) == nil {
+			t.end()
+		}
+	case TroubleTempest:
+		if t.For > 0 && t.clock.Sleep(ctx, t.For) == nil {
 			t.end()
 		}
 	case TroubleAgents:

@@ -76,7 +76,7 @@ func newView(kube kubernetes.Interface, dyn dynamic.Interface, log *slog.Logger)
 		},
 	})
 	for _, resource := range []schema.GroupVersionResource{
-		clusterLocks, nodeLocks, clusterRequests, nodeRequests, nodeDeletions, nodeNotices, deployments,
+		clusterLocks, nodeLocks, clusterRequests, nodeRequests, nodeDeletions, nodeNotices, deployments, osdplResource,
 	} {
 		v.add(resource, &unstructured.Unstructured{}, &cache.ListWatch{
 			ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {

@@ -31,7 +31,8 @@ func ReadonlyRules() []Rule {
 		{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{""}, Verbs: read,
 			Resources: []string{"nodes", "namespaces", "pods", "events", "configmaps"}}},
 		{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{"apps"}, Verbs: read,
-			Resources: []string{"deployments", "daemonsets", "statefulsets"}}},
+			Resources: []string{"deployments", "daemonsets", "statefulsets", "controllerrevisions"}}},
+		{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{"batch"}, Resources: []string{"jobs"}, Verbs: read}},
 		{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{"policy"}, Resources: []string{"poddisruptionbudgets"}, Verbs: read}},
 		{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: read}},
 		{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{"apiextensions.k8s.io"}, Resources: []string{"customresourcedefinitions"}, Verbs: read}},
@@ -40,7 +41,8 @@ func ReadonlyRules() []Rule {
 }
 
 // OperatorRules allow what ReadonlyRules do, and what an operator changes in a maintenance: annotations and cordon of
-// nodes, locks and requests, evictions, the operator's lease; and to read the OpenStack credentials.
+// nodes, locks and requests, evictions, the operator's lease, the services of OpenStack; and to read the OpenStack
+// credentials.
 func OperatorRules() []Rule {
 	return append(ReadonlyRules(),
 		Rule{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"nodes"}, Verbs: []string{"patch", "update"}}},
@@ -52,6 +54,7 @@ func OperatorRules() []Rule {
 			Resources: []string{"nodeworkloadlocks", "nodeworkloadlocks/status", "clusterworkloadlocks", "clusterworkloadlocks/status"}}},
 		Rule{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{"lcm.mirantis.com"}, Verbs: []string{"create", "patch", "delete"},
 			Resources: []string{"nodemaintenancerequests", "clustermaintenancerequests"}}},
+		Rule{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{"lcm.mirantis.com"}, Verbs: []string{"patch"}, Resources: []string{"openstackdeployments"}}},
 		Rule{Namespaces: []string{"openstack-external"}, PolicyRule: rbacv1.PolicyRule{APIGroups: []string{""},
 			Resources: []string{"secrets"}, ResourceNames: []string{"openstack-identity-credentials"}, Verbs: []string{"get"}}},
 	)

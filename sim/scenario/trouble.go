@@ -26,9 +26,10 @@ const (
 	TroubleCompute    = "computeDown"     // nova-compute is silent: delete its pod
 	TroublePods       = "podsNotReady"    // a workload's pods crash on the node: delete them
 	TroubleCeph       = "cephDegraded"    // an OSD is down: delete its pod
+	TroubleTempest    = "tempestFails"    // runs of Tempest fail: only its time ends it
 )
 
-var troubleKinds = []string{TroubleController, TroubleRelease, TroubleInner, TroubleDeployment, TroubleAgents, TroubleCompute, TroublePods, TroubleCeph}
+var troubleKinds = []string{TroubleController, TroubleRelease, TroubleInner, TroubleDeployment, TroubleAgents, TroubleCompute, TroublePods, TroubleCeph, TroubleTempest}
 
 // Controller is an application controller that is none of MOSK's own, with locks that the update waits for.
 type Controller struct {

@@ -147,12 +147,16 @@ func watchers(t *testing.T, s *suite) {
 	for _, source := range kube.Sources() {
 		live[source], forbidden[source] = core.SourceLive, core.SourceForbidden
 	}
+	// The OpenStackDeployment is for operators: to others it is a source that is off, which is no failure.
+	forbidden[core.SourceOpenStackDeployment] = core.SourceOff
+	reads := maps.Clone(live)
+	reads[core.SourceOpenStackDeployment] = core.SourceOff
 	for _, test := range []struct {
 		name string
 		user User
 		want map[core.SourceID]core.SourceState
 	}{
-		{"sees everything with the read-only manifest", ReadOnly, live},
+		{"sees everything with the read-only manifest", ReadOnly, reads},
 		{"sees everything with the operator's manifest", Operator, live},
 		{"is forbidden everything without one", Nobody, forbidden},
 	} {

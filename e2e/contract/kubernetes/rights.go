@@ -29,7 +29,7 @@ func never() []kube.Permission {
 		}
 		all = append(all,
 			kube.Permission{Verb: verb, Group: lcm, Resource: "openstackdeploymentstatus", Namespace: "openstack"},
-			kube.Permission{Verb: verb, Resource: "pods", Namespace: "openstack"},
+			kube.Permission{Verb: verb, Resource: "pods", Namespace: "kube-system"},
 			kube.Permission{Verb: verb, Group: "apps", Resource: "deployments", Namespace: "osh-system", Name: "rockoon"})
 	}
 	for _, verb := range []string{"get", "list", "watch"} {
@@ -54,7 +54,7 @@ func never() []kube.Permission {
 
 func rights(t *testing.T, s *suite) {
 	s.grant(t)
-	reads, writes, never := kube.WatchPermissions(), append(kube.WritePermissions(""), kube.CredentialsPermission()), never()
+	reads, writes, never := kube.WatchPermissions(), slices.Concat(kube.WritePermissions(""), kube.WorkloadPermissions(), []kube.Permission{kube.CredentialsPermission()}), never()
 	// Watching alone needs to see who holds the lease.
 	writes = slices.DeleteFunc(writes, func(p kube.Permission) bool { return p.Verb == "get" && p.Resource == "leases" })
 	reads = append(reads, kube.Permission{Verb: "get", Group: "coordination.k8s.io", Resource: "leases", Namespace: "default", Name: "lockstep-operator"})

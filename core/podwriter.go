@@ -1,0 +1,150 @@
+package core
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// PodWriter is how the Executor replaces pods of DaemonSets. Every error is an *APIError.
+type PodWriter interface {
+	// DaemonPods reads the pods of a DaemonSet from the server itself, by the DaemonSet's own label selector.
+	DaemonPods(ctx context.Context, set Ref, selector string) ([]*DaemonPod, error)
+	// DeletePod deletes exactly the pod that has ref's name and UID; another one under the name is ErrConflict. With dryRun
+	// the server checks everything and changes nothing.
+	DeletePod(ctx context.Context, ref Ref, dryRun bool) error
+}
+
+// RestartPod deletes one pod of a DaemonSet, so that the DaemonSet makes a new one.
+type RestartPod struct {
+	Pod        Ref
+	Node       string
+	Set        Ref
+	Selector   string // the label selector of the DaemonSet's pods
+	Revision   string // that the new pod has to be of; empty when it is not known
+	OneAtATime bool   // every other pod of the DaemonSet must be ready
+}
+
+func (RestartPod) isChange() {}
+
+// restartPatience is how long a new pod may take to be ready, or its agents to report: the documents give the L3 agent 10 to
+// 15 minutes (mosk-facts 6.1).
+const restartPatience = 20 * time.Minute
+
+// shownWithin is how long the watch may be behind the server before a restart counts as done all the same; what comes next
+// is judged by what is shown.
+const shownWithin = 10 * time.Second
+
+// podWriter restarts one pod.
+type podWriter struct {
+	e      *Engine
+	change RestartPod
+
+	ready time.Time // wall time since when the server has shown the new pod ready
+}
+
+func (w *podWriter) check(ctx context.Context) error {
+	pods, err := w.e.cfg.Kubernetes.DaemonPods(ctx, w.change.Set, w.change.Selector)
+	if err != nil {
+		return err
+	}
+	found := false
+	var bad []string
+	for _, p := range pods {
+		switch {
+		case p.UID == w.change.Pod.UID:
+			found = p.Deleting.IsZero()
+		case w.change.OneAtATime && (!p.Ready || !p.Deleting.IsZero()):
+			bad = append(bad, oneLine(w.e.Snapshot().Label(p.Node), 64)+" ("+readyText(p)+")")
+		}
+	}
+	if v, ok := w.e.Snapshot().DaemonView(w.change.Set.UID); ok && w.change.OneAtATime && len(pods) < v.Set.Desired {
+		return refuse("%d of %d pods of %s are there", len(pods), v.Set.Desired, w.change.Set.Name)
+	}
+	switch {
+	case !found:
+		return refuse("pod %s is gone or being deleted", w.change.Pod.Name)
+	case len(bad) > 0:
+		return refuse("another pod of %s is not ready: %s", w.change.Set.Name, some(bad, 4))
+	}
+	return w.e.cfg.Kubernetes.DeletePod(ctx, w.change.Pod, true)
+}
+
+func (w *podWriter) write(ctx context.Context) error {
+	return w.e.cfg.Kubernetes.DeletePod(ctx, w.change.Pod, false)
+}
+
+// outcome waits for the new pod, and then for the agents that run in it.
+func (w *podWriter) outcome(ctx context.Context, began time.Time) outcome {
+	pods, err := w.e.cfg.Kubernetes.DaemonPods(ctx, w.change.Set, w.change.Selector)
+	if err != nil {
+		return outcome{err: err}
+	}
+	var old, made *DaemonPod
+	for _, p := range pods {
+		switch {
+		case p.UID == w.change.Pod.UID:
+			old = p
+		case p.Node == w.change.Node && (made == nil || p.Created.After(made.Created)):
+			made = p
+		}
+	}
+	patient := w.e.cfg.Clock().Sub(began) < restartPatience
+	waits := func(format string, args ...any) outcome {
+		return outcome{state: OperationVerifying, moving: patient, text: fmt.Sprintf(format, args...)}
+	}
+	switch {
+	case old != nil && old.Deleting.IsZero():
+		return outcome{state: OperationVerifying, text: "the old pod is still there"}
+	case old != nil:
+		return waits("the old pod ends")
+	case made == nil:
+		return waits("the old pod is gone; no new one is there yet")
+	case w.change.Revision != "" && made.Hash != "" && made.Hash != w.change.Revision:
+		return outcome{state: OperationFailed, text: fmt.Sprintf("the new pod runs %s, not %s: the DaemonSet has changed meanwhile", oneLine(made.Hash, 20), oneLine(w.change.Revision, 20))}
+	case !made.Ready || !made.Deleting.IsZero():
+		return waits("the new pod %s is %s", oneLine(made.Name, 64), readyText(made))
+	}
+	if silent := w.silent(made.Created); silent != "" {
+		return waits("the new pod is ready; Neutron does not hear from %s yet", silent)
+	}
+	if w.ready.IsZero() {
+		w.ready = w.e.cfg.Wall()
+	}
+	if !w.shown(made) && w.e.cfg.Wall().Sub(w.ready) < shownWithin {
+		return outcome{state: OperationVerifying, moving: true, text: "the new pod is ready"}
+	}
+	return outcome{state: OperationDone, text: oneLine(made.Name, 64) + " is ready, " + revisionText(made.Hash, made.Template)}
+}
+
+// shown tells whether the Snapshots show the new pod ready: the next pod's turn is judged by them.
+func (w *podWriter) shown(made *DaemonPod) bool {
+	for _, p := range w.e.Snapshot().DaemonPods[w.change.Set.UID] {
+		if p.UID == made.UID {
+			return p.Ready
+		}
+	}
+	return false
+}
+
+// silent are the agents that the new pod serves and that Neutron has not heard from since it was made; empty when there are none, or
+// when Neutron cannot be asked.
+func (w *podWriter) silent(since time.Time) string {
+	s := w.e.Snapshot()
+	v, ok := s.DaemonView(w.change.Set.UID)
+	if !ok || s.Sources[SourceNetworkAgents].State != SourceLive {
+		return ""
+	}
+	var names []string
+	for _, a := range s.agentsTouched(v.Set, w.change.Node) {
+		if !a.Alive || !a.Heartbeat.IsZero() && a.Heartbeat.Before(since) {
+			names = append(names, oneLine(a.Type, 40))
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+func (w *podWriter) values() (string, string) {
+	return w.change.Pod.Name, "a new pod of " + w.change.Set.Name + ", " + revisionText(w.change.Revision, 0)
+}

@@ -1,0 +1,47 @@
+package core
+
+import (
+	"slices"
+	"strings"
+)
+
+// projectWorkloads fills a Snapshot with the DaemonSets, their revisions and pods, of both namespaces, and with what tells
+// of Tempest.
+func (w *world) projectWorkloads(s, prev *Snapshot) {
+	anew := func(sources ...SourceID) bool {
+		return prev == nil || slices.ContainsFunc(sources, func(id SourceID) bool { return w.dirty[id] })
+	}
+	if anew(SourceDaemonSets, SourceFabricSets) {
+		s.DaemonSets = slices.Concat(values[*DaemonSet](w, SourceDaemonSets), values[*DaemonSet](w, SourceFabricSets))
+		slices.SortFunc(s.DaemonSets, func(a, b *DaemonSet) int { return strings.Compare(a.Key(), b.Key()) })
+	} else {
+		s.DaemonSets = prev.DaemonSets
+	}
+	if anew(SourceRevisions, SourceFabricRevisions) {
+		all := slices.Concat(values[*DaemonRevision](w, SourceRevisions), values[*DaemonRevision](w, SourceFabricRevisions))
+		slices.SortFunc(all, func(a, b *DaemonRevision) int { return strings.Compare(a.Key(), b.Key()) })
+		s.DaemonRevisions = group(all, func(r *DaemonRevision) string { return r.Owner })
+	} else {
+		s.DaemonRevisions = prev.DaemonRevisions
+	}
+	if anew(SourceDaemonPods, SourceFabricPods) {
+		all := slices.Concat(values[*DaemonPod](w, SourceDaemonPods), values[*DaemonPod](w, SourceFabricPods))
+		slices.SortFunc(all, func(a, b *DaemonPod) int { return strings.Compare(a.Key(), b.Key()) })
+		s.DaemonPods = group(all, func(p *DaemonPod) string { return p.Owner })
+	} else {
+		s.DaemonPods = prev.DaemonPods
+	}
+	if anew(SourceOpenStackDeployment) {
+		s.Deployments = values[*OpenStackDeployment](w, SourceOpenStackDeployment)
+		slices.SortFunc(s.Deployments, func(a, b *OpenStackDeployment) int { return strings.Compare(a.Key(), b.Key()) })
+	} else {
+		s.Deployments = prev.Deployments
+	}
+	if anew(SourceTempestJob) {
+		for _, j := range values[*Job](w, SourceTempestJob) {
+			s.TempestJob = j
+		}
+	} else {
+		s.TempestJob = prev.TempestJob
+	}
+}

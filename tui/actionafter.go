@@ -1,0 +1,47 @@
+package tui
+
+import (
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"lockstep/core"
+)
+
+// afterActions lead to what is left to do once an update is over, and to the agents of the selected node.
+func afterActions() []Action {
+	return []Action{
+		{ID: afterID, Title: "Open the steps after the update: what is left over, old pods to restart, Tempest", Short: "after the update",
+			Scope: ScopeDashboard, Keys: []string{"z"}, blocked: needSnapshot,
+			Intent: []core.IntentKind{core.IntentRestartPods, core.IntentRestartPod, core.IntentAddTempest, core.IntentRemoveTempest},
+			run: func(m *Model) tea.Cmd {
+				return m.openProcedure(core.ProcedureKey{Kind: core.ProcedureAfter})
+			}},
+		{ID: "node.agents", Title: "Restart the pods of the node's network agents that do not report", Short: "restart agents", Scope: ScopeNodes,
+			Intent: []core.IntentKind{core.IntentRestartAgents, core.IntentRestartAgent}, blocked: needNode, run: onNode(core.IntentRestartAgents)},
+	}
+}
+
+const afterID = "after"
+
+// afterKey is the key that opens the steps after the update, for the header.
+func (m *Model) afterKey() string {
+	for _, a := range m.actions {
+		if a.ID == afterID && len(a.Keys) > 0 {
+			return " (" + a.Keys[0] + ")"
+		}
+	}
+	return ""
+}
+
+func needNode(m *Model) string {
+	if v, ok := m.nodes.current(); !ok || v.Node == nil {
+		return "no node is selected"
+	}
+	return ""
+}
+
+// has tells whether a step of the page has the ID.
+func (p *procedurePage) has(id string) bool {
+	return slices.ContainsFunc(p.proc.Steps, func(s core.Step) bool { return s.ID == id })
+}
