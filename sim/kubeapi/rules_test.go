@@ -123,8 +123,11 @@ func TestTheStandardUsersDoTheirJobAndNoMore(t *testing.T) {
 	if _, err := w.dynamic(kubeapi.Operator).Resource(nodes).Patch(w.ctx, "n", types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
 		t.Errorf("the operator annotates a node: %v", err)
 	}
-	if _, err := w.dynamic(kubeapi.Operator).Resource(nodeLocks).Create(w.ctx, nodeLock("m", "n"), metav1.CreateOptions{}); !apierrors.IsForbidden(err) {
+	if _, err := w.dynamic(kubeapi.Operator).Resource(nodeLocks).Create(w.ctx, nodeLock("m", "n"), metav1.CreateOptions{}); err != nil {
 		t.Errorf("the operator creates a lock: %v", err)
+	}
+	if _, err := w.dynamic(kubeapi.Operator).Resource(nodes).Create(w.ctx, node("m"), metav1.CreateOptions{}); !apierrors.IsForbidden(err) {
+		t.Errorf("the operator creates a node: %v", err)
 	}
 	if _, err := w.dynamic(kubeapi.Readonly).Resource(nodeLocks).List(w.ctx, metav1.ListOptions{}); err != nil {
 		t.Errorf("readonly lists locks: %v", err)
