@@ -157,6 +157,7 @@ func (d *testDaemons) objects() map[SourceID][]Object {
 
 // withVRouters gives the cloud old vRouters on its nodes, of which none is in maintenance.
 func (c *testCloud) withVRouters() *testCloud {
+	c.cluster = nil // the update is over
 	clear(c.requests)
 	sc := newScene()
 	set := sc.daemonSet(vRouters, "vrouter", true, "cmp-1", "cmp-2", "cmp-3")

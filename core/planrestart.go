@@ -297,6 +297,11 @@ func (p *planner) guardAtRest(node string) {
 		g.Holds, g.Answer = false, "it has a maintenance request since "+clockText(r.Created)
 	}
 	p.guard(g)
+	over := Guard{ID: "no-update", Text: "no update runs", Holds: true, Answer: "none", Remedy: "wait for its end: the controllers restart what they restart when its node returns"}
+	if r := p.s.updateRequest(); r != nil {
+		over.Holds, over.Answer = false, "since "+clockText(r.Created)
+	}
+	p.guard(over)
 	p.guardNodeReady(node)
 }
 
