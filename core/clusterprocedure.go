@@ -21,6 +21,8 @@ func (s *Snapshot) clusterProcedure() (Procedure, bool) {
 		p.Summary = append(p.Summary, "update to "+oneLine(u.To, 60))
 	}
 	p.Steps = []Step{triggered}
+	p.Summary = append(p.Summary, s.managementSummary()...)
+	p.Steps = append(p.Steps, s.planSteps(target)...)
 	over := r != nil && !r.Deleting.IsZero()
 	for _, l := range s.ClusterLocks {
 		st := s.lockStep(l, "the cluster lock of "+oneLine(l.Controller, 40)+" is released", over)

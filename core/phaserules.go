@@ -42,7 +42,11 @@ func phasesOf(s *Snapshot) []Phase {
 	services := f.services()
 	f.servicesDone = services.State == PhaseDone
 	masters, workers := f.masterNodes(), f.workerNodes()
-	return []Phase{f.trigger(), services, masters, workers, f.finish(masters, workers)}
+	phases := []Phase{f.trigger(), services, masters, workers, f.finish(masters, workers)}
+	for i := range phases {
+		f.byPlan(&phases[i])
+	}
+	return phases
 }
 
 // begin makes a phase with the times that were seen; false when nothing but the update's absence or end can be said of it.

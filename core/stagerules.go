@@ -31,6 +31,9 @@ var stageRules = []stageRule{
 	{StageWaiting, removalHeld},
 	{StageWaiting, oursToPrepare},
 	{StageWaiting, oursToTakeBack},
+	{StageDraining, lcmDrains}, // what LCM says of the machine, where the management cluster is connected
+	{StageRebooting, lcmReboots},
+	{StageUpdating, lcmWorks},
 	{StageRebooting, releasedNotReady},
 	{StageUpdating, releasedBackUp},
 	{StageDraining, releasedWithPods},
