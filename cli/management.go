@@ -68,6 +68,7 @@ func (s *session) openManagement(ctx context.Context, p place, cfg *core.Config)
 		}
 		s.log.Warn("log in to the management cluster", "error", err) // the watcher tries again, and its sources say why not
 	}
+	cfg.Management = kube.NewManagementWriter(client)
 	return client, nil
 }
 

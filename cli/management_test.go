@@ -13,13 +13,16 @@ import (
 )
 
 // watchStory plays a scenario and has the dashboard look at it, with the management cluster or without.
-func watchStory(t *testing.T, name string, connected bool) *rig {
+func watchStory(t *testing.T, name string, connected bool, change ...func(*scenario.Scenario)) *rig {
 	t.Helper()
 	alone(t)
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	told, err := scenario.Load(name)
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, c := range change {
+		c(told)
 	}
 	const speed = 60
 	cloud, err := sim.Start(t.Context(), sim.Options{Scenario: told, Speed: speed, Dir: t.TempDir()})
@@ -128,6 +131,99 @@ func TestWithoutAManagementClusterNothingIsAmiss(t *testing.T) {
 	}
 	if a := needs(r.last, "sources"); a != nil {
 		t.Errorf("it needs somebody: %s", a.Reason)
+	}
+}
+
+// does confirms the step of an intent as soon as it can be done, and waits until it is.
+func (r *rig) does(i core.Intent) {
+	r.t.Helper()
+	var step core.Step
+	r.until(string(i.Kind)+" can be done", func(s *core.Snapshot, _ string) bool {
+		step = core.Plan(s, i)
+		return step.Doable()
+	})
+	if p := r.s.engine.Preview(r.t.Context(), i); p.Err != nil || p.DryRun == "" {
+		r.t.Fatalf("%s: the dry-run says %q, %v", i.Kind, p.DryRun, p.Err)
+	}
+	g, err := r.s.engine.Grant(step, step.Type)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	id, err := r.s.engine.Execute(r.t.Context(), g)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.until(string(i.Kind)+" is done", func(s *core.Snapshot, _ string) bool {
+		for _, op := range s.Operations {
+			if op.ID == id && op.State.Ended() {
+				if op.State != core.OperationDone {
+					r.t.Fatalf("%s: %s: %s", i.Kind, op.State, op.Text)
+				}
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// Maintenance without an update, all of it by confirmed steps: the cluster and a machine enter maintenance mode and leave it
+// in their order, and a machine is rebooted; LCM does what was asked for each time.
+func TestMaintenanceWithoutAnUpdate(t *testing.T) {
+	r := watchStory(t, "smooth", true, func(s *scenario.Scenario) {
+		s.Management.Plan.Colleague = 0 // nobody begins the update
+	})
+	r.until("all is live", func(s *core.Snapshot, _ string) bool {
+		return live(s, core.ServerManagement) && live(s, core.ServerKubernetes)
+	})
+	if err := r.s.engine.Arm(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	node := ""
+	for name, n := range r.last.Nodes {
+		if n.Label() == "cmp-02" {
+			node = name
+		}
+	}
+	enter := core.Intent{Kind: core.IntentEnterMachine, Node: node}
+	if step := core.Plan(r.last, enter); step.Doable() || !strings.Contains(step.Blocker(), "the cluster is in maintenance mode") {
+		t.Errorf("the machine could go first: %q", step.Blocker())
+	}
+	r.does(core.Intent{Kind: core.IntentEnterCluster})
+	r.until("the cluster is in maintenance mode, which is no update", func(s *core.Snapshot, screen string) bool {
+		return s.Management.Cluster.InMaintenance && strings.Contains(screen, "maintenance mode   no update runs")
+	})
+	r.does(enter)
+	r.until("the machine is in it, and its node is drained", func(s *core.Snapshot, _ string) bool {
+		v := s.MachineOf(node)
+		return v.Machine.InMaintenance && s.Nodes[node].Cordoned && len(s.InstancesOn(node)) == 0
+	})
+	r.until("it is held there", func(s *core.Snapshot, _ string) bool {
+		v, _ := s.NodeView(node)
+		return v.Stage == core.StageUpdating && v.What == "in maintenance mode"
+	})
+	if step := core.Plan(r.last, core.Intent{Kind: core.IntentLeaveCluster}); step.Doable() {
+		t.Error("the cluster could leave before its machine")
+	}
+	r.does(core.Intent{Kind: core.IntentLeaveMachine, Node: node})
+	r.until("the node is back", func(s *core.Snapshot, _ string) bool {
+		return !s.MachineOf(node).Machine.InMaintenance && !s.Nodes[node].Cordoned && s.NodeRequest(node) == nil
+	})
+	r.does(core.Intent{Kind: core.IntentLeaveCluster})
+	r.until("the cluster is out of it", func(s *core.Snapshot, _ string) bool {
+		return !s.Management.Cluster.InMaintenance && s.ClusterRequest() == nil
+	})
+	boot := r.last.Nodes[node].BootID
+	r.does(core.Intent{Kind: core.IntentReboot, Nodes: []string{node}})
+	r.until("LCM is at it", func(s *core.Snapshot, _ string) bool {
+		p, _ := s.Procedure(core.ProcedureKey{Kind: core.ProcedureMaintenance})
+		last := p.Steps[len(p.Steps)-1]
+		return s.Management.Reboot != nil && last.State == core.StepWaiting && strings.HasPrefix(last.Status, "0 of 1 done; cmp-02: ")
+	})
+	r.until("it has been rebooted, and the request is gone", func(s *core.Snapshot, _ string) bool {
+		return s.Management.Reboot == nil && s.Nodes[node].BootID != boot && s.Nodes[node].Ready == "True" && s.NodeRequest(node) == nil
+	})
+	if u := r.last.History.Update; u.UID != "" {
+		t.Errorf("it was taken for an update: %+v", u)
 	}
 }
 

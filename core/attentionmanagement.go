@@ -285,7 +285,31 @@ func (f *attentionFacts) rebootsLeft() {
 	if n > len(names) {
 		text += fmt.Sprintf(" and %d more", n-len(names))
 	}
-	a := Attention{ID: "reboots-left", Severity: SeverityNotice, Subject: Ref{Kind: KindCluster, Name: f.s.Cluster}, Label: "reboot", Resolve: clusterProcedure()}
+	a := Attention{ID: "reboots-left", Severity: SeverityNotice, Subject: Ref{Kind: KindCluster, Name: f.s.Cluster}, Label: "reboot", Resolve: &ProcedureKey{Kind: ProcedureMaintenance}}
 	a.Reason = fmt.Sprintf("%s to be rebooted for what was installed: %s", count(n, "machine")+verb(n, " has", " have"), text)
+	f.add(a)
+}
+
+// maintenanceMode is a cluster that is in maintenance mode: while it is, it cannot be updated.
+func (f *attentionFacts) maintenanceMode() {
+	m := f.s.Management
+	if m == nil || m.Cluster == nil || !m.Cluster.InMaintenance && !m.Cluster.Wanted() {
+		return
+	}
+	n := 0
+	for _, v := range m.Machines {
+		if v.Machine != nil && v.Machine.InMaintenance {
+			n++
+		}
+	}
+	a := Attention{ID: "maintenance-mode/" + m.Cluster.UID, Severity: SeverityNotice, Subject: m.Cluster.Ref(), Label: "cluster", Resolve: &ProcedureKey{Kind: ProcedureMaintenance}}
+	switch {
+	case !m.Cluster.InMaintenance:
+		a.Reason = "the cluster goes into maintenance mode"
+	case !m.Cluster.Wanted():
+		a.Reason = "the cluster leaves maintenance mode"
+	default:
+		a.Reason = "the cluster is in maintenance mode, and " + count(n, "machine") + " of it: it is not updated while it is"
+	}
 	f.add(a)
 }

@@ -34,6 +34,7 @@ var attentionRules = []func(*attentionFacts){
 	(*attentionFacts).updatePlan,
 	(*attentionFacts).lcmStuck,
 	(*attentionFacts).rebootsLeft,
+	(*attentionFacts).maintenanceMode,
 	(*attentionFacts).phasesOverdue,
 	(*attentionFacts).nodes,
 	(*attentionFacts).instances,

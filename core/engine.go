@@ -29,7 +29,8 @@ type Config struct {
 	Lease      OperatorLease    // nil: no lease is kept
 	Evacuation EvacuationReader // nil: no plan of an evacuation can be made
 
-	Place ManagementPlace // which management cluster, and which of its clusters
+	Place      ManagementPlace  // which management cluster, and which of its clusters
+	Management ManagementWriter // nil: nothing is written there
 
 	OnFocus func(node string) // told which node the operator looks at; may be nil
 	OnWrite func()            // told after every write, so that pollers look at once; may be nil

@@ -363,6 +363,11 @@ func TestStagesByTheMachine(t *testing.T) {
 			m.Nodes["cmp-01"].ReadySince = ago(time.Minute)
 			return nil
 		}, StageUpdating, "Ready again", ""},
+		{"is held in maintenance mode", func(m *managed) []Object {
+			m.agents["cmp-01"].Drain = CordonDrained
+			m.machines["cmp-01"].InMaintenance = true
+			return nil
+		}, StageUpdating, "in maintenance mode", "until you take it out"},
 		{"LCM says a state that nobody knows", func(m *managed) []Object {
 			m.agents["cmp-01"].Drain, m.agents["cmp-01"].State = CordonDrained, "Zapping"
 			return nil
@@ -451,5 +456,30 @@ func TestTheStepsOfANodeSayWhatBlocksItsDrain(t *testing.T) {
 		"kubectl --context mgmt -n prod get lcmclusterstates cd-m-cmp-01 -o wide"}
 	if i < 0 || p.Steps[i].State != StepWaiting || !strings.Contains(p.Steps[i].Status, "budget exporter keeps pod stacklight/exporter-0") || !slices.Equal(p.Steps[i].Commands, want) {
 		t.Errorf("%+v", p.Steps)
+	}
+}
+
+// A request of the cluster that is for maintenance mode or for a reboot is no update: nothing of it is overdue or estimated.
+func TestMaintenanceIsNoUpdate(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		given func(m *managed) []Object
+		want  string
+	}{
+		{"maintenance mode", func(m *managed) []Object { m.inMode(); return nil }, "maintenance mode"},
+		{"a reboot", func(m *managed) []Object { return []Object{&RebootRequest{Meta: Meta{Name: "mos", Namespace: "prod"}}} }, "a graceful reboot"},
+		{"an update, by its plan", func(m *managed) []Object { m.planned(2); m.inMode(); return nil }, ""},
+		{"an update without a plan", func(m *managed) []Object { return nil }, ""},
+	} {
+		m := resting()
+		m.update(100 * time.Hour)
+		sc := m.join(tt.given(m)...)
+		if u := sc.Update(); u.Beside != tt.want || u.Running != (tt.want == "") || u.ByHand {
+			t.Errorf("%s: %+v", tt.name, u)
+		}
+		overdue := slices.ContainsFunc(sc.Attention(), func(a Attention) bool { return strings.HasPrefix(a.ID, "phase/") })
+		if overdue != (tt.want == "") {
+			t.Errorf("%s: a phase is overdue: %v", tt.name, overdue)
+		}
 	}
 }

@@ -110,8 +110,18 @@ func (s *Snapshot) managementSummary() []string {
 		}
 		out = append(out, "a graceful reboot is asked for since "+clockText(r.Created)+": "+what)
 	}
-	for _, g := range m.Groups {
-		if len(out) > 12 {
+	return out
+}
+
+// groupSummary is how the workers are divided, one update group a line.
+func (s *Snapshot) groupSummary() []string {
+	if s.Management == nil {
+		return nil
+	}
+	var out []string
+	for i, g := range s.Management.Groups {
+		if i == mostPlanLines {
+			out = append(out, fmt.Sprintf("and %d update groups more", len(s.Management.Groups)-i))
 			break
 		}
 		out = append(out, "update group "+oneLine(g.Name, 60)+": "+groupText(g))

@@ -48,6 +48,7 @@ func (s *Snapshot) nodeProcedure(name string) (Procedure, bool) {
 		b.lcm()
 		b.restore()
 	}
+	b.machineSteps()
 	p.Steps = b.steps
 	return p, true
 }

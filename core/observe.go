@@ -35,6 +35,8 @@ func (s *Snapshot) settled() bool {
 func (e *Engine) observeUpdate(s *Snapshot, h History) History {
 	cmr := s.updateRequest()
 	switch {
+	case cmr != nil && cmr.UID != h.Update.UID && s.managementComes():
+		return h // whether it is an update has not been told yet
 	case cmr != nil && cmr.UID != h.Update.UID:
 		h.Update = UpdateRecord{UID: cmr.UID, Release: cmr.Release, From: lockRelease(s), Started: cmr.Created}
 		if h.Update.From == h.Update.Release {

@@ -83,6 +83,9 @@ func (f *phaseFacts) begin(id PhaseID, title string) (Phase, bool) {
 		p.Evidence = []string{"no ClusterMaintenanceRequest: no update runs"}
 		if f.s.ClusterRequest() != nil {
 			p.Evidence = []string{"the ClusterMaintenanceRequest was made by hand: no update runs"}
+			if what := f.s.besideUpdate(); what != "" {
+				p.Evidence = []string{"the ClusterMaintenanceRequest is for " + what + ": no update runs"}
+			}
 		}
 		return p, false
 	}

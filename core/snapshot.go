@@ -207,7 +207,7 @@ func (s *Snapshot) ClusterRequest() *MaintenanceRequest {
 
 // updateRequest is the cluster's maintenance request where LCM made it, for an update; nil otherwise.
 func (s *Snapshot) updateRequest() *MaintenanceRequest {
-	if r := s.ClusterRequest(); r != nil && !r.ByHand() {
+	if r := s.ClusterRequest(); r != nil && !r.ByHand() && s.besideUpdate() == "" {
 		return r
 	}
 	return nil

@@ -9,6 +9,18 @@ import (
 // where they say nothing the node's own signs do, as without a management cluster. What LCM does before a node is its own,
 // such as loading packages on many machines at once, is none of its stages.
 
+// held is a node whose machine is in maintenance mode: it is drained, and stays so until somebody takes it out.
+func held(f *stageFacts) (verdict, bool) {
+	if f.lcm == nil || f.lcm.Machine == nil || !f.lcm.Machine.InMaintenance || !handed(f) || f.s.Sources[SourceMachines].State != SourceLive {
+		return verdict{}, false
+	}
+	v := verdict{reason: "its machine is in maintenance mode: it is drained, and stays so until you take it out", what: "in maintenance mode", at: f.handedAt()}
+	if !f.ready {
+		v.what += ", not Ready"
+	}
+	return v, true
+}
+
 // lcmDrains is a machine whose pods LCM moves.
 func lcmDrains(f *stageFacts) (verdict, bool) {
 	if f.lcm == nil || !handed(f) || f.lcm.LCM.Drain != CordonDraining {

@@ -31,7 +31,8 @@ var stageRules = []stageRule{
 	{StageWaiting, removalHeld},
 	{StageWaiting, oursToPrepare},
 	{StageWaiting, oursToTakeBack},
-	{StageDraining, lcmDrains}, // what LCM says of the machine, where the management cluster is connected
+	{StageUpdating, held}, // what LCM says of the machine, where the management cluster is connected
+	{StageDraining, lcmDrains},
 	{StageRebooting, lcmReboots},
 	{StageUpdating, lcmWorks},
 	{StageRebooting, releasedNotReady},

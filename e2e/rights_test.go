@@ -85,6 +85,7 @@ func TestTheManifestsGiveExactlyWhatTheProgramUses(t *testing.T) {
 			kube.Permission{Verb: "get", Resource: "/readyz"},
 			kube.Permission{Verb: "get", Resource: "/version"},
 		)},
+		{"rbac-management-operator.yaml", kube.ManagementWritePermissions("")},
 		{"rbac-operator.yaml", slices.Concat(kube.WritePermissions(""), kube.WorkloadPermissions(), []kube.Permission{kube.CredentialsPermission()})},
 		{"rbac-maintenance.yaml", kube.MaintenancePermissions()},
 	}

@@ -73,12 +73,33 @@ func TestScreensWithAManagementCluster(t *testing.T) {
 			keys []string
 		}{
 			{"dashboard", nil}, {"steps-drain", []string{"3", "/", "cmp-11", "enter", "enter"}}, {"inspect-drain", []string{"3", "/", "cmp-11", "enter", "i"}},
-			{"inspect-item", []string{"3", "/", "cmp-06", "enter", "i"}}, {"steps-plan", []string{"2", "enter"}}, {"inspect-plan", []string{"2", "i", "pgdown"}},
+			{"inspect-item", []string{"3", "/", "cmp-06", "enter", "i"}}, {"steps-plan", []string{"2", "enter"}}, {"inspect-plan", []string{"2", "i", "pgdown"}}, {"maintenance", []string{"2", "m"}},
 		} {
 			name := fmt.Sprintf("managed-%s-%dx%d", screen.name, size.w, size.h)
 			t.Run(name, func(t *testing.T) {
 				golden(t, name, stripped(drive(managedWorld(), size.w, size.h).keys(screen.keys...).shows()))
 			})
+		}
+	}
+}
+
+// The confirmation of a reboot: what stands against it, and the request that it stands for.
+func TestConfirmingAReboot(t *testing.T) {
+	for _, size := range sizes {
+		s := managedWorld()
+		s.Write.Armed, s.Write.Mine = true, true
+		d := drive(s, size.w, size.h)
+		d.run(d.confirm(core.Intent{Kind: core.IntentReboot, Nodes: []string{"kaas-node-cmp09", "kaas-node-cmp10"}}, ""))
+		golden(t, fmt.Sprintf("managed-confirm-reboot-%dx%d", size.w, size.h), stripped(d.shows()))
+	}
+}
+
+// Without a management cluster what needs one stays visible, with its reason.
+func TestWithoutAManagementClusterTheActionsSayWhy(t *testing.T) {
+	d := drive(world(), 120, 40)
+	for _, a := range append(phaseActions(), machineActions()...) {
+		if got := a.Blocked(d.Model); got != "the management cluster is not connected" {
+			t.Errorf("%s: %q", a.ID, got)
 		}
 	}
 }
