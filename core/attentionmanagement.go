@@ -52,7 +52,9 @@ func (f *attentionFacts) machineEntry(rule string, v *MachineView) Attention {
 
 // tell remembers the words of an entry, so that a text of LCM's that only repeats them makes no entry of its own.
 func (f *attentionFacts) tell(words string) {
-	if words = oneLine(words, 400); len(words) >= 12 {
+	words = strings.Join(strings.Fields(words), " ")
+	words = words[:min(len(words), 300)] // others may repeat it cut
+	if len(words) >= 12 {
 		f.told = append(f.told, words)
 	}
 }

@@ -199,6 +199,13 @@ func TestAttentionToTheManagementCluster(t *testing.T) {
 			m.agents["cmp-01"].DrainError = budgetText
 			return []Object{drain("m-cmp-01", budgetText, 3)}
 		}, []row{{SeverityUrgent, "drain-blocked", ""}}},
+		{"LCM repeats a long one", func(m *managed) []Object {
+			long := strings.Repeat("no space is left on the device, ", 40)
+			m.agents["cmp-01"].State, m.agents["cmp-01"].Items = LCMDeploy, failedItems(3, time.Minute)
+			m.agents["cmp-01"].Items[1].Message = long
+			m.lcm.Stuck, m.lcm.StuckMessage = true, "machine cmp-01: state item host-packages failed 3 times: "+long
+			return nil
+		}, []row{{SeverityUrgent, "state-item", "no space is left"}}},
 		{"LCM says more than that", func(m *managed) []Object {
 			m.handed("cmp-01")
 			m.lcm.Stuck, m.lcm.StuckMessage = true, "machine cmp-01: drain failed 3 times: "+budgetText+"; machine cmp-02: node is not Ready"
