@@ -490,3 +490,31 @@ func TestMaintenanceIsNoUpdate(t *testing.T) {
 		}
 	}
 }
+
+// What a request of the cluster is for comes by another stream than the request itself: it is not taken for an update before
+// that can have been told.
+func TestARequestIsNotTakenForAnUpdateTooEarly(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		age   time.Duration
+		given func(m *managed)
+		want  bool
+	}{
+		{"new, and no plan runs", 10 * time.Second, func(*managed) {}, true},
+		{"new, and a plan runs", 10 * time.Second, func(m *managed) { m.planned(1) }, false},
+		{"old enough", 2 * time.Minute, func(*managed) {}, false},
+		{"the plans have not come yet", time.Hour, func(m *managed) { m.source(SourcePlans, SourceConnecting) }, true},
+		{"the management cluster is away", 10 * time.Second, func(m *managed) { m.source(SourceClusters, SourceStale) }, false},
+	} {
+		m := resting()
+		r := m.update(tt.age)
+		tt.given(m)
+		if got := m.join().toBeTold(r); got != tt.want {
+			t.Errorf("%s: %v", tt.name, got)
+		}
+	}
+	sc := healthy()
+	if sc.toBeTold(sc.update(time.Second)) {
+		t.Error("without a management cluster there is nothing to wait for")
+	}
+}

@@ -305,12 +305,17 @@ func (s *Snapshot) besideUpdate() string {
 	return ""
 }
 
-// managementComes tells whether the management cluster is connected and has not said yet what it knows of the cluster.
-func (s *Snapshot) managementComes() bool {
+// toBeTold tells whether the management cluster may still say that a request of the cluster is for no update: it has not
+// answered yet; or the request is so new that what it is for, which comes by another stream, can come after it.
+func (s *Snapshot) toBeTold(r *MaintenanceRequest) bool {
 	for _, id := range []SourceID{SourceClusters, SourcePlans, SourceReboots} {
 		if s.Sources[id].State == SourceConnecting {
 			return true
 		}
 	}
-	return false
+	if s.Management == nil || !s.Management.Found || s.Sources[SourceClusters].State != SourceLive {
+		return false
+	}
+	p := s.Management.Plan()
+	return (p == nil || !p.UnderWay()) && s.Now.Sub(r.Created) < innerSettles
 }
