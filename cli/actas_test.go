@@ -89,7 +89,7 @@ func (p *player) start() {
 
 func allKnown(s *core.Snapshot) bool {
 	for _, src := range s.Sources {
-		if src.State != core.SourceLive {
+		if src.State != core.SourceLive && src.ID.Server() != core.ServerManagement { // which is not connected
 			return false
 		}
 	}

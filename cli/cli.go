@@ -77,6 +77,7 @@ type options struct {
 	osCloud        string
 	osFromCluster  bool
 	leaseNamespace string
+	management     management
 
 	readOnly bool
 	write    bool
@@ -96,6 +97,7 @@ func (o *options) addTo(root *cobra.Command) {
 	p.StringVar(&o.osCloud, "os-cloud", "", "`name` of the cloud in clouds.yaml (default $OS_CLOUD, then the OS_* environment)")
 	p.BoolVar(&o.osFromCluster, "os-from-cluster", false, "read clouds.yaml from the secret openstack-identity-credentials in the namespace openstack-external")
 	p.StringVar(&o.leaseNamespace, "lease-namespace", "", "`namespace` of the Lease by which operators keep out of each other's way (default: the configuration's, default)")
+	o.management.addTo(p)
 	p.StringVar(&o.configFile, "config", "", "configuration `file` (default $LOCKSTEP_CONFIG, then lockstep/config.yaml in $XDG_CONFIG_HOME or ~/.config)")
 	p.StringVar(&o.logFile, "log-file", "", "`file` for Lockstep's own log (default: lockstep.log in the state folder)")
 	f := root.Flags()
@@ -126,5 +128,6 @@ func (o *options) configure() error {
 		return err
 	}
 	o.leaseNamespace = cmp.Or(o.leaseNamespace, o.config.LeaseNamespace)
+	o.management = o.management.or(o.config.Management)
 	return nil
 }

@@ -42,6 +42,7 @@ type config struct {
 		Compute int `yaml:"compute"`
 		Gateway int `yaml:"gateway"`
 	} `yaml:"parallel"`
+	Management management `yaml:"management"`
 
 	folder string // in which the file lies; relative paths start there
 }

@@ -102,6 +102,7 @@ func demo(ctx context.Context, o options, so sim.Options, stderr io.Writer) (err
 	// The demo's own files, whatever the environment says: it must never touch a real cluster.
 	o.kubeconfig, o.context, o.osCloud, o.osFromCluster = cloud.KubeconfigPath, "", cloud.CloudName, false
 	o.leaseNamespace = "default"
+	o.management = simManagement(cloud)
 	cloudsYAML, err := os.ReadFile(cloud.CloudsYAMLPath)
 	if err != nil {
 		return fmt.Errorf("read the simulated cloud's clouds.yaml: %w", err)

@@ -24,8 +24,6 @@ type planFlags struct {
 	atOnce  int
 	wait    time.Duration
 	timeout time.Duration
-
-	management snapshotFlags // of these only where the management cluster is
 }
 
 func newPlan(o *options) *cobra.Command {
@@ -64,9 +62,6 @@ could not be checked, and 1 when there is no plan.`,
 	p.IntVar(&f.atOnce, "at-once", 1, "how many `nodes` are in maintenance at the same time")
 	p.DurationVar(&f.wait, "wait", 20*time.Second, "how long to wait for the sources' first answers")
 	p.DurationVar(&f.timeout, "timeout", 5*time.Minute, "how long OpenStack may take to tell of room, groups and devices")
-	p.StringVar(&f.management.managementKubeconfig, "management-kubeconfig", "", "kubeconfig `file` of the management cluster (default: the same as --kubeconfig)")
-	p.StringVar(&f.management.managementContext, "management-context", "", "kubeconfig `context` of the management cluster, for the order of the update")
-	p.StringVar(&f.management.managementNamespace, "management-namespace", "", "the cluster's project on the management cluster (default: looked for in all)")
 	return cmd
 }
 
@@ -139,7 +134,7 @@ func (s *session) plan(ctx context.Context, o options, f planFlags, names []stri
 	}
 	r := core.EvacuationRequest{Nodes: nodes, AtOnce: f.atOnce}
 	var missing []core.MissingFacts
-	r.Order, missing = updateOrder(ctx, o, f.management, snap, s.log, stderr)
+	r.Order, missing = updateOrder(ctx, o, snap, s.log, stderr)
 	ctx, cancel := context.WithTimeout(ctx, f.timeout)
 	defer cancel()
 	p, err := s.engine.PlanEvacuation(ctx, r, progressOn(stderr))
@@ -153,12 +148,12 @@ func (s *session) plan(ctx context.Context, o options, f planFlags, names []stri
 }
 
 // updateOrder asks the management cluster, where the flags say which, in which order the update takes the nodes.
-func updateOrder(ctx context.Context, o options, f snapshotFlags, snap *core.Snapshot, log *log, stderr io.Writer) ([]string, []core.MissingFacts) {
+func updateOrder(ctx context.Context, o options, snap *core.Snapshot, log *log, stderr io.Writer) ([]string, []core.MissingFacts) {
 	inv := &core.Inventory{}
 	for _, name := range snap.NodeNames() {
 		inv.Nodes = append(inv.Nodes, core.InventoryNode{Node: snap.Nodes[name]})
 	}
-	t := inventoryTaker{options: o, flags: f, log: log, stderr: stderr}
+	t := inventoryTaker{options: o, log: log, stderr: stderr}
 	t.management(ctx, inv)
 	return core.UpdateOrder(inv.Management), inv.Missing
 }

@@ -22,6 +22,7 @@ type session struct {
 	log    *log
 
 	watcher *kube.Watcher // nil when the kubeconfig could not be used
+	managed *kube.Watcher // of the management cluster; nil when there is none
 	lease   *kube.Lease
 	poller  *nova.Poller // nil when there is no cloud
 	client  *nova.Client
@@ -57,7 +58,7 @@ func open(ctx context.Context, p place, log *log) (*session, error) {
 		Version:  programVersion(),
 		Clock:    p.clock,
 		Settings: p.config.settings(),
-		Sources:  slices.Concat(kube.Sources(), openStackSources()),
+		Sources:  slices.Concat(kube.Sources(), core.ManagementSources(), openStackSources()),
 		Log:      log.Logger,
 		OnFocus:  func(node string) { s.focus.Store(&node) },
 		OnWrite:  s.nudge,
@@ -77,10 +78,14 @@ func open(ctx context.Context, p place, log *log) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
+	management, err := s.openManagement(ctx, p, &cfg)
+	if err != nil {
+		return nil, err
+	}
 	s.openOpenStack(ctx, p, client, &cfg)
 	s.openJournal(p, client, &cfg)
 	s.engine = core.New(cfg)
-	s.watch(p, client)
+	s.watch(p, client, management)
 	return s, nil
 }
 
@@ -160,17 +165,22 @@ func (s *session) unavailable(sources []core.SourceID, err error) {
 		api = &core.APIError{Kind: core.ErrConfiguration, Call: "start", Message: err.Error(), Err: err}
 	}
 	for _, id := range sources {
-		s.down = append(s.down, core.Delta{Source: id, State: core.SourceFailed, Err: api})
+		own := *api
+		own.Server = id.Server()
+		s.down = append(s.down, core.Delta{Source: id, State: core.SourceFailed, Err: &own})
 	}
 }
 
-func (s *session) watch(p place, client *kube.Client) {
+func (s *session) watch(p place, client, management *kube.Client) {
 	watch := kube.WatchOptions{Log: s.log.Logger, Selectors: s.selectors}
 	if p.pace > 1 {
 		watch = hurried(watch, p.pace)
 	}
 	if client != nil {
 		s.watcher = kube.NewWatcher(client, s.engine.Apply, watch)
+	}
+	if management != nil {
+		s.managed = kube.NewManagementWatcher(management, p.management.Namespace, s.engine.Apply, watch)
 	}
 	if s.client != nil {
 		s.poller = nova.NewPoller(s.client, s.engine.Apply, nova.PollOptions{Pace: p.pace, Log: s.log.Logger})
@@ -216,6 +226,9 @@ func (s *session) run(ctx context.Context) {
 	defer stopAdapters()
 	if s.watcher != nil {
 		wg.Go(func() { s.watcher.Run(adapters) })
+	}
+	if s.managed != nil {
+		wg.Go(func() { s.managed.Run(adapters) })
 	}
 	if s.poller != nil {
 		wg.Go(func() { s.poller.Run(adapters) })

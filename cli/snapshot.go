@@ -25,8 +25,6 @@ type snapshotFlags struct {
 	output       string
 	force        bool
 	pseudonymise bool
-
-	managementKubeconfig, managementContext, managementNamespace string
 }
 
 func newSnapshot(o *options) *cobra.Command {
@@ -52,9 +50,6 @@ no file was written.`,
 	p.StringVarP(&f.output, "output", "o", "", "`file` to write; - is standard output")
 	p.BoolVar(&f.force, "force", false, "replace the file when it exists")
 	p.BoolVar(&f.pseudonymise, "pseudonymise", false, "replace every name and ID by one that leads nowhere")
-	p.StringVar(&f.managementKubeconfig, "management-kubeconfig", "", "kubeconfig `file` of the management cluster (default: the same as --kubeconfig)")
-	p.StringVar(&f.managementContext, "management-context", "", "kubeconfig `context` of the management cluster, for update plan and groups")
-	p.StringVar(&f.managementNamespace, "management-namespace", "", "the cluster's project on the management cluster (default: looked for in all)")
 	_ = cmd.MarkFlagRequired("output") // the flag is there
 	return cmd
 }
@@ -213,8 +208,7 @@ func (t *inventoryTaker) cloud(ctx context.Context, client *kube.Client) (core.C
 
 // management reads update plan and groups, where the flags say how.
 func (t *inventoryTaker) management(ctx context.Context, inv *core.Inventory) {
-	f := t.flags
-	if f.managementKubeconfig == "" && f.managementContext == "" {
+	if !t.options.management.configured() {
 		return
 	}
 	miss := func(err error) {
@@ -223,11 +217,7 @@ func (t *inventoryTaker) management(ctx context.Context, inv *core.Inventory) {
 			inv.Missing = append(inv.Missing, core.MissingFacts{What: "update plan and groups", Err: api})
 		}
 	}
-	o := kube.Options{Kubeconfig: f.managementKubeconfig, Context: f.managementContext, UserAgent: "lockstep/" + programVersion()}
-	if o.Kubeconfig == "" {
-		o.Kubeconfig = t.kubeconfig
-	}
-	client, err := kube.Load(o)
+	client, err := kube.Load(t.options.management.kubeOptions(t.kubeconfig))
 	if err != nil {
 		miss(err)
 		return
@@ -241,7 +231,7 @@ func (t *inventoryTaker) management(ctx context.Context, inv *core.Inventory) {
 		nodes = append(nodes, n.Name)
 	}
 	var missing []core.MissingFacts
-	inv.Management, missing = client.ManagementInventory(ctx, f.managementNamespace, nodes, t.progress)
+	inv.Management, missing = client.ManagementInventory(ctx, t.options.management.Namespace, nodes, t.progress)
 	inv.Missing = append(inv.Missing, missing...)
 }
 

@@ -275,6 +275,9 @@ func (f *attentionFacts) nodeReboots(n nodeAttention) {
 // nodeSlow is a node that stays in a stage in which somebody else works for longer than the documents allow for all of it,
 // or whose maintenance as a whole takes much longer than that.
 func (f *attentionFacts) nodeSlow(n nodeAttention) {
+	if v := f.s.MachineOf(n.Name); v != nil && v.Machine != nil && v.Machine.InMaintenance {
+		return // it is held there, for as long as somebody wants
+	}
 	var own time.Duration // a rule of its own speaks from then on
 	switch n.Stage {
 	case StageEvacuating:

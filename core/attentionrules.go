@@ -30,6 +30,11 @@ var attentionRules = []func(*attentionFacts){
 	(*attentionFacts).acting,
 	(*attentionFacts).controllerAway,
 	(*attentionFacts).outages,
+	(*attentionFacts).machines, // before what may only be their consequence
+	(*attentionFacts).updatePlan,
+	(*attentionFacts).lcmStuck,
+	(*attentionFacts).rebootsLeft,
+	(*attentionFacts).maintenanceMode,
 	(*attentionFacts).phasesOverdue,
 	(*attentionFacts).nodes,
 	(*attentionFacts).instances,
@@ -45,6 +50,7 @@ type attentionFacts struct {
 	s        *Snapshot
 	request  *MaintenanceRequest // the cluster's
 	estimate estimates
+	told     []string // what the management cluster says of a machine and has an entry of its own
 	found    []Attention
 }
 

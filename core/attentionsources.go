@@ -10,7 +10,7 @@ import (
 // optionalSources are those without which nothing is judged wrongly: less is shown.
 var optionalSources = map[SourceID]bool{
 	SourceDeletionRequests: true, SourceDisableNotices: true, SourceProjects: true, SourceNetworkAgents: true,
-	SourceOpenStackController: true, SourceNodePods: true,
+	SourceOpenStackController: true, SourceNodePods: true, SourceGroups: true, SourceAutoPauses: true, SourceReboots: true,
 }
 
 // hiccup is how long a source may be out of order before it is told: a watch that breaks off is opened again in less.
@@ -31,6 +31,10 @@ func (f *attentionFacts) sources() {
 				continue
 			}
 			src.State = SourceStale // nobody confirms it, and nobody says so
+		case SourceOff:
+			if src.ID.Server() == ServerManagement {
+				continue // nobody asked for it
+			}
 		case SourceAbsent:
 			if optionalSources[src.ID] {
 				continue // a kind that older releases do not have
@@ -96,6 +100,9 @@ func (f *attentionFacts) source(src Source, what, id, subject string) {
 	if src.Err != nil {
 		a.Reason += because(oneLine(src.Err.Error(), 300))
 		a.Detail = src.Err.Remedy
+	}
+	if src.ID.Server() == ServerManagement && f.request != nil && (src.State == SourceStale || src.State == SourceFailed) {
+		a.Detail = join(sentence(a.Detail), "LCM works from there: if its API is away for LCM, too, nothing new begins on the nodes; what their controllers have begun goes on.")
 	}
 	f.add(a)
 }

@@ -66,6 +66,19 @@ type RemoveFinalizer struct {
 	Finalizer string
 }
 
+// SetMaintenance sets maintenance mode of a Cluster or a Machine on the management cluster.
+type SetMaintenance struct {
+	Object Ref   // KindCluster or KindMachine
+	Old    *bool // what the flag must be; nil: is not set
+	On     bool
+}
+
+// RequestReboot creates the GracefulRebootRequest of a cluster for named machines.
+type RequestReboot struct {
+	Cluster  Ref
+	Machines []string // never none: that would mean all
+}
+
 // Batch is a named list of changes under one grant, shown whole, done AtOnce at a time.
 type Batch struct {
 	Items  []BatchItem
@@ -90,4 +103,6 @@ func (CreateLock) isChange()         {}
 func (CreateRequest) isChange()      {}
 func (DeleteObject) isChange()       {}
 func (RemoveFinalizer) isChange()    {}
+func (SetMaintenance) isChange()     {}
+func (RequestReboot) isChange()      {}
 func (Batch) isChange()              {}

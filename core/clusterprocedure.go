@@ -1,6 +1,9 @@
 package core
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // clusterProcedure is what the update as a whole waits for: the five phases of the documents, and the cluster's locks,
 // each with what its controller says.
@@ -20,7 +23,12 @@ func (s *Snapshot) clusterProcedure() (Procedure, bool) {
 	if u := s.Update(); u.To != "" {
 		p.Summary = append(p.Summary, "update to "+oneLine(u.To, 60))
 	}
+	if what := s.besideUpdate(); what != "" {
+		triggered.Title, triggered.Why = "the cluster's maintenance is asked for", "It is for "+what+", not for an update."
+	}
 	p.Steps = []Step{triggered}
+	p.Summary = append(p.Summary, slices.Concat(s.managementSummary(), s.groupSummary())...)
+	p.Steps = append(p.Steps, s.planSteps(target)...)
 	over := r != nil && !r.Deleting.IsZero()
 	for _, l := range s.ClusterLocks {
 		st := s.lockStep(l, "the cluster lock of "+oneLine(l.Controller, 40)+" is released", over)

@@ -29,6 +29,9 @@ type Config struct {
 	Lease      OperatorLease    // nil: no lease is kept
 	Evacuation EvacuationReader // nil: no plan of an evacuation can be made
 
+	Place      ManagementPlace  // which management cluster, and which of its clusters
+	Management ManagementWriter // nil: nothing is written there
+
 	OnFocus func(node string) // told which node the operator looks at; may be nil
 	OnWrite func()            // told after every write, so that pollers look at once; may be nil
 
@@ -110,6 +113,7 @@ func New(cfg Config) *Engine {
 		write: WriteMode{Barred: cfg.Barred, Since: cfg.Wall()},
 		ops:   newOperations(),
 	}
+	e.world.place = cfg.Place
 	e.ctx, e.stop = context.WithCancel(context.Background())
 	e.history = replay(cfg.Past)
 	e.ops.restore(cfg.Past)
@@ -268,6 +272,7 @@ func (e *Engine) publish() {
 		Now:        e.cfg.Clock(),
 		Wall:       e.cfg.Wall(),
 		Cluster:    e.cfg.Cluster,
+		Place:      e.cfg.Place,
 		Operator:   e.cfg.Operator,
 		Settings:   e.cfg.Settings,
 		History:    e.history,

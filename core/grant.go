@@ -65,6 +65,9 @@ func (e *Engine) Preview(ctx context.Context, i Intent) Preview {
 
 // dryRunOf asks the API server what it makes of a change; nil where the change is none of Kubernetes.
 func (e *Engine) dryRunOf(c Change) func(context.Context) error {
+	if dryRun := e.managementDryRun(c); dryRun != nil {
+		return dryRun
+	}
 	k := e.cfg.Kubernetes
 	if k == nil {
 		return nil

@@ -81,19 +81,22 @@ type InventoryPlan struct {
 	Status    string // NotStarted, Scheduled, InProgress, AutoPaused, Stuck, Completed, or another
 	Started   time.Time
 	Completed time.Time
-	Steps     []InventoryStep
+	Steps     []PlanStep
 }
 
-// InventoryStep is one step of a plan with its status.
-type InventoryStep struct {
-	ID       string
-	Name     string
-	Commence bool
-	Estimate string // a duration as Go writes it, as it stands
-	Status   string
-	Message  string
-	Started  time.Time
-	Duration string // as it stands
+// PlanStep is one step of a plan with its status.
+type PlanStep struct {
+	ID          string
+	Name        string
+	Commence    bool
+	Granularity string // cluster or machine
+	Users       string // impact on them: none, minor or major
+	Workloads   string // impact on them
+	Estimate    string // a duration as Go writes it, as it stands
+	Status      string
+	Message     string
+	Started     time.Time
+	Duration    string // as it stands
 }
 
 // CloudInventory is what OpenStack tells. Every list is in the order of its names, then IDs.

@@ -48,6 +48,7 @@ func (s *Snapshot) nodeProcedure(name string) (Procedure, bool) {
 		b.lcm()
 		b.restore()
 	}
+	b.machineSteps()
 	p.Steps = b.steps
 	return p, true
 }
@@ -110,6 +111,9 @@ func (b *nodeSteps) summary() []string {
 	}
 	if v.Service != nil && !v.Service.Enabled {
 		out = append(out, "nova-compute is "+serviceText(v.Service))
+	}
+	if text := s.MachineOf(v.Name).text(); text != "" {
+		out = append(out, text)
 	}
 	return append(out, v.Problems...)
 }
@@ -329,6 +333,7 @@ func (b *nodeSteps) lcm() {
 			if l.id == "return" {
 				st.Why = join(st.Why, sentence(b.message.Meaning), sentence(b.message.Remedy))
 			}
+			b.byMachine(l.id, &st)
 		}
 		b.add(st)
 		if l.id == "return" && st.State == StepWaiting && awaitsAgents(b.message) {

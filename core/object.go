@@ -23,8 +23,14 @@ const (
 	KindInstance                  Kind = "Instance"
 	KindComputeService            Kind = "ComputeService"
 	KindMigration                 Kind = "Migration"
-	KindCluster                   Kind = "Cluster" // the MOSK cluster as a whole, not an API object
-	KindSource                    Kind = "Source"  // one of Lockstep's own sources of facts
+	KindCluster                   Kind = "Cluster" // the MOSK cluster as a whole; with a namespace, the management cluster's object for it
+	KindMachine                   Kind = "Machine"
+	KindLCMCluster                Kind = "LCMCluster"
+	KindLCMMachine                Kind = "LCMMachine"
+	KindUpdatePlan                Kind = "ClusterUpdatePlan"
+	KindAutoPause                 Kind = "UpdateAutoPause"
+	KindRebootRequest             Kind = "GracefulRebootRequest"
+	KindSource                    Kind = "Source" // one of Lockstep's own sources of facts
 )
 
 // Ref names exactly one object. Name is what people read, UID what a write insists on: a node that was deleted and made

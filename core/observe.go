@@ -35,6 +35,8 @@ func (s *Snapshot) settled() bool {
 func (e *Engine) observeUpdate(s *Snapshot, h History) History {
 	cmr := s.updateRequest()
 	switch {
+	case cmr != nil && cmr.UID != h.Update.UID && s.toBeTold(cmr):
+		return h // whether it is an update has not been told yet
 	case cmr != nil && cmr.UID != h.Update.UID:
 		h.Update = UpdateRecord{UID: cmr.UID, Release: cmr.Release, From: lockRelease(s), Started: cmr.Created}
 		if h.Update.From == h.Update.Release {
@@ -184,6 +186,9 @@ func (s *Snapshot) lockSince(l *WorkloadLock) Since {
 }
 
 func (e *Engine) observePhases(s *Snapshot, h History) History {
+	if r := s.updateRequest(); r != nil && r.UID != h.Update.UID {
+		return h // it is not known yet to be an update
+	}
 	phases := cloneOnWrite[PhaseID, PhaseRecord]{m: h.Phases}
 	first := h.Phases == nil
 	for _, p := range s.Phases() {

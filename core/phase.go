@@ -64,6 +64,7 @@ type Update struct {
 	Known   bool // whether an update runs is known
 	Running bool
 	ByHand  bool   // a maintenance that an operator asked for, and no update of LCM's
+	Beside  string // what the request is for when it is for no update: "maintenance mode", "a graceful reboot"; else empty
 	From    string // release; empty when unknown
 	To      string // release; empty when unknown
 	Started Since

@@ -42,7 +42,11 @@ func phasesOf(s *Snapshot) []Phase {
 	services := f.services()
 	f.servicesDone = services.State == PhaseDone
 	masters, workers := f.masterNodes(), f.workerNodes()
-	return []Phase{f.trigger(), services, masters, workers, f.finish(masters, workers)}
+	phases := []Phase{f.trigger(), services, masters, workers, f.finish(masters, workers)}
+	for i := range phases {
+		f.byPlan(&phases[i])
+	}
+	return phases
 }
 
 // begin makes a phase with the times that were seen; false when nothing but the update's absence or end can be said of it.
@@ -79,6 +83,9 @@ func (f *phaseFacts) begin(id PhaseID, title string) (Phase, bool) {
 		p.Evidence = []string{"no ClusterMaintenanceRequest: no update runs"}
 		if f.s.ClusterRequest() != nil {
 			p.Evidence = []string{"the ClusterMaintenanceRequest was made by hand: no update runs"}
+			if what := f.s.besideUpdate(); what != "" {
+				p.Evidence = []string{"the ClusterMaintenanceRequest is for " + what + ": no update runs"}
+			}
 		}
 		return p, false
 	}

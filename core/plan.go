@@ -49,6 +49,12 @@ func plannerOf(kind IntentKind) func(*planner) {
 		return (*planner).restartAgents
 	case IntentAddTempest, IntentRemoveTempest:
 		return (*planner).tempest
+	case IntentEnterCluster, IntentLeaveCluster:
+		return (*planner).clusterMaintenance
+	case IntentEnterMachine, IntentLeaveMachine:
+		return (*planner).machineMaintenance
+	case IntentReboot:
+		return (*planner).gracefulReboot
 	}
 	if _, ok := instanceRules[kind]; ok {
 		return (*planner).instanceAction

@@ -14,7 +14,8 @@ import (
 var allKinds = []IntentKind{IntentSetMode, IntentSetAttempts, IntentDeclareSafe, IntentRestoreMode, IntentLiveMigrate, IntentLiveMigrateAll, IntentColdMigrate,
 	IntentConfirmResize, IntentRevertResize, IntentStop, IntentStart, IntentAbortMigration, IntentForceComplete, IntentDisableCompute, IntentEnableCompute,
 	IntentResetState, IntentShelve, IntentUnshelve, IntentTagPowerOff, IntentRestoreTags,
-	IntentRestartPod, IntentRestartPods, IntentRestartAgent, IntentRestartAgents, IntentAddTempest, IntentRemoveTempest}
+	IntentRestartPod, IntentRestartPods, IntentRestartAgent, IntentRestartAgents, IntentAddTempest, IntentRemoveTempest,
+	IntentEnterCluster, IntentLeaveCluster, IntentEnterMachine, IntentLeaveMachine, IntentReboot}
 
 // anyScene draws a cluster in which everything that a plan looks at can be otherwise: sources, modes, instances, migrations,
 // locks, requests, operations. It leans towards what lets steps through, so that both answers are seen.

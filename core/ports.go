@@ -43,6 +43,24 @@ type KubernetesWriter interface {
 	Delete(ctx context.Context, ref Ref, dryRun bool) error
 }
 
+// ManagementWriter is how the Executor changes objects of the management cluster. Every error is an *APIError.
+type ManagementWriter interface {
+	// SetMaintenance sets maintenance mode of exactly the Cluster or Machine that has ref's name and UID, provided that the
+	// flag still is old (nil: is not set). An object or a flag that is not as expected is ErrConflict. With dryRun the server
+	// checks everything and changes nothing.
+	SetMaintenance(ctx context.Context, ref Ref, old *bool, on, dryRun bool) error
+	// Maintenance reads from the server itself whether maintenance mode is wanted (nil: is not set), and whether it is there.
+	Maintenance(ctx context.Context, ref Ref) (wanted *bool, is bool, err error)
+	// MachinesInMaintenance are the names of the cluster's machines that are in maintenance mode, or are to be, as the server
+	// itself says.
+	MachinesInMaintenance(ctx context.Context, cluster Ref) ([]string, error)
+	// RequestReboot creates the GracefulRebootRequest of the cluster, provided that there is none; one that is there is
+	// ErrConflict. It refuses an empty list, which would mean all machines.
+	RequestReboot(ctx context.Context, cluster Ref, machines []string, dryRun bool) error
+	// RebootRequest reads the cluster's GracefulRebootRequest; there being none is ErrNotFound.
+	RebootRequest(ctx context.Context, cluster Ref) (*RebootRequest, error)
+}
+
 // OpenStackWriter is how the Executor changes instances and compute services. Every error is an *APIError, with Nova's
 // own words in its Message.
 type OpenStackWriter interface {

@@ -19,6 +19,8 @@ func (s *Snapshot) Procedure(key ProcedureKey) (Procedure, bool) {
 		p, ok = s.clusterProcedure()
 	case ProcedureAfter:
 		p, ok = s.afterProcedure()
+	case ProcedureMaintenance:
+		p, ok = s.maintenanceProcedure()
 	}
 	if !ok {
 		return Procedure{}, false

@@ -14,8 +14,9 @@ type Snapshot struct {
 	Now      time.Time // the cluster's time; timestamps of objects compare with it
 	Wall     time.Time // the wall clock's time; times of Sources compare with it
 
-	Cluster  string // the cluster's name, as the operator knows it
-	Operator string // "user@host" of who runs Lockstep
+	Cluster  string          // the cluster's name, as the operator knows it
+	Place    ManagementPlace // as it is configured
+	Operator string          // "user@host" of who runs Lockstep
 	Sources  map[SourceID]Source
 
 	Nodes           map[string]*Node                 // by name
@@ -39,6 +40,7 @@ type Snapshot struct {
 	Migrations      map[string][]*Migration          // by instance ID; newest first
 	Agents          map[string][]*NetworkAgent       // by host
 	Projects        map[string]string                // names by ID
+	Management      *Management                      // what the management cluster tells; nil when it tells nothing
 	History         History                          // what was seen and done before, from the journal
 	Operations      []Operation                      // what Lockstep does and did, newest first
 	Write           WriteMode
@@ -205,7 +207,7 @@ func (s *Snapshot) ClusterRequest() *MaintenanceRequest {
 
 // updateRequest is the cluster's maintenance request where LCM made it, for an update; nil otherwise.
 func (s *Snapshot) updateRequest() *MaintenanceRequest {
-	if r := s.ClusterRequest(); r != nil && !r.ByHand() {
+	if r := s.ClusterRequest(); r != nil && !r.ByHand() && s.besideUpdate() == "" {
 		return r
 	}
 	return nil

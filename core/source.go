@@ -8,7 +8,7 @@ import (
 // SourceID names one stream of facts.
 type SourceID string
 
-// The sources. Those of Kubernetes are watched, those of OpenStack polled.
+// The sources of the cluster and of its cloud. Those of Kubernetes are watched, those of OpenStack polled.
 const (
 	SourceNodes               SourceID = "nodes"
 	SourceClusterLocks        SourceID = "clusterworkloadlocks"
@@ -35,6 +35,25 @@ const (
 	SourceProjects            SourceID = "projects"
 )
 
+// The sources on the management cluster, all watched. They are off when no management cluster is configured.
+const (
+	SourceClusters    SourceID = "clusters"
+	SourceMachines    SourceID = "machines"
+	SourceLCMClusters SourceID = "lcmclusters"
+	SourceLCMMachines SourceID = "lcmmachines"
+	SourceDrains      SourceID = "lcmclusterstates"
+	SourcePlans       SourceID = "clusterupdateplans"
+	SourceGroups      SourceID = "updategroups"
+	SourceAutoPauses  SourceID = "updateautopauses"
+	SourceReboots     SourceID = "gracefulrebootrequests"
+)
+
+// ManagementSources are the sources on the management cluster, in the order in which they are told.
+func ManagementSources() []SourceID {
+	return []SourceID{SourceClusters, SourceMachines, SourceLCMClusters, SourceLCMMachines, SourceDrains, SourcePlans, SourceGroups,
+		SourceAutoPauses, SourceReboots}
+}
+
 // Server is the API server that a source talks to.
 type Server string
 
@@ -42,6 +61,7 @@ type Server string
 const (
 	ServerKubernetes Server = "kubernetes"
 	ServerOpenStack  Server = "openstack"
+	ServerManagement Server = "management" // the Kubernetes API of the management cluster
 )
 
 // Server tells which API server the source talks to.
@@ -49,6 +69,9 @@ func (id SourceID) Server() Server {
 	switch id {
 	case SourceComputeServices, SourceInstances, SourceMigrations, SourceNetworkAgents, SourceProjects:
 		return ServerOpenStack
+	case SourceClusters, SourceMachines, SourceLCMClusters, SourceLCMMachines, SourceDrains, SourcePlans, SourceGroups, SourceAutoPauses,
+		SourceReboots:
+		return ServerManagement
 	}
 	return ServerKubernetes
 }
@@ -64,7 +87,7 @@ const (
 	SourceAbsent     SourceState = "absent"    // the API does not know the resource (a missing CRD)
 	SourceForbidden  SourceState = "forbidden" // 403
 	SourceFailed     SourceState = "failed"    // anything else, an unreachable server and a refused login among it
-	SourceOff        SourceState = "off"       // not configured: no clouds.yaml, say
+	SourceOff        SourceState = "off"       // not configured: no clouds.yaml, say, or no management cluster
 )
 
 // Source is one stream of facts and how it does. Its times are the wall clock's, not the cluster's.

@@ -47,8 +47,11 @@ func (s *Snapshot) sourceStep(src Source) Step {
 	}
 	if st.Why == "" {
 		st.Why = sourceWhy[src.State]
+		if src.ID.Server() == ServerManagement {
+			st.Why = textOf(managementWhy[src.State], st.Why)
+		}
 	}
-	st.Commands = sourceCommands(src)
+	st.Commands = s.sourceCommands(src)
 	return st
 }
 
@@ -62,13 +65,25 @@ var sourceWhy = map[SourceState]string{
 	SourceOff:        "Without it Lockstep shows less, and offers nothing that rests on it.",
 }
 
+// managementWhy is sourceWhy where the management cluster is another matter.
+var managementWhy = map[SourceState]string{
+	SourceAbsent:    "The management cluster does not know the resource: an older release of it, or another cluster.",
+	SourceForbidden: "Your rights do not reach so far: an administrator applies deploy/rbac-management-readonly.yaml there.",
+	SourceOff:       "No management cluster is connected (--management-context): what LCM does on a machine, and the update plan, are not shown.",
+}
+
 // sourceCommands show by hand whether the source's server answers.
-func sourceCommands(src Source) []string {
+func (s *Snapshot) sourceCommands(src Source) []string {
+	management := src.ID.Server() == ServerManagement
 	switch {
 	case src.State == SourceOff || src.State == SourceConnecting:
 		return nil
 	case src.ID.Server() == ServerOpenStack:
 		return []string{shellCommand("openstack", "token", "issue"), shellCommand("openstack", "compute", "service", "list")}
+	case management && src.State == SourceForbidden:
+		return []string{s.Place.kubectl("auth", "can-i", "--list")}
+	case management:
+		return []string{s.Place.kubectl("get", "--raw", "/readyz")}
 	case src.State == SourceForbidden:
 		return []string{shellCommand("kubectl", "auth", "can-i", "--list")}
 	}

@@ -25,6 +25,7 @@ type stageFacts struct {
 
 	on       hostCount
 	pods     *NodePods
+	lcm      *MachineView // what LCM does on its machine; nil when that is not known, or not fresh
 	ready    bool
 	cordoned bool
 	round    Round
@@ -40,6 +41,9 @@ func factsOf(s *Snapshot, name, newest string) *stageFacts {
 		own: s.NodeLock(name, ControllerOpenStack), pods: s.Pods[name], newest: newest,
 		requestsKnown: s.known(SourceNodeRequests), locksKnown: s.known(SourceNodeLocks),
 		computeKnown: s.known(SourceInstances),
+	}
+	if v := s.MachineOf(name); v != nil && v.LCM != nil && s.Sources[SourceLCMMachines].State == SourceLive {
+		f.lcm = v
 	}
 	f.released = true
 	for _, l := range f.locks {

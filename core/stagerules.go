@@ -31,6 +31,10 @@ var stageRules = []stageRule{
 	{StageWaiting, removalHeld},
 	{StageWaiting, oursToPrepare},
 	{StageWaiting, oursToTakeBack},
+	{StageUpdating, held}, // what LCM says of the machine, where the management cluster is connected
+	{StageDraining, lcmDrains},
+	{StageRebooting, lcmReboots},
+	{StageUpdating, lcmWorks},
 	{StageRebooting, releasedNotReady},
 	{StageUpdating, releasedBackUp},
 	{StageDraining, releasedWithPods},

@@ -58,6 +58,13 @@ const (
 	IntentRestartAgents IntentKind = "restart-agents" // Node: the pods of all agents there that do not report
 	IntentAddTempest    IntentKind = "add-tempest"    // the cluster's OpenStackDeployment asks for Tempest
 	IntentRemoveTempest IntentKind = "remove-tempest" // it asks for it no more
+
+	// On the management cluster.
+	IntentEnterCluster IntentKind = "enter-cluster-maintenance"
+	IntentLeaveCluster IntentKind = "leave-cluster-maintenance"
+	IntentEnterMachine IntentKind = "enter-machine-maintenance" // Node
+	IntentLeaveMachine IntentKind = "leave-machine-maintenance" // Node
+	IntentReboot       IntentKind = "graceful-reboot"           // Nodes
 )
 
 // Intent is what the operator asks for: a kind and what it is about. It is plain data: the same intent is planned again
@@ -166,6 +173,8 @@ const (
 	ProcedureSource   ProcedureKind = "source"   // mend a source
 	ProcedureCluster  ProcedureKind = "cluster"  // what the update as a whole waits for
 	ProcedureAfter    ProcedureKind = "after"    // what is left to do once the update is over
+
+	ProcedureMaintenance ProcedureKind = "maintenance" // maintenance mode of the cluster and of its machines
 )
 
 // ProcedureKey finds a procedure in any Snapshot.

@@ -11,7 +11,8 @@ import (
 func (s *Snapshot) Update() Update {
 	cmr := s.updateRequest()
 	h := s.History.Update
-	u := Update{Known: s.known(SourceClusterRequests), Running: cmr != nil, ByHand: cmr == nil && s.ClusterRequest() != nil}
+	u := Update{Known: s.known(SourceClusterRequests), Running: cmr != nil, Beside: s.besideUpdate()}
+	u.ByHand = cmr == nil && s.ClusterRequest() != nil && u.Beside == ""
 	switch {
 	case cmr != nil:
 		u.Started = Since{At: cmr.Created, Exact: true}

@@ -17,6 +17,7 @@ type world struct {
 	dirty   map[SourceID]bool
 	hosts   map[string]bool // hosts whose instances changed since the last projection
 	byHost  map[string]map[string]*Instance
+	place   ManagementPlace
 }
 
 func newWorld(expected []SourceID, now time.Time) *world {
@@ -218,6 +219,11 @@ func (w *world) project(s, prev *Snapshot) {
 			s.Projects[o.ID] = o.Name
 		}
 	}, func() { s.Projects = prev.Projects }, prev)
+	if prev == nil || w.dirty[SourceNodes] || slices.ContainsFunc(ManagementSources(), func(id SourceID) bool { return w.dirty[id] }) {
+		s.Management = managementOf(w, s.Nodes)
+	} else {
+		s.Management = prev.Management
+	}
 	clear(w.dirty)
 	clear(w.hosts)
 }

@@ -65,6 +65,8 @@ func (e *Engine) writerFor(step Step, c Change) (writer, error) {
 			return nil, refuse("there is no Kubernetes API to write to")
 		}
 		return &tempestWriter{e: e, change: c}, nil
+	case SetMaintenance, RequestReboot:
+		return e.managementWriterFor(c)
 	}
 	return nil, refuse("%s: a change of type %T cannot be done", step.Title, c)
 }

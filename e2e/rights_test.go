@@ -80,7 +80,12 @@ func TestTheManifestsGiveExactlyWhatTheProgramUses(t *testing.T) {
 			kube.Permission{Verb: "get", Resource: "/readyz"},
 			kube.Permission{Verb: "get", Resource: "/version"},
 		)},
-		{"rbac-management-readonly.yaml", append(kube.ManagementPermissions(""), kube.Permission{Verb: "get", Resource: "/version"})},
+		{"rbac-management-readonly.yaml", append(slices.Concat(kube.ManagementPermissions(""), kube.ManagementWatchPermissions("")),
+			kube.Permission{Verb: "create", Group: "authorization.k8s.io", Resource: "selfsubjectaccessreviews"},
+			kube.Permission{Verb: "get", Resource: "/readyz"},
+			kube.Permission{Verb: "get", Resource: "/version"},
+		)},
+		{"rbac-management-operator.yaml", kube.ManagementWritePermissions("")},
 		{"rbac-operator.yaml", slices.Concat(kube.WritePermissions(""), kube.WorkloadPermissions(), []kube.Permission{kube.CredentialsPermission()})},
 		{"rbac-maintenance.yaml", kube.MaintenancePermissions()},
 	}

@@ -52,6 +52,17 @@ func WatchPermissions() []Permission {
 	return slices.Compact(needs)
 }
 
+// ManagementWatchPermissions are what a management Watcher needs in a namespace; empty for all namespaces.
+func ManagementWatchPermissions(namespace string) []Permission {
+	var needs []Permission
+	for _, r := range watchedManagement(namespace) {
+		for _, verb := range []string{"list", "watch"} {
+			needs = append(needs, Permission{verb, r.gvr.Group, r.gvr.Resource, r.namespace, ""})
+		}
+	}
+	return needs
+}
+
 // WritePermissions are what writing needs beyond that: nodes' annotations, and the operator lease in a namespace.
 func WritePermissions(leaseNamespace string) []Permission {
 	if leaseNamespace == "" {

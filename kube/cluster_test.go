@@ -165,12 +165,18 @@ type observer struct {
 // watchCluster runs a Watcher until the test ends.
 func watchCluster(t *testing.T, client *Client, opts WatchOptions) (*Watcher, *observer) {
 	t.Helper()
+	return watchBy(t, func(sink func(core.Delta)) *Watcher { return NewWatcher(client, sink, opts) })
+}
+
+// watchBy runs the Watcher that newWatcher makes until the test ends.
+func watchBy(t *testing.T, newWatcher func(sink func(core.Delta)) *Watcher) (*Watcher, *observer) {
+	t.Helper()
 	o := &observer{t: t, changed: make(chan struct{}), view: view{
 		objects: map[core.SourceID]map[string]core.Object{}, state: map[core.SourceID]core.SourceState{},
 		err: map[core.SourceID]*core.APIError{}, asOf: map[core.SourceID]time.Time{},
 		history: map[core.SourceID][]core.SourceState{}, replaces: map[core.SourceID]int{},
 	}}
-	w := NewWatcher(client, o.take, opts)
+	w := newWatcher(o.take)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {
@@ -228,7 +234,7 @@ func (o *observer) wait(what string, wanted func(*view) bool) {
 		case <-deadline:
 			o.mu.Lock()
 			defer o.mu.Unlock()
-			for _, id := range Sources() {
+			for id := range o.view.state {
 				o.t.Logf("%s: %s %v %v %v", id, o.view.state[id], o.view.names(id), o.view.err[id], o.view.history[id])
 			}
 			o.t.Fatalf("never seen: %s", what)

@@ -116,12 +116,21 @@ func forbiddenRemedy(message string) string {
 	if namespace != "" {
 		where = " in namespace " + namespace
 	}
-	file := "deploy/rbac-operator.yaml"
+	kind := "operator"
 	switch verb {
 	case "get", "list", "watch":
-		file = "deploy/rbac-readonly.yaml"
+		kind = "readonly"
+	}
+	file := "deploy/rbac-" + kind + ".yaml"
+	if onManagement(group, m[2]) {
+		file = "deploy/rbac-management-" + kind + ".yaml"
 	}
 	return fmt.Sprintf("You may not %s %s%s: ask an administrator to apply %s.", verb, resource, where, file)
+}
+
+// onManagement tells whether a resource is one of the management cluster's: its groups are its own, but for lcm.mirantis.com.
+func onManagement(group, resource string) bool {
+	return group == gvrClusters.Group || group == gvrUpdatePlans.Group || strings.HasPrefix(resource, "lcm")
 }
 
 // describeTransport reads an error of a call that has no answer.

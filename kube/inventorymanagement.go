@@ -144,7 +144,11 @@ func planFrom(u *unstructured.Unstructured) core.InventoryPlan {
 		Started: status.time("startedAt"), Completed: status.time("completedAt"),
 	}
 	for _, s := range spec.objects("steps") {
-		step := core.InventoryStep{ID: s.text("id"), Name: s.text("name"), Commence: s.truth("commence"), Estimate: s.at("duration").text("estimated")}
+		step := core.PlanStep{ID: s.text("id"), Name: s.text("name"), Commence: s.truth("commence"), Granularity: s.text("granularity"),
+			Users: s.at("impact").text("users"), Workloads: s.at("impact").text("workloads"), Estimate: s.at("duration").text("estimated")}
+		if step.Estimate == "" {
+			step.Estimate = s.at("duration").text("eta") // before 2.29 (mosk-facts 1.9)
+		}
 		for _, st := range status.objects("steps") {
 			if st.text("id") == step.ID && step.ID != "" || step.ID == "" && st.text("name") == step.Name {
 				step.Status, step.Message, step.Duration, step.Started = st.text("status"), st.text("message"), st.text("duration"), st.time("startedAt")

@@ -67,7 +67,7 @@ func TestTheManagementClusterTellsPlanAndGroups(t *testing.T) {
 		Machines: []core.Machine{{Name: "cmp-1", Node: "n1", Group: "first", Index: 7}, {Name: "cmp-2", Node: "n2"}},
 		Groups:   []core.UpdateGroup{{Name: "first", Index: 1, Concurrency: 5, Reboot: true}, {Name: "last", Index: 2, Concurrency: 1}},
 		Plans: []core.InventoryPlan{{Name: "mos-21.0.0", Source: "mosk-17-4-0-25-1", Target: "mosk-21-0-0-25-2", Status: "InProgress", Started: at.time("at"),
-			Steps: []core.InventoryStep{
+			Steps: []core.PlanStep{
 				{ID: "openstack", Name: "Update OpenStack", Commence: true, Estimate: "1h30m0s", Status: "InProgress", Message: "LCM progress: 3/18", Started: at.time("step")},
 				{ID: "ceph", Name: "Update Ceph", Status: "NotStarted"},
 			}}},

@@ -188,6 +188,11 @@ func (s *stream) downState() core.SourceState {
 
 // setState tells core of a new state. The caller holds mu.
 func (s *stream) setState(state core.SourceState, err *core.APIError, next time.Time) {
+	if err != nil {
+		own := *err
+		own.Server = s.res.source.Server()
+		err = &own
+	}
 	if s.state != state || errKind(s.err) != errKind(err) {
 		s.opts.Log.Info("source", "source", s.res.source, "state", state, "err", errText(err))
 	}

@@ -62,21 +62,32 @@ type Watcher struct {
 	client  *Client
 	out     *outbox
 	streams []*stream
-	pods    *podPoller
+	pods    *podPoller // nil on the management cluster
 }
 
 // NewWatcher makes a Watcher that hands its Deltas, in order, to sink, from one goroutine. A sink may block; Deltas of the
 // same source are then merged.
 func NewWatcher(client *Client, sink func(core.Delta), opts WatchOptions) *Watcher {
+	w := newWatcher(client, slices.Concat(watched, workloads), sink, opts)
+	w.pods = newPodPoller(client, w.out, w.opts)
+	return w
+}
+
+// NewManagementWatcher makes a Watcher of what the management cluster knows of the clusters of a namespace, a project; of
+// all projects when it is empty. Client is one of the management cluster.
+func NewManagementWatcher(client *Client, namespace string, sink func(core.Delta), opts WatchOptions) *Watcher {
+	return newWatcher(client, watchedManagement(namespace), sink, opts)
+}
+
+func newWatcher(client *Client, resources []resource, sink func(core.Delta), opts WatchOptions) *Watcher {
 	opts = opts.withDefaults()
 	w := &Watcher{opts: opts, client: client, out: newOutbox(sink)}
-	for _, r := range slices.Concat(watched, workloads) {
+	for _, r := range resources {
 		if r.source == core.SourceNodes {
 			r.translate = playedBy(opts.Selectors)
 		}
 		w.streams = append(w.streams, newStream(r, client, w.out, opts))
 	}
-	w.pods = newPodPoller(client, w.out, opts)
 	return w
 }
 
@@ -88,19 +99,27 @@ func (w *Watcher) Run(ctx context.Context) {
 	for _, s := range w.streams {
 		wg.Go(func() { s.run(ctx) })
 	}
-	wg.Go(func() { w.pods.run(ctx) })
+	if w.pods != nil {
+		wg.Go(func() { w.pods.run(ctx) })
+	}
 	wg.Go(func() { w.guard(ctx) })
 	wg.Wait()
 }
 
 // SetPodNodes says of which nodes the pods are wanted: those in maintenance. It replaces what was said before; the pods of
 // a node that is no longer named are forgotten.
-func (w *Watcher) SetPodNodes(names []string) { w.pods.set(names) }
+func (w *Watcher) SetPodNodes(names []string) {
+	if w.pods != nil {
+		w.pods.set(names)
+	}
+}
 
 // Refresh looks again at once at every source that is waiting for its next try.
 func (w *Watcher) Refresh() {
 	for _, s := range w.streams {
 		s.again()
 	}
-	w.pods.again()
+	if w.pods != nil {
+		w.pods.again()
+	}
 }

@@ -395,6 +395,11 @@ func TestUpdateGroupsFollowTheirIndexes(t *testing.T) {
 	if on := s.OpenStack.ServersOn(s.name("cmp-05")); len(on) == 0 || s.node("cmp-05").Status.NodeInfo.BootID != boot {
 		t.Errorf("rack-b was rebooted, or its instance moved: %v", on)
 	}
+	for machine, want := range map[string]bool{"cmp-02": false, "cmp-05": true, "cmp-06": true} {
+		if is, _, _ := unstructured.NestedBool(s.managed(clusterMachines, machine).Object, "status", "providerStatus", "reboot", "required"); is != want {
+			t.Errorf("%s has to be rebooted: %v, want %v", machine, is, want)
+		}
+	}
 	s.untilComplete()
 }
 

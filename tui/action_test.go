@@ -153,7 +153,8 @@ func TestEveryIntentHasAnAction(t *testing.T) {
 		core.IntentStop, core.IntentStart, core.IntentAbortMigration, core.IntentForceComplete, core.IntentDisableCompute,
 		core.IntentEnableCompute, core.IntentResetState, core.IntentShelve, core.IntentUnshelve, core.IntentTagPowerOff, core.IntentRestoreTags,
 		core.IntentRestartPod, core.IntentRestartPods, core.IntentRestartAgent, core.IntentRestartAgents,
-		core.IntentAddTempest, core.IntentRemoveTempest} {
+		core.IntentAddTempest, core.IntentRemoveTempest,
+		core.IntentEnterCluster, core.IntentLeaveCluster, core.IntentEnterMachine, core.IntentLeaveMachine, core.IntentReboot} {
 		if !have[k] {
 			t.Errorf("no action leads to %s", k)
 		}
@@ -162,7 +163,7 @@ func TestEveryIntentHasAnAction(t *testing.T) {
 
 // Whatever is pressed, with or without facts, the screen stays up, and what cannot be done says why.
 func TestEveryActionRunsEverywhere(t *testing.T) {
-	for _, s := range []*core.Snapshot{nil, {Revision: 1, Now: fixtureNow, Wall: fixtureWall}, world()} {
+	for _, s := range []*core.Snapshot{nil, {Revision: 1, Now: fixtureNow, Wall: fixtureWall}, world(), managedWorld()} {
 		for _, a := range Actions() {
 			d := drive(s, 120, 40, withRehearsal(newRehearsal()))
 			reason := a.Blocked(d.Model)

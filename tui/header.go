@@ -39,6 +39,8 @@ func (m *Model) updateLine(w int) line {
 		parts = append(parts, release)
 	}
 	switch {
+	case u.Beside != "":
+		parts = append(parts, one(themes.Moves, u.Beside), one(themes.Dim, "no update runs"))
 	case u.ByHand:
 		parts = append(parts, one(themes.Warn, "maintenance by hand"))
 	case !u.Running && u.Phase.State == core.PhaseDone:

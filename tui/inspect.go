@@ -145,6 +145,7 @@ func phaseFacts(m *Model, f *facts) {
 			f.add("because", e)
 		}
 	}
+	managementFacts(m, f)
 	for _, st := range m.snap.OpenStack {
 		f.section("OpenStackDeploymentStatus " + st.Name)
 		f.add("state", st.State)
@@ -321,6 +322,7 @@ func nodeFacts(m *Model, f *facts, name string) {
 	if v.Instances >= 0 {
 		f.add("instances", fmt.Sprintf("%d, of which %d block, %d moving", v.Instances, max(v.Blocking, 0), v.Moving))
 	}
+	machineFacts(m, f, name)
 	if len(v.Locks) > 0 {
 		f.section("Locks")
 		for _, l := range v.Locks {

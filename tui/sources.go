@@ -23,13 +23,13 @@ var badness = map[core.SourceState]int{
 
 // healths are the servers in their order. A source that is live but was not confirmed for too long counts as stale.
 func healths(s *core.Snapshot) []health {
-	out := []health{{label: "kubernetes"}, {label: "openstack"}}
+	out := []health{{label: "kubernetes"}, {label: "openstack"}, {label: "management"}}
 	ids := make([]core.SourceID, 0, len(s.Sources))
 	for id := range s.Sources {
 		ids = append(ids, id)
 	}
 	sortSources(ids)
-	for i, server := range []core.Server{core.ServerKubernetes, core.ServerOpenStack} {
+	for i, server := range []core.Server{core.ServerKubernetes, core.ServerOpenStack, core.ServerManagement} {
 		h := &out[i]
 		for _, id := range ids {
 			if id.Server() != server {
@@ -37,6 +37,9 @@ func healths(s *core.Snapshot) []health {
 			}
 			src := s.Sources[id]
 			src.State = stateNow(s, src)
+			if older := server == core.ServerManagement && src.State == core.SourceAbsent && h.worst != nil; older {
+				continue // a kind that older releases of it do not have; without Clusters it is another cluster
+			}
 			if src.State != core.SourceLive && src.State != core.SourceOff {
 				h.more++
 			}
@@ -48,6 +51,9 @@ func healths(s *core.Snapshot) []health {
 			h.state = h.worst.State
 		}
 		h.more = max(h.more-1, 0)
+	}
+	if last := len(out) - 1; out[last].worst == nil {
+		out = out[:last] // nobody told of a management cluster
 	}
 	return out
 }

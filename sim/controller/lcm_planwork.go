@@ -166,7 +166,7 @@ func (l *lcm) roll(ctx context.Context, machines func() []*unstructured.Unstruct
 				busy.Go(func() {
 					l.maintain(ctx, node, l.updating(scope))
 					if ctx.Err() == nil {
-						l.persist(ctx, node, func(ctx context.Context) error { return m.machineUpdated(ctx, node) })
+						l.persist(ctx, node, func(ctx context.Context) error { return m.machineUpdated(ctx, node, scope) })
 					}
 					mu.Lock()
 					delete(underWay, node)
@@ -220,8 +220,13 @@ func (m *management) groupSettings(name, scope string) (int, string) {
 	return max(int(number(group, "spec", "concurrentUpdates")), 1), scope
 }
 
-// machineUpdated notes that a machine is at the target.
-func (m *management) machineUpdated(ctx context.Context, node string) error {
+// machineUpdated notes that a machine is at the target. One that was not rebooted has to be, for its new kernel.
+func (m *management) machineUpdated(ctx context.Context, node, scope string) error {
+	if scope == ScopeDrain {
+		if err := m.wantReboot(ctx, node, true); err != nil {
+			return err
+		}
+	}
 	return m.setMachine(ctx, node, map[string]any{"release": m.Target})
 }
 

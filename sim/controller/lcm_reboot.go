@@ -36,7 +36,31 @@ func (l *lcm) reboot(ctx context.Context, name string) error {
 	if err := m.setMachine(ctx, name, map[string]any{"reboot": map[string]any{"completed": true}}); err != nil {
 		return err
 	}
+	if err := m.wantReboot(ctx, name, false); err != nil {
+		return err
+	}
 	return m.machineStage(ctx, providerMachineUps, name, stageReboot)
+}
+
+// wantReboot notes in the Machine of a node whether it has to be rebooted for what was installed.
+func (m *management) wantReboot(ctx context.Context, node string, required bool) error {
+	if m == nil {
+		return nil
+	}
+	machine := m.last(machinesResource, m.machineOf(node))
+	if machine == nil || flag(machine, "status", "providerStatus", "reboot", "required") == required {
+		return nil
+	}
+	reason := ""
+	if required {
+		reason = "a new kernel was installed"
+	}
+	err := m.patchStatus(ctx, machinesResource, machine.GetName(), map[string]any{"providerStatus": map[string]any{
+		"reboot": map[string]any{"required": required, "reason": reason}}})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
 }
 
 // rebooted tells whether the machine of a node has been rebooted since a request was made.

@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/spf13/pflag"
+
+	"lockstep/core"
+	"lockstep/kube"
+	"lockstep/sim"
+)
+
+// management says how the management cluster is reached. The zero value means that none is connected.
+type management struct {
+	Kubeconfig string `yaml:"kubeconfig"` // file; empty: the same as the MOSK cluster's
+	Context    string `yaml:"context"`    // empty: the file's current one
+	Namespace  string `yaml:"namespace"`  // the project; empty: all of them are looked at
+	Cluster    string `yaml:"cluster"`    // name of the Cluster object; empty: it is found by its nodes
+}
+
+func (m *management) addTo(f *pflag.FlagSet) {
+	f.StringVar(&m.Kubeconfig, "management-kubeconfig", "", "kubeconfig `file` of the management cluster (default: the same as --kubeconfig)")
+	f.StringVar(&m.Context, "management-context", "", "kubeconfig `context` of the management cluster: connects it, for machines, LCM and the update plan")
+	f.StringVar(&m.Namespace, "management-namespace", "", "the cluster's `project` on the management cluster (default: looked for in all)")
+	f.StringVar(&m.Cluster, "management-cluster", "", "`name` of the cluster on the management cluster (default: the one that has these nodes)")
+}
+
+// or are the flags over the configuration. A cluster that is named by flags is another one than the configuration's: nothing
+// of that counts for it.
+func (m management) or(c management) management {
+	if m.configured() {
+		return m
+	}
+	c.Namespace, c.Cluster = cmp.Or(m.Namespace, c.Namespace), cmp.Or(m.Cluster, c.Cluster)
+	return c
+}
+
+// configured tells whether a management cluster is named.
+func (m management) configured() bool { return m.Kubeconfig != "" || m.Context != "" }
+
+func (m management) kubeOptions(kubeconfig string) kube.Options {
+	return kube.Options{Kubeconfig: cmp.Or(m.Kubeconfig, kubeconfig), Context: m.Context, UserAgent: "lockstep/" + programVersion()}
+}
+
+// openManagement loads the login of the management cluster. Without one its sources are off; one that cannot be used says
+// why, and the rest works.
+func (s *session) openManagement(ctx context.Context, p place, cfg *core.Config) (*kube.Client, error) {
+	m := p.management
+	if !m.configured() {
+		for _, id := range core.ManagementSources() {
+			s.down = append(s.down, core.Delta{Source: id, State: core.SourceOff})
+		}
+		return nil, nil
+	}
+	client, err := kube.Load(m.kubeOptions(p.kubeconfig))
+	if err != nil {
+		s.unavailable(core.ManagementSources(), err)
+		return nil, nil
+	}
+	cfg.Place = core.ManagementPlace{Context: client.ContextName, Namespace: m.Namespace, Cluster: m.Cluster}
+	if m.Kubeconfig != p.kubeconfig {
+		cfg.Place.Kubeconfig = m.Kubeconfig
+	}
+	if _, err := client.Login(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		s.log.Warn("log in to the management cluster", "error", err) // the watcher tries again, and its sources say why not
+	}
+	cfg.Management = kube.NewManagementWriter(client)
+	return client, nil
+}
+
+// simManagement is the management cluster of a simulated cloud, where it has one.
+func simManagement(cloud *sim.Cloud) management {
+	if cloud.Management == nil {
+		return management{}
+	}
+	return management{Context: sim.ManagementContext, Namespace: cloud.Scenario.Management.Project}
+}

@@ -1,0 +1,275 @@
+package cli
+
+import (
+	"strings"
+	"sync"
+	"testing"
+
+	"lockstep/core"
+	"lockstep/sim"
+	"lockstep/sim/fault"
+	"lockstep/sim/kubeapi"
+	"lockstep/sim/scenario"
+)
+
+// watchStory plays a scenario and has the dashboard look at it, with the management cluster or without.
+func watchStory(t *testing.T, name string, connected bool, change ...func(*scenario.Scenario)) *rig {
+	t.Helper()
+	alone(t)
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	told, err := scenario.Load(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range change {
+		c(told)
+	}
+	const speed = 60
+	cloud, err := sim.Start(t.Context(), sim.Options{Scenario: told, Speed: speed, Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := cloud.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	log, err := openLog("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(log.close)
+	t.Setenv("OS_CLIENT_CONFIG_FILE", cloud.CloudsYAMLPath)
+	p := place{options: options{kubeconfig: cloud.KubeconfigPath, osCloud: cloud.CloudName, leaseNamespace: "default"}, name: "mos",
+		clock: cloud.Clock.Now, pace: speed, journal: t.TempDir()}
+	if connected {
+		p.management = simManagement(cloud)
+	}
+	s, err := open(t.Context(), p, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &rig{Cloud: cloud, t: t, s: s}
+	snaps, unsubscribe := s.engine.Subscribe()
+	t.Cleanup(unsubscribe)
+	r.snaps = snaps
+	r.begin(t)
+	return r
+}
+
+// needs is the entry of a rule in what needs the operator; nil when there is none.
+func needs(s *core.Snapshot, rule string) *core.Attention {
+	for _, a := range s.Attention() {
+		if strings.HasPrefix(a.ID, rule+"/") {
+			return &a
+		}
+	}
+	return nil
+}
+
+// A drain that a disruption budget blocks is told at its first attempts, with the pod and the budget, though the locks say
+// nothing of it; and it is one entry, whoever else repeats it.
+func TestABlockedDrainNamesPodAndBudgetAtOnce(t *testing.T) {
+	r := watchStory(t, "drain-blocked", true)
+	r.until("the drain is blocked", func(s *core.Snapshot, _ string) bool { return needs(s, "drain-blocked") != nil })
+	a := needs(r.last, "drain-blocked")
+	if v := r.last.MachineOf(a.Node); v == nil || v.Drain == nil || v.Drain.Attempt > 5 {
+		t.Errorf("it was told late: %+v", v)
+	}
+	if !strings.Contains(a.Reason, "budget prometheus-es-exporter keeps pod stacklight/prometheus-es-exporter-") || a.Label != "cmp-01" {
+		t.Errorf("%s: %s", a.Label, a.Reason)
+	}
+	r.until("it is on the screen", func(_ *core.Snapshot, screen string) bool {
+		return strings.Contains(screen, "drain blocked: budget prometheus-es-exporter keeps pod stacklight/")
+	})
+	r.until("LCM and its plan say so, too", func(s *core.Snapshot, _ string) bool {
+		return s.Management.LCM.Stuck && s.Management.Plan().Status == core.PlanStuck
+	})
+	for _, a := range r.last.Attention() {
+		if a.Severity == core.SeverityUrgent && !strings.HasPrefix(a.ID, "drain-blocked/") {
+			t.Errorf("there is another entry: %s: %s", a.ID, a.Reason)
+		}
+	}
+}
+
+// The management cluster can go, and come back; the rest goes on without it.
+func TestTheManagementClusterMayBeAway(t *testing.T) {
+	r := watchStory(t, "smooth", true)
+	r.until("all is live", func(s *core.Snapshot, screen string) bool {
+		return live(s, core.ServerManagement) && live(s, core.ServerKubernetes) && strings.Contains(screen, "● management")
+	})
+	machines := len(r.last.Management.Machines)
+	for _, kind := range []string{"refused", "403", "503"} {
+		if err := r.Faults.On(fault.Setting{Server: fault.Management, Kind: kind}); err != nil {
+			t.Fatal(err)
+		}
+		want := sight[kind]
+		r.until(kind+" is told", func(s *core.Snapshot, screen string) bool {
+			return troubled(s, core.ServerManagement, want.is) != nil && strings.Contains(screen, "○ management")
+		})
+		if src := troubled(r.last, core.ServerKubernetes, func(core.Source) bool { return true }); src != nil {
+			t.Errorf("%s: %s is %s, too: %v", kind, src.ID, src.State, src.Err)
+		}
+		if n := len(r.last.Management.Machines); n != machines {
+			t.Errorf("%s: of %d machines %d are left", kind, machines, n)
+		}
+		r.Faults.Clear()
+		r.until("all is live again", func(s *core.Snapshot, _ string) bool { return live(s, core.ServerManagement) })
+	}
+}
+
+// Without a management cluster its sources are off, which the header says in a word and nobody is bothered with.
+func TestWithoutAManagementClusterNothingIsAmiss(t *testing.T) {
+	r := watchStory(t, "smooth", false)
+	r.until("the cluster is live", func(s *core.Snapshot, screen string) bool {
+		return live(s, core.ServerKubernetes) && live(s, core.ServerOpenStack) && strings.Contains(screen, "management off")
+	})
+	for _, id := range core.ManagementSources() {
+		if src := r.last.Sources[id]; src.State != core.SourceOff {
+			t.Errorf("%s is %s", id, src.State)
+		}
+	}
+	if a := needs(r.last, "sources"); a != nil {
+		t.Errorf("it needs somebody: %s", a.Reason)
+	}
+}
+
+// does confirms the step of an intent as soon as it can be done, and waits until it is.
+func (r *rig) does(i core.Intent) {
+	r.t.Helper()
+	var step core.Step
+	r.until(string(i.Kind)+" can be done", func(s *core.Snapshot, _ string) bool {
+		step = core.Plan(s, i)
+		return step.Doable()
+	})
+	if p := r.s.engine.Preview(r.t.Context(), i); p.Err != nil || p.DryRun == "" {
+		r.t.Fatalf("%s: the dry-run says %q, %v", i.Kind, p.DryRun, p.Err)
+	}
+	g, err := r.s.engine.Grant(step, step.Type)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	id, err := r.s.engine.Execute(r.t.Context(), g)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.until(string(i.Kind)+" is done", func(s *core.Snapshot, _ string) bool {
+		for _, op := range s.Operations {
+			if op.ID == id && op.State.Ended() {
+				if op.State != core.OperationDone {
+					r.t.Fatalf("%s: %s: %s", i.Kind, op.State, op.Text)
+				}
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// Maintenance without an update, all of it by confirmed steps: the cluster and a machine enter maintenance mode and leave it
+// in their order, and a machine is rebooted; LCM does what was asked for each time.
+func TestMaintenanceWithoutAnUpdate(t *testing.T) {
+	r := watchStory(t, "smooth", true, func(s *scenario.Scenario) {
+		s.Management.Plan.Colleague = 0 // nobody begins the update
+	})
+	r.until("all is live", func(s *core.Snapshot, _ string) bool {
+		return live(s, core.ServerManagement) && live(s, core.ServerKubernetes)
+	})
+	if err := r.s.engine.Arm(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	node := ""
+	for name, n := range r.last.Nodes {
+		if n.Label() == "cmp-02" {
+			node = name
+		}
+	}
+	enter := core.Intent{Kind: core.IntentEnterMachine, Node: node}
+	if step := core.Plan(r.last, enter); step.Doable() || !strings.Contains(step.Blocker(), "the cluster is in maintenance mode") {
+		t.Errorf("the machine could go first: %q", step.Blocker())
+	}
+	r.does(core.Intent{Kind: core.IntentEnterCluster})
+	r.until("the cluster is in maintenance mode, which is no update", func(s *core.Snapshot, screen string) bool {
+		return s.Management.Cluster.InMaintenance && strings.Contains(screen, "maintenance mode   no update runs")
+	})
+	r.does(enter)
+	r.until("the machine is in it, and its node is drained", func(s *core.Snapshot, _ string) bool {
+		v := s.MachineOf(node)
+		return v.Machine.InMaintenance && s.Nodes[node].Cordoned && len(s.InstancesOn(node)) == 0
+	})
+	r.until("it is held there", func(s *core.Snapshot, _ string) bool {
+		v, _ := s.NodeView(node)
+		return v.Stage == core.StageUpdating && v.What == "in maintenance mode"
+	})
+	if step := core.Plan(r.last, core.Intent{Kind: core.IntentLeaveCluster}); step.Doable() {
+		t.Error("the cluster could leave before its machine")
+	}
+	r.does(core.Intent{Kind: core.IntentLeaveMachine, Node: node})
+	r.until("the node is back", func(s *core.Snapshot, _ string) bool {
+		return !s.MachineOf(node).Machine.InMaintenance && !s.Nodes[node].Cordoned && s.NodeRequest(node) == nil
+	})
+	r.does(core.Intent{Kind: core.IntentLeaveCluster})
+	r.until("the cluster is out of it", func(s *core.Snapshot, _ string) bool {
+		return !s.Management.Cluster.InMaintenance && s.ClusterRequest() == nil
+	})
+	boot := r.last.Nodes[node].BootID
+	r.does(core.Intent{Kind: core.IntentReboot, Nodes: []string{node}})
+	r.until("LCM is at it", func(s *core.Snapshot, _ string) bool {
+		p, _ := s.Procedure(core.ProcedureKey{Kind: core.ProcedureMaintenance})
+		last := p.Steps[len(p.Steps)-1]
+		return s.Management.Reboot != nil && last.State == core.StepWaiting && strings.HasPrefix(last.Status, "0 of 1 done; cmp-02: ")
+	})
+	r.until("it has been rebooted, and the request is gone", func(s *core.Snapshot, _ string) bool {
+		return s.Management.Reboot == nil && s.Nodes[node].BootID != boot && s.Nodes[node].Ready == "True" && s.NodeRequest(node) == nil
+	})
+	if u := r.last.History.Update; u.UID != "" {
+		t.Errorf("it was taken for an update: %+v", u)
+	}
+}
+
+// A login that cannot be used is a state of its sources.
+func TestAManagementContextThatIsNotThereIsTold(t *testing.T) {
+	alone(t)
+	cloud := cloud(t, kubeapi.Operator)
+	log, err := openLog("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(log.close)
+	p := place{options: options{kubeconfig: cloud.KubeconfigPath, leaseNamespace: "default", management: management{Context: "nowhere"}}, journal: t.TempDir()}
+	s, err := open(t.Context(), p, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.managed != nil {
+		t.Error("there is a watcher")
+	}
+	var once sync.Once
+	for _, d := range s.down {
+		if d.Source.Server() == core.ServerManagement {
+			once.Do(func() {
+				if d.Err == nil || d.Err.Kind != core.ErrConfiguration || d.Err.Server != core.ServerManagement || !strings.Contains(d.Err.Error(), "nowhere") {
+					t.Errorf("%s: %v", d.State, d.Err)
+				}
+			})
+		}
+	}
+}
+
+// Flags go before the configuration, and a cluster that they name is another one than the configuration's.
+func TestWhichManagementClusterIsMeant(t *testing.T) {
+	written := management{Kubeconfig: "k", Context: "c", Namespace: "n", Cluster: "m"}
+	for name, tt := range map[string]struct{ flags, want management }{
+		"no flags":                 {management{}, written},
+		"another project":          {management{Namespace: "p"}, management{"k", "c", "p", "m"}},
+		"another context":          {management{Context: "d"}, management{Context: "d"}},
+		"another context, project": {management{Context: "d", Namespace: "p"}, management{Context: "d", Namespace: "p"}},
+	} {
+		if got := tt.flags.or(written); got != tt.want {
+			t.Errorf("%s: %+v, want %+v", name, got, tt.want)
+		}
+	}
+	if (management{Namespace: "n"}).configured() {
+		t.Error("a project alone connects nothing")
+	}
+}

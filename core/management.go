@@ -1,0 +1,258 @@
+package core
+
+import "time"
+
+// The objects of the management cluster (mosk-facts 1.4 to 1.12). Many of their fields are known from public types of older
+// versions only: an object that lacks one is as good as one that has it, and what nobody knows is shown as it stands.
+
+// ManagementPlace says which management cluster is connected, and which of its clusters this one is.
+type ManagementPlace struct {
+	Kubeconfig string // file, for the commands that are shown; empty: that of the MOSK cluster
+	Context    string // of the kubeconfig; empty: the current one
+	Namespace  string // the project; empty: found by the nodes
+	Cluster    string // name of the Cluster object; empty: found by the nodes
+}
+
+// Condition is a condition as Cluster and Machine have them: without a time.
+type Condition struct {
+	Type    string
+	Ready   bool
+	Message string
+}
+
+// ManagedCluster is a Cluster (mosk-facts 1.8).
+type ManagedCluster struct {
+	Meta
+	Target        string // spec: name of the ClusterRelease that it is to have
+	Maintenance   *bool  // spec: maintenance mode is wanted; nil when the field is not there
+	InMaintenance bool   // status: it is in maintenance mode
+	Ready         bool
+	ReadyKnown    bool // the status says whether it is ready
+	Conditions    []Condition
+	Release       string   // name of the ClusterRelease that it has
+	Available     []string // versions that it can be updated to
+	Requested     int      // nodes
+	ReadyNodes    int
+}
+
+// Ref names the object.
+func (c *ManagedCluster) Ref() Ref {
+	return Ref{Kind: KindCluster, Namespace: c.Namespace, Name: c.Name, UID: c.UID}
+}
+
+// Wanted tells whether maintenance mode is wanted.
+func (c *ManagedCluster) Wanted() bool { return c.Maintenance != nil && *c.Maintenance }
+
+// ManagedMachine is a Machine (mosk-facts 1.8).
+type ManagedMachine struct {
+	Meta
+	Cluster       string // the label cluster.sigs.k8s.io/cluster-name
+	Node          string // status.nodeRef.name; empty before it is a node
+	Control       bool   // it has the label of the control plane
+	Group         string // the label kaas.mirantis.com/update-group; empty for the default group
+	UpgradeIndex  int    // 0 when none is set
+	Status        string // as it stands
+	Ready         bool
+	ReadyKnown    bool  // the status says whether it is ready
+	Maintenance   *bool // spec: maintenance mode is wanted; nil when the field is not there
+	InMaintenance bool  // status: it is in maintenance mode
+	Reboot        bool  // it has to be rebooted for what was installed
+	RebootReason  string
+	Conditions    []Condition
+}
+
+// Ref names the machine.
+func (m *ManagedMachine) Ref() Ref {
+	return Ref{Kind: KindMachine, Namespace: m.Namespace, Name: m.Name, UID: m.UID}
+}
+
+// Wanted tells whether maintenance mode is wanted.
+func (m *ManagedMachine) Wanted() bool { return m.Maintenance != nil && *m.Maintenance }
+
+// LCMCluster is an LCMCluster (mosk-facts 1.4).
+type LCMCluster struct {
+	Meta
+	Stuck        bool   // status.lcmOperationStuck; where that is missing, that there is a message
+	StuckMessage string // status.lcmOperationStuckMessage
+	Requested    int    // nodes
+	ReadyNodes   int
+}
+
+// Ref names the object.
+func (c *LCMCluster) Ref() Ref {
+	return Ref{Kind: KindLCMCluster, Namespace: c.Namespace, Name: c.Name, UID: c.UID}
+}
+
+// States of an LCMMachine (mosk-facts 1.5).
+const (
+	LCMPrepare     = "Prepare"
+	LCMDeploy      = "Deploy"
+	LCMUpgrade     = "Upgrade"
+	LCMReconfigure = "Reconfigure"
+	LCMReady       = "Ready"
+	LCMReboot      = "Reboot"
+)
+
+// Values of kubernetesCordonDrain and swarmCordonDrain.
+const (
+	CordonDraining = "cordondraining"
+	CordonDrained  = "cordondrained"
+	Uncordoning    = "uncordoning"
+)
+
+// LCMMachine is an LCMMachine: what the LCM agent of a machine does (mosk-facts 1.5).
+type LCMMachine struct {
+	Meta
+	Cluster      string      // spec.clusterName
+	Kind         string      // spec.type: control, worker, …
+	Hostname     string      // the address of type Hostname: the node's name
+	State        string      // one of the states of LCMMachine, or another
+	Release      string      // status.release
+	AgentVersion string      // of the LCM agent
+	AgentError   string      // why the agent could not be upgraded
+	Items        []StateItem // in the order of the spec; those that only the status has come after, by name
+	Drain        string      // kubernetesCordonDrain
+	DrainError   string
+	SwarmDrain   string
+	SwarmError   string
+	Maintenance  bool // status
+	Graceful     bool // a graceful reboot of it is asked for
+	RebootAsked  time.Time
+	RebootDone   bool // the reboot that was asked for is complete
+	RebootError  string
+	HostReboot   bool // hostInfo.rebootRequired
+}
+
+// Ref names the object.
+func (m *LCMMachine) Ref() Ref {
+	return Ref{Kind: KindLCMMachine, Namespace: m.Namespace, Name: m.Name, UID: m.UID}
+}
+
+// StateItem is one thing that the LCM agent runs on its machine, and how its last run went.
+type StateItem struct {
+	Name     string
+	Phase    string // prepare, deploy or reconfigure; empty when the spec does not have the item
+	Runner   string
+	ExitCode int
+	Message  string
+	Attempt  int
+	Started  time.Time
+	Finished time.Time
+}
+
+// Running tells whether the item runs: it began, and has not ended since.
+func (i StateItem) Running() bool { return !i.Started.IsZero() && i.Finished.Before(i.Started) }
+
+// Failing tells whether the item failed when it ended last; it may run again by now.
+func (i StateItem) Failing() bool { return i.ExitCode != 0 }
+
+// DrainState is an LCMClusterState that asks for a machine to be drained, or for the opposite (mosk-facts 1.6).
+type DrainState struct {
+	Meta
+	Cluster string // spec.clusterName
+	Type    string // cordon-drain, swarm-drain, or another
+	Machine string // spec.arg: the machine, or its node
+	Wanted  string // spec.value: "true" or "false"
+	Value   string // status.value
+	Message string // why it is not so yet
+	Attempt int
+	Reason  string // maintenance or upgrade
+}
+
+// DrainKubernetes is the type of the DrainState that the pods have to follow.
+const DrainKubernetes = "cordon-drain"
+
+// Blocked tells whether a drain is wanted that does not succeed.
+func (d *DrainState) Blocked() bool {
+	return d.Wanted == "true" && d.Value != "true" && d.Message != ""
+}
+
+// UpdatePlan is a ClusterUpdatePlan (mosk-facts 1.9).
+type UpdatePlan struct {
+	Meta
+	Cluster   string // spec.cluster
+	Source    string // ClusterRelease names
+	Target    string
+	Status    string // one of the plan's states, or another
+	Started   time.Time
+	Completed time.Time
+	Steps     []PlanStep
+}
+
+// Ref names the plan.
+func (p *UpdatePlan) Ref() Ref {
+	return Ref{Kind: KindUpdatePlan, Namespace: p.Namespace, Name: p.Name, UID: p.UID}
+}
+
+// States of a plan and of its steps (mosk-facts 1.9).
+const (
+	PlanNotStarted = "NotStarted"
+	PlanScheduled  = "Scheduled"
+	PlanInProgress = "InProgress"
+	PlanAutoPaused = "AutoPaused"
+	PlanStuck      = "Stuck"
+	PlanCompleted  = "Completed"
+)
+
+// UnderWay tells whether the plan has begun and has not ended.
+func (p *UpdatePlan) UnderWay() bool {
+	switch p.Status {
+	case PlanInProgress, PlanAutoPaused, PlanStuck:
+		return true
+	}
+	return !p.Started.IsZero() && p.Completed.IsZero() && p.Status != PlanCompleted
+}
+
+// MachineGroup is an UpdateGroup (mosk-facts 1.10).
+type MachineGroup struct {
+	Meta
+	Cluster    string // the label cluster.sigs.k8s.io/cluster-name
+	Index      int    // groups of one index are updated together, the lowest first
+	Concurrent int    // machines at a time at most; 0 when none is set
+	Reboot     bool   // machines are rebooted where the update requires it
+}
+
+// AutoPause is an UpdateAutoPause (mosk-facts 1.11).
+type AutoPause struct {
+	Meta
+	Alerts []string // those that pause the update
+	Firing []string // those of them that fire now
+	Error  string
+}
+
+// Ref names the object.
+func (p *AutoPause) Ref() Ref {
+	return Ref{Kind: KindAutoPause, Namespace: p.Namespace, Name: p.Name, UID: p.UID}
+}
+
+// RebootRequest is a GracefulRebootRequest (mosk-facts 1.12): each machine is cordoned, drained, rebooted and uncordoned, in
+// the order of an update.
+type RebootRequest struct {
+	Meta
+	Machines []string // none means all
+}
+
+// Ref names the request.
+func (r *RebootRequest) Ref() Ref {
+	return Ref{Kind: KindRebootRequest, Namespace: r.Namespace, Name: r.Name, UID: r.UID}
+}
+
+// kubectl is a command of kubectl on the management cluster.
+func (p ManagementPlace) kubectl(words ...string) string {
+	command := []string{"kubectl"}
+	if p.Kubeconfig != "" {
+		command = append(command, "--kubeconfig", p.Kubeconfig)
+	}
+	if p.Context != "" {
+		command = append(command, "--context", p.Context)
+	}
+	return shellCommand(append(command, words...)...)
+}
+
+// kubectlManagement is a command of kubectl in the cluster's project on the management cluster.
+func (s *Snapshot) kubectlManagement(words ...string) string {
+	if s.Management != nil && s.Management.Namespace != "" {
+		words = append([]string{"-n", s.Management.Namespace}, words...)
+	}
+	return s.Place.kubectl(words...)
+}

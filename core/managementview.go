@@ -1,0 +1,269 @@
+package core
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Management is what the management cluster tells of this cluster, joined: its Cluster, its machines each with what LCM does
+// there, its update plan. It is immutable.
+type Management struct {
+	Found     bool   // one of its clusters is this one
+	Namespace string // the project; empty when it was not found
+	Name      string // of the Cluster; empty when it was not found
+
+	Cluster  *ManagedCluster // nil when it was not seen
+	LCM      *LCMCluster     // nil when it was not seen
+	Machines []*MachineView  // by name
+	Plans    []*UpdatePlan   // by name
+	Groups   []*MachineGroup // by index, then name
+	Pause    *AutoPause      // nil when there is none
+	Reboot   *RebootRequest  // nil when there is none
+
+	Seen int // machines that were seen, of all clusters
+
+	byNode map[string]*MachineView
+	byName map[string]*MachineView
+}
+
+// MachineView is a Machine with what LCM says of it. At least one of Machine and LCM is there.
+type MachineView struct {
+	Name    string // the machine's
+	Node    string // the Kubernetes node's name; empty when it has none
+	Machine *ManagedMachine
+	LCM     *LCMMachine
+	Drain   *DrainState // of the pods; nil when there is none
+	Swarm   *DrainState // of Docker Swarm
+
+	Failing *StateItem // the item whose last run failed; nil when there is none
+	Running *StateItem // the item that runs now
+}
+
+// MachineOf is the machine of a node; nil when it is not known.
+func (s *Snapshot) MachineOf(node string) *MachineView {
+	if s.Management == nil {
+		return nil
+	}
+	return s.Management.byNode[node]
+}
+
+// MachineCalled is the machine of that name; nil when it is not known.
+func (m *Management) MachineCalled(name string) *MachineView {
+	if m == nil {
+		return nil
+	}
+	return m.byName[name]
+}
+
+// Plan is the update plan that runs or comes next, else the one that was completed last; nil when there is none.
+func (m *Management) Plan() *UpdatePlan {
+	if m == nil {
+		return nil
+	}
+	var found *UpdatePlan
+	rank := func(p *UpdatePlan) int {
+		switch {
+		case p.UnderWay():
+			return 3
+		case p.Status == PlanScheduled:
+			return 2
+		case p.Status != PlanCompleted:
+			return 1
+		}
+		return 0
+	}
+	for _, p := range m.Plans {
+		switch {
+		case found == nil || rank(p) > rank(found):
+			found = p
+		case rank(p) == rank(found) && rank(p) == 0 && p.Completed.After(found.Completed):
+			found = p
+		}
+	}
+	return found
+}
+
+// clusterKey names a Cluster of the management cluster.
+type clusterKey struct{ namespace, name string }
+
+// managementOf joins what the management cluster has told of the cluster whose nodes these are; nil when it has told nothing.
+// It is made anew only when something there, or the nodes, have changed: no rule and no screen joins by itself.
+func managementOf(w *world, nodes map[string]*Node) *Management {
+	var objects []Object
+	for _, id := range ManagementSources() {
+		for _, o := range w.objects[id] {
+			objects = append(objects, o)
+		}
+	}
+	if len(objects) == 0 {
+		return nil
+	}
+	return JoinManagement(w.place, nodes, objects...)
+}
+
+// JoinManagement joins objects of a management cluster, of any of its clusters and in any order, to the nodes (by name) of
+// the cluster that the place names or that has these nodes.
+func JoinManagement(place ManagementPlace, nodes map[string]*Node, objects ...Object) *Management {
+	machines, lcm, clusters := ofType[*ManagedMachine](objects), ofType[*LCMMachine](objects), ofType[*ManagedCluster](objects)
+	m := &Management{Seen: max(len(machines), len(lcm)), byNode: map[string]*MachineView{}, byName: map[string]*MachineView{}}
+	key, ok := thisCluster(place, clusters, machines, lcm, nodes)
+	if !ok {
+		return m
+	}
+	m.Found = true
+	m.Namespace, m.Name = key.namespace, key.name
+	mine := func(meta Meta, cluster string) bool { return meta.Namespace == key.namespace && cluster == key.name }
+	for _, c := range clusters {
+		if mine(c.Meta, c.Name) {
+			m.Cluster = c
+		}
+	}
+	for _, c := range ofType[*LCMCluster](objects) {
+		if mine(c.Meta, c.Name) {
+			m.LCM = c
+		}
+	}
+	view := func(name string) *MachineView {
+		v := m.byName[name]
+		if v == nil {
+			v = &MachineView{Name: name}
+			m.byName[name] = v
+			m.Machines = append(m.Machines, v)
+		}
+		return v
+	}
+	for _, o := range machines {
+		if mine(o.Meta, o.Cluster) {
+			v := view(o.Name)
+			v.Machine, v.Node = o, o.Node
+		}
+	}
+	for _, o := range lcm {
+		if mine(o.Meta, o.Cluster) {
+			v := view(o.Name)
+			v.LCM = o
+			v.Node = cmp.Or(v.Node, o.Hostname)
+			for i := range o.Items {
+				if o.Items[i].Failing() {
+					v.Failing = &o.Items[i]
+				}
+				if o.Items[i].Running() {
+					v.Running = &o.Items[i]
+				}
+			}
+		}
+	}
+	m.joinNodes(nodes)
+	for _, d := range ofType[*DrainState](objects) {
+		v := m.byName[d.Machine]
+		if v == nil {
+			v = m.byNode[d.Machine]
+		}
+		switch {
+		case v == nil || !mine(d.Meta, d.Cluster):
+		case d.Type == DrainKubernetes:
+			v.Drain = d
+		default:
+			v.Swarm = d
+		}
+	}
+	for _, p := range ofType[*UpdatePlan](objects) {
+		if mine(p.Meta, p.Cluster) {
+			m.Plans = append(m.Plans, p)
+		}
+	}
+	for _, g := range ofType[*MachineGroup](objects) {
+		if mine(g.Meta, g.Cluster) {
+			m.Groups = append(m.Groups, g)
+		}
+	}
+	for _, p := range ofType[*AutoPause](objects) {
+		if mine(p.Meta, p.Name) { // it is called as its cluster
+			m.Pause = p
+		}
+	}
+	for _, r := range ofType[*RebootRequest](objects) {
+		if mine(r.Meta, r.Name) { // it is called as its cluster
+			m.Reboot = r
+		}
+	}
+	slices.SortFunc(m.Machines, func(a, b *MachineView) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(m.Plans, func(a, b *UpdatePlan) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(m.Groups, func(a, b *MachineGroup) int {
+		return cmp.Or(cmp.Compare(a.Index, b.Index), strings.Compare(a.Name, b.Name))
+	})
+	return m
+}
+
+func ofType[T Object](objects []Object) []T {
+	var out []T
+	for _, o := range objects {
+		if t, ok := o.(T); ok {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// joinNodes finds each machine's node: by its nodeRef or, where that is missing, by the host name that its agent reports, or
+// by the machine's name that the node carries (mosk-facts 1.5, 1.8).
+func (m *Management) joinNodes(nodes map[string]*Node) {
+	byLabel := map[string]string{}
+	for _, n := range nodes {
+		if n.ShortName != "" {
+			byLabel[n.ShortName] = n.Name
+		}
+	}
+	for _, v := range m.Machines {
+		if nodes[v.Node] == nil {
+			v.Node = cmp.Or(byLabel[v.Name], v.Node)
+		}
+		if v.Node != "" {
+			m.byNode[v.Node] = v
+		}
+	}
+}
+
+// thisCluster is the Cluster to which the nodes belong: the one that has the most of them, among those that the place
+// allows; or the one that the place names, where no machine of it is a node here.
+func thisCluster(place ManagementPlace, clusters []*ManagedCluster, machines []*ManagedMachine, lcm []*LCMMachine, nodes map[string]*Node) (clusterKey, bool) {
+	allowed := func(k clusterKey) bool {
+		return k.name != "" && (place.Namespace == "" || place.Namespace == k.namespace) && (place.Cluster == "" || place.Cluster == k.name)
+	}
+	type machine struct{ namespace, name string }
+	counted := map[machine]bool{}
+	votes := map[clusterKey]int{}
+	vote := func(meta Meta, cluster, node string) {
+		k := clusterKey{meta.Namespace, cluster}
+		if one := (machine{meta.Namespace, meta.Name}); allowed(k) && nodes[node] != nil && !counted[one] {
+			counted[one] = true
+			votes[k]++
+		}
+	}
+	for _, o := range machines {
+		vote(o.Meta, o.Cluster, o.Node)
+	}
+	for _, o := range lcm {
+		vote(o.Meta, o.Cluster, o.Hostname)
+	}
+	var best clusterKey
+	for k, n := range votes {
+		if n > votes[best] || n == votes[best] && (k.namespace+"/"+k.name < best.namespace+"/"+best.name) {
+			best = k
+		}
+	}
+	if votes[best] > 0 {
+		return best, true
+	}
+	if place.Cluster == "" {
+		return clusterKey{}, false
+	}
+	for _, c := range clusters {
+		k := clusterKey{c.Namespace, c.Name}
+		if allowed(k) && (best.name == "" || k.namespace < best.namespace) {
+			best = k
+		}
+	}
+	return best, best.name != ""
+}

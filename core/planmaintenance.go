@@ -1,0 +1,321 @@
+package core
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// Maintenance mode is entered by the cluster first and left by it last (mosk-facts 1.12).
+
+// notConnected is why nothing can be done on the management cluster.
+func (s *Snapshot) notConnected() string {
+	switch m := s.Management; {
+	case s.Sources[SourceClusters].State == SourceOff || s.Sources[SourceClusters].ID == "":
+		return "it is not: --management-context names it"
+	case m != nil && !m.Found && s.known(SourceClusters):
+		return s.notFound()
+	case m == nil || m.Cluster == nil:
+		return "its Cluster is not known: " + s.whyUnknown(SourceClusters)
+	}
+	return ""
+}
+
+// managed gives the step the management cluster that it is done on; false when that is not connected. Extra are the sources
+// that it rests on beside the Cluster.
+func (p *planner) managed(busy func(Operation) bool, extra ...SourceID) bool {
+	s := p.s
+	p.step.Label = oneLine(textOf(p.step.Label, s.Cluster), 64)
+	sources := []SourceID{SourceClusters}
+	for _, id := range extra {
+		if s.Sources[id].State != SourceAbsent { // a kind that an older release does not have
+			sources = append(sources, id)
+		}
+	}
+	p.common(sources, busy)
+	if why := s.notConnected(); why != "" {
+		p.identify(Ref{Kind: KindCluster, Name: s.Cluster})
+		p.unknown("the management cluster is connected", why)
+		return false
+	}
+	return true
+}
+
+// busyManaging tells whether an operation changes something on the management cluster.
+func busyManaging(op Operation) bool {
+	for _, kind := range []IntentKind{IntentEnterCluster, IntentLeaveCluster, IntentEnterMachine, IntentLeaveMachine, IntentReboot} {
+		if op.isBatchOf(kind) {
+			return true
+		}
+	}
+	return false
+}
+
+// guardNoUpdate holds while no update plan is under way.
+func (s *Snapshot) guardNoUpdate() Guard {
+	g := Guard{ID: "no-update", Text: "no update is under way", Holds: true, Answer: "none", Remedy: "wait for its end"}
+	if p := s.Management.Plan(); p != nil && p.UnderWay() {
+		g.Holds, g.Answer = false, "plan "+oneLine(p.Name, 60)+" is "+oneLine(textOf(p.Status, "under way"), 40)
+	}
+	return g
+}
+
+// guardNoRequest holds while nobody has asked for the cluster's maintenance.
+func (s *Snapshot) guardNoRequest() Guard {
+	g := Guard{ID: "no-request", Text: "the cluster is in no maintenance", Holds: true, Answer: "it has no ClusterMaintenanceRequest", Remedy: "wait for its end"}
+	if r := s.ClusterRequest(); r != nil {
+		g.Holds, g.Answer = false, "ClusterMaintenanceRequest "+oneLine(r.Name, 60)+" since "+clockText(r.Created)
+	}
+	return g
+}
+
+// guardNoReboot holds while no graceful reboot is asked for: there can be one request only, which is called as the cluster.
+func (s *Snapshot) guardNoReboot() Guard {
+	g := Guard{ID: "no-reboot", Text: "no graceful reboot is asked for", Holds: true, Answer: "none", Remedy: "wait until LCM has worked it off"}
+	if r := s.Management.Reboot; r != nil {
+		g.Holds, g.Answer = false, "since "+clockText(r.Created)
+	}
+	return g
+}
+
+// clusterMaintenance plans the cluster's maintenance mode, on or off.
+func (p *planner) clusterMaintenance() {
+	s, enter := p.s, p.i.Kind == IntentEnterCluster
+	p.step.Title = "take the cluster out of maintenance mode"
+	if enter {
+		p.step.Title = "put the cluster into maintenance mode"
+	}
+	if !p.managed(busyManaging, SourceMachines, SourcePlans, SourceReboots, SourceClusterRequests) {
+		return
+	}
+	c := s.Management.Cluster
+	p.identify(c.Ref())
+	p.guard(guardExists("the Cluster", c.Ref()))
+	p.fact("uid", c.UID)
+	if enter {
+		p.step.Risk, p.step.Type = RiskHigh, typable(c.Name, c.UID)
+		p.step.Why = "Maintenance mode lets machines be worked on. While it is on, the cluster is not updated or configured, and Ceph does not rebalance; workloads are not touched."
+		p.step.Then = "LCM makes a ClusterMaintenanceRequest, and the application controllers release their cluster locks; then machines can follow. What is in maintenance mode comes back only when you take it out."
+		p.guard(s.guardNoUpdate())
+		p.guard(s.guardNoRequest())
+		p.guard(s.guardNoReboot())
+	} else {
+		p.step.Risk = RiskMedium
+		p.step.Why = "Until then the cluster is not updated or configured, and Ceph does not rebalance."
+		p.step.Then = "LCM removes the ClusterMaintenanceRequest, and the application controllers take their cluster locks back."
+		p.guardMachinesOut()
+	}
+	p.maintenance(c.Ref(), "clusters.cluster.k8s.io", c.Maintenance, c.InMaintenance, enter)
+}
+
+// guardMachinesOut holds when no machine is in maintenance mode, or about to be.
+func (p *planner) guardMachinesOut() {
+	var names []string
+	for _, v := range p.s.Management.Machines {
+		if v.Machine != nil && (v.Machine.InMaintenance || v.Machine.Wanted()) {
+			names = append(names, oneLine(v.Name, 64))
+		}
+	}
+	g := Guard{ID: "machines-out", Text: "no machine is in maintenance mode", Holds: len(names) == 0, Answer: "none", Remedy: "take the machines out of it first: the cluster is the last to leave"}
+	if !g.Holds {
+		g.Answer = some(names, 6)
+	}
+	p.guard(g)
+}
+
+// machineMaintenance plans the maintenance mode of a node's machine, on or off.
+func (p *planner) machineMaintenance() {
+	s, name, enter := p.s, p.i.Node, p.i.Kind == IntentEnterMachine
+	label := oneLine(s.Label(name), 64)
+	p.step.Title = "take " + label + " out of maintenance mode"
+	if enter {
+		p.step.Title = "put " + label + " into maintenance mode"
+	}
+	p.step.Node, p.step.Label = name, label
+	busy := s.busyOn(name)
+	if !p.managed(func(op Operation) bool { return busy(op) || op.Node == "" && busyManaging(op) }, SourceMachines, SourcePlans, SourceReboots, SourceNodes) {
+		return
+	}
+	v := s.MachineOf(name)
+	if v == nil || v.Machine == nil {
+		p.identify(Ref{Kind: KindMachine, Name: name})
+		p.unknown("the node's machine is known", "the management cluster has no Machine of "+textOf(label, "a node without a name"))
+		return
+	}
+	o, c := v.Machine, s.Management.Cluster
+	p.identify(o.Ref())
+	p.guard(guardExists("the machine", o.Ref()))
+	p.fact("uid", o.UID)
+	p.fact("node", name)
+	if enter {
+		p.step.Risk, p.step.Type = RiskHigh, typable(label, o.UID)
+		p.step.Why = "In maintenance mode the node is drained and stays so, until you take it out: for work on its hardware, say."
+		p.step.Then = "LCM makes a NodeMaintenanceRequest; " + s.leavesText(name) + " When every lock is released, the node is cordoned and drained."
+		first := Guard{ID: "cluster-first", Text: "the cluster is in maintenance mode", Holds: c.InMaintenance && c.Wanted(), Answer: "it is", Remedy: "put the cluster into it first, and wait until it is there"}
+		if !first.Holds {
+			first.Answer = textOf(map[bool]string{true: "it is on its way there"}[c.Wanted()], "it is not")
+		}
+		p.guard(first)
+		p.fact("cluster", fmt.Sprintf("%s maintenance=%t", c.UID, c.InMaintenance))
+		p.guard(s.guardNoUpdate())
+		p.guard(s.guardNoReboot())
+		m := s.maintenanceOf(name)
+		p.fact("migration mode", string(m.mode))
+	} else {
+		p.step.Risk = RiskMedium
+		p.step.Why = "Until then the node stays drained, and the cluster cannot leave maintenance mode."
+		p.step.Then = "LCM uncordons the node and removes its NodeMaintenanceRequest; its controllers bring it back into service."
+	}
+	p.maintenance(o.Ref(), "machines.cluster.k8s.io", o.Maintenance, o.InMaintenance, enter)
+}
+
+// leavesText is what becomes of a node's instances when LCM asks for it, by its migration mode.
+func (s *Snapshot) leavesText(name string) string {
+	m := s.maintenanceOf(name)
+	if !m.compute {
+		return "its controllers prepare it."
+	}
+	n := "its instances"
+	if s.known(SourceInstances) {
+		n = "its " + count(len(s.InstancesOn(name)), "instance")
+	}
+	switch m.mode {
+	case ModeManual:
+		return "the OpenStack controller waits until you have moved " + n + " (migration mode manual)."
+	case ModeSkip:
+		return n + " stay there and go down with the host (migration mode skip)."
+	}
+	return "the OpenStack controller live-migrates " + n + "."
+}
+
+// maintenance makes the change, its command and its way back.
+func (p *planner) maintenance(ref Ref, resource string, old *bool, is, on bool) {
+	wanted := old != nil && *old
+	p.fact("maintenance", truthText(old))
+	p.guard(Guard{ID: "differs", Text: "it is not asked for yet", Holds: wanted != on, Answer: "maintenance is " + truthText(old)})
+	if wanted == on {
+		if is == on {
+			p.done = map[bool]string{true: "in maintenance mode", false: "not in maintenance mode"}[on]
+		} else {
+			p.step.State, p.step.Status = StepWaiting, "asked for, not there yet"
+		}
+		return
+	}
+	p.step.Change = SetMaintenance{Object: ref, Old: old, On: on}
+	p.step.Commands = []string{p.s.maintenanceCommand(resource, ref.Name, on)}
+	p.step.Undo = "set it back: " + p.s.maintenanceCommand(resource, ref.Name, !on)
+}
+
+func truthText(b *bool) string {
+	if b == nil {
+		return "(not set)"
+	}
+	return fmt.Sprint(*b)
+}
+
+// maintenanceCommand is the documents' own (mosk-facts 1.12).
+func (s *Snapshot) maintenanceCommand(resource, name string, on bool) string {
+	return s.kubectlManagement("patch", resource, name, "--type=merge", "-p", fmt.Sprintf(`{"spec":{"providerSpec":{"value":{"maintenance":%t}}}}`, on))
+}
+
+// gracefulReboot plans a GracefulRebootRequest for the machines of named nodes, never for all: an empty list means all.
+func (p *planner) gracefulReboot() {
+	s, names := p.s, p.i.nodesOf()
+	p.step.Title = "reboot the machines gracefully"
+	if len(names) == 1 {
+		p.step.Node, p.step.Label = names[0], s.Label(names[0])
+		p.step.Title = "reboot " + oneLine(s.Label(names[0]), 64) + " gracefully"
+	} else {
+		p.step.Label = count(len(names), "machine")
+	}
+	p.step.Risk, p.step.Type = RiskHigh, typable(p.step.Label, "reboot")
+	busy := s.busyOn(names...)
+	if !p.managed(func(op Operation) bool { return busy(op) || op.Node == "" && busyManaging(op) }, SourceMachines, SourceLCMMachines, SourcePlans, SourceReboots,
+		SourceClusterRequests, SourceNodes) {
+		return
+	}
+	c := s.Management.Cluster
+	p.identify(c.Ref())
+	p.step.ID += "/" + namesID(names)
+	p.step.Why = "LCM takes each machine out of service, reboots it and brings it back, one after another in the order of an update."
+	p.guard(guardExists("the Cluster", c.Ref()))
+	p.fact("uid", c.UID)
+	p.guard(s.guardNoUpdate())
+	p.guard(s.guardNoRequest())
+	p.guard(s.guardNoReboot())
+	out := Guard{ID: "no-maintenance", Text: "the cluster is not in maintenance mode", Holds: !c.InMaintenance && !c.Wanted(), Answer: "it is not", Remedy: "take it out of it first"}
+	if !out.Holds {
+		out.Answer = "it is, or is on its way"
+	}
+	p.guard(out)
+	var machines, missing, unready, then []string
+	for _, name := range names {
+		v := s.MachineOf(name)
+		if v == nil || v.Machine == nil {
+			missing = append(missing, oneLine(s.Label(name), 64))
+			continue
+		}
+		if v.Machine.ReadyKnown && !v.Machine.Ready || v.LCM != nil && v.LCM.State != "" && v.LCM.State != LCMReady {
+			unready = append(unready, oneLine(v.Name, 64))
+		}
+		machines = append(machines, v.Name)
+		p.fact("machine "+v.Name, v.Machine.UID)
+		then = append(then, s.Label(name)+": "+strings.TrimSuffix(s.leavesText(name), "."))
+	}
+	if c.ReadyKnown && !c.Ready {
+		unready = append([]string{"the cluster"}, unready...)
+	}
+	p.guard(Guard{ID: "machines", Text: "the machines are known", Holds: len(missing) == 0 && len(machines) > 0, Answer: textOf(some(missing, 6), textOf(some(machines, 6), "none is named"))})
+	p.guard(Guard{ID: "ready", Text: "the cluster and the machines are Ready", Holds: len(unready) == 0, Answer: textOf(some(unready, 6), "they are"), Remedy: "mend what is not Ready first"})
+	p.step.Then = "LCM makes a NodeMaintenanceRequest for each when its turn comes. " + some(then, 4) + ". The request goes when all are done; what has begun is not called back."
+	if len(missing) > 0 || len(machines) == 0 {
+		return
+	}
+	p.step.Change = RequestReboot{Cluster: c.Ref(), Machines: machines}
+	p.step.Commands = []string{s.rebootCommand(c, machines)}
+}
+
+// rebootCommand makes the request by hand.
+func (s *Snapshot) rebootCommand(c *ManagedCluster, machines []string) string {
+	object := map[string]any{"apiVersion": "kaas.mirantis.com/v1alpha1", "kind": string(KindRebootRequest),
+		"metadata": map[string]any{"name": c.Name, "namespace": c.Namespace}, "spec": map[string]any{"machines": machines}}
+	raw, err := json.Marshal(object)
+	if err != nil { // names are texts
+		return ""
+	}
+	return shellCommand("echo", string(raw)) + " | " + s.Place.kubectl("create", "-f", "-")
+}
+
+// besideUpdate is what the cluster's maintenance request is for when it is for no update: "maintenance mode", "a graceful
+// reboot". Empty when there is no request, when an update runs, or when the management cluster does not tell.
+func (s *Snapshot) besideUpdate() string {
+	m := s.Management
+	if m == nil || m.Cluster == nil || s.ClusterRequest() == nil {
+		return ""
+	}
+	if p := m.Plan(); p != nil && p.UnderWay() {
+		return ""
+	}
+	switch {
+	case m.Cluster.Wanted() || m.Cluster.InMaintenance:
+		return "maintenance mode"
+	case m.Reboot != nil:
+		return "a graceful reboot"
+	}
+	return ""
+}
+
+// toBeTold tells whether the management cluster may still say that a request of the cluster is for no update: it has not
+// answered yet; or the request is so new that what it is for, which comes by another stream, can come after it.
+func (s *Snapshot) toBeTold(r *MaintenanceRequest) bool {
+	for _, id := range []SourceID{SourceClusters, SourcePlans, SourceReboots} {
+		if s.Sources[id].State == SourceConnecting {
+			return true
+		}
+	}
+	if s.Management == nil || !s.Management.Found || s.Sources[SourceClusters].State != SourceLive {
+		return false
+	}
+	p := s.Management.Plan()
+	return (p == nil || !p.UnderWay()) && s.Now.Sub(r.Created) < innerSettles
+}

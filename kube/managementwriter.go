@@ -1,0 +1,251 @@
+package kube
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"lockstep/core"
+)
+
+// ManagementWriter changes objects of the management cluster. It implements core.ManagementWriter; only the Executor calls
+// it. Before its first change it asks whether the login may do it.
+type ManagementWriter struct {
+	client *Client
+	access *Access
+}
+
+// NewManagementWriter makes a writer for the client's cluster, the management cluster.
+func NewManagementWriter(client *Client) *ManagementWriter {
+	return &ManagementWriter{client: client, access: NewAccess(client)}
+}
+
+var _ core.ManagementWriter = (*ManagementWriter)(nil)
+
+// ManagementWritePermissions are what writing on the management cluster needs beyond watching, in a namespace: maintenance
+// mode of the Cluster and of its Machines, and graceful reboots.
+func ManagementWritePermissions(namespace string) []Permission {
+	return slices.Concat(maintenancePermissions(gvrClusters, namespace), maintenancePermissions(gvrMachines, namespace), rebootPermissions(namespace))
+}
+
+func maintenancePermissions(gvr schema.GroupVersionResource, namespace string) []Permission {
+	return []Permission{{"get", gvr.Group, gvr.Resource, namespace, ""}, {"patch", gvr.Group, gvr.Resource, namespace, ""}}
+}
+
+func rebootPermissions(namespace string) []Permission {
+	return []Permission{{"get", gvrReboots.Group, gvrReboots.Resource, namespace, ""}, {"create", gvrReboots.Group, gvrReboots.Resource, namespace, ""}}
+}
+
+// maintained are the resources that have a maintenance mode, by their kind.
+var maintained = map[core.Kind]schema.GroupVersionResource{core.KindCluster: gvrClusters, core.KindMachine: gvrMachines}
+
+// may is nil when the login has the rights for doing something, as far as the server says.
+func (w *ManagementWriter) may(ctx context.Context, doing string, needs ...Permission) error {
+	if err := w.access.Review(ctx, needs...); err != nil {
+		return err
+	}
+	if e := w.access.Forbidden(doing, needs...); e != nil {
+		e.Server = core.ServerManagement
+		e.Remedy = "Ask an administrator to apply deploy/rbac-management-operator.yaml on the management cluster."
+		return e
+	}
+	return nil
+}
+
+// describeManagement says why a call failed, of the management cluster.
+func describeManagement(err error, call string) *core.APIError {
+	e := Describe(err, call)
+	if e == nil {
+		return nil
+	}
+	own := *e
+	own.Server = core.ServerManagement
+	return &own
+}
+
+const maintenancePath = "/spec/providerSpec/value/maintenance"
+
+// SetMaintenance implements core.ManagementWriter. Over a value, the patch tests the object's UID and that value; where the
+// flag is not there nothing of it can be tested, and the patch tests the resourceVersion with which it was seen so.
+func (w *ManagementWriter) SetMaintenance(ctx context.Context, ref core.Ref, old *bool, on, dryRun bool) error {
+	gvr, ok := maintained[ref.Kind]
+	call := fmt.Sprintf("patch %s %s", strings.ToLower(string(ref.Kind)), ref.Name)
+	if dryRun {
+		call += " (dry run)"
+	}
+	if !ok {
+		return &core.APIError{Kind: core.ErrInvalid, Server: core.ServerManagement, Call: call, Message: "it has no maintenance mode"}
+	}
+	if err := w.may(ctx, "set maintenance mode", maintenancePermissions(gvr, ref.Namespace)...); err != nil {
+		return err
+	}
+	const attempts = 4
+	for attempt := 1; ; attempt++ {
+		patch := []operation{{"test", "/metadata/uid", ref.UID}}
+		if old != nil {
+			patch = append(patch, operation{"test", maintenancePath, *old})
+		} else {
+			seen, err := w.get(ctx, gvr, ref)
+			if err != nil {
+				return err
+			}
+			if is := seen.at("spec", "providerSpec", "value").flag("maintenance"); is != nil {
+				return maintenanceChanged(call, nil, is)
+			}
+			if seen.at("spec", "providerSpec", "value") == nil {
+				return &core.APIError{Kind: core.ErrInvalid, Server: core.ServerManagement, Call: call, Message: "the object has no spec.providerSpec.value"}
+			}
+			patch = append(patch, operation{"test", "/metadata/resourceVersion", seen.at("metadata").text("resourceVersion")})
+		}
+		err := w.patch(ctx, gvr, ref, append(patch, operation{"add", maintenancePath, on}), call, dryRun)
+		switch {
+		case err == nil:
+			return nil
+		case err.Kind != core.ErrConflict:
+			return err
+		case old == nil && attempt < attempts:
+			continue // somebody has reported its status meanwhile
+		}
+		return w.explainMaintenance(ctx, gvr, ref, old, call, err)
+	}
+}
+
+// explainMaintenance turns a conflict, for which the server gives no reason, into one that says what is different.
+func (w *ManagementWriter) explainMaintenance(ctx context.Context, gvr schema.GroupVersionResource, ref core.Ref, old *bool, call string, cause *core.APIError) error {
+	seen, err := w.get(ctx, gvr, ref)
+	if err != nil {
+		return err
+	}
+	is := seen.at("spec", "providerSpec", "value").flag("maintenance")
+	if (is == nil) == (old == nil) && (is == nil || *is == *old) {
+		return cause
+	}
+	return maintenanceChanged(call, old, is)
+}
+
+func maintenanceChanged(call string, expected, is *bool) *core.APIError {
+	word := func(b *bool) string {
+		if b == nil {
+			return "not set"
+		}
+		return fmt.Sprint(*b)
+	}
+	return &core.APIError{Kind: core.ErrConflict, Server: core.ServerManagement, Call: call, Status: http.StatusConflict,
+		Message: fmt.Sprintf("maintenance was expected %s and is %s", word(expected), word(is)),
+		Remedy:  "Someone else has changed it. Look at it as it is now, then decide again."}
+}
+
+func (w *ManagementWriter) patch(ctx context.Context, gvr schema.GroupVersionResource, ref core.Ref, patch []operation, call string, dryRun bool) *core.APIError {
+	body, err := json.Marshal(patch)
+	if err != nil {
+		return &core.APIError{Kind: core.ErrInvalid, Server: core.ServerManagement, Call: call, Message: err.Error(), Err: err}
+	}
+	options := metav1.PatchOptions{FieldManager: fieldManager}
+	if dryRun {
+		options.DryRun = []string{metav1.DryRunAll}
+	}
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	_, err = w.client.resource(gvr, ref.Namespace).Patch(ctx, ref.Name, types.JSONPatchType, body, options)
+	e := describeManagement(err, call)
+	if e != nil && unapplied(err) {
+		e.Kind = core.ErrConflict
+	}
+	return e
+}
+
+// get reads exactly the object that has ref's name and UID, from the server itself.
+func (w *ManagementWriter) get(ctx context.Context, gvr schema.GroupVersionResource, ref core.Ref) (fields, error) {
+	call := fmt.Sprintf("get %s %s", strings.ToLower(string(ref.Kind)), ref.Name)
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	u, err := w.client.resource(gvr, ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{})
+	if err != nil {
+		return nil, describeManagement(err, call)
+	}
+	if uid := string(u.GetUID()); uid != ref.UID {
+		return nil, &core.APIError{Kind: core.ErrConflict, Server: core.ServerManagement, Call: call, Status: http.StatusConflict,
+			Message: fmt.Sprintf("the object of this name has the UID %s, not %s: it was deleted and made again", uid, ref.UID),
+			Remedy:  "This is another object under the old name. Look at it, then decide again."}
+	}
+	return fields(u.Object), nil
+}
+
+// Maintenance implements core.ManagementWriter.
+func (w *ManagementWriter) Maintenance(ctx context.Context, ref core.Ref) (wanted *bool, is bool, err error) {
+	o, err := w.get(ctx, maintained[ref.Kind], ref)
+	if err != nil {
+		return nil, false, err
+	}
+	return o.at("spec", "providerSpec", "value").flag("maintenance"), o.at("status", "providerStatus").truth("maintenance"), nil
+}
+
+// MachinesInMaintenance implements core.ManagementWriter.
+func (w *ManagementWriter) MachinesInMaintenance(ctx context.Context, cluster core.Ref) ([]string, error) {
+	list, err := w.client.listAll(ctx, resource{source: core.SourceMachines, gvr: gvrMachines, namespace: cluster.Namespace})
+	if err != nil {
+		return nil, describeManagement(err, "list machines")
+	}
+	var names []string
+	for _, u := range list {
+		o := fields(u.Object)
+		wanted := o.at("spec", "providerSpec", "value").truth("maintenance")
+		if u.GetLabels()[labelClusterName] == cluster.Name && (wanted || o.at("status", "providerStatus").truth("maintenance")) {
+			names = append(names, u.GetName())
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// RequestReboot implements core.ManagementWriter.
+func (w *ManagementWriter) RequestReboot(ctx context.Context, cluster core.Ref, machines []string, dryRun bool) error {
+	call := "create gracefulrebootrequest " + cluster.Name
+	if dryRun {
+		call += " (dry run)"
+	}
+	if len(machines) == 0 {
+		return &core.APIError{Kind: core.ErrInvalid, Server: core.ServerManagement, Call: call, Message: "no machine is named, which would mean all"}
+	}
+	if err := w.may(ctx, "ask for a graceful reboot", rebootPermissions(cluster.Namespace)...); err != nil {
+		return err
+	}
+	names := make([]any, len(machines))
+	for i, name := range machines {
+		names[i] = name
+	}
+	request := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": gvrReboots.GroupVersion().String(), "kind": string(core.KindRebootRequest),
+		"metadata": map[string]any{"name": cluster.Name, "namespace": cluster.Namespace}, "spec": map[string]any{"machines": names},
+	}}
+	options := metav1.CreateOptions{FieldManager: fieldManager}
+	if dryRun {
+		options.DryRun = []string{metav1.DryRunAll}
+	}
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	if _, err := w.client.resource(gvrReboots, cluster.Namespace).Create(ctx, request, options); err != nil {
+		return describeManagement(err, call)
+	}
+	return nil
+}
+
+// RebootRequest implements core.ManagementWriter.
+func (w *ManagementWriter) RebootRequest(ctx context.Context, cluster core.Ref) (*core.RebootRequest, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	u, err := w.client.resource(gvrReboots, cluster.Namespace).Get(ctx, cluster.Name, metav1.GetOptions{})
+	if err != nil {
+		return nil, describeManagement(err, "get gracefulrebootrequest "+cluster.Name)
+	}
+	request, _ := rebootRequestFrom(u).(*core.RebootRequest)
+	return request, nil
+}
