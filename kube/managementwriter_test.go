@@ -23,14 +23,6 @@ func (c *cluster) refOf(kind core.Kind, name string) core.Ref {
 	return core.Ref{Kind: kind, Namespace: "prod", Name: name, UID: string(u.GetUID())}
 }
 
-func kindOf(err error) core.ErrorKind {
-	var api *core.APIError
-	if errors.As(err, &api) {
-		return api.Kind
-	}
-	return ""
-}
-
 // Maintenance mode is set where the flag is there and where it is not, after a dry-run that changes nothing.
 func TestMaintenanceModeIsSet(t *testing.T) {
 	c := managed(t, kubeapi.Options{})
