@@ -39,6 +39,11 @@ func newPlayer(t *testing.T, name string, speed float64, actAs ...string) *playe
 	if err != nil {
 		t.Fatal(err)
 	}
+	log, err := openLog("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(log.close)
 	cloud, err := sim.Start(t.Context(), sim.Options{Scenario: told, Speed: speed, Dir: t.TempDir(), Start: time.Now()})
 	if err != nil {
 		t.Fatal(err)
@@ -48,11 +53,6 @@ func newPlayer(t *testing.T, name string, speed float64, actAs ...string) *playe
 			t.Error(err)
 		}
 	})
-	log, err := openLog("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(log.close)
 	yaml, err := os.ReadFile(cloud.CloudsYAMLPath)
 	if err != nil {
 		t.Fatal(err)

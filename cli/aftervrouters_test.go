@@ -33,6 +33,11 @@ func playStory(t *testing.T, name string, speed float64) *storyRig {
 	if err != nil {
 		t.Fatal(err)
 	}
+	log, err := openLog("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(log.close)
 	cloud, err := sim.Start(context.WithoutCancel(t.Context()), sim.Options{Scenario: told, Speed: speed, Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
@@ -42,11 +47,6 @@ func playStory(t *testing.T, name string, speed float64) *storyRig {
 			t.Error(err)
 		}
 	})
-	log, err := openLog("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(log.close)
 	t.Setenv("OS_CLIENT_CONFIG_FILE", cloud.CloudsYAMLPath)
 	s, err := open(t.Context(), place{options: options{kubeconfig: cloud.KubeconfigPath, osCloud: cloud.CloudName, leaseNamespace: "default"},
 		name: "mos", clock: cloud.Clock.Now, pace: speed, journal: t.TempDir()}, log)

@@ -25,6 +25,11 @@ func watchStory(t *testing.T, name string, connected bool, change ...func(*scena
 		c(told)
 	}
 	const speed = 60
+	log, err := openLog("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(log.close)
 	cloud, err := sim.Start(t.Context(), sim.Options{Scenario: told, Speed: speed, Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
@@ -34,11 +39,6 @@ func watchStory(t *testing.T, name string, connected bool, change ...func(*scena
 			t.Error(err)
 		}
 	})
-	log, err := openLog("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(log.close)
 	t.Setenv("OS_CLIENT_CONFIG_FILE", cloud.CloudsYAMLPath)
 	p := place{options: options{kubeconfig: cloud.KubeconfigPath, osCloud: cloud.CloudName, leaseNamespace: "default"}, name: "mos",
 		clock: cloud.Clock.Now, pace: speed, journal: t.TempDir()}

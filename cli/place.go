@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/adrg/xdg"
+
+	"lockstep/kube"
 )
 
 // operatorName is "user@host" of who runs Lockstep, for the lease and the journal.
@@ -70,8 +72,17 @@ func (l *log) close() {
 	}
 }
 
-// openLog opens Lockstep's own log. It is a file even by default: nothing may write to the terminal under the screen.
+// openLog opens Lockstep's own log. It is a file even by default: nothing may write to the terminal under the screen. What
+// client-go writes goes there too. That is set for the whole process, and nothing of client-go's may run yet.
 func openLog(path string) (*log, error) {
+	l, err := openLogFile(path)
+	if err == nil {
+		kube.RedirectLogs(l.Logger)
+	}
+	return l, err
+}
+
+func openLogFile(path string) (*log, error) {
 	named := path != ""
 	if !named {
 		path = filepath.Join(stateFolder(), "lockstep.log")

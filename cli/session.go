@@ -50,7 +50,6 @@ type place struct {
 // open loads the credentials and makes the session's parts. Nothing is asked of any server but the login that an exec
 // plugin may need. What cannot be used is no error: its sources say so, and the rest works.
 func open(ctx context.Context, p place, log *log) (*session, error) {
-	kube.RedirectLogs(log.Logger)
 	s := &session{log: log}
 	cfg := core.Config{
 		Cluster:  p.name,

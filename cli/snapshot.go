@@ -63,7 +63,6 @@ func snapshot(ctx context.Context, o options, f snapshotFlags, stdout, stderr io
 		return err
 	}
 	defer log.close()
-	kube.RedirectLogs(log.Logger)
 	t := inventoryTaker{options: o, flags: f, log: log, stderr: stderr}
 	inv, err := t.take(ctx)
 	if err != nil {
