@@ -96,7 +96,7 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 	again.WantsRow("ready", "end the work on cmp-01")
 	again.OpenStep("end the work on cmp-01")
 	again.Confirm()
-	again.WantsRow("done", "end the work on cmp-01")
+	again.WantsRow("done", "cmp-01 went through its maintenance")
 	again.Press("esc")
 	again.Wants("─ 3 Nodes")
 	again.WantsRow("cmp-01", "done")

@@ -11,7 +11,7 @@ import (
 )
 
 // paneOf is the key of the pane in which a scope's actions work.
-var paneOf = map[tui.Scope]string{tui.ScopeNodes: "3", tui.ScopeInstances: "4"}
+var paneOf = map[tui.Scope]string{tui.ScopeDashboard: "1", tui.ScopePhases: "2", tui.ScopeNodes: "3", tui.ScopeInstances: "4", tui.ScopeLocks: "5"}
 
 // Every action of the catalogue that would change something is refused with a reason, and no server hears of it.
 func TestReadOnlyRefusesEveryWriteWithAReason(t *testing.T) {
@@ -89,9 +89,15 @@ func (p *program) refuses(action tui.Action) {
 			return false
 		})
 	}
-	screen := p.Want(p.t, any(blocked, asked, refused))
+	// A list of steps changes nothing by itself: its first one is opened.
+	listed := terminal.Shows("enter open step")
+	screen := p.Want(p.t, any(blocked, asked, refused, listed))
+	if listed.Met(screen) {
+		p.Press("enter")
+		screen = p.Want(p.t, refused)
+	}
 	if asked.Met(screen) {
-		if screen.Contains("attempts:") || screen.Contains("reason:") {
+		if screen.Contains("attempts:") || screen.Contains("reason:") || screen.Contains("text:") {
 			p.Type("7")
 		} else {
 			p.Press("down") // a choice other than what it is now
