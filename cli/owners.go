@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -69,61 +68,42 @@ var ownersPrinters = map[string]func(io.Writer, *core.Snapshot, []core.OwnerNote
 }
 
 func owners(ctx context.Context, o options, names []string, wait time.Duration, print func(io.Writer, *core.Snapshot, []core.OwnerNote) error, out, stderr io.Writer) error {
-	if err := o.configure(); err != nil {
-		return err
-	}
-	log, err := openLog(o.logFile)
-	if err != nil {
-		return err
-	}
-	defer log.close()
-	o.readOnly = true
-	s, err := open(ctx, place{options: o}, log)
-	if err != nil {
-		return err
-	}
-	runCtx, stop := context.WithCancel(ctx)
-	var running sync.WaitGroup
-	running.Go(func() { s.run(runCtx) })
-	defer running.Wait()
-	defer stop()
-	snap := look(ctx, s.engine, wait)
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if err := cannotSee(snap); err != nil {
-		return err
-	}
-	if src := snap.Sources[core.SourceInstances]; src.AsOf.IsZero() {
-		if src.Err != nil {
-			return src.Err
+	return glance(ctx, o, func(s *session, _ options) error {
+		snap := look(ctx, s.engine, wait)
+		if err := cannotSee(snap); err != nil {
+			return err
 		}
-		return fmt.Errorf("the instances are not known: %s", src.State)
-	}
-	nodes, err := nodesCalled(snap, names)
-	if err != nil {
-		return err
-	}
-	notes := snap.OwnerNotes(nodes, core.Contacts{})
-	var missing []core.MissingFacts
-	if len(notes) > 0 {
-		projects, users := core.ToAsk(notes)
-		c := ownerDesk{s.client}.Contacts(ctx, projects, users)
-		notes, missing = snap.OwnerNotes(nodes, c), c.Missing
-	}
-	if err := print(out, snap, notes); err != nil {
-		return fmt.Errorf("print the owners: %w", err)
-	}
-	for _, m := range missing {
-		fmt.Fprintf(stderr, "KEYSTONE DOES NOT SHOW %s: %s\n", oneLine(m.What), oneLine(m.Err.Error()))
-		if m.Err.Remedy != "" {
-			fmt.Fprintf(stderr, "  %s\n", oneLine(m.Err.Remedy))
+		if src := snap.Sources[core.SourceInstances]; src.AsOf.IsZero() {
+			if src.Err != nil {
+				return src.Err
+			}
+			return fmt.Errorf("the instances are not known: %s", src.State)
 		}
-	}
-	if len(missing) > 0 {
-		return exitWith(exitAttention)
-	}
-	return nil
+		nodes, err := nodesCalled(snap, names)
+		if err != nil {
+			return err
+		}
+		notes := snap.OwnerNotes(nodes, core.Contacts{})
+		var missing []core.MissingFacts
+		if len(notes) > 0 {
+			projects, users := core.ToAsk(notes)
+			c := ownerDesk{s.client}.Contacts(ctx, projects, users)
+			notes, missing = snap.OwnerNotes(nodes, c), c.Missing
+		}
+		if err := print(out, snap, notes); err != nil {
+			return fmt.Errorf("print the owners: %w", err)
+		}
+		for _, m := range missing {
+			fmt.Fprintf(stderr, "KEYSTONE DOES NOT SHOW %s: %s\n", oneLine(m.What), oneLine(m.Err.Error()))
+			if m.Err.Remedy != "" {
+				fmt.Fprintf(stderr, "  %s\n", oneLine(m.Err.Remedy))
+			}
+		}
+		if len(missing) > 0 {
+			return exitWith(exitAttention)
+		}
+		return nil
+	})
 }
 
 // nodesCalled are the names of the nodes that are called so, as in the dashboard or as in Kubernetes; without any, those of

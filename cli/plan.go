@@ -87,30 +87,11 @@ func plan(ctx context.Context, o options, f planFlags, nodes []string, stdout, s
 			return err
 		}
 	}
-	if err := o.configure(); err != nil {
+	var p core.EvacuationPlan
+	if err := glance(ctx, o, func(s *session, o options) (err error) {
+		p, err = s.plan(ctx, o, f, nodes, stderr)
 		return err
-	}
-	log, err := openLog(o.logFile)
-	if err != nil {
-		return err
-	}
-	defer log.close()
-	o.readOnly = true
-	s, err := open(ctx, place{options: o}, log)
-	if err != nil {
-		return err
-	}
-	runCtx, stop := context.WithCancel(ctx)
-	defer stop()
-	var running sync.WaitGroup
-	running.Go(func() { s.run(runCtx) })
-	p, err := s.plan(ctx, o, f, nodes, stderr)
-	stop()
-	running.Wait()
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if err != nil {
+	}); err != nil {
 		return err
 	}
 	if err := writePlan(&p, f, stdout); err != nil {

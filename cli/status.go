@@ -57,6 +57,28 @@ var statusPrinters = map[string]func(io.Writer, Status) error{
 }
 
 func status(ctx context.Context, o options, wait time.Duration, print func(io.Writer, Status) error, out io.Writer) error {
+	var snap *core.Snapshot
+	if err := glance(ctx, o, func(s *session, _ options) error {
+		snap = look(ctx, s.engine, wait)
+		return nil
+	}); err != nil {
+		return err
+	}
+	if err := cannotSee(snap); err != nil {
+		return err
+	}
+	st := statusOf(snap)
+	if err := print(out, st); err != nil {
+		return fmt.Errorf("print the status: %w", err)
+	}
+	if len(st.NeedsYou) > 0 {
+		return exitWith(exitAttention)
+	}
+	return nil
+}
+
+// glance runs a session that cannot write for as long as see takes; see is given the options as the configuration completes them.
+func glance(ctx context.Context, o options, see func(*session, options) error) error {
 	if err := o.configure(); err != nil {
 		return err
 	}
@@ -73,23 +95,13 @@ func status(ctx context.Context, o options, wait time.Duration, print func(io.Wr
 	runCtx, stop := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	running.Go(func() { s.run(runCtx) })
-	snap := look(ctx, s.engine, wait)
+	err = see(s, o)
 	stop()
 	running.Wait()
-	if err := ctx.Err(); err != nil {
-		return err
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
-	if err := cannotSee(snap); err != nil {
-		return err
-	}
-	st := statusOf(snap)
-	if err := print(out, st); err != nil {
-		return fmt.Errorf("print the status: %w", err)
-	}
-	if len(st.NeedsYou) > 0 {
-		return exitWith(exitAttention)
-	}
-	return nil
+	return err
 }
 
 // look waits until every source has answered or failed, and no longer than wait.

@@ -5,7 +5,6 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"sync"
 
 	"lockstep/core"
 )
@@ -19,10 +18,7 @@ func (c *Client) EvacuationFacts(ctx context.Context, hosts, traits []string, pr
 		progress = func(string, int) {}
 	}
 	var f core.EvacuationFacts
-	lists := []struct {
-		what string
-		read func() (int, error)
-	}{
+	lists := []reading{
 		{core.FactsRoom, func() (n int, err error) {
 			f.Inventories, err = c.listRoom(ctx, hosts, progress)
 			return len(f.Inventories), err
@@ -52,26 +48,11 @@ func (c *Client) EvacuationFacts(ctx context.Context, hosts, traits []string, pr
 			return len(f.Ports), err
 		}},
 	}
-	missing := make([]core.MissingFacts, len(lists))
-	slots := make(chan struct{}, inventoryReads)
-	var group sync.WaitGroup
-	for i, list := range lists {
-		group.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			n, err := list.read()
-			if err != nil {
-				missing[i] = core.MissingFacts{What: list.what, Err: asAPIError(err, "read "+list.what)}
-				return
-			}
-			progress(list.what, n)
-		})
-	}
-	group.Wait()
+	missing := readAll(lists, "read ", progress)
 	if s := c.current.Load(); s != nil {
 		f.Microversion = int(s.versions.max)
 	}
-	f.Missing = withOwnOnly(slices.DeleteFunc(missing, func(m core.MissingFacts) bool { return m.Err == nil }))
+	f.Missing = withOwnOnly(missing)
 	return f
 }
 

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"lockstep/core"
 )
@@ -26,10 +25,7 @@ func (c *Client) Inventory(ctx context.Context, progress core.InventoryProgress)
 		progress = func(string, int) {}
 	}
 	var inv core.CloudInventory
-	lists := []struct {
-		what string
-		read func() (int, error)
-	}{
+	lists := []reading{
 		{"compute services", func() (n int, err error) {
 			inv.Services, err = c.listServices(ctx, "")
 			return len(inv.Services), err
@@ -71,24 +67,9 @@ func (c *Client) Inventory(ctx context.Context, progress core.InventoryProgress)
 			return len(inv.Migrations), err
 		}},
 	}
-	missing := make([]core.MissingFacts, len(lists))
-	slots := make(chan struct{}, inventoryReads)
-	var group sync.WaitGroup
-	for i, list := range lists {
-		group.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			n, err := list.read()
-			if err != nil {
-				missing[i] = core.MissingFacts{What: list.what, Err: asAPIError(err, "list "+list.what)}
-				return
-			}
-			progress(list.what, n)
-		})
-	}
-	group.Wait()
+	missing := readAll(lists, "list ", progress)
 	sortInventory(&inv)
-	return inv, slices.DeleteFunc(missing, func(m core.MissingFacts) bool { return m.Err == nil })
+	return inv, missing
 }
 
 func asAPIError(err error, call string) *core.APIError {

@@ -1,0 +1,58 @@
+package core
+
+import (
+	"strings"
+)
+
+// finalizersOfRockoon are those by which Rockoon keeps a request until it is through with it (mosk-facts 4.1).
+const finalizersOfRockoon = "lcm.mirantis.com/rockoon."
+
+// heldByRockoon is the finalizer with which Rockoon holds a request that is being removed; empty when it does not.
+func heldByRockoon(r *MaintenanceRequest) string {
+	if r == nil || r.Deleting.IsZero() {
+		return ""
+	}
+	for _, f := range r.Finalizers {
+		if strings.HasPrefix(f, finalizersOfRockoon) {
+			return f
+		}
+	}
+	return ""
+}
+
+// actLetGo plans that a request goes which Rockoon has seen, and is not there to let go.
+func (p *planner) actLetGo() {
+	s := p.s
+	p.step.Title, p.step.Risk = "let the request go", RiskHigh
+	a, played := s.actAs(ControllerOpenStack)
+	r := s.requestByUID(p.i.Object.UID)
+	if r == nil {
+		p.identify(p.i.Object)
+		p.common([]SourceID{SourceNodeRequests, SourceClusterRequests}, s.busyOn())
+		p.unknown("the request exists", "it is gone")
+		return
+	}
+	p.identify(r.Ref())
+	p.step.Node, p.step.Label = r.Node, oneLine(textOf(s.Label(r.Node), s.Cluster), 64)
+	p.step.Title += " of " + p.step.Label
+	p.step.Type = typable(p.step.Label, r.UID)
+	p.common([]SourceID{SourceNodeRequests, SourceClusterRequests, SourceNodeLocks, SourceClusterLocks}, s.busyOn(r.Node))
+	p.guard(Guard{ID: "played", Text: "Lockstep plays the OpenStack controller", Holds: played, Answer: "as you said at its start", Remedy: "start it with --act-as openstack"})
+	p.guard(s.guardNobodyElse(ActAs{Controller: ControllerOpenStack}))
+	p.requestFact(r)
+	finalizer := heldByRockoon(r)
+	p.guard(Guard{ID: "held-by", Text: "the OpenStack controller's finalizer keeps it in its removal", Holds: finalizer != "", Answer: textOf(finalizer, "it does not")})
+	turn := turnNone
+	if played {
+		turn = s.actTurn(a, r.Node)
+	}
+	p.guard(Guard{ID: "taken-back", Text: "its lock is taken back", Holds: turn == turnNone, Answer: turnTexts[turn], Remedy: "take it back first: this is what the finalizer is for"})
+	p.step.Why = "The OpenStack controller has seen the request and keeps it until it has taken the node back. It does not run, and Lockstep has done its part."
+	p.step.Then = "The request is gone, and LCM goes on."
+	if finalizer == "" {
+		p.done = "nothing of the OpenStack controller's holds it"
+		return
+	}
+	p.step.Commands = []string{"kubectl get " + strings.ToLower(string(r.Kind)) + " " + shellQuote(r.Name) + " -o json | jq 'del(.metadata.finalizers[] | select(. == " + jsonText(finalizer) + "))' | kubectl replace -f -"}
+	p.step.Change = RemoveFinalizer{Object: r.Ref(), Finalizer: finalizer}
+}
