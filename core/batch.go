@@ -2,43 +2,28 @@ package core
 
 import (
 	"fmt"
-	"maps"
 	"reflect"
 	"strings"
 	"sync"
 )
 
 // runBatch does the items of a batch in order, at most AtOnce at a time, each planned again from the newest Snapshot right
-// before it. It pauses by itself at the first failure and when the gate closes, and goes on only when the operator says so.
+// before it. It pauses by itself at the first failure (unless the grant says to go on past failures), when the gate closes,
+// when a source that it rests on goes stale, and when anything that is still to be done has changed since the grant; it goes
+// on only when the operator says so.
 func (e *Engine) runBatch(op *operation, b Batch) {
 	atOnce := max(b.AtOnce, 1)
+	r := &batchRun{e: e, op: op, items: b.Items, told: map[int]string{}}
 	var (
 		running sync.WaitGroup
 		slots   = make(chan struct{}, atOnce)
-		mu      sync.Mutex
-		failed  string // why the batch pauses; empty while nothing failed
 	)
-	fail := func(why string) {
-		mu.Lock()
-		defer mu.Unlock()
-		if failed == "" {
-			failed = why
-		}
-	}
-	takeFailure := func() string {
-		mu.Lock()
-		defer mu.Unlock()
-		why := failed
-		failed = ""
-		return why
-	}
-
-	for i := 0; i < len(b.Items); i++ {
+	for i := range b.Items {
 		select {
 		case slots <- struct{}{}:
 		case <-e.ctx.Done():
 		}
-		if !e.mayBegin(op, i, takeFailure) {
+		if !r.mayBegin(i) {
 			break
 		}
 		if op.takeSkip() {
@@ -52,8 +37,8 @@ func (e *Engine) runBatch(op *operation, b Batch) {
 			defer func() { <-slots }()
 			state, text := e.runItem(op, i, b.Items[i])
 			op.setItem(i, state, text, e.cfg.Clock())
-			if state == OperationFailed || state == OperationUnknown {
-				fail(b.Items[i].Label + ": " + text)
+			if state == OperationUnknown || state == OperationFailed && !b.PastFailures {
+				r.fail(b.Items[i].Label + ": " + text)
 			}
 			e.changed()
 		}()
@@ -75,50 +60,125 @@ func (e *Engine) runBatch(op *operation, b Batch) {
 	op.set(state, text, e.cfg.Clock())
 }
 
-// mayBegin waits while the batch is paused, and tells whether item i may begin: not when the operator has stopped the
-// batch or Lockstep leaves.
-func (e *Engine) mayBegin(op *operation, i int, takeFailure func() string) bool {
-	why := takeFailure()
-	if why == "" {
-		if err := e.mayWrite(); err != nil {
-			why = err.Error()
-		}
+// batchRun is a batch that is being done.
+type batchRun struct {
+	e     *Engine
+	op    *operation
+	items []BatchItem
+	told  map[int]string // how items that are still to be done have changed, as the operator was told
+
+	mu     sync.Mutex
+	failed string // why it is to pause; empty while nothing failed
+}
+
+func (r *batchRun) fail(why string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.failed == "" {
+		r.failed = why
 	}
-	op.mu.Lock()
-	if why != "" && i > 0 {
-		op.paused = true
+}
+
+func (r *batchRun) takeFailure() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	why := r.failed
+	r.failed = ""
+	return why
+}
+
+// mayBegin waits while the batch is paused, and tells whether item i may begin: not when the operator has stopped the batch
+// or Lockstep leaves.
+func (r *batchRun) mayBegin(i int) bool {
+	e, op := r.e, r.op
+	why := r.takeFailure()
+	if why == "" && op.goesOn() {
+		why = r.obstacle(i)
 	}
-	op.mu.Unlock()
 	for {
-		op.mu.Lock()
-		paused, stopped := op.paused, op.stopped
-		op.mu.Unlock()
-		if stopped || e.ctx.Err() != nil {
+		if why != "" {
+			op.pause()
+		}
+		if op.isStopped() || e.ctx.Err() != nil {
 			return false
 		}
-		if !paused {
-			if err := e.mayWrite(); err == nil {
+		if op.goesOn() {
+			if why = r.obstacle(i); why == "" {
 				op.set(OperationRunning, "", e.cfg.Clock())
 				return true
-			} else {
-				why = err.Error()
-				op.mu.Lock()
-				op.paused = true
-				op.mu.Unlock()
 			}
+			continue
 		}
-		text := "paused by the operator"
-		if why != "" {
-			text = "paused: " + why
-		}
-		op.set(OperationPaused, text, e.cfg.Clock())
+		op.set(OperationPaused, "paused: "+textOf(why, "by the operator"), e.cfg.Clock())
 		e.changed()
 		select {
 		case <-op.control:
 		case <-e.ctx.Done():
 			return false
 		}
+		if op.goesOn() {
+			why = ""
+		}
 	}
+}
+
+// obstacle is why item i may not begin now; empty when nothing stands in its way that stands in the way of the whole batch.
+// What stands in the way of the one item fails that item.
+func (r *batchRun) obstacle(i int) string {
+	if err := r.e.mayWrite(); err != nil {
+		return err.Error()
+	}
+	s := r.e.Snapshot().without(r.op.state.ID)
+	for _, g := range Plan(s, r.items[i].Intent).Guards {
+		if g.ID == guardFreshID && !g.Holds {
+			return "what is known is not fresh: " + g.Answer
+		}
+	}
+	states := r.op.snapshot().Items
+	for j := i + 1; j < len(r.items); j++ {
+		if states[j].State != OperationQueued {
+			continue
+		}
+		if changed := changedSince(s, r.items[j], Plan(s, r.items[j].Intent)); changed != "" && r.told[j] != changed {
+			r.told[j] = changed
+			return r.items[j].Label + ", which is still to be done, has changed since the batch was confirmed: " + changed
+		}
+	}
+	return ""
+}
+
+// changedSince is how an item is no longer as the grant was given for; empty when it is, or when nothing is left to do.
+func changedSince(s *Snapshot, item BatchItem, now Step) string {
+	if gone, _ := nothingLeft(s, item); gone {
+		return ""
+	}
+	switch changed := ChangedFacts(item.Basis, now.Basis); {
+	case len(changed) > 0:
+		return strings.Join(changed, "; ")
+	case now.Change == nil:
+		return textOf(now.Blocker(), "it cannot be done any more")
+	case !reflect.DeepEqual(now.Change, item.Change):
+		return changeText(item.Change) + " → " + changeText(now.Change)
+	}
+	return ""
+}
+
+func (op *operation) goesOn() bool {
+	op.mu.Lock()
+	defer op.mu.Unlock()
+	return !op.paused
+}
+
+func (op *operation) isStopped() bool {
+	op.mu.Lock()
+	defer op.mu.Unlock()
+	return op.stopped
+}
+
+func (op *operation) pause() {
+	op.mu.Lock()
+	defer op.mu.Unlock()
+	op.paused = true
 }
 
 func (op *operation) takeSkip() bool {
@@ -142,11 +202,8 @@ func (e *Engine) runItem(op *operation, i int, item BatchItem) (OperationState, 
 	if step.Change == nil {
 		return OperationFailed, "it cannot be done any more: " + step.Blocker()
 	}
-	if !reflect.DeepEqual(step.Change, item.Change) {
-		return OperationFailed, "it has changed since the batch was confirmed: " + changeText(item.Change) + " → " + changeText(step.Change)
-	}
-	if changed := ChangedFacts(item.Basis, step.Basis); len(changed) > 0 {
-		return OperationFailed, "it has changed since the batch was confirmed: " + strings.Join(changed, "; ")
+	if changed := changedSince(s, item, step); changed != "" {
+		return OperationFailed, "it has changed since the batch was confirmed: " + changed
 	}
 	if b := step.Blocker(); b != "" {
 		return OperationFailed, b
@@ -234,46 +291,4 @@ func (op *operation) sum(stopped bool) (OperationState, string) {
 		return OperationStopped, text
 	}
 	return OperationDone, text
-}
-
-// without is the Snapshot as it would be without one operation: a batch must not be in its own way.
-func (s *Snapshot) without(operation string) *Snapshot {
-	c := s.copyFacts()
-	c.Operations = nil
-	for _, op := range s.Operations {
-		if op.ID != operation {
-			c.Operations = append(c.Operations, op)
-		}
-	}
-	return c
-}
-
-// withInstances is the Snapshot as it would be if exactly these instances were on the host.
-func (s *Snapshot) withInstances(host string, found []*Instance) *Snapshot {
-	c := s.copyFacts()
-	c.Instances, c.ByHost = maps.Clone(s.Instances), maps.Clone(s.ByHost)
-	if c.Instances == nil {
-		c.Instances = map[string]*Instance{}
-	}
-	if c.ByHost == nil {
-		c.ByHost = map[string][]*Instance{}
-	}
-	c.ByHost[host] = found
-	for _, in := range found {
-		c.Instances[in.ID] = in
-	}
-	return c
-}
-
-// copyFacts is a Snapshot of the same facts, with nothing derived from them yet.
-func (s *Snapshot) copyFacts() *Snapshot {
-	return &Snapshot{
-		Revision: s.Revision, Now: s.Now, Wall: s.Wall, Cluster: s.Cluster, Place: s.Place, Operator: s.Operator, Sources: s.Sources,
-		Nodes: s.Nodes, ClusterLocks: s.ClusterLocks, NodeLocks: s.NodeLocks, ClusterRequests: s.ClusterRequests,
-		NodeRequests: s.NodeRequests, Deletions: s.Deletions, Disablings: s.Disablings, OpenStack: s.OpenStack,
-		Controller: s.Controller, Pods: s.Pods, Services: s.Services, Instances: s.Instances, ByHost: s.ByHost,
-		Migrations: s.Migrations, Agents: s.Agents, Projects: s.Projects, Management: s.Management, History: s.History, Operations: s.Operations,
-		Write: s.Write, Settings: s.Settings,
-		DaemonSets: s.DaemonSets, DaemonRevisions: s.DaemonRevisions, DaemonPods: s.DaemonPods, Deployments: s.Deployments, TempestJob: s.TempestJob,
-	}
 }

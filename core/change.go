@@ -81,8 +81,9 @@ type RequestReboot struct {
 
 // Batch is a named list of changes under one grant, shown whole, done AtOnce at a time.
 type Batch struct {
-	Items  []BatchItem
-	AtOnce int
+	Items        []BatchItem
+	AtOnce       int
+	PastFailures bool // go on with the next when one fails, instead of pausing; a lost answer pauses all the same
 }
 
 // BatchItem is one change of a Batch.

@@ -33,9 +33,12 @@ func (s *Snapshot) guardArmed() Guard {
 	return g
 }
 
+// guardFreshID is the ID of the guard that what a step rests on is fresh.
+const guardFreshID = "fresh"
+
 // guardFresh holds when all the sources are live and were confirmed recently enough to write on.
 func (s *Snapshot) guardFresh(sources []SourceID) Guard {
-	g := Guard{ID: "fresh", Text: "what is known is fresh", Holds: true, Remedy: "wait until it is seen again, or mend the source"}
+	g := Guard{ID: guardFreshID, Text: "what is known is fresh", Holds: true, Remedy: "wait until it is seen again, or mend the source"}
 	var good, bad []string
 	for _, id := range sources {
 		ok, text := s.fresh(id)

@@ -223,7 +223,7 @@ func (p *planner) setAnnotations(names []string, key string, value *string, vali
 			continue
 		}
 		i := p.i
-		i.Node, i.Nodes = "", []string{name}
+		i.Node, i.Nodes, i.PastFailures = "", []string{name}, false
 		one := Plan(s, i)
 		for _, f := range one.Basis {
 			p.fact(n.Label()+" ("+name+"): "+f.Name, f.Value)
@@ -246,7 +246,7 @@ func (p *planner) setAnnotations(names []string, key string, value *string, vali
 	case len(items) == 0:
 		p.done = "all of them have it"
 	default:
-		p.step.Change = Batch{Items: items, AtOnce: 1}
+		p.step.Change = Batch{Items: items, AtOnce: 1, PastFailures: p.i.PastFailures}
 	}
 }
 

@@ -71,7 +71,7 @@ func (p *planner) liveMigrateAll() {
 		}
 		p.step.Why = join(p.step.Why, "Left out: "+some(names, 4)+".")
 	}
-	p.step.Then = "It pauses by itself when one fails, and goes on when you say so. Each is planned again right before it is moved."
+	p.step.Then = join(pauseText(p.i), "Each is planned again right before it is moved.")
 	p.step.Undo = "migrate them again, once the node is back"
 	p.guard(s.guardHostKnown(n))
 	p.guard(Guard{ID: "something", Text: "there is something to move", Holds: len(movable) > 0, Answer: count(len(movable), "instance"),
@@ -102,10 +102,32 @@ func (p *planner) liveMigrateAll() {
 	}
 	p.guardEach(steps)
 	if len(items) > 0 {
-		p.step.Change = Batch{Items: items, AtOnce: atOnce}
+		p.step.Change = Batch{Items: items, AtOnce: atOnce, PastFailures: p.i.PastFailures}
 	}
 	p.step.Status = count(len(movable), "instance") + " to move"
 	if len(others) > 0 {
 		p.step.Status += fmt.Sprintf(", %d left out", len(others))
 	}
+}
+
+// MayGoPast tells whether the operator may have the step's batch go on past failures: where its items have nothing to do
+// with one another. What is restarted one after the other rests on the last one being well again.
+func (s Step) MayGoPast() bool {
+	b, ok := s.Change.(Batch)
+	if !ok || len(b.Items) < 2 {
+		return false
+	}
+	switch s.Intent.Kind {
+	case IntentLiveMigrateAll, IntentSetMode, IntentSetAttempts:
+		return true
+	}
+	return false
+}
+
+// pauseText is what a batch does when an item of it fails.
+func pauseText(i Intent) string {
+	if i.PastFailures {
+		return "When one fails it goes on with the next, as you said; it pauses when an answer is lost, when writing is off, when what is known is not fresh, and when what is still to be done changes."
+	}
+	return "It pauses by itself when one fails, and goes on when you say so."
 }

@@ -79,6 +79,8 @@ type Intent struct {
 	Reason   string        `json:"reason,omitempty"`
 	AtOnce   int           `json:"atOnce,omitempty"` // 0 means Settings.MigrateAtOnce
 
+	PastFailures bool `json:"pastFailures,omitempty"` // of a batch: it goes on when an item fails, where Step.MayGoPast says that it can
+
 	Object     Ref       `json:"object,omitzero"` // the lock or request that it is about
 	State      LockState `json:"state,omitempty"`
 	Scope      Scope     `json:"scope,omitempty"`

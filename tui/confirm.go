@@ -218,6 +218,16 @@ func (d *confirmDialog) readAgain(m *Model) tea.Cmd {
 	return d.askPreview(m)
 }
 
+// goPast has the batch go on past failures, or pause at them: another step than the one that was read, so its guards are
+// looked at anew and the server is asked once more.
+func (d *confirmDialog) goPast(m *Model) tea.Cmd {
+	i := d.step.Intent
+	i.PastFailures = !i.PastFailures
+	d.step, d.next, d.news, d.refusal = m.plan(m.snap, i), nil, nil, ""
+	d.rest()
+	return d.askPreview(m)
+}
+
 // handle types into the field when it has the focus, and swallows keys for a moment after the box changed by itself.
 func (d *confirmDialog) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 	key := msg.String()
@@ -228,7 +238,7 @@ func (d *confirmDialog) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 		return false, nil
 	}
 	switch key {
-	case "esc", "tab", "shift+tab", "up", "down", "pgup", "pgdown", "ctrl+y", "ctrl+r":
+	case "esc", "tab", "shift+tab", "up", "down", "pgup", "pgdown", "ctrl+y", "ctrl+r", "ctrl+f":
 		return false, nil
 	case "enter":
 		if d.obstacle() == "" {
@@ -324,6 +334,13 @@ func confirmActions() []Action {
 				}
 				return ""
 			}, run: with(func(m *Model, d *confirmDialog) tea.Cmd { return d.readAgain(m) })},
+		{ID: "confirm.past", Title: "Have the batch go on with the next when one fails, or pause", Short: "at a failure", Scope: ScopeConfirm,
+			Keys: []string{"f", "ctrl+f"}, blocked: func(m *Model) string {
+				if d, ok := m.top().(*confirmDialog); ok && (d.asking || d.next != nil || !d.step.MayGoPast()) {
+					return "it is no list of things that can be done without one another"
+				}
+				return ""
+			}, run: with(func(m *Model, d *confirmDialog) tea.Cmd { return d.goPast(m) })},
 		{ID: "confirm.arm", Title: "Switch writing on", Short: "arm writing", Scope: ScopeConfirm, Keys: []string{"w"}, Footer: 5,
 			blocked: func(m *Model) string {
 				if m.snap != nil && m.snap.Write.Armed {

@@ -281,3 +281,34 @@ func TestALongConfirmationScrollsAndKeepsItsButtons(t *testing.T) {
 		t.Errorf("its end cannot be reached (scrolled %d of %d):\n%s", box.scroll, box.last, frame)
 	}
 }
+
+// The operator says in the box what a batch does when an item fails; what is granted is what the box says, typed text and all.
+func TestTheOperatorSaysWhetherABatchGoesOnPastFailures(t *testing.T) {
+	step := theStep()
+	step.Intent, step.Type = core.Intent{Kind: core.IntentLiveMigrateAll, Node: "kaas-node-cmp07"}, "cmp-07"
+	plan := func(i core.Intent) core.Step {
+		s := step
+		s.Intent, s.Change = i, core.Batch{Items: []core.BatchItem{{Label: "web-1"}, {Label: "web-2"}}, PastFailures: i.PastFailures}
+		return s
+	}
+	d, _, _ := opened(plan(step.Intent), func(d *driver) {
+		d.plan = func(_ *core.Snapshot, i core.Intent) core.Step { return plan(i) }
+	})
+	if frame := stripped(d.shows()); !strings.Contains(frame, "When one fails: it pauses (ctrl+f") {
+		t.Fatalf("the box does not say what happens at a failure:\n%s", frame)
+	}
+	d.keys("ctrl+f")
+	if frame := stripped(d.shows()); !strings.Contains(frame, "When one fails: it goes on with the next") {
+		t.Fatalf("the box does not say that it goes on:\n%s", frame)
+	}
+	d.news()
+	d.later(time.Second).keys("c", "m", "p", "-", "0", "7", "enter")
+	if len(d.fake.granted) != 1 || !d.fake.granted[0].Intent.PastFailures {
+		t.Fatalf("granted: %+v", d.fake.granted)
+	}
+	single, _, _ := opened(theStep())
+	single.keys("f")
+	if frame := stripped(single.shows()); strings.Contains(frame, "When one fails") {
+		t.Error("a single step speaks of the next one")
+	}
+}

@@ -297,12 +297,23 @@ func describe(s *core.Snapshot, step core.Step) []string {
 		for i, item := range c.Items {
 			out = append(out, fmt.Sprintf("  %2d  %s", i+1, item.Label))
 		}
+		if step.MayGoPast() {
+			out = append(out, atFailure(c.PastFailures))
+		}
 		return out
 	}
 	if step.Target.Name == "" {
 		return nil
 	}
 	return []string{"On " + on + "."}
+}
+
+// atFailure says what a batch does when an item fails, and which key has it do the other.
+func atFailure(past bool) string {
+	if past {
+		return "When one fails: it goes on with the next (ctrl+f: it pauses)."
+	}
+	return "When one fails: it pauses (ctrl+f: it goes on with the next)."
 }
 
 // actionsText are maintenance actions in a sentence.
