@@ -57,6 +57,7 @@ func (s *Snapshot) byHand() []Step {
 func (b *nodeSteps) removal() {
 	asked := b.s.Deletions[b.v.Name]
 	b.add(b.other("removal-asked", "LCM asks for the removal of "+b.v.Label, "A NodeDeletionRequest names the node.", StepDone, "since "+clockText(asked.Created)))
+	b.situation()
 	if b.v.Node != nil && b.v.Node.Is(RoleCompute) {
 		b.removalInstances()
 	}

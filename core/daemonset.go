@@ -204,6 +204,7 @@ var podDrops = []struct {
 	{"dhcp-agent", "Instances get no new addresses from this node until it is back; other DHCP agents of their networks answer.", false},
 	{"metadata-agent", "Instances get no metadata through the node until it is back.", false},
 	{"ovs-agent", "Traffic flows on; changes to the networks of the node's instances wait until it is back.", false},
+	{"nova-compute", "Instances run on; what Nova does with them on the host, migrations too, waits until it is back.", false},
 	{"sriov", "Traffic flows on; changes to the SR-IOV ports of the node's instances wait until it is back.", false},
 }
 
@@ -235,6 +236,11 @@ func (d *DaemonSet) isNetworkAgent() bool {
 		return false
 	}
 	return len(agentsOfComponent[d.Component]) > 0 || d.Application == "neutron" && strings.HasSuffix(d.Component, "agent")
+}
+
+// isNovaCompute tells whether the DaemonSet's pods are nova-compute.
+func (d *DaemonSet) isNovaCompute() bool {
+	return d.Namespace == namespaceOpenStack && d.Application == "nova" && d.Component == "compute"
 }
 
 // agentsOnSwitch are the agents that work with Open vSwitch: its restart is felt by them.

@@ -23,6 +23,7 @@ const (
 type LockMessage struct {
 	Raw       string
 	ID        string       // the literal's letter in the table, "A" to "U"; empty when unknown or none
+	Name      string       // the situation that it describes, in a few words: "others come first"; empty when unknown or none
 	Class     MessageClass // what it means
 	Text      string       // the text without its timestamp
 	At        time.Time    // its timestamp, UTC; zero when it has none
@@ -41,6 +42,7 @@ const maxMessageRead = 64 << 10
 // literal is one row of the table of texts that the OpenStack controller writes (mosk-facts 4.1).
 type literal struct {
 	id      string
+	name    string         // the situation, in a few words
 	pattern *regexp.Regexp // on the text without its timestamp
 	class   MessageClass
 	meaning string
@@ -51,44 +53,44 @@ type literal struct {
 // literals are tried in order; the first that matches counts. More than one text can carry a letter: older releases worded
 // some of them differently.
 var literals = []literal{
-	{id: "K", pattern: regexp.MustCompile(`^Retrying migrate instances from host\. Cannot execute openstack commands`), class: MessageOutage,
+	{id: "K", name: "OpenStack does not answer", pattern: regexp.MustCompile(`^Retrying migrate instances from host\. Cannot execute openstack commands`), class: MessageOutage,
 		meaning: "the OpenStack API did not answer while instances were being moved; the controller tries again within 60 s",
 		remedy:  "wait; when it lasts, look at Keystone and Nova"},
-	{id: "N", pattern: regexp.MustCompile(`^Got error while waiting services to be UP on the host\. Cannot execute openstack commands`), class: MessageOutage,
+	{id: "N", name: "OpenStack does not answer", pattern: regexp.MustCompile(`^Got error while waiting services to be UP on the host\. Cannot execute openstack commands`), class: MessageOutage,
 		meaning: "the OpenStack API did not answer while the host's compute services were awaited; the controller tries again within 60 s",
 		remedy:  "wait; when it lasts, look at Keystone and Nova"},
-	{id: "O", pattern: regexp.MustCompile(`^Can not bring node back to scheduling\. Cannot execute openstack commands`), class: MessageOutage,
+	{id: "O", name: "OpenStack does not answer", pattern: regexp.MustCompile(`^Can not bring node back to scheduling\. Cannot execute openstack commands`), class: MessageOutage,
 		meaning: "the OpenStack API did not answer when the host was to be enabled for scheduling; the controller tries again within 60 s",
 		remedy:  "wait; when it lasts, look at Keystone and Nova"},
-	{id: "Q", pattern: regexp.MustCompile(`^Got error while waiting for network agents\. Cannot execute openstack commands`), class: MessageOutage,
+	{id: "Q", name: "Neutron does not answer", pattern: regexp.MustCompile(`^Got error while waiting for network agents\. Cannot execute openstack commands`), class: MessageOutage,
 		meaning: "the Neutron API did not answer while the host's agents were awaited; the controller tries again within 60 s",
 		remedy:  "wait; when it lasts, look at Keystone and Neutron"},
-	{id: "", pattern: regexp.MustCompile(`Cannot execute openstack commands`), class: MessageOutage,
+	{id: "", name: "OpenStack does not answer", pattern: regexp.MustCompile(`Cannot execute openstack commands`), class: MessageOutage,
 		meaning: "an OpenStack API did not answer; the controller tries again within 60 s",
 		remedy:  "wait; when it lasts, look at Keystone, Nova and Neutron"},
 
-	{id: "A", pattern: regexp.MustCompile(`^Current maintenancerequest (.*?) release does not match ours (.*?)\. Skipping handling`), class: MessageWaiting,
+	{id: "A", name: "another release", pattern: regexp.MustCompile(`^Current maintenancerequest (.*?) release does not match ours (.*?)\. Skipping handling`), class: MessageWaiting,
 		meaning: "the OpenStack controller is not at the release that the request is for",
 		remedy:  "wait until the controller is updated; when it lasts, look at the Deployment rockoon in osh-system and its Helm bundle",
 		read: func(m *LockMessage, g []string) {
 			m.Meaning = "the OpenStack controller is at " + oneLine(g[2], 60) + ", the request is for " + oneLine(g[1], 60)
 		}},
-	{id: "B", pattern: regexp.MustCompile(`^Waiting(?:ing)? for cwl release is`), class: MessageWaiting,
+	{id: "B", name: "the lock is not taken up yet", pattern: regexp.MustCompile(`^Waiting(?:ing)? for cwl release is`), class: MessageWaiting,
 		meaning: "the cluster lock was not yet taken up by the controller of the new release",
 		remedy:  "wait; when it lasts, look at the Deployment rockoon in osh-system"},
-	{id: "C", pattern: regexp.MustCompile(`^OpenStackDeploymentStatus controller version is not updated yet`), class: MessageWaiting,
+	{id: "C", name: "the deployment is not taken up yet", pattern: regexp.MustCompile(`^OpenStackDeploymentStatus controller version is not updated yet`), class: MessageWaiting,
 		meaning: "the new OpenStack controller has not taken the deployment up yet",
 		remedy:  "wait; when it lasts, look at osdplst and the controller's logs"},
-	{id: "D", pattern: regexp.MustCompile(`^Waiting osdpl status APPLIED, current state is`), class: MessageWaiting,
+	{id: "D", name: "OpenStack is being updated", pattern: regexp.MustCompile(`^Waiting osdpl status APPLIED, current state is`), class: MessageWaiting,
 		meaning: "OpenStack's services are being updated",
 		remedy:  "wait; when it lasts, look for a failing Helm release or job: kubectl -n openstack get osdplst -o yaml"},
-	{id: "E", pattern: regexp.MustCompile(`^Waiting for all OpenStack services are healthy|^Services are not healthy`), class: MessageWaiting,
+	{id: "E", name: "OpenStack is not healthy", pattern: regexp.MustCompile(`^Waiting for all OpenStack services are healthy|^Services are not healthy`), class: MessageWaiting,
 		meaning: "all OpenStack services have to be healthy first",
 		remedy:  "wait up to 20 minutes a service; when it lasts, look at the pods that are not ready"},
-	{id: "F", pattern: regexp.MustCompile(`^Number of inactive NodeWorkloadLocks exceeds allowed concurrency`), class: MessageWaiting,
+	{id: "F", name: "others come first", pattern: regexp.MustCompile(`^Number of inactive NodeWorkloadLocks exceeds allowed concurrency`), class: MessageWaiting,
 		meaning: "as many nodes as the controller allows are in maintenance already; one role that is full holds up all nodes",
 		remedy:  "wait for the nodes before it; when none is under way, a lock's inner_state was left active"},
-	{id: "G", pattern: regexp.MustCompile(`^Some services blocks nmr handling`), class: MessageWaiting,
+	{id: "G", name: "services need the node", pattern: regexp.MustCompile(`^Some services blocks nmr handling`), class: MessageWaiting,
 		meaning: "some services cannot do without the node now",
 		remedy:  "wait; compute: computes of another availability zone are in maintenance; database, coordination, redis, metric-storage: their StatefulSet would lose its quorum",
 		read: func(m *LockMessage, _ []string) {
@@ -97,17 +99,17 @@ var literals = []literal{
 				m.Meaning = "these cannot do without the node now: " + some(m.Blockers, 8)
 			}
 		}},
-	{id: "H", pattern: regexp.MustCompile(`^Starting migration for (\S+)`), class: MessageProgress,
+	{id: "H", name: "instances are moving", pattern: regexp.MustCompile(`^Starting migration for (\S+)`), class: MessageProgress,
 		meaning: "a live migration was started",
 		read:    func(m *LockMessage, g []string) { m.Instances = add(m.Instances, strings.Trim(g[1], `'".,`)) }},
-	{id: "H", pattern: regexp.MustCompile(`^Waiting servers migration is completed`), class: MessageProgress,
+	{id: "H", name: "instances are moving", pattern: regexp.MustCompile(`^Waiting servers migration is completed`), class: MessageProgress,
 		meaning: "live migrations are under way",
 		read:    func(m *LockMessage, _ []string) { m.Instances = add(m.Instances, pythonList(m.Text)...) }},
-	{id: "I", pattern: regexp.MustCompile(`^Got error while trying to migrate server (\S+?): `), class: MessageProgress,
+	{id: "I", name: "a migration was refused", pattern: regexp.MustCompile(`^Got error while trying to migrate server (\S+?): `), class: MessageProgress,
 		meaning: "Nova refused to migrate an instance; the controller goes on, and tries again as often as the node allows",
 		remedy:  "watch whether the next try succeeds; else move the instance by hand",
 		read:    func(m *LockMessage, g []string) { m.Instances = add(m.Instances, g[1]) }},
-	{id: "J", pattern: regexp.MustCompile(`^Some servers are still present on the host`), class: MessageActionable,
+	{id: "J", name: "left to the operator", pattern: regexp.MustCompile(`^Some servers are still present on the host`), class: MessageActionable,
 		meaning: "instances are left that the controller does not move",
 		remedy:  "move, stop or shelve them, or declare the node safe",
 		read: func(m *LockMessage, _ []string) {
@@ -119,34 +121,34 @@ var literals = []literal{
 			}
 			m.Instances = add(add(m.Instances, m.Notify...), m.Unset...)
 		}},
-	{id: "S", pattern: regexp.MustCompile(`^Some servers (.*?) are still present on host (\S+)\. Blocking node removal`), class: MessageActionable,
+	{id: "S", name: "the removal is held", pattern: regexp.MustCompile(`^Some servers (.*?) are still present on host (\S+)\. Blocking node removal`), class: MessageActionable,
 		meaning: "the node is to be removed, and instances are left on it",
 		remedy:  "move or delete them",
 		read:    func(m *LockMessage, g []string) { m.Instances = add(m.Instances, pythonKeys(g[1])...) }},
 	// Before MOSK 25.1 (the operator's guide of 22.2).
-	{id: "J", pattern: regexp.MustCompile(`^Some servers (.*?) are still present on host`), class: MessageActionable,
+	{id: "J", name: "left to the operator", pattern: regexp.MustCompile(`^Some servers (.*?) are still present on host`), class: MessageActionable,
 		meaning: "instances are left that the controller does not move",
 		remedy:  "move, stop or shelve them, or declare the node safe",
 		read:    func(m *LockMessage, g []string) { m.Instances = add(m.Instances, pythonList(g[1])...) }},
-	{id: "L", pattern: regexp.MustCompile(`^Can not disable compute service on a host to be deleted`), class: MessageActionable,
+	{id: "L", name: "nova-compute cannot be disabled", pattern: regexp.MustCompile(`^Can not disable compute service on a host to be deleted`), class: MessageActionable,
 		meaning: "nova-compute could not be disabled (the text speaks of deletion during updates too); the controller tries again within 60 s",
 		remedy:  "look at the compute service of the host, and disable it by hand when the controller keeps failing"},
-	{id: "M", pattern: regexp.MustCompile(`^Timeout waiting for compute services up on the host`), class: MessageActionable,
+	{id: "M", name: "nova-compute stays down", pattern: regexp.MustCompile(`^Timeout waiting for compute services up on the host`), class: MessageActionable,
 		meaning: "nova-compute did not come up within 5 minutes; the controller tries again within 60 s",
 		remedy:  "look at the nova-compute pod of the node, at RabbitMQ, and restart the pod"},
-	{id: "P", pattern: regexp.MustCompile(`^Timeout waiting for network agents on the host`), class: MessageActionable,
+	{id: "P", name: "network agents stay down", pattern: regexp.MustCompile(`^Timeout waiting for network agents on the host`), class: MessageActionable,
 		meaning: "the network agents did not come up within 5 minutes; the controller tries again within 60 s",
 		remedy:  "look at the agents' pods on the node, at RabbitMQ, and restart the pods"},
-	{id: "R", pattern: regexp.MustCompile(`^Can not disable block-storage service on a host to be deleted`), class: MessageActionable,
+	{id: "R", name: "cinder-volume cannot be set", pattern: regexp.MustCompile(`^Can not disable block-storage service on a host to be deleted`), class: MessageActionable,
 		meaning: "cinder-volume could not be disabled; the controller tries again within 60 s",
 		remedy:  "look at the cinder-volume service of the host"},
-	{id: "R", pattern: regexp.MustCompile(`^Can not enable block-storage service on the host`), class: MessageActionable,
+	{id: "R", name: "cinder-volume cannot be set", pattern: regexp.MustCompile(`^Can not enable block-storage service on the host`), class: MessageActionable,
 		meaning: "cinder-volume could not be enabled; the controller tries again within 60 s",
 		remedy:  "look at the cinder-volume service of the host"},
-	{id: "T", pattern: regexp.MustCompile(`^Some volumes .* are still present on host`), class: MessageActionable,
+	{id: "T", name: "the removal is held", pattern: regexp.MustCompile(`^Some volumes .* are still present on host`), class: MessageActionable,
 		meaning: "the node is to be removed, and volumes are left on it",
 		remedy:  "move or delete the volumes"},
-	{id: "U", pattern: regexp.MustCompile(`^The node (\S+) is hard locked by (\S+?)\.?(\s|$)`), class: MessageActionable,
+	{id: "U", name: "a quorum needs the node", pattern: regexp.MustCompile(`^The node (\S+) is hard locked by (\S+?)\.?(\s|$)`), class: MessageActionable,
 		meaning: "a StatefulSet cannot do without the node",
 		remedy:  "repair the StatefulSet until all its other pods are ready",
 		read: func(m *LockMessage, g []string) {
@@ -183,7 +185,7 @@ func ReadLockMessage(text string) LockMessage {
 		if groups == nil {
 			continue
 		}
-		m.ID, m.Class, m.Meaning, m.Remedy = l.id, l.class, l.meaning, l.remedy
+		m.ID, m.Name, m.Class, m.Meaning, m.Remedy = l.id, l.name, l.class, l.meaning, l.remedy
 		if l.read != nil {
 			l.read(&m, groups)
 		}

@@ -55,6 +55,7 @@ func (s *Snapshot) nodeProcedure(name string) (Procedure, bool) {
 
 // prepare is what gets the node ready for LCM: the OpenStack controller's part, or ours where Lockstep plays it.
 func (b *nodeSteps) prepare() {
+	b.situation()
 	if !b.s.playsOn(ControllerOpenStack, b.v.Name) {
 		b.evacuation()
 	}
@@ -72,7 +73,14 @@ type nodeSteps struct {
 	steps   []Step
 }
 
-func (b *nodeSteps) add(steps ...Step) { b.steps = append(b.steps, steps...) }
+// add adds steps, each once: what two rules propose is one step.
+func (b *nodeSteps) add(steps ...Step) {
+	for _, st := range steps {
+		if st.ID == "" || !slices.ContainsFunc(b.steps, func(have Step) bool { return have.ID == st.ID }) {
+			b.steps = append(b.steps, st)
+		}
+	}
+}
 
 // other is a step that is somebody else's to do.
 func (b *nodeSteps) other(id, title, why string, state StepState, status string) Step {
@@ -168,7 +176,7 @@ func (b *nodeSteps) evacuation() {
 		return
 	}
 	if b.v.Stage == StageQueued {
-		b.add(b.other("begin", "the OpenStack controller begins", join(sentence(b.message.Meaning), sentence(b.message.Remedy)), StepWaiting, textOf(b.v.What, "queued")))
+		b.add(b.other("begin", "the OpenStack controller begins", b.says(), StepWaiting, textOf(b.v.What, "queued")))
 		b.preparation()
 		return
 	}
@@ -228,9 +236,26 @@ func (b *nodeSteps) safeText(views []InstanceView) string {
 	return "safe: " + some(names, 4)
 }
 
+// says is what the OpenStack controller says of the node, in plain words, with what Lockstep itself sees of it.
+func (b *nodeSteps) says() string {
+	if b.lock == nil {
+		return ""
+	}
+	return b.s.explain(b.lock, b.message)
+}
+
+// explain is a lock's text in plain words, with what Lockstep itself sees of it.
+func (s *Snapshot) explain(l *WorkloadLock, m LockMessage) string {
+	seen := s.Seen(l, m)
+	if seen != "" {
+		seen = "Seen: " + seen
+	}
+	return join(sentence(m.Meaning), sentence(seen), sentence(m.Remedy))
+}
+
 // controllerMoves is what the OpenStack controller does in mode live.
 func (b *nodeSteps) controllerMoves() Step {
-	why := join("In mode live the OpenStack controller live-migrates the instances itself.", sentence(b.message.Meaning), sentence(b.message.Remedy))
+	why := join("In mode live the OpenStack controller live-migrates the instances itself.", b.says())
 	return b.other("evacuate", "the OpenStack controller moves the instances", why, StepWaiting, textOf(b.v.What, b.v.Reason))
 }
 
@@ -289,7 +314,7 @@ func (b *nodeSteps) locks() {
 func (s *Snapshot) lockStep(l *WorkloadLock, title string, over bool) Step {
 	m := ReadLockMessage(l.Message)
 	st := Step{ID: "lock/" + textOf(l.UID, l.Name), Target: l.Ref(), Label: oneLine(l.Controller, 40), Title: title,
-		Why: join(sentence(m.Meaning), sentence(m.Remedy))}
+		Why: s.explain(l, m)}
 	switch {
 	case l.State() == LockInactive || over:
 		st.State = StepDone
@@ -300,7 +325,7 @@ func (s *Snapshot) lockStep(l *WorkloadLock, title string, over bool) Step {
 		st.State, st.Status = StepFailed, textOf(oneLine(m.Text, 400), "the lock says failed")
 		st.Why, st.Commands = join(st.Why, s.AskAbout(l)), askCommands(l)
 	default:
-		st.Why, st.Commands = join(st.Why, s.AskAbout(l)), askCommands(l)
+		st.Why, st.Commands = join(st.Why, s.AskAbout(l)), append(s.look(l, m), askCommands(l)...)
 		st.State, st.Status = StepWaiting, oneLine(m.Text, 400)
 		if l.Progress != nil {
 			st.Status = strings.TrimSpace(fmt.Sprintf("%d %% %s", l.Progress.Percentage, oneLine(l.Progress.Description, 200)))
@@ -331,13 +356,16 @@ func (b *nodeSteps) lcm() {
 		case slices.Contains(l.now, b.v.Stage):
 			st.State, st.Status = StepWaiting, textOf(b.v.What, b.v.Reason)
 			if l.id == "return" {
-				st.Why = join(st.Why, sentence(b.message.Meaning), sentence(b.message.Remedy))
+				st.Why = join(st.Why, b.says())
+				if b.lock != nil {
+					st.Commands = b.s.look(b.lock, b.message)
+				}
 			}
 			b.byMachine(l.id, &st)
 		}
 		b.add(st)
-		if l.id == "return" && st.State == StepWaiting && awaitsAgents(b.message) {
-			b.add(Plan(b.s, Intent{Kind: IntentRestartAgents, Node: b.v.Name}))
+		if l.id == "return" && st.State == StepWaiting {
+			b.situation()
 		}
 	}
 }
@@ -431,14 +459,19 @@ func (b *nodeSteps) compute() {
 	switch {
 	case svc == nil:
 	case svc.Enabled:
-		reason := "taken out of scheduling with Lockstep"
-		if b.s.Operator != "" {
-			reason += " by " + oneLine(b.s.Operator, 100)
-		}
-		b.add(Plan(b.s, Intent{Kind: IntentDisableCompute, Node: b.v.Name, Reason: reason}))
+		b.add(Plan(b.s, Intent{Kind: IntentDisableCompute, Node: b.v.Name, Reason: b.s.outOfScheduling()}))
 	default:
 		b.add(Plan(b.s, Intent{Kind: IntentEnableCompute, Node: b.v.Name}))
 	}
+}
+
+// outOfScheduling is the reason that Lockstep proposes for a host that is taken out of scheduling.
+func (s *Snapshot) outOfScheduling() string {
+	reason := "taken out of scheduling with Lockstep"
+	if s.Operator != "" {
+		reason += " by " + oneLine(s.Operator, 100)
+	}
+	return reason
 }
 
 // sentence is a text as a sentence of its own.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // restartPod plans that the old pod of an OnDelete DaemonSet on one node is deleted, so that its DaemonSet makes a new one
@@ -97,8 +98,8 @@ func (p *planner) restartPods() {
 	}
 }
 
-// restartAgent plans that the pod of one of Neutron's agents on a node is deleted, old or not: what mends an agent that
-// does not report (mosk-facts 7.1, texts P and Q).
+// restartAgent plans that the pod of one of Neutron's agents on a node, or of its nova-compute, is deleted, old or not: what
+// mends one that does not report (mosk-facts 7.1, texts M, P and Q).
 func (p *planner) restartAgent() {
 	s, node := p.s, p.i.Node
 	v, ok := s.daemonNamed(p.i.Workload)
@@ -114,11 +115,12 @@ func (p *planner) restartAgent() {
 	}
 	p.identifyPod(v, pod.Ref())
 	drop, _ := v.Set.drop()
-	p.step.Why = join("Neutron does not hear from the agent; a new pod starts it anew.", drop)
+	who := v.Set.heardBy()
+	p.step.Why = join(who+" does not hear from it; a new pod starts it anew.", drop)
 	p.step.Then = "The DaemonSet makes a new pod on the node at once. The step is done when that one is ready" + s.agentsToo(v, node) + "."
 	p.guard(guardExists("the pod", pod.Ref()))
-	p.guard(Guard{ID: "agent", Text: "it is an agent of Neutron's", Holds: v.Set.isNetworkAgent(), Answer: "it is " + oneLine(textOf(v.Set.Component, v.Set.Name), 64)})
-	p.guard(Guard{ID: "silent", Text: "Neutron does not hear from it", Holds: s.agentSilent(v.Set, node), Answer: s.agentText(v.Set, node), Remedy: "leave it alone"})
+	p.guard(Guard{ID: "agent", Text: "it is an agent of Neutron's, or nova-compute", Holds: v.Set.isNetworkAgent() || v.Set.isNovaCompute(), Answer: "it is " + oneLine(textOf(v.Set.Component, v.Set.Name), 64)})
+	p.guard(Guard{ID: "silent", Text: who + " does not hear from it", Holds: s.agentSilent(v.Set, node), Answer: s.agentText(v.Set, node), Remedy: "leave it alone"})
 	p.guardNodeReady(node)
 	p.guard(Guard{ID: "stays", Text: "the pod is not being deleted", Holds: pod.Deleting.IsZero(), Answer: stayText(pod), Remedy: "wait for the new one"})
 	p.podFacts(v, pod)
@@ -192,7 +194,11 @@ func (p *planner) daemon(v DaemonView, ok bool, node string) bool {
 	if sets != "" {
 		sources = append(sources, sets, revisions, pods)
 	}
-	if p.i.Kind == IntentRestartAgent {
+	switch {
+	case p.i.Kind != IntentRestartAgent:
+	case ok && v.Set.isNovaCompute():
+		sources = append(sources, SourceComputeServices)
+	default:
 		sources = append(sources, SourceNetworkAgents)
 	}
 	if !ok {
@@ -349,15 +355,31 @@ func (s *Snapshot) restartsItself(v DaemonView) string {
 
 // agentsToo is what else has to be seen, where Neutron shows it.
 func (s *Snapshot) agentsToo(v DaemonView, node string) string {
+	if v.Set.isNovaCompute() {
+		return " and Nova shows nova-compute up"
+	}
 	if len(s.agentsTouched(v.Set, node)) == 0 || !s.known(SourceNetworkAgents) {
 		return ""
 	}
 	return " and Neutron hears from the agents again"
 }
 
+// heardBy is who hears from what runs in the DaemonSet's pods.
+func (d *DaemonSet) heardBy() string {
+	if d.isNovaCompute() {
+		return "Nova"
+	}
+	return "Neutron"
+}
+
 // agentSilent tells whether an agent in the DaemonSet's pod on the node does not report: Neutron says so, or shows none of
-// it while the OpenStack controller waits for the node's agents.
+// it while the OpenStack controller waits for the node's agents; of nova-compute Nova says so. What somebody has forced down
+// counts as down whatever it reports.
 func (s *Snapshot) agentSilent(d *DaemonSet, node string) bool {
+	if d.isNovaCompute() {
+		svc := s.Services[s.HostOf(node)]
+		return svc != nil && !svc.Up && !svc.ForcedDown
+	}
 	agents := s.agentsIn(d, node)
 	if len(agents) == 0 {
 		l := s.NodeLock(node, ControllerOpenStack)
@@ -370,6 +392,13 @@ func (s *Snapshot) agentSilent(d *DaemonSet, node string) bool {
 func awaitsAgents(m LockMessage) bool { return m.ID == "P" || m.ID == "Q" }
 
 func (s *Snapshot) agentText(d *DaemonSet, node string) string {
+	if d.isNovaCompute() {
+		svc := s.Services[s.HostOf(node)]
+		if svc == nil {
+			return "Nova knows no nova-compute on " + oneLine(s.HostOf(node), 64)
+		}
+		return "nova-compute is " + upText(svc) + inBrackets(seenText(svc.Updated))
+	}
 	agents := s.agentsIn(d, node)
 	if len(agents) == 0 {
 		return "Neutron shows no agent of it"
@@ -386,6 +415,14 @@ func (s *Snapshot) agentText(d *DaemonSet, node string) string {
 		words = append(words, oneLine(a.Type, 40)+" "+state)
 	}
 	return some(words, 4)
+}
+
+// seenText says when a service was heard from last.
+func seenText(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return "heard from last at " + clockText(at)
 }
 
 // revisionText is how to call a revision: its hash, or the generation of the template.

@@ -107,7 +107,7 @@ func (w *podWriter) outcome(ctx context.Context, began time.Time) outcome {
 		return waits("the new pod %s is %s", oneLine(made.Name, 64), readyText(made))
 	}
 	if silent := w.silent(made.Created); silent != "" {
-		return waits("the new pod is ready; Neutron does not hear from %s yet", silent)
+		return waits("the new pod is ready; %s yet", silent)
 	}
 	if w.ready.IsZero() {
 		w.ready = w.e.cfg.Wall()
@@ -128,11 +128,17 @@ func (w *podWriter) shown(made *DaemonPod) bool {
 	return false
 }
 
-// silent are the agents that the new pod serves and that Neutron has not heard from since it was made; empty when there are none, or
-// when Neutron cannot be asked.
+// silent says which of the agents that the new pod serves have not been heard from since it was made; empty when all have, or
+// when their service cannot be asked.
 func (w *podWriter) silent(since time.Time) string {
 	s := w.e.Snapshot()
 	v, ok := s.DaemonView(w.change.Set.UID)
+	if ok && v.Set.isNovaCompute() && s.Sources[SourceComputeServices].State == SourceLive {
+		if svc := s.Services[s.HostOf(w.change.Node)]; svc != nil && !svc.ForcedDown && (!svc.Up || !svc.Updated.IsZero() && svc.Updated.Before(since)) {
+			return "Nova does not hear from nova-compute"
+		}
+		return ""
+	}
 	if !ok || s.Sources[SourceNetworkAgents].State != SourceLive {
 		return ""
 	}
@@ -142,7 +148,10 @@ func (w *podWriter) silent(since time.Time) string {
 			names = append(names, oneLine(a.Type, 40))
 		}
 	}
-	return strings.Join(names, ", ")
+	if len(names) == 0 {
+		return ""
+	}
+	return "Neutron does not hear from " + strings.Join(names, ", ")
 }
 
 func (w *podWriter) values() (string, string) {

@@ -54,7 +54,7 @@ const (
 
 	IntentRestartPod    IntentKind = "restart-pod"    // Workload, Node: the old pod of an OnDelete DaemonSet there
 	IntentRestartPods   IntentKind = "restart-pods"   // Workload: all old pods of an OnDelete DaemonSet, one at a time
-	IntentRestartAgent  IntentKind = "restart-agent"  // Workload, Node: the pod of an agent of Neutron's that does not report
+	IntentRestartAgent  IntentKind = "restart-agent"  // Workload, Node: the pod of an agent of Neutron's, or of nova-compute, that does not report
 	IntentRestartAgents IntentKind = "restart-agents" // Node: the pods of all agents there that do not report
 	IntentAddTempest    IntentKind = "add-tempest"    // the cluster's OpenStackDeployment asks for Tempest
 	IntentRemoveTempest IntentKind = "remove-tempest" // it asks for it no more

@@ -232,11 +232,15 @@ func lockFacts(m *Model, f *facts, l *core.WorkloadLock) {
 		word, tone := messageWord(msg.Class)
 		f.section("What it says")
 		f.add("text", named(m.snap, l.Message))
+		if msg.Name != "" {
+			f.tone(themes.Strong, "situation", msg.Name+orDifferent(" (text ", msg.ID, ")", ""))
+		}
 		if msg.Meaning != "" {
 			f.tone(tone, "means", strings.TrimSpace(word+" "+msg.Meaning))
 		} else if msg.Class == core.MessageUnknown {
 			f.tone(tone, "means", "no document lists this text: it says what it says")
 		}
+		f.add("Lockstep sees", m.snap.Seen(l, msg))
 		f.tone(themes.Key, "what to do", msg.Remedy)
 		if !msg.At.IsZero() {
 			f.add("said", stamp(msg.At, now))

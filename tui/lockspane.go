@@ -217,7 +217,7 @@ func (p *locksPane) explain(m *Model) string {
 	msg := m.readMessage(*r)
 	text := lockSays(m, *r).text()
 	if msg.Meaning != "" {
-		text += " " + m.look.glyph.Dot + " " + msg.Meaning
+		text += " " + m.look.glyph.Dot + " " + msg.Name + ": " + msg.Meaning
 	}
 	if msg.Remedy != "" {
 		text += " " + m.look.glyph.Arrow + " " + msg.Remedy

@@ -1,0 +1,330 @@
+package core
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// situation is what belongs to a literal of the OpenStack controller's beside its text (mosk-facts 4.1): what Lockstep itself
+// sees of it, by which commands it is looked at, and the steps that resolve it beside those that a node's procedure has anyway.
+// Each may be nil.
+type situation struct {
+	sees  func(s *Snapshot, l *WorkloadLock, m LockMessage) string
+	look  func(s *Snapshot, l *WorkloadLock, m LockMessage) []string
+	steps func(b *nodeSteps) []Step
+}
+
+// situations are the rows, by the literal's letter. H, J, S and T have their steps in the node's procedure: a step for each
+// instance or volume that is named.
+var situations = map[string]situation{
+	"A": {sees: seesController, look: lookAtController, steps: withdrawOwn},
+	"B": {sees: seesController, look: lookAtController},
+	"C": {sees: seesDeployment, look: lookAtDeployment},
+	"D": {sees: seesDeployment, look: lookAtDeployment},
+	"E": {sees: seesHealth, look: lookAtHealth},
+	"F": {sees: seesOthers, look: lookAtOthers, steps: clearOthers},
+	"G": {sees: seesBlockers, look: lookAtBlockers},
+	"I": {steps: moveNamed},
+	"K": {sees: seesOpenStack, look: lookAtOpenStack},
+	"L": {sees: seesCompute, look: lookAtCompute, steps: (*nodeSteps).disableInstead},
+	"M": {sees: seesCompute, look: lookAtCompute, steps: (*nodeSteps).restartCompute},
+	"N": {sees: seesOpenStack, look: lookAtOpenStack, steps: (*nodeSteps).restartCompute},
+	"O": {sees: seesOpenStack, look: lookAtOpenStack},
+	"P": {sees: seesAgents, look: lookAtAgents, steps: (*nodeSteps).restartAgents},
+	"Q": {sees: seesAgents, look: lookAtAgents, steps: (*nodeSteps).restartAgents},
+	"U": {look: lookAtBlockers},
+}
+
+// Seen is what Lockstep itself sees of what the lock's text says; empty when there is nothing to add.
+func (s *Snapshot) Seen(l *WorkloadLock, m LockMessage) string {
+	if at := situations[m.ID]; at.sees != nil {
+		return at.sees(s, l, m)
+	}
+	return ""
+}
+
+// look are the commands that show more of what the lock's text says.
+func (s *Snapshot) look(l *WorkloadLock, m LockMessage) []string {
+	if at := situations[m.ID]; at.look != nil {
+		return at.look(s, l, m)
+	}
+	return nil
+}
+
+// situation adds the steps that resolve what the OpenStack controller says of the node.
+func (b *nodeSteps) situation() {
+	if at := situations[b.message.ID]; at.steps != nil && !b.s.playsOn(ControllerOpenStack, b.v.Name) {
+		b.add(at.steps(b)...)
+	}
+}
+
+// kubectlOpenStack is a command in OpenStack's namespace.
+func kubectlOpenStack(args ...string) string {
+	return shellCommand(append([]string{"kubectl", "-n", namespaceOpenStack}, args...)...)
+}
+
+func seesController(s *Snapshot, l *WorkloadLock, _ LockMessage) string {
+	text := "the lock is of release " + textOf(oneLine(l.Release, 60), "none yet")
+	switch c := s.Controller; {
+	case !s.known(SourceOpenStackController):
+		text += "; the Deployment rockoon is not known: " + s.whyUnknown(SourceOpenStackController)
+	case c == nil:
+		text += "; there is no Deployment rockoon"
+	default:
+		text += fmt.Sprintf("; %s has %d of %d replicas ready", oneLine(c.Name, 40), c.Ready, c.Replicas)
+	}
+	return text
+}
+
+// lookAtController shows the OpenStack controller's Deployment and its words (mosk-facts 4.1).
+func lookAtController(s *Snapshot, _ *WorkloadLock, _ LockMessage) []string {
+	namespace, name := "osh-system", "rockoon"
+	if c := s.Controller; c != nil {
+		namespace, name = c.Namespace, c.Name
+	}
+	return []string{
+		shellCommand("kubectl", "-n", namespace, "get", "deployment", name, "-o", "wide"),
+		shellCommand("kubectl", "-n", namespace, "logs", "deployment/"+name, "-c", "nodemaintenancerequest", "--tail=50"),
+	}
+}
+
+// withdrawOwn takes back a request that was made by hand, for a release that the controller will not come to by itself.
+func withdrawOwn(b *nodeSteps) []Step {
+	if r := b.v.Request; r != nil && r.ByHand() && r.Deleting.IsZero() {
+		return []Step{Plan(b.s, Intent{Kind: IntentWithdraw, Object: r.Ref()})}
+	}
+	return nil
+}
+
+func seesDeployment(s *Snapshot, _ *WorkloadLock, _ LockMessage) string {
+	if !s.known(SourceOpenStackStatus) {
+		return "osdplst is not known: " + s.whyUnknown(SourceOpenStackStatus)
+	}
+	var parts []string
+	for _, o := range s.OpenStack {
+		text := oneLine(o.Name, 40) + " is " + textOf(oneLine(o.State, 30), "without a state")
+		if o.ControllerVersion != "" {
+			text += ", taken up by controller " + oneLine(o.ControllerVersion, 40)
+		}
+		if o.LCMProgress != "" {
+			text += ", LCM progress " + oneLine(o.LCMProgress, 20)
+		}
+		var open []string
+		for _, svc := range o.Services {
+			if svc.State != "APPLIED" {
+				open = append(open, oneLine(svc.Name, 40)+" ("+textOf(oneLine(svc.State, 20), "no state")+")")
+			}
+		}
+		if len(open) > 0 {
+			text += ", not applied: " + some(open, 6)
+		}
+		parts = append(parts, text)
+	}
+	return textOf(strings.Join(parts, "; "), "there is no OpenStackDeploymentStatus")
+}
+
+func lookAtDeployment(*Snapshot, *WorkloadLock, LockMessage) []string {
+	return []string{kubectlOpenStack("get", "osdplst"), kubectlOpenStack("get", "osdplst", "-o", "yaml"), kubectlOpenStack("get", "jobs"),
+		shellCommand("kubectl", "-n", "osh-system", "exec", "deployment/rockoon", "-c", "osdpl", "--", "helm3", "-n", namespaceOpenStack, "list", "--all")}
+}
+
+func seesHealth(s *Snapshot, _ *WorkloadLock, _ LockMessage) string {
+	if !s.known(SourceOpenStackStatus) {
+		return "osdplst is not known: " + s.whyUnknown(SourceOpenStackStatus)
+	}
+	var parts []string
+	for _, o := range s.OpenStack {
+		text := oneLine(o.Name, 40) + ": health " + textOf(oneLine(o.Health, 20), "not told")
+		if len(o.Unhealthy) > 0 {
+			text += ", not ready: " + oneLine(some(o.Unhealthy, 6), 300)
+		}
+		parts = append(parts, text)
+	}
+	return textOf(strings.Join(parts, "; "), "there is no OpenStackDeploymentStatus")
+}
+
+func lookAtHealth(*Snapshot, *WorkloadLock, LockMessage) []string {
+	return []string{kubectlOpenStack("get", "pods", "--field-selector=status.phase!=Running,status.phase!=Succeeded"), kubectlOpenStack("get", "osdplst", "-o", "yaml")}
+}
+
+// othersUnderWay are the nodes that count against the OpenStack controller's concurrency: those whose lock has inner_state
+// active (mosk-facts 4.1).
+func (s *Snapshot) othersUnderWay(but string) []NodeView {
+	var out []NodeView
+	for _, v := range s.NodeViews() {
+		if l := s.NodeLock(v.Name, ControllerOpenStack); v.Name != but && v.Node != nil && l != nil && l.InnerState == InnerActive {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func seesOthers(s *Snapshot, l *WorkloadLock, _ LockMessage) string {
+	var names []string
+	for _, v := range s.othersUnderWay(l.Node) {
+		names = append(names, v.Label+" ("+string(v.Stage)+")")
+	}
+	if len(names) == 0 {
+		return "none counts as under way any more: it begins at the controller's next look, within 60 s"
+	}
+	return "under way: " + some(names, 6)
+}
+
+func lookAtOthers(*Snapshot, *WorkloadLock, LockMessage) []string {
+	return []string{
+		shellCommand("kubectl", "get", "nodeworkloadlocks", "-o", "custom-columns=NODE:.spec.nodeName,CONTROLLER:.spec.controllerName,STATE:.status.state,INNER:.metadata.annotations.inner_state"),
+		shellCommand("kubectl", "get", "nodemaintenancerequests"),
+	}
+}
+
+// clearOthers takes the inner_state off locks of nodes of which nothing is asked: they hold a place for nothing.
+func clearOthers(b *nodeSteps) []Step {
+	var out []Step
+	if !b.s.known(SourceNodeRequests) {
+		return nil
+	}
+	for _, v := range b.s.othersUnderWay(b.v.Name) {
+		if l := b.s.NodeLock(v.Name, ControllerOpenStack); v.Request == nil && l.State() == LockActive {
+			out = append(out, Plan(b.s, Intent{Kind: IntentClearInner, Object: l.Ref()}))
+		}
+	}
+	return out
+}
+
+// quorums are the StatefulSets that cannot do without some of their nodes, by the OpenStack controller's service keys and by
+// its names for them in text U (mosk-facts 4.1).
+var quorums = map[string]string{
+	"database": "mariadb-server", "coordination": "etcd-etcd", "redis": "rfr-openstack-redis", "metric-storage": "openstack-prometheus-server",
+	"mariadb": "mariadb-server", "etcd": "etcd-etcd", "prometheus": "openstack-prometheus-server", "openvswitch-ovn": "openvswitch-ovn-db",
+}
+
+func seesBlockers(s *Snapshot, l *WorkloadLock, m LockMessage) string {
+	if !slices.Contains(m.Blockers, "compute") {
+		return ""
+	}
+	own := s.Services[s.HostOf(l.Node)]
+	if own == nil {
+		return ""
+	}
+	var names []string
+	for _, v := range s.othersUnderWay(l.Node) {
+		if svc := v.Service; svc != nil && svc.Zone != own.Zone {
+			names = append(names, v.Label+" (zone "+oneLine(svc.Zone, 40)+")")
+		}
+	}
+	if len(names) == 0 {
+		return "no compute of another zone than " + oneLine(own.Zone, 40) + " is in maintenance any more"
+	}
+	return "it is in zone " + oneLine(own.Zone, 40) + "; in maintenance are " + some(names, 6)
+}
+
+func lookAtBlockers(_ *Snapshot, _ *WorkloadLock, m LockMessage) []string {
+	var out []string
+	for _, b := range m.Blockers {
+		switch set := quorums[b]; {
+		case b == "compute":
+			out = append(out, shellCommand("openstack", "compute", "service", "list", "--service", "nova-compute"))
+		case set != "":
+			out = append(out, kubectlOpenStack("get", "statefulset", set), kubectlOpenStack("get", "pods", "-o", "wide")+" | "+shellCommand("grep", "^"+set+"-"))
+		}
+	}
+	return out
+}
+
+// moveNamed are the instances that Nova refused to move, each with the ways that are left, and more attempts.
+func moveNamed(b *nodeSteps) []Step {
+	var out []Step
+	for _, v := range b.s.InstanceViews(b.v.Name) {
+		if v.Blocks && slices.Contains(b.message.Instances, v.Instance.ID) {
+			out = append(out, b.s.instanceStep(v))
+		}
+	}
+	if len(out) > 0 && b.v.Attempts < exampleAttempts {
+		out = append(out, Plan(b.s, Intent{Kind: IntentSetAttempts, Nodes: []string{b.v.Name}, Attempts: exampleAttempts}))
+	}
+	return out
+}
+
+// seesOpenStack tells an outage that Lockstep sees too from one that only the controller sees.
+func seesOpenStack(s *Snapshot, _ *WorkloadLock, _ LockMessage) string {
+	var live, away []string
+	for _, id := range []SourceID{SourceInstances, SourceComputeServices, SourceNetworkAgents} {
+		switch ok, text := s.fresh(id); {
+		case s.Sources[id].State == SourceOff:
+		case ok:
+			live = append(live, string(id))
+		default:
+			away = append(away, text)
+		}
+	}
+	switch {
+	case len(away) > 0:
+		return "neither does it answer Lockstep: " + strings.Join(away, ", ")
+	case len(live) > 0:
+		return "it answers Lockstep now (" + strings.Join(live, ", ") + "): look at the controller's way to it, or wait for its next try"
+	}
+	return ""
+}
+
+func lookAtOpenStack(*Snapshot, *WorkloadLock, LockMessage) []string {
+	return []string{shellCommand("openstack", "token", "issue"), shellCommand("openstack", "compute", "service", "list"),
+		kubectlOpenStack("get", "pods", "-l", "application in (keystone,nova,neutron,ingress)")}
+}
+
+func seesCompute(s *Snapshot, l *WorkloadLock, _ LockMessage) string {
+	svc := s.Services[s.HostOf(l.Node)]
+	switch {
+	case !s.known(SourceComputeServices):
+		return "nova-compute is not known: " + s.whyUnknown(SourceComputeServices)
+	case svc == nil:
+		return "Nova knows no nova-compute on " + oneLine(s.HostOf(l.Node), 64)
+	}
+	return "nova-compute is " + upText(svc) + ", " + serviceText(svc)
+}
+
+func lookAtCompute(s *Snapshot, l *WorkloadLock, _ LockMessage) []string {
+	return []string{shellCommand("openstack", "compute", "service", "list", "--service", "nova-compute", "--host", s.HostOf(l.Node)),
+		kubectlOpenStack("get", "pods", "-l", "application=nova,component=compute", "--field-selector=spec.nodeName="+l.Node)}
+}
+
+// disableInstead takes the host out of scheduling in the controller's place: it does not disable what is disabled.
+func (b *nodeSteps) disableInstead() []Step {
+	if b.v.Service == nil || !b.v.Service.Enabled {
+		return nil
+	}
+	return []Step{Plan(b.s, Intent{Kind: IntentDisableCompute, Node: b.v.Name, Reason: b.s.outOfScheduling()})}
+}
+
+// restartCompute starts a nova-compute anew that does not report.
+func (b *nodeSteps) restartCompute() []Step {
+	for _, v := range b.s.DaemonViews() {
+		if v.Set.isNovaCompute() && v.on(b.v.Name) != nil && b.s.agentSilent(v.Set, b.v.Name) {
+			return []Step{Plan(b.s, Intent{Kind: IntentRestartAgent, Workload: v.Set.Namespace + "/" + v.Set.Name, Node: b.v.Name})}
+		}
+	}
+	return nil
+}
+
+func seesAgents(s *Snapshot, l *WorkloadLock, _ LockMessage) string {
+	host := s.HostOf(l.Node)
+	switch down := s.agentsDown(host); {
+	case !s.known(SourceNetworkAgents):
+		return "the agents are not known: " + s.whyUnknown(SourceNetworkAgents)
+	case len(down) > 0:
+		return "Neutron does not hear from " + some(down, 6)
+	case len(s.Agents[host]) == 0:
+		return "Neutron lists no agent on " + oneLine(host, 64)
+	}
+	return "Neutron hears from all " + count(len(s.Agents[host]), "agent") + " there now"
+}
+
+func lookAtAgents(s *Snapshot, l *WorkloadLock, _ LockMessage) []string {
+	return []string{shellCommand("openstack", "network", "agent", "list", "--host", s.HostOf(l.Node)),
+		kubectlOpenStack("get", "pods", "-l", "application in (neutron,openvswitch)", "--field-selector=spec.nodeName="+l.Node)}
+}
+
+// restartAgents starts the node's agents anew that do not report.
+func (b *nodeSteps) restartAgents() []Step {
+	return []Step{Plan(b.s, Intent{Kind: IntentRestartAgents, Node: b.v.Name})}
+}

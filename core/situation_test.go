@@ -1,0 +1,159 @@
+package core
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// whatResolves is a step that a person, or somebody who is named, can take or wait for: its title, and what it says or shows.
+type whatResolves struct {
+	title string
+	state StepState
+	says  string // in Why, Status or the commands
+}
+
+// Each text that the OpenStack controller can write (mosk-facts 4.1, A to U) is a situation with a name, a plain explanation, and
+// what resolves it: steps, or where it has to be waited for, what Lockstep sees of it and how to look.
+func TestEverySituationHasWhatResolvesIt(t *testing.T) {
+	node, cluster := ProcedureKey{Kind: ProcedureNode, Subject: "cmp-01"}, ProcedureKey{Kind: ProcedureCluster}
+	const lock = "the OpenStack controller releases its lock"
+	const begins = "the OpenStack controller begins"
+	const clusterLock = "the cluster lock of openstack is released"
+	const back = "the node returns to service"
+	leaving := func(message string) scene { sc := healthy(); sc.maintained("cmp-01", message); return sc }
+	queued := func(message string) scene {
+		sc := leaving(message)
+		sc.NodeLock("cmp-01", ControllerOpenStack).InnerState = InnerInactive
+		return sc
+	}
+	waits := func(message string) scene {
+		sc := healthy()
+		sc.update(2 * time.Hour)
+		sc.ClusterLocks[0].Message = "2026-10-14 11:59:00.000000 " + message
+		sc.OpenStack = []*OpenStackStatus{{Meta: Meta{Name: "osh-dev"}, State: "APPLYING", ControllerVersion: "1.2.3", LCMProgress: "12/18", Health: "20/21",
+			Services: []OpenStackService{{Name: "compute", State: "APPLYING"}}, Unhealthy: []string{"nova/api"}}}
+		sc.Controller = &Deployment{Meta: Meta{Name: "rockoon", Namespace: "osh-system", UID: "dep"}, Replicas: 1, Ready: 1}
+		return sc
+	}
+	returning := func(message string) scene {
+		sc := leaving(message)
+		sc.NodeRequests["cmp-01"][0].Deleting = ago(time.Minute)
+		sc.NodeLock("cmp-01", ControllerOpenStack).RawState = LockInactive
+		d := sc.daemonSet("openstack/nova-compute-default", "compute", false, "cmp-01")
+		d.Application = "nova"
+		sc.daemonSet(ovsAgents, "neutron-ovs-agent", false, "cmp-01")
+		sc.Agents["cmp-01"] = []*NetworkAgent{{ID: "a", Host: "cmp-01", Type: "Open vSwitch agent", Binary: "neutron-openvswitch-agent", AdminUp: true}}
+		sc.Services["cmp-01"].Up = false
+		return sc
+	}
+	removal := func(message string) scene {
+		sc := healthy()
+		sc.Deletions["cmp-01"] = &NodeNotice{Meta: Meta{Name: "cmp-01", UID: "ndr", Created: ago(time.Minute)}, Node: "cmp-01"}
+		sc.NodeLock("cmp-01", ControllerOpenStack).Message = "2026-10-14 11:59:00.000000 " + message
+		sc.NodeLock("cmp-01", ControllerOpenStack).NodeDeletionRequestSupported = true
+		return sc
+	}
+	for id, tt := range map[string]struct {
+		scene scene
+		key   ProcedureKey
+		want  []whatResolves
+	}{
+		"A": {waits("Current maintenancerequest 21.0.0 release does not match ours 17.4.0. Skipping handling."), cluster, []whatResolves{
+			{clusterLock, StepWaiting, "rockoon has 1 of 1 replicas ready"}, {clusterLock, StepWaiting, "get deployment rockoon"}}},
+		"B": {waits("Waitinging for cwl release is 21.0.0+25.2."), cluster, []whatResolves{{clusterLock, StepWaiting, "the lock is of release"}}},
+		"C": {waits("OpenStackDeploymentStatus controller version is not updated yet."), cluster, []whatResolves{{clusterLock, StepWaiting, "taken up by controller 1.2.3"}}},
+		"D": {waits("Waiting osdpl status APPLIED, current state is APPLYING"), cluster, []whatResolves{
+			{clusterLock, StepWaiting, "LCM progress 12/18, not applied: compute (APPLYING)"}, {clusterLock, StepWaiting, "helm3"}}},
+		"E": {waits("Waiting for all OpenStack services are healthy."), cluster, []whatResolves{{clusterLock, StepWaiting, "health 20/21, not ready: nova/api"}}},
+		"F": {func() scene {
+			sc := queued("Number of inactive NodeWorkloadLocks exceeds allowed concurrency. Deferring processing for node cmp-01")
+			sc.NodeLock("cmp-02", ControllerOpenStack).InnerState = InnerActive
+			return sc
+		}(), node, []whatResolves{{begins, StepWaiting, "under way: cmp-02"}, {"clear the inner_state of the lock of openstack on cmp-02", StepReady, "inner_state"}}},
+		"G": {func() scene {
+			sc := queued("Some services blocks nmr handling {'compute': False, 'database': False}. Deferring processing for node cmp-01")
+			sc.NodeLock("cmp-02", ControllerOpenStack).InnerState = InnerActive
+			sc.Services["cmp-02"].Zone = "az2"
+			return sc
+		}(), node, []whatResolves{{begins, StepWaiting, "in maintenance are cmp-02 (zone az2)"}, {lock, StepWaiting, "get statefulset mariadb-server"}}},
+		"H": {func() scene {
+			sc := leaving("Starting migration for " + web1)
+			sc.migrates("web-1")
+			return sc
+		}(), node, []whatResolves{{"the OpenStack controller moves the instances", StepWaiting, "live migration was started"}, {"wait for the migration of web-1", StepWaiting, "cmp-02"}}},
+		"I": {leaving("Got error while trying to migrate server " + web1 + ": HttpException: 500"), node, []whatResolves{
+			{"live-migrate web-1", StepReady, "In the way"}, {"set migration attempts 5 on cmp-01", StepReady, ""}}},
+		"J": {leaving("Some servers are still present on the host. Servers with unset maintenance action: ['" + web1 + "']"), node, []whatResolves{{"live-migrate web-1", StepReady, ""}}},
+		"K": {leaving("Retrying migrate instances from host. Cannot execute openstack commands, error: 503"), node, []whatResolves{{lock, StepWaiting, "answers Lockstep now"}, {lock, StepWaiting, "openstack token issue"}}},
+		"L": {func() scene {
+			sc := leaving("Can not disable compute service on a host to be deleted")
+			sc.Services["cmp-01"].Enabled, sc.Services["cmp-01"].DisabledReason = true, ""
+			return sc
+		}(), node, []whatResolves{{"disable nova-compute of cmp-01", StepReady, "no more instances"}, {lock, StepLater, "nova-compute is up, enabled"}}},
+		"M": {returning("Timeout waiting for compute services up on the host."), node, []whatResolves{
+			{back, StepWaiting, "nova-compute is down"}, {"restart nova-compute-default on cmp-01", StepReady, "Instances run on"}}},
+		"N": {returning("Got error while waiting services to be UP on the host. Cannot execute openstack commands, error: x"), node, []whatResolves{
+			{back, StepWaiting, "answers Lockstep now"}, {"restart nova-compute-default on cmp-01", StepReady, "Nova does not hear"}}},
+		"O": {returning("Can not bring node back to scheduling. Cannot execute openstack commands, error: x"), node, []whatResolves{{back, StepWaiting, "answers Lockstep now"}}},
+		"P": {returning("Timeout waiting for network agents on the host cmp-01."), node, []whatResolves{
+			{back, StepWaiting, "does not hear from openvswitch-agent"}, {"restart the network agents of cmp-01", StepReady, "neutron-ovs-agent"}}},
+		"Q": {returning("Got error while waiting for network agents. Cannot execute openstack commands, error: x."), node, []whatResolves{{"restart the network agents of cmp-01", StepReady, ""}}},
+		"S": {removal("Some servers {'" + web1 + "': 'ACTIVE'} are still present on host cmp-01. Blocking node removal unless they removed or migrated."), node, []whatResolves{{"live-migrate web-1", StepReady, "is to be removed"}}},
+		"U": {removal("The node cmp-01 is hard locked by mariadb."), node, []whatResolves{{"the lock of openstack lets the node go", StepWaiting, "get statefulset mariadb-server"}}},
+	} {
+		t.Run(id, func(t *testing.T) {
+			sc := tt.scene
+			sc.Write.Armed = true
+			s := sc.again().Snapshot
+			l := s.NodeLock("cmp-01", ControllerOpenStack)
+			if tt.key == cluster {
+				l = s.ClusterLocks[0]
+			}
+			m := ReadLockMessage(l.Message)
+			if m.ID != id || m.Name == "" || m.Meaning == "" || m.Remedy == "" && m.Class != MessageProgress {
+				t.Fatalf("%q is read as %q, %q: %q, %q", m.Text, m.ID, m.Name, m.Meaning, m.Remedy)
+			}
+			p, _ := s.Procedure(tt.key)
+			for _, want := range tt.want {
+				i := slices.IndexFunc(p.Steps, func(st Step) bool { return st.Title == want.title })
+				if i < 0 {
+					t.Fatalf("there is no step %q in\n%s", want.title, strings.Join(outline(p), "\n"))
+				}
+				st := p.Steps[i]
+				if all := join(st.Why, st.Status) + strings.Join(st.Commands, "\n"); st.State != want.state || !strings.Contains(all, want.says) {
+					t.Errorf("%q is %s (%s), want %s; it does not say %q:\n%s", st.Title, st.State, st.Blocker(), want.state, want.says, all)
+				}
+			}
+			seen := map[string]bool{}
+			for _, st := range p.Steps {
+				if st.ID != "" && seen[st.ID] {
+					t.Errorf("%q is there twice", st.Title)
+				}
+				seen[st.ID] = true
+			}
+		})
+	}
+}
+
+// No letter of the table is without its name, and none of the situations is of a letter that the table does not have.
+func TestTheTablesOfTextsAndSituationsFit(t *testing.T) {
+	letters := map[string]bool{}
+	for _, l := range literals {
+		letters[l.id] = true
+		if l.name == "" || l.meaning == "" {
+			t.Errorf("%s (%s) has the name %q and the meaning %q", l.id, l.pattern, l.name, l.meaning)
+		}
+	}
+	for c := 'A'; c <= 'U'; c++ {
+		if !letters[string(c)] {
+			t.Errorf("text %c is not in the table", c)
+		}
+	}
+	for id := range situations {
+		if !letters[id] {
+			t.Errorf("situation %s has no text", id)
+		}
+	}
+}
