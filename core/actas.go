@@ -12,6 +12,7 @@ type ActAs struct {
 	Controller string // spec.controllerName of its locks
 	Roles      []Role // it holds the nodes of these roles; empty: those whose Node.Played names it
 	Namespace  string // in which its pods have to be ready; empty: none are looked at
+	Absent     bool   // the operator says that the controller has no Deployment by which it could be seen to run
 	OneByOne   bool   // never more than one node at a time, whatever its role: the old rule
 }
 

@@ -30,6 +30,7 @@ func atRest() *testCloud {
 	for name := range c.annotations {
 		delete(c.annotations[name], AnnotationMigrationMode)
 	}
+	c.rockoon = &Deployment{Meta: Meta{Name: "rockoon", Namespace: "osh-system", UID: "rockoon"}}
 	c.osdpl = &OpenStackStatus{Meta: Meta{Namespace: "openstack", Name: "osh", UID: "osdplst"}, State: "APPLIED", Health: "21/21"}
 	return c
 }
@@ -132,10 +133,8 @@ func TestAPlayedControllerWaits(t *testing.T) {
 			prepare(c)
 			c.rockoon = &Deployment{Meta: Meta{Name: "rockoon", Namespace: "osh-system"}, Replicas: 1}
 		}, IntentActBegin, "cmp-1", "as soon as one is"},
-		"begin: it is switched off": {func(c *testCloud) {
-			prepare(c)
-			c.rockoon = &Deployment{Meta: Meta{Name: "rockoon", Namespace: "osh-system"}}
-		}, IntentActBegin, "cmp-1", ""},
+		"begin: its last pod goes":    {func(c *testCloud) { prepare(c); c.rockoon.Existing = 1 }, IntentActBegin, "cmp-1", "1 pod of it is there still"},
+		"begin: it is not to be seen": {func(c *testCloud) { prepare(c); c.rockoon = nil }, IntentActBegin, "cmp-1", "it may run all the same"},
 		"cluster: OpenStack is not healthy": {func(c *testCloud) {
 			c.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr"}, Kind: KindClusterMaintenanceRequest}
 			c.osdpl.Unhealthy = []string{"nova/api"}

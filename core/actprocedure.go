@@ -53,13 +53,22 @@ func (b *nodeSteps) actInstances() {
 	for _, v := range views {
 		if v.Blocks {
 			left++
-			b.add(s.instanceStep(v))
+			b.add(b.afterTakenOut(s.instanceStep(v)))
 		}
 	}
 	b.add(b.unconfirmed()...)
 	if left == 0 && s.known(SourceInstances) {
 		b.add(b.other("emptied", "no running instance is left", "", StepDone, textOf(b.safeText(views), "the host is empty")))
 	}
+}
+
+// afterTakenOut puts off what is to be done with an instance until the node was begun and its host is out of scheduling.
+func (b *nodeSteps) afterTakenOut(st Step) Step {
+	begun := b.lock != nil && b.lock.InnerState == InnerActive
+	if out := b.v.Service == nil || !b.v.Service.Enabled; (!begun || !out) && st.State == StepReady {
+		st.State, st.Status = StepLater, "once the host is out of scheduling"
+	}
+	return st
 }
 
 // actCluster are the cluster's steps of the controllers that Lockstep plays, and the locks that they lack on nodes.
@@ -87,6 +96,15 @@ func (s *Snapshot) actCluster() []Step {
 		}
 	}
 	return out
+}
+
+// playedTurn is the turn of a controller that Lockstep plays on the node; turnNone when it does not.
+func (s *Snapshot) playedTurn(controller, node string) actTurn {
+	a, played := s.actAs(controller)
+	if !played || !a.holds(s.Nodes[node]) {
+		return turnNone
+	}
+	return s.actTurn(a, node)
 }
 
 // playsOn tells whether Lockstep plays the controller on the node.

@@ -13,7 +13,7 @@ import (
 // on only when the operator says so.
 func (e *Engine) runBatch(op *operation, b Batch) {
 	atOnce := max(b.AtOnce, 1)
-	r := &batchRun{e: e, op: op, items: b.Items, told: map[int]string{}}
+	r := &batchRun{e: e, op: op, batch: b, items: b.Items, told: map[int]string{}}
 	var (
 		running sync.WaitGroup
 		slots   = make(chan struct{}, atOnce)
@@ -64,8 +64,9 @@ func (e *Engine) runBatch(op *operation, b Batch) {
 type batchRun struct {
 	e     *Engine
 	op    *operation
+	batch Batch
 	items []BatchItem
-	told  map[int]string // how items that are still to be done have changed, as the operator was told
+	told  map[int]string // how items that are still to be done have changed, as the operator was told; -1 is the request
 
 	mu     sync.Mutex
 	failed string // why it is to pause; empty while nothing failed
@@ -132,6 +133,15 @@ func (r *batchRun) obstacle(i int) string {
 	for _, g := range Plan(s, r.items[i].Intent).Guards {
 		if g.ID == guardFreshID && !g.Holds {
 			return "what is known is not fresh: " + g.Answer
+		}
+	}
+	if r.batch.Node != "" && s.known(SourceNodeRequests) {
+		if now := s.standingRequest(r.batch.Node); now != r.batch.Request && r.told[-1] != now+"." {
+			r.told[-1] = now + "."
+			if now == "" {
+				return "the maintenance request of " + s.Label(r.batch.Node) + " is gone: nobody asks for the node any more"
+			}
+			return s.Label(r.batch.Node) + " has another maintenance request than when the batch was confirmed"
 		}
 	}
 	states := r.op.snapshot().Items

@@ -152,3 +152,113 @@ func TestWhichBatchesMayGoPastFailures(t *testing.T) {
 		t.Error("a list of one has nothing to go on with")
 	}
 }
+
+// Each kind of batch stops for each of these, with nothing begun that was not begun: the gate closes, a source goes stale, an item
+// fails.
+func TestEveryKindOfBatchStopsByItself(t *testing.T) {
+	silent := func() *testCloud {
+		cloud := newTestCloud()
+		sc := newScene()
+		cloud.daemons = testDaemons{hash: "new", broken: map[string]bool{}}
+		for workload, agent := range map[string]string{ovsAgents: "neutron-openvswitch-agent", "openstack/neutron-l3-agent-default": "neutron-l3-agent"} {
+			component := map[string]string{"neutron-openvswitch-agent": "neutron-ovs-agent", "neutron-l3-agent": "l3-agent"}[agent]
+			set := sc.daemonSet(workload, component, false, "cmp-1")
+			cloud.daemons.sets = append(cloud.daemons.sets, set)
+			cloud.daemons.revisions = append(cloud.daemons.revisions, sc.DaemonRevisions[set.UID]...)
+			cloud.daemons.pods = append(cloud.daemons.pods, sc.DaemonPods[set.UID]...)
+			cloud.daemons.agents = append(cloud.daemons.agents, &NetworkAgent{ID: agent, Host: "cmp-1", Binary: agent, Type: agent, AdminUp: true})
+		}
+		cloud.agents = nil
+		return cloud
+	}
+	for kind, tt := range map[IntentKind]struct {
+		cloud  func() *testCloud
+		intent Intent
+		rests  SourceID
+		fails  string // the write that fails
+	}{
+		IntentLiveMigrateAll: {newTestCloud, Intent{Kind: IntentLiveMigrateAll, Node: "cmp-1"}, SourceInstances, "live-migrate"},
+		IntentSetMode:        {newTestCloud, Intent{Kind: IntentSetMode, Nodes: []string{"cmp-1", "cmp-2", "cmp-3"}, Mode: ModeLive}, SourceNodes, "annotate"},
+		IntentSetAttempts:    {newTestCloud, Intent{Kind: IntentSetAttempts, Nodes: []string{"cmp-1", "cmp-2", "cmp-3"}, Attempts: 5}, SourceNodes, "annotate"},
+		IntentRestartPods:    {func() *testCloud { return newTestCloud().withVRouters() }, restartAll(), SourceFabricPods, "delete-pod"},
+		IntentRestartAgents:  {silent, Intent{Kind: IntentRestartAgents, Node: "cmp-1"}, SourceNetworkAgents, "delete-pod"},
+	} {
+		for name, spoil := range map[string]func(b *bench){
+			"writing is disarmed": func(b *bench) { b.engine.Disarm() },
+			"the lease is lost":   func(b *bench) { b.cloud.mu.Lock(); b.cloud.held = false; b.cloud.mu.Unlock() },
+			"a source goes stale": func(b *bench) {
+				b.engine.Apply(Delta{Source: tt.rests, State: SourceStale, Err: &APIError{Kind: ErrUnreachable, Call: "list"}, At: time.Now()})
+				b.engine.call(b.engine.drain)
+			},
+			"the first fails": func(b *bench) {
+				b.cloud.mu.Lock()
+				b.cloud.fail[tt.fails] = &APIError{Kind: ErrForbidden, Call: tt.fails, Message: "no right"}
+				b.cloud.mu.Unlock()
+			},
+		} {
+			t.Run(string(kind)+", "+name, func(t *testing.T) {
+				b := newBench(t, t.TempDir(), tt.cloud())
+				defer b.end()
+				b.arm()
+				once := false
+				b.cloud.onWrite = func(string) {
+					if !once {
+						once = true
+						spoil(b)
+					}
+				}
+				step := Plan(b.engine.Snapshot(), tt.intent)
+				if items := len(step.Change.(Batch).Items); items < 2 {
+					t.Fatalf("it is a list of %d", items)
+				}
+				g, err := b.engine.Grant(step, step.Type)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := b.execute(g); err != nil {
+					t.Fatal(err)
+				}
+				op := b.await(g.ID, func(op Operation) bool {
+					if kind == IntentRestartAgents && name != "a source goes stale" && op.Items[0].State == OperationVerifying { // its agent reports again
+						b.cloud.mu.Lock()
+						for _, a := range b.cloud.daemons.agents {
+							a.Alive, a.Heartbeat = strings.HasPrefix(op.Items[0].Label, a.Binary), worldTime.Add(time.Minute)
+						}
+						b.cloud.mu.Unlock()
+						b.sync()
+					}
+					return op.State == OperationPaused
+				})
+				if !op.Items[0].State.Ended() || op.Items[1].State != OperationQueued {
+					t.Errorf("it paused as %q with %v", op.Text, itemStates(op))
+				}
+				if got := b.cloud.written(); len(got) != 1 {
+					t.Errorf("the servers received %q", got)
+				}
+				if kind == IntentLiveMigrateAll && name == "the first fails" && op.Items[0].State != OperationFailed {
+					t.Errorf("the failure does not stay: %+v", op.Items[0])
+				}
+			})
+		}
+	}
+}
+
+// The request for which a node is emptied is withdrawn: the batch pauses, for nobody needs the node empty any more; it goes on
+// when the operator says so.
+func TestBatchPausesWhenTheRequestIsWithdrawn(t *testing.T) {
+	b, id, finish := movesHeld(t)
+	defer b.end()
+	b.cloud.mu.Lock()
+	delete(b.cloud.requests, "cmp-1")
+	b.cloud.mu.Unlock()
+	b.sync()
+	finish()
+	op := b.await(id, func(op Operation) bool { return op.State == OperationPaused })
+	if want := []OperationState{OperationDone, OperationQueued, OperationQueued}; !slices.Equal(itemStates(op), want) || !strings.Contains(op.Text, "nobody asks for the node any more") {
+		t.Errorf("it paused as %q with %v", op.Text, itemStates(op))
+	}
+	resume(b, id)
+	if op := b.awaitEnd(id); op.State != OperationDone {
+		t.Errorf("it ended as %s: %s, %v", op.State, op.Text, itemStates(op))
+	}
+}

@@ -2,8 +2,9 @@ package core
 
 // leftInner offers to clear an inner_state that was left behind.
 func (b *nodeSteps) leftInner() {
-	if b.lock == nil || b.lock.InnerState != InnerActive || b.lock.State() != LockActive || !b.s.known(SourceNodeRequests) {
-		return
+	if b.lock == nil || b.lock.InnerState != InnerActive || b.lock.State() != LockActive || !b.s.known(SourceNodeRequests) ||
+		b.s.playsOn(ControllerOpenStack, b.v.Name) {
+		return // where it is played, the work is ended by its own step
 	}
 	b.add(Plan(b.s, Intent{Kind: IntentClearInner, Object: b.lock.Ref()}))
 }

@@ -83,7 +83,9 @@ type RequestReboot struct {
 type Batch struct {
 	Items        []BatchItem
 	AtOnce       int
-	PastFailures bool // go on with the next when one fails, instead of pausing; a lost answer pauses all the same
+	Node         string // the node that it empties; empty for other batches
+	Request      string // UID of the node's maintenance request on which it was confirmed; empty: there was none
+	PastFailures bool   // go on with the next when one fails, instead of pausing; a lost answer pauses all the same
 }
 
 // BatchItem is one change of a Batch.

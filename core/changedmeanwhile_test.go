@@ -202,3 +202,53 @@ func TestRestoringSkipIsAsCarefulAsSettingIt(t *testing.T) {
 		t.Errorf("restoring live: risk %v, typed %q", back.Risk, back.Type)
 	}
 }
+
+// An owner who asked to be told between the last look and the write is heard: the instance is read once more, tags and all.
+func TestTheOwnerIsHeardRightBeforeTheWrite(t *testing.T) {
+	for name, change := range map[string]func(in *Instance){
+		"a tag":      func(in *Instance) { in.Tags = []string{TagMaintenanceAction + "notify"} },
+		"the guest":  func(in *Instance) { in.Power = PowerShutdown },
+		"its status": func(in *Instance) { in.Status = "PAUSED" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			cloud := newTestCloud()
+			b := newBench(t, t.TempDir(), cloud)
+			defer b.end()
+			b.arm()
+			cloud.mu.Lock()
+			change(cloud.instances["id-web-1"])
+			cloud.mu.Unlock()
+			id, err := b.confirm(liveMigrate("web-1"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if op := b.awaitEnd(id); op.State != OperationFailed {
+				t.Errorf("it ended as %s: %s", op.State, op.Text)
+			}
+			if got := cloud.written(); len(got) > 0 {
+				t.Errorf("the cloud received %q", got)
+			}
+		})
+	}
+}
+
+// A mode that the server refused is nobody's: neither now nor after a restart is it offered to be taken back.
+func TestARefusedModeIsNotRememberedAsOurs(t *testing.T) {
+	dir, cloud := t.TempDir(), newTestCloud()
+	cloud.fail["annotate"] = &APIError{Kind: ErrServer, Call: "annotate", Message: "out of order", Status: 500}
+	b := newBench(t, dir, cloud)
+	b.arm()
+	id, err := b.confirm(Intent{Kind: IntentSetMode, Nodes: []string{"cmp-1"}, Mode: ModeLive})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if op := b.awaitEnd(id); op.State != OperationFailed {
+		t.Fatalf("it ended as %s: %s", op.State, op.Text)
+	}
+	b.end()
+	b = newBench(t, dir, cloud)
+	defer b.end()
+	if got := b.engine.Snapshot().History.Changes; len(got) > 0 {
+		t.Errorf("after a restart it has %+v", got)
+	}
+}

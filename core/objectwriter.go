@@ -36,7 +36,7 @@ func (e *Engine) objectWriter(step Step, c Change) *objectWriter {
 	switch c := c.(type) {
 	case SetLock:
 		w.from, w.to = "state "+textOf(oneLine(string(c.Was), 40), "(not set)"), c.To.String()
-		w.before = e.releaseCheck(step)
+		w.before = e.actCheck(step)
 		w.do = func(ctx context.Context) error { return k.SetLock(ctx, c.Lock, c.Was, c.To, false) }
 		w.look = func(ctx context.Context) outcome {
 			l, err := k.Lock(ctx, c.Lock)
@@ -46,7 +46,7 @@ func (e *Engine) objectWriter(step Step, c Change) *objectWriter {
 			return seen(l.RawState == c.To.State, "the lock says "+textOf(oneLine(string(l.RawState), 40), "no state"))
 		}
 	case SetInnerState:
-		w.before = e.beginCheck(step)
+		w.before = e.actCheck(step)
 		w.from, w.to = innerText(c.Was), innerText(c.To)
 		w.do = func(ctx context.Context) error { return k.SetInnerState(ctx, c.Lock, c.Was, c.To, false) }
 		w.look = func(ctx context.Context) outcome {
@@ -144,74 +144,4 @@ func requestText(scope Scope, release string) string {
 		text += ", release " + oneLine(release, 60)
 	}
 	return text
-}
-
-// releaseCheck is what is asked right before a played controller releases a lock or takes it back: of Nova, whether the host is
-// empty, and of Kubernetes, whether the controller's pods are ready. It is nil for all other steps.
-func (e *Engine) releaseCheck(step Step) func(context.Context) error {
-	release := step.Intent.Kind == IntentActRelease
-	if !release && step.Intent.Kind != IntentActRearm {
-		return nil
-	}
-	s := e.Snapshot()
-	a, played := s.actAs(step.Intent.Controller)
-	node := step.Intent.Node
-	var request *Ref
-	if r := s.ClusterRequest(); node == "" && r != nil {
-		request = ptr(r.Ref())
-	} else if r := s.NodeRequest(node); node != "" && r != nil {
-		request = ptr(r.Ref())
-	}
-	return func(ctx context.Context) error {
-		if release && request != nil {
-			// It can have been withdrawn since: then LCM is not there to take the node.
-			if r, err := e.cfg.Kubernetes.Request(ctx, *request); err != nil {
-				return err
-			} else if !r.Deleting.IsZero() {
-				return refuse("the request is being removed")
-			}
-		}
-		switch {
-		case !played:
-			return refuse("Lockstep does not play %s", step.Intent.Controller)
-		case release && node != "" && s.movesInstances(a, node):
-			return e.hostIsSafe(ctx, node)
-		case a.Namespace == "" || release == (node != ""):
-			return nil // healthy pods let the cluster go, and take a node back
-		}
-		pods, err := e.cfg.Kubernetes.NotReadyPods(ctx, a.Namespace, node)
-		if err != nil {
-			return err
-		}
-		if len(pods) > 0 {
-			return refuse("pods in %s are not ready: %s", a.Namespace, clip(some(pods, 6), 300))
-		}
-		return nil
-	}
-}
-
-// beginCheck asks the server itself, right before a played controller begins on a node, whether the rule of how many are worked
-// on still holds: what is known can be older than the last beginning. It is nil for all other steps.
-func (e *Engine) beginCheck(step Step) func(context.Context) error {
-	if step.Intent.Kind != IntentActBegin {
-		return nil
-	}
-	return func(ctx context.Context) error {
-		locks, err := e.cfg.Kubernetes.NodeLocks(ctx)
-		if err != nil {
-			return err
-		}
-		s := e.Snapshot().copyFacts()
-		s.NodeLocks = map[string][]*WorkloadLock{}
-		for _, l := range locks {
-			s.NodeLocks[l.Node] = append(s.NodeLocks[l.Node], l)
-		}
-		s.Operations = nil // this one is among them
-		for _, g := range Plan(s, step.Intent).Guards {
-			if (g.ID == guardConcurrencyID || g.ID == guardZoneID) && !g.Holds {
-				return refuse("%s: %s", g.Text, g.Answer)
-			}
-		}
-		return nil
-	}
 }

@@ -247,7 +247,7 @@ func replay(past []Record) History {
 				locks[r.Object.UID] = LockRecord{State: LockState(r.To), Since: Since{At: r.At, Exact: r.Exact}}
 			}
 		case RecordVerified:
-			if r.Change != nil && r.Object != nil {
+			if r.Change != nil && r.Object != nil && (r.State == string(OperationDone) || r.State == string(OperationUnknown)) {
 				noteChange(h.Changes, r.Object.UID, *r.Change)
 			}
 			if r.Override != nil {

@@ -30,7 +30,7 @@ func (e *Engine) perform(op *operation, item int, step Step, c Change) (Operatio
 	var tags *TagChange
 	end := func(state OperationState, text string, change *AnnotationChange) (OperationState, string) {
 		r := base
-		r.Kind, r.State, r.Change = RecordVerified, string(state), change
+		r.Kind, r.State = RecordVerified, string(state)
 		if state == OperationDone {
 			r.Override = override
 		}
@@ -47,8 +47,8 @@ func (e *Engine) perform(op *operation, item int, step Step, c Change) (Operatio
 				e.history.Tags = changes
 			})
 		}
-		e.record(r, true)
-		if change != nil && state == OperationDone {
+		if change != nil && (state == OperationDone || state == OperationUnknown) { // as with tags
+			r.Change = change
 			e.call(func() {
 				changes := map[string]AnnotationChange{}
 				for k, v := range e.history.Changes {
@@ -58,6 +58,7 @@ func (e *Engine) perform(op *operation, item int, step Step, c Change) (Operatio
 				e.history.Changes = changes
 			})
 		}
+		e.record(r, true)
 		if r.Override != nil {
 			e.call(func() { e.history.Overrides = withOverride(e.history.Overrides, *r.Override) })
 		}

@@ -17,10 +17,8 @@ func (p *planner) act() {
 	}
 	p.step.Node, p.step.Label = node, label
 	l := s.clusterLock(p.i.Controller)
-	sources := []SourceID{SourceClusterLocks, SourceClusterRequests}
 	if node != "" {
 		l = s.NodeLock(node, p.i.Controller)
-		sources = []SourceID{SourceNodes, SourceNodeLocks, SourceNodeRequests}
 	}
 	target := Ref{Kind: KindClusterWorkloadLock, Name: p.actLockName()}
 	if node != "" {
@@ -34,15 +32,7 @@ func (p *planner) act() {
 		p.step.ID = string(p.i.Kind) + "/" + p.i.Controller + "/" + node
 	}
 	p.step.Title = actTitles[p.i.Kind] + " " + label
-	switch p.i.Kind {
-	case IntentActOutOfScheduling, IntentActIntoScheduling:
-		sources = append(sources, SourceComputeServices)
-	case IntentActRelease, IntentActRearm:
-		if node != "" && s.movesInstances(a, node) {
-			sources = append(sources, SourceComputeServices, SourceInstances, SourceMigrations)
-		}
-	}
-	p.common(sources, s.busyOn(node))
+	p.common(s.actSources(p.i, a), s.busyOn(node))
 	p.guard(Guard{ID: "played", Text: "Lockstep plays " + who, Holds: played, Answer: "as you said at its start", Remedy: "start it with --act-as " + who})
 	if !played {
 		return
@@ -103,6 +93,45 @@ func (p *planner) act() {
 	}
 }
 
+// actSources are what the step of a played controller rests on: all that its guards read has to be fresh.
+func (s *Snapshot) actSources(i Intent, a ActAs) []SourceID {
+	out := []SourceID{SourceClusterLocks, SourceClusterRequests}
+	if i.Node != "" {
+		out = []SourceID{SourceNodes, SourceNodeLocks, SourceNodeRequests}
+	}
+	if i.Node != "" && a.Namespace == podsNamespace && (i.Kind == IntentActIntoScheduling || i.Kind == IntentActRearm) {
+		out = append(out, SourceNodePods)
+	}
+	if a.Controller != ControllerOpenStack {
+		return out
+	}
+	out = append(out, SourceOpenStackController) // whether it runs itself
+	compute := i.Node != "" && s.maintenanceOf(i.Node).compute
+	switch i.Kind {
+	case IntentActRelease:
+		switch {
+		case i.Node == "":
+			out = append(out, SourceOpenStackStatus)
+		case s.movesInstances(a, i.Node):
+			out = append(out, SourceComputeServices, SourceInstances, SourceMigrations)
+		case compute:
+			out = append(out, SourceComputeServices)
+		}
+	case IntentActBegin, IntentActOutOfScheduling, IntentActFinish:
+		if compute {
+			out = append(out, SourceComputeServices)
+		}
+	case IntentActIntoScheduling, IntentActRearm:
+		if compute {
+			out = append(out, SourceComputeServices)
+		}
+		if i.Node != "" {
+			out = append(out, SourceNetworkAgents)
+		}
+	}
+	return out
+}
+
 var actTitles = map[IntentKind]string{
 	IntentActCreateLock:      "make the lock on",
 	IntentActBegin:           "begin to prepare",
@@ -133,14 +162,20 @@ func (s *Snapshot) guardNobodyElse(a ActAs) Guard {
 	case !s.known(SourceOpenStackController):
 		g.Holds, g.Answer = false, "not known: "+s.whyUnknown(SourceOpenStackController)
 		g.Remedy = "see the Deployment rockoon first"
+	case c == nil && a.Absent:
+		g.Answer = "it has no Deployment rockoon in osh-system, as you said"
 	case c == nil:
-		g.Answer = "it has no Deployment"
+		g.Holds, g.Answer = false, "there is no Deployment rockoon in osh-system: where it goes by another name it may run all the same"
+		g.Remedy = "look: kubectl get deployments --all-namespaces; where none is there, say so: controllers.openstack.absent in the configuration"
 	case c.Ready > 0:
 		g.Holds, g.Answer = false, fmt.Sprintf("%d of %d replicas are ready", c.Ready, c.Replicas)
 		g.Remedy = shellCommand("kubectl", "-n", c.Namespace, "scale", "deployment", c.Name, "--replicas=0")
 	case c.Replicas > 0:
 		g.Holds, g.Answer = false, "none of its replicas is ready now; it begins as soon as one is"
 		g.Remedy = shellCommand("kubectl", "-n", c.Namespace, "scale", "deployment", c.Name, "--replicas=0")
+	case c.Existing > 0:
+		g.Holds, g.Answer = false, count(c.Existing, "pod")+" of it "+verb(c.Existing, "is", "are")+" there still"
+		g.Remedy = "wait until they are gone"
 	default:
 		g.Answer = "its Deployment is scaled to 0"
 	}

@@ -74,6 +74,9 @@ func (p *planner) liveMigrateAll() {
 	p.step.Then = join(pauseText(p.i), "Each is planned again right before it is moved.")
 	p.step.Undo = "migrate them again, once the node is back"
 	p.guard(s.guardHostKnown(n))
+	if s.playedTurn(ControllerOpenStack, name) == turnPrepare {
+		p.guardTakenOut(name)
+	}
 	p.guard(Guard{ID: "something", Text: "there is something to move", Holds: len(movable) > 0, Answer: count(len(movable), "instance"),
 		Remedy: "look at the instances one by one"})
 	host := s.HostOf(name)
@@ -102,12 +105,42 @@ func (p *planner) liveMigrateAll() {
 	}
 	p.guardEach(steps)
 	if len(items) > 0 {
-		p.step.Change = Batch{Items: items, AtOnce: atOnce, PastFailures: p.i.PastFailures}
+		p.step.Change = Batch{Items: items, AtOnce: atOnce, Node: name, Request: s.standingRequest(name), PastFailures: p.i.PastFailures}
+	}
+	if p.step.State == StepLater {
+		return // its status says when
 	}
 	p.step.Status = count(len(movable), "instance") + " to move"
 	if len(others) > 0 {
 		p.step.Status += fmt.Sprintf(", %d left out", len(others))
 	}
+}
+
+// guardTakenOut holds when a node of the played OpenStack controller's was begun and is out of scheduling: the rule of how many
+// nodes are worked on counts from the beginning, and what is moved away must not be followed by what is new.
+func (p *planner) guardTakenOut(name string) {
+	s := p.s
+	l := s.NodeLock(name, ControllerOpenStack)
+	svc := s.Services[s.HostOf(name)]
+	g := Guard{ID: "taken-out", Text: "the work on the node was begun, and its host is out of scheduling", Holds: true, Answer: "it is", Remedy: "do the steps before it first"}
+	switch {
+	case l == nil || l.InnerState != InnerActive:
+		g.Holds, g.Answer = false, "it was not begun"
+	case svc != nil && svc.Enabled:
+		g.Holds, g.Answer = false, "nova-compute is "+serviceText(svc)
+	}
+	if !g.Holds {
+		p.step.State, p.step.Status = StepLater, "once the host is out of scheduling"
+	}
+	p.guard(g)
+}
+
+// standingRequest is the UID of the node's maintenance request; empty when there is none that is not being removed.
+func (s *Snapshot) standingRequest(node string) string {
+	if r := s.NodeRequest(node); r != nil && r.Deleting.IsZero() {
+		return r.UID
+	}
+	return ""
 }
 
 // MayGoPast tells whether the operator may have the step's batch go on past failures: where its items have nothing to do

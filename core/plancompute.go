@@ -15,6 +15,9 @@ func (p *planner) computeService(verb string) *ComputeService {
 	sources := []SourceID{SourceComputeServices}
 	if svc != nil && svc.DisabledReason == DisabledReasonMaintenance {
 		sources = append(sources, SourceNodeRequests)
+		if s.playsOn(ControllerOpenStack, name) {
+			sources = append(sources, SourceNodeLocks)
+		}
 	}
 	if svc == nil {
 		p.identify(Ref{Kind: KindComputeService, Name: host})
@@ -84,6 +87,10 @@ func (p *planner) enableCompute() {
 		own.Remedy = "wait until its NodeMaintenanceRequest is gone"
 	}
 	p.guard(own)
+	if turn := p.s.playedTurn(ControllerOpenStack, p.i.Node); turn != turnNone && turn != turnCreate && svc.DisabledReason == DisabledReasonMaintenance {
+		p.guard(Guard{ID: "not-played", Text: "it is not Lockstep's own turn, as the OpenStack controller", Answer: turnTexts[turn],
+			Remedy: "put it back into scheduling by the node's own step, which looks at its pods and agents first"})
+	}
 	p.step.Why = "The scheduler puts instances on the host again."
 	p.step.Then = "New and migrated instances can come to the host from now on."
 	if svc.Enabled {

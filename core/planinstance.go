@@ -188,13 +188,29 @@ func (p *planner) instanceAction() {
 
 // instanceFacts are what a step on the instance rests on.
 func (p *planner) instanceFacts(in *Instance) {
-	p.fact("uid", in.ID)
-	p.fact("host", in.Host)
-	p.fact("status", in.Status)
-	p.fact("task", in.TaskState)
-	p.fact("vm state", in.VMState)
-	p.fact("power", in.Power.String())
-	p.fact("tags", strings.Join(actionTags(in), " ")) // the owner's word
+	for _, f := range instanceBasis(in) {
+		p.fact(f.Name, f.Value)
+	}
+}
+
+// instanceBasis are the facts on which a step on the instance rests, its owner's word among them.
+func instanceBasis(in *Instance) []Fact {
+	return []Fact{
+		{"uid", in.ID}, {"host", in.Host}, {"status", in.Status}, {"task", in.TaskState}, {"vm state", in.VMState}, {"power", in.Power.String()},
+		{"tags", strings.Join(actionTags(in), " ")},
+	}
+}
+
+// changedFrom is how the instance is not as a step's basis says; empty when it is.
+func changedFrom(basis []Fact, in *Instance) string {
+	var out []string
+	for _, now := range instanceBasis(in) {
+		i := slices.IndexFunc(basis, func(f Fact) bool { return f.Name == now.Name })
+		if i >= 0 && basis[i].Value != now.Value {
+			out = append(out, now.Name+": "+quoteFact(basis[i].Value)+" → "+quoteFact(now.Value))
+		}
+	}
+	return strings.Join(out, "; ")
 }
 
 // instanceStatus is how it is with the instance, short.

@@ -55,15 +55,18 @@ func (p *planner) lock(sources ...SourceID) *WorkloadLock {
 	return l
 }
 
+// requestFactName is the name of the fact by which a step rests on a request.
+const requestFactName = "request"
+
 // requestFact is the request on which a step rests, and whether it is being removed.
 func (p *planner) requestFact(r *MaintenanceRequest) {
 	switch {
 	case r == nil:
-		p.fact("request", "")
+		p.fact(requestFactName, "")
 	case r.Deleting.IsZero():
-		p.fact("request", r.UID)
+		p.fact(requestFactName, r.UID)
 	default:
-		p.fact("request", r.UID+", being removed")
+		p.fact(requestFactName, r.UID+", being removed")
 	}
 }
 
@@ -238,6 +241,9 @@ func (p *planner) clearInner() {
 		asked.Answer = "not known: " + s.whyUnknown(SourceNodeRequests)
 	}
 	p.guard(asked)
+	if s.playsOn(ControllerOpenStack, l.Node) {
+		p.guard(Guard{ID: "not-played", Text: "Lockstep does not play the OpenStack controller", Answer: "it does", Remedy: "end the work by the node's own step, which looks at its nova-compute first"})
+	}
 	p.guard(Guard{ID: "held", Text: "the lock is active: the maintenance is over", Holds: l.State() == LockActive, Answer: "it is " + oneLine(string(l.State()), 40),
 		Remedy: "the controller still has to take the node back: see to what it waits for"})
 	p.step.Why = "The OpenStack controller counts this annotation against its concurrency. Nothing goes on on " + oneLine(s.Label(l.Node), 64) + ", and all nodes that wait for it wait for nothing."

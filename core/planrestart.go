@@ -191,6 +191,9 @@ func (p *planner) daemon(v DaemonView, ok bool, node string) bool {
 	namespace, name, _ := strings.Cut(p.i.Workload, "/")
 	sets, revisions, pods := daemonSources(namespace)
 	sources := []SourceID{SourceNodes, SourceNodeRequests}
+	if p.i.Kind != IntentRestartAgent {
+		sources = append(sources, SourceClusterRequests)
+	}
 	if sets != "" {
 		sources = append(sources, sets, revisions, pods)
 	}
@@ -304,7 +307,10 @@ func (p *planner) guardAtRest(node string) {
 	}
 	p.guard(g)
 	over := Guard{ID: "no-update", Text: "no update runs", Holds: true, Answer: "none", Remedy: "wait for its end: the controllers restart what they restart when its node returns"}
-	if r := p.s.updateRequest(); r != nil {
+	switch r := p.s.updateRequest(); {
+	case !p.s.known(SourceClusterRequests):
+		over.Holds, over.Answer, over.Remedy = false, "not known: "+p.s.whyUnknown(SourceClusterRequests), "mend the source"
+	case r != nil:
 		over.Holds, over.Answer = false, "since "+clockText(r.Created)
 	}
 	p.guard(over)

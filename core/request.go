@@ -77,6 +77,7 @@ type OpenStackService struct {
 type Deployment struct {
 	Meta
 	Replicas int // spec.replicas
+	Existing int // status.replicas: pods that are there, ready or not
 	Ready    int // status.readyReplicas
 	Image    string
 }

@@ -38,7 +38,7 @@ func (e *Engine) writerFor(step Step, c Change) (writer, error) {
 		if e.cfg.OpenStack == nil {
 			return nil, refuse("there is no OpenStack API to write to")
 		}
-		return &instanceWriter{nova: e.cfg.OpenStack, change: c, now: e.cfg.Clock, settle: e.cfg.Settle,
+		return &instanceWriter{nova: e.cfg.OpenStack, change: c, basis: step.Basis, now: e.cfg.Clock, settle: e.cfg.Settle,
 			label: func(host string) string { return e.Snapshot().hostLabel(host) }}, nil
 	case SetMaintenanceTags:
 		if e.cfg.OpenStack == nil {
@@ -49,7 +49,7 @@ func (e *Engine) writerFor(step Step, c Change) (writer, error) {
 		if e.cfg.OpenStack == nil {
 			return nil, refuse("there is no OpenStack API to write to")
 		}
-		return &serviceWriter{nova: e.cfg.OpenStack, change: c}, nil
+		return &serviceWriter{nova: e.cfg.OpenStack, change: c, before: e.actCheck(step)}, nil
 	case SetLock, SetInnerState, CreateLock, CreateRequest, DeleteObject, RemoveFinalizer:
 		if e.cfg.Kubernetes == nil {
 			return nil, refuse("there is no Kubernetes API to write to")
@@ -143,9 +143,15 @@ func textOr(v *string, or string) string {
 type serviceWriter struct {
 	nova   OpenStackWriter
 	change SetComputeService
+	before func(context.Context) error // what else has to hold; may be nil
 }
 
 func (w *serviceWriter) check(ctx context.Context) error {
+	if w.before != nil {
+		if err := w.before(ctx); err != nil {
+			return err
+		}
+	}
 	svc, err := w.nova.ComputeService(ctx, w.change.Service.Name)
 	if err != nil {
 		return err
@@ -193,6 +199,7 @@ func serviceText(s *ComputeService) string {
 type instanceWriter struct {
 	nova   OpenStackWriter
 	change InstanceAction
+	basis  []Fact // of the step
 	now    func() time.Time
 	settle time.Duration
 	label  func(host string) string // what people call the host's node
@@ -226,6 +233,9 @@ func (w *instanceWriter) check(ctx context.Context) error {
 		return refuse("%s is busy: %s", in.Name, in.TaskState)
 	case instanceRules[w.change.Do].runs && in.Power != PowerRunning:
 		return refuse("the guest of %s does not run now: power state %s", in.Name, in.Power)
+	}
+	if changed := changedFrom(w.basis, in); changed != "" { // its owner's tag above all
+		return refuse("%s has changed: %s", in.Name, changed)
 	}
 	if instanceRules[w.change.Do].dead {
 		if err := w.hostIsDead(ctx, in.Host); err != nil {

@@ -60,6 +60,7 @@ func deploymentFrom(u *unstructured.Unstructured) core.Object {
 	if n, ok := o.at("spec").number("replicas"); ok {
 		d.Replicas = n
 	}
+	d.Existing, _ = o.at("status").number("replicas")
 	d.Ready, _ = o.at("status").number("readyReplicas")
 	if containers := o.at("spec", "template", "spec").objects("containers"); len(containers) > 0 {
 		d.Image = containers[0].text("image")

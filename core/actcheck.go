@@ -1,0 +1,162 @@
+package core
+
+import (
+	"context"
+	"slices"
+)
+
+// actCheck is what is asked of the servers themselves right before a step of a played controller: what is known can be older
+// than the last change. It is nil for all other steps.
+func (e *Engine) actCheck(step Step) func(context.Context) error {
+	checks := actChecks[step.Intent.Kind]
+	if checks == nil {
+		return nil
+	}
+	return func(ctx context.Context) error {
+		s := e.Snapshot()
+		a, played := s.actAs(step.Intent.Controller)
+		if !played {
+			return refuse("Lockstep does not play %s", step.Intent.Controller)
+		}
+		for _, check := range checks {
+			if err := check(actCheckAt{e, s, a, step}, ctx); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// actCheckAt is the step that is checked, and what is known.
+type actCheckAt struct {
+	e    *Engine
+	s    *Snapshot
+	a    ActAs
+	step Step
+}
+
+// actChecks are the checks of each kind of step, in order.
+var actChecks = map[IntentKind][]func(actCheckAt, context.Context) error{
+	IntentActBegin:           {actCheckAt.requestStands, actCheckAt.withinTheRule},
+	IntentActOutOfScheduling: {actCheckAt.requestStands},
+	IntentActRelease:         {actCheckAt.requestStands, actCheckAt.outOfScheduling, actCheckAt.hostEmpty, actCheckAt.clusterPodsReady},
+	IntentActIntoScheduling:  {actCheckAt.nodePodsReady, actCheckAt.computeUp},
+	IntentActRearm:           {actCheckAt.nodePodsReady, actCheckAt.backInScheduling},
+}
+
+// requestStands asks whether the request on which the step was granted is still there: without it LCM is not there to take the
+// node, and a lock that is released then lets LCM go on at once when it asks the next time.
+func (c actCheckAt) requestStands(ctx context.Context) error {
+	node := c.step.Intent.Node
+	r := c.s.ClusterRequest()
+	if node != "" {
+		r = c.s.NodeRequest(node)
+	}
+	i := slices.IndexFunc(c.step.Basis, func(f Fact) bool { return f.Name == requestFactName })
+	if r == nil || i < 0 || c.step.Basis[i].Value != r.UID {
+		return refuse("nobody asks for it any more by the request that was there")
+	}
+	now, err := c.e.cfg.Kubernetes.Request(ctx, r.Ref())
+	switch {
+	case err != nil && isGone(err):
+		return refuse("the request is gone: %v", err)
+	case err != nil:
+		return err
+	case !now.Deleting.IsZero():
+		return refuse("the request is being removed")
+	}
+	return nil
+}
+
+// withinTheRule asks for all locks, whether the rule of how many nodes are worked on still holds.
+func (c actCheckAt) withinTheRule(ctx context.Context) error {
+	locks, err := c.e.cfg.Kubernetes.NodeLocks(ctx)
+	if err != nil {
+		return err
+	}
+	s := c.s.copyFacts()
+	s.NodeLocks = map[string][]*WorkloadLock{}
+	for _, l := range locks {
+		s.NodeLocks[l.Node] = append(s.NodeLocks[l.Node], l)
+	}
+	s.Operations = nil // this one is among them
+	for _, g := range Plan(s, c.step.Intent).Guards {
+		if (g.ID == guardConcurrencyID || g.ID == guardZoneID) && !g.Holds {
+			return refuse("%s: %s", g.Text, g.Answer)
+		}
+	}
+	return nil
+}
+
+// compute is the node's nova-compute as Nova itself shows it now; nil where the step has nothing to do with one.
+func (c actCheckAt) compute(ctx context.Context) (*ComputeService, error) {
+	node := c.step.Intent.Node
+	if node == "" || c.a.Controller != ControllerOpenStack || !c.s.maintenanceOf(node).compute || c.s.Services[c.s.HostOf(node)] == nil {
+		return nil, nil
+	}
+	if c.e.cfg.OpenStack == nil {
+		return nil, refuse("Nova cannot be asked")
+	}
+	return c.e.cfg.OpenStack.ComputeService(ctx, c.s.HostOf(node))
+}
+
+func (c actCheckAt) outOfScheduling(ctx context.Context) error {
+	svc, err := c.compute(ctx)
+	if err == nil && svc != nil && svc.Enabled {
+		err = refuse("nova-compute of %s is enabled again: the scheduler may put instances on it", c.s.Label(c.step.Intent.Node))
+	}
+	return err
+}
+
+func (c actCheckAt) computeUp(ctx context.Context) error {
+	svc, err := c.compute(ctx)
+	if err == nil && svc != nil && (!svc.Up || svc.ForcedDown) {
+		err = refuse("nova-compute of %s is %s now", c.s.Label(c.step.Intent.Node), upText(svc))
+	}
+	return err
+}
+
+func (c actCheckAt) backInScheduling(ctx context.Context) error {
+	svc, err := c.compute(ctx)
+	if err == nil && svc != nil && !svc.Enabled && svc.DisabledReason == DisabledReasonMaintenance {
+		err = refuse("nova-compute of %s is %s", c.s.Label(c.step.Intent.Node), serviceText(svc))
+	}
+	return err
+}
+
+func (c actCheckAt) hostEmpty(ctx context.Context) error {
+	if node := c.step.Intent.Node; node != "" && c.s.movesInstances(c.a, node) {
+		return c.e.hostIsSafe(ctx, node)
+	}
+	return nil
+}
+
+// clusterPodsReady asks for the pods of the whole controller before its cluster lock goes.
+func (c actCheckAt) clusterPodsReady(ctx context.Context) error {
+	if c.step.Intent.Node != "" {
+		return nil
+	}
+	return c.podsReady(ctx, "")
+}
+
+// nodePodsReady asks for the controller's pods on the node before it is taken back.
+func (c actCheckAt) nodePodsReady(ctx context.Context) error {
+	if c.step.Intent.Node == "" {
+		return nil
+	}
+	return c.podsReady(ctx, c.step.Intent.Node)
+}
+
+func (c actCheckAt) podsReady(ctx context.Context, node string) error {
+	if c.a.Namespace == "" {
+		return nil
+	}
+	pods, err := c.e.cfg.Kubernetes.NotReadyPods(ctx, c.a.Namespace, node)
+	if err != nil {
+		return err
+	}
+	if len(pods) > 0 {
+		return refuse("pods in %s are not ready: %s", c.a.Namespace, clip(some(pods, 6), 300))
+	}
+	return nil
+}

@@ -1,0 +1,189 @@
+package core
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The states of a test cloud in which a played controller can do each of its steps on cmp-1.
+var actScenes = map[IntentKind]func(c *testCloud){
+	IntentActBegin: func(c *testCloud) {
+		c.requests["cmp-1"] = &MaintenanceRequest{Meta: Meta{Name: "cmp-1", UID: "nmr", Created: worldTime}, Kind: KindNodeMaintenanceRequest, Node: "cmp-1", Scope: ScopeOS}
+	},
+	IntentActOutOfScheduling: func(c *testCloud) {
+		c.requests["cmp-1"] = &MaintenanceRequest{Meta: Meta{Name: "cmp-1", UID: "nmr", Created: worldTime}, Kind: KindNodeMaintenanceRequest, Node: "cmp-1", Scope: ScopeOS}
+		c.locks["cmp-1"].InnerState = InnerActive
+	},
+	IntentActRelease: func(c *testCloud) {
+		c.requests["cmp-1"] = &MaintenanceRequest{Meta: Meta{Name: "cmp-1", UID: "nmr", Created: worldTime}, Kind: KindNodeMaintenanceRequest, Node: "cmp-1", Scope: ScopeOS}
+		c.locks["cmp-1"].InnerState = InnerActive
+		c.services["cmp-1"].Enabled, c.services["cmp-1"].DisabledReason = false, DisabledReasonMaintenance
+		clear(c.instances)
+	},
+	IntentActIntoScheduling: func(c *testCloud) {
+		c.locks["cmp-1"].InnerState, c.locks["cmp-1"].RawState = InnerActive, LockInactive
+		c.services["cmp-1"].Enabled, c.services["cmp-1"].DisabledReason = false, DisabledReasonMaintenance
+	},
+	IntentActRearm: func(c *testCloud) {
+		c.locks["cmp-1"].InnerState, c.locks["cmp-1"].RawState = InnerActive, LockInactive
+	},
+	IntentActFinish: func(c *testCloud) { c.locks["cmp-1"].InnerState = InnerActive },
+}
+
+// A played controller does nothing on what is not fresh: every source that a guard of the step reads counts, for what it showed
+// before a host rebooted says nothing of the host now.
+func TestAPlayedControllerDoesNothingOnStaleFacts(t *testing.T) {
+	always := []SourceID{SourceNodes, SourceNodeLocks, SourceNodeRequests, SourceOpenStackController}
+	for kind, rests := range map[IntentKind][]SourceID{
+		IntentActBegin:           {SourceComputeServices},
+		IntentActOutOfScheduling: {SourceComputeServices},
+		IntentActRelease:         {SourceComputeServices, SourceInstances, SourceMigrations},
+		IntentActIntoScheduling:  {SourceComputeServices, SourceNetworkAgents, SourceNodePods},
+		IntentActRearm:           {SourceComputeServices, SourceNetworkAgents, SourceNodePods},
+		IntentActFinish:          {SourceComputeServices},
+	} {
+		for _, id := range slices.Concat(always, rests) {
+			for _, state := range []SourceState{SourceStale, SourceFailed} {
+				t.Run(fmt.Sprintf("%s, %s %s", kind, id, state), func(t *testing.T) {
+					cloud := atRest()
+					actScenes[kind](cloud)
+					b := newBenchWith(t, t.TempDir(), cloud, playsOpenStack())
+					defer b.end()
+					b.arm()
+					i := Intent{Kind: kind, Controller: ControllerOpenStack, Node: "cmp-1"}
+					if st := Plan(b.engine.Snapshot(), i); !st.Doable() {
+						t.Fatalf("with everything fresh it is blocked: %s", st.Blocker())
+					}
+					b.engine.Apply(Delta{Source: id, State: state, Err: &APIError{Kind: ErrUnreachable, Call: "list"}, At: time.Now()})
+					b.engine.call(b.engine.drain)
+					if st := Plan(b.engine.Snapshot(), i); st.Doable() || !strings.Contains(st.Blocker(), string(id)) && !strings.Contains(st.Blocker(), "not known") {
+						t.Errorf("it can be done: %v; blocked by %q", st.Doable(), st.Blocker())
+					}
+				})
+			}
+		}
+	}
+	t.Run("the cluster's lock, without its deployment", func(t *testing.T) {
+		cloud := atRest()
+		cloud.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr", Created: worldTime}, Kind: KindClusterMaintenanceRequest}
+		b := newBenchWith(t, t.TempDir(), cloud, playsOpenStack())
+		defer b.end()
+		b.arm()
+		i := Intent{Kind: IntentActRelease, Controller: ControllerOpenStack}
+		if st := Plan(b.engine.Snapshot(), i); !st.Doable() {
+			t.Fatalf("with everything fresh it is blocked: %s", st.Blocker())
+		}
+		b.engine.Apply(Delta{Source: SourceOpenStackStatus, State: SourceFailed, Err: &APIError{Kind: ErrUnreachable, Call: "list"}, At: time.Now()})
+		b.engine.call(b.engine.drain)
+		if st := Plan(b.engine.Snapshot(), i); st.Doable() {
+			t.Error("it can be done all the same")
+		}
+	})
+}
+
+// What has changed since the last look is asked of the servers themselves, and stops the step: nothing is written.
+func TestAPlayedControllerAsksTheServersFirst(t *testing.T) {
+	for name, tt := range map[string]struct {
+		kind IntentKind
+		then func(c *testCloud) // unseen by Lockstep
+		says string
+	}{
+		"release: the request is withdrawn":      {IntentActRelease, func(c *testCloud) { clear(c.requests) }, "the request is gone"},
+		"release: the request is another":        {IntentActRelease, func(c *testCloud) { c.requests["cmp-1"].UID = "another" }, "is gone"},
+		"release: the request is being removed":  {IntentActRelease, func(c *testCloud) { c.requests["cmp-1"].Deleting = worldTime }, "being removed"},
+		"release: an instance has come":          {IntentActRelease, func(c *testCloud) { c.add("late", "cmp-1") }, "late"},
+		"release: the host is in scheduling":     {IntentActRelease, func(c *testCloud) { c.services["cmp-1"].Enabled = true }, "enabled again"},
+		"begin: the request is withdrawn":        {IntentActBegin, func(c *testCloud) { clear(c.requests) }, "the request is gone"},
+		"begin: another node was begun":          {IntentActBegin, func(c *testCloud) { c.locks["cmp-2"].InnerState = InnerActive }, "no more nodes"},
+		"out: the request is withdrawn":          {IntentActOutOfScheduling, func(c *testCloud) { clear(c.requests) }, "the request is gone"},
+		"in: a pod is not ready":                 {IntentActIntoScheduling, func(c *testCloud) { c.notReady = map[string][]string{"openstack/cmp-1": {"ovs-x"}} }, "ovs-x"},
+		"in: nova-compute is down":               {IntentActIntoScheduling, func(c *testCloud) { c.services["cmp-1"].Up = false }, "down"},
+		"in: somebody disabled it with a reason": {IntentActIntoScheduling, func(c *testCloud) { c.services["cmp-1"].DisabledReason = "broken fan" }, "broken fan"},
+		"back: a pod is not ready":               {IntentActRearm, func(c *testCloud) { c.notReady = map[string][]string{"openstack/cmp-1": {"ovs-x"}} }, "ovs-x"},
+		"back: it is out of scheduling again": {IntentActRearm, func(c *testCloud) {
+			c.services["cmp-1"].Enabled, c.services["cmp-1"].DisabledReason = false, DisabledReasonMaintenance
+		}, DisabledReasonMaintenance},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cloud := atRest()
+			actScenes[tt.kind](cloud)
+			b := newBenchWith(t, t.TempDir(), cloud, playsOpenStack())
+			defer b.end()
+			b.arm()
+			cloud.mu.Lock()
+			tt.then(cloud)
+			cloud.mu.Unlock()
+			id, err := b.confirm(Intent{Kind: tt.kind, Controller: ControllerOpenStack, Node: "cmp-1"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if op := b.awaitEnd(id); op.State != OperationFailed || !strings.Contains(op.Text, tt.says) {
+				t.Errorf("it ended as %s: %s; want failed with %q", op.State, op.Text, tt.says)
+			}
+			if got := cloud.written(); len(got) > 0 {
+				t.Errorf("the servers received %q", got)
+			}
+		})
+	}
+}
+
+// A request that is gone from what is known by the time of the write stops the release, too: the lock would be left open for
+// the next time that LCM asks.
+func TestNothingIsReleasedForARequestThatIsGone(t *testing.T) {
+	cloud := atRest()
+	actScenes[IntentActRelease](cloud)
+	b := newBenchWith(t, t.TempDir(), cloud, playsOpenStack())
+	defer b.end()
+	b.arm()
+	step := Plan(b.engine.Snapshot(), Intent{Kind: IntentActRelease, Controller: ControllerOpenStack, Node: "cmp-1"})
+	cloud.mu.Lock()
+	clear(cloud.requests)
+	cloud.mu.Unlock()
+	b.sync()
+	if err := b.engine.actCheck(step)(context.Background()); err == nil || !strings.Contains(err.Error(), "nobody asks for it any more") {
+		t.Errorf("the check says %v", err)
+	}
+}
+
+// Where Lockstep plays the OpenStack controller, no other step goes past what the controller's own steps look at.
+func TestNoOtherStepGoesPastThoseOfAPlayedController(t *testing.T) {
+	for name, tt := range map[string]struct {
+		cloud  func(c *testCloud)
+		intent func(c *testCloud) Intent
+		says   string
+	}{
+		"enabling nova-compute, with an agent dead": {func(c *testCloud) {
+			actScenes[IntentActIntoScheduling](c)
+			c.agents = []*NetworkAgent{{ID: "a", Host: "cmp-1", Binary: "neutron-l3-agent", AdminUp: true}}
+		}, func(*testCloud) Intent { return Intent{Kind: IntentEnableCompute, Node: "cmp-1"} }, "own turn"},
+		"clearing the inner_state, with nova-compute disabled": {func(c *testCloud) {
+			actScenes[IntentActIntoScheduling](c)
+			c.locks["cmp-1"].RawState = LockActive
+		}, func(c *testCloud) Intent { return Intent{Kind: IntentClearInner, Object: c.locks["cmp-1"].Ref()} }, "does not play"},
+		"moving all before it is begun": {actScenes[IntentActBegin],
+			func(*testCloud) Intent { return Intent{Kind: IntentLiveMigrateAll, Node: "cmp-1"} }, "it was not begun"},
+		"moving all while the scheduler uses it": {actScenes[IntentActOutOfScheduling],
+			func(*testCloud) Intent { return Intent{Kind: IntentLiveMigrateAll, Node: "cmp-1"} }, "nova-compute is enabled"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cloud := atRest()
+			tt.cloud(cloud)
+			b := newBenchWith(t, t.TempDir(), cloud, playsOpenStack())
+			defer b.end()
+			b.arm()
+			if st := Plan(b.engine.Snapshot(), tt.intent(cloud)); st.Doable() || !strings.Contains(st.Blocker(), tt.says) {
+				t.Errorf("it can be done: %v; blocked by %q, want %q", st.Doable(), st.Blocker(), tt.says)
+			}
+			p, _ := b.engine.Snapshot().Procedure(ProcedureKey{Kind: ProcedureNode, Subject: "cmp-1"})
+			for _, st := range p.Steps {
+				if st.Intent.Kind == IntentClearInner || st.Intent.Kind == IntentLiveMigrate && st.State == StepReady {
+					t.Errorf("the node's steps offer %q", st.Title)
+				}
+			}
+		})
+	}
+}
