@@ -242,6 +242,31 @@ func TestSilentAgentsAreRestartedOnASimulatedCloud(t *testing.T) {
 	})
 }
 
+// The nova-compute of a node that is back does not report: the OpenStack controller's text offers the restart of its pod, and
+// that lets the node return.
+func TestASilentComputeIsRestartedOnASimulatedCloud(t *testing.T) {
+	r := playStory(t, "compute-silent", 600)
+	var restart core.Step
+	r.until("the restart of nova-compute is offered", func(s *core.Snapshot) bool {
+		for _, v := range s.NodeViews() {
+			p, _ := s.Procedure(core.ProcedureKey{Kind: core.ProcedureNode, Subject: v.Name})
+			if i := slices.IndexFunc(p.Steps, func(st core.Step) bool { return st.Intent.Kind == core.IntentRestartAgent }); i >= 0 {
+				restart = p.Steps[i]
+				return true
+			}
+		}
+		return false
+	})
+	r.arm()
+	if op := r.confirm(restart.Intent); op.State != core.OperationDone {
+		t.Errorf("%s: %s", op.State, op.Text)
+	}
+	r.until("the node is through, and in scheduling", func(s *core.Snapshot) bool {
+		v, _ := s.NodeView(restart.Node)
+		return v.Request == nil && v.Service != nil && v.Service.Up && v.Service.Enabled
+	})
+}
+
 // Tempest is asked for, runs and fails; removed and asked for again, it passes once what was broken is mended; then it is
 // removed.
 func TestTempestRunsOnASimulatedCloud(t *testing.T) {

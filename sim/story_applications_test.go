@@ -155,6 +155,19 @@ func TestStoryOfDeadAgents(t *testing.T) {
 	s.until("cmp-01 is back", func() bool { return s.updated("cmp-01") && s.state("openstack", "cmp-01") == "active/inactive" })
 }
 
+func TestStoryOfASilentCompute(t *testing.T) {
+	t.Parallel()
+	s := tell(t, "compute-silent")
+	s.until("the lock tells of nova-compute", func() bool {
+		return says(s.nodeLock("openstack", "cmp-01"), "Timeout waiting for compute services up on the host.")
+	})
+	if !s.terminating("cmp-01") || s.state("openstack", "cmp-01") != "inactive/active" {
+		t.Errorf("the request is terminating: %v, the lock is %s", s.terminating("cmp-01"), s.state("openstack", "cmp-01"))
+	}
+	s.restart(s.pods("openstack", "nova-compute-default", "cmp-01"))
+	s.until("cmp-01 is back", func() bool { return s.updated("cmp-01") && s.state("openstack", "cmp-01") == "active/inactive" })
+}
+
 func TestStoryOfAReleaseThatDoesNotMatch(t *testing.T) {
 	t.Parallel()
 	s := tell(t, "release-mismatch")
