@@ -118,7 +118,7 @@ func (r *batchRun) mayBegin(i int) bool {
 			return false
 		}
 		if op.goesOn() {
-			why = ""
+			why = r.takeFailure() // of an item that ended while it was paused
 		}
 	}
 }

@@ -266,3 +266,36 @@ func TestBatchPausesWhenTheRequestIsWithdrawn(t *testing.T) {
 		t.Errorf("it ended as %s: %s, %v", op.State, op.Text, itemStates(op))
 	}
 }
+
+// With more than one at a time, a second failure can come while the batch is paused for the first: it pauses for that one too.
+func TestBatchTellsEveryFailure(t *testing.T) {
+	cloud := newTestCloud()
+	cloud.migrating, cloud.failMoves = true, true
+	for _, name := range []string{"web-4", "web-5"} {
+		cloud.add(name, "cmp-1")
+	}
+	b := newBench(t, t.TempDir(), cloud)
+	defer b.end()
+	b.arm()
+	id, err := b.confirm(Intent{Kind: IntentLiveMigrateAll, Node: "cmp-1", AtOnce: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.await(id, func(op Operation) bool {
+		return op.Items[0].State == OperationVerifying && op.Items[1].State == OperationVerifying
+	})
+	for i, name := range []string{"id-web-1", "id-web-2"} {
+		cloud.mu.Lock()
+		cloud.finish(name)
+		cloud.mu.Unlock()
+		b.await(id, func(op Operation) bool { return op.Items[i].State.Ended() && op.State == OperationPaused })
+	}
+	resume(b, id)
+	op := b.await(id, func(op Operation) bool { return op.State == OperationPaused && strings.Contains(op.Text, "web-2") })
+	if op.Items[2].State != OperationQueued {
+		t.Errorf("it went on to %v", itemStates(op))
+	}
+	if got := cloud.written(); len(got) != 2 {
+		t.Errorf("the cloud received %q", got)
+	}
+}

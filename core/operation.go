@@ -60,6 +60,6 @@ type Control string
 const (
 	ControlPause  Control = "pause" // begin no further item
 	ControlResume Control = "resume"
-	ControlSkip   Control = "skip" // leave the first item that has not begun, or the failed one, out
+	ControlSkip   Control = "skip" // leave the next item that has not begun out
 	ControlStop   Control = "stop" // begin nothing more; what runs is watched to its end
 )
