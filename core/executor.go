@@ -59,9 +59,22 @@ func (e *Engine) begin(g Grant) (string, error) {
 			state, text := e.perform(op, -1, step, step.Change)
 			op.set(state, text, e.cfg.Clock())
 		}
+		e.ended(op, step)
 		e.changed()
 	}()
 	return g.ID, nil
+}
+
+// ended records how an operation ended: one that failed is shown until it is acknowledged, by the next run too, whether or not
+// anything of it was written.
+func (e *Engine) ended(op *operation, step Step) {
+	s := op.snapshot()
+	r := Record{Kind: RecordEnded, Operation: s.ID, Step: s.Step, Intent: &step.Intent, Object: ptr(step.Target), Node: s.Node, Title: s.Title,
+		State: string(s.State), Text: s.Text}
+	for _, item := range s.Items {
+		r.Items = append(r.Items, ItemRecord{Label: item.Label, Instance: item.Instance, State: item.State, Text: clip(item.Text, maxItemText)})
+	}
+	e.record(r, true)
 }
 
 // gate is the only way to a write. It asks, in this order: is writing armed and the lease ours; is the grant good, unused

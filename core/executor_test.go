@@ -43,7 +43,7 @@ func TestConfirmedStepIsDoneVerifiedAndRecorded(t *testing.T) {
 			}
 		}
 	}
-	if want := []string{"grant", "before", "after", "verified"}; !slices.Equal(kinds, want) {
+	if want := []string{"grant", "before", "after", "verified", "ended"}; !slices.Equal(kinds, want) {
 		t.Errorf("the journal has %v, want %v", kinds, want)
 	}
 }

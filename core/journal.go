@@ -33,6 +33,7 @@ const (
 	RecordAfter    RecordKind = "after"    // the server answered, or did not
 	RecordVerified RecordKind = "verified" // the cluster showed how it ended
 	RecordRefused  RecordKind = "refused"  // the gate did not let a write through
+	RecordEnded    RecordKind = "ended"    // an operation came to its end, with all items of a batch
 	RecordControl  RecordKind = "control"  // the operator paused, resumed, skipped, stopped or acknowledged
 )
 
@@ -71,6 +72,16 @@ type Record struct {
 	Tags   *TagChange        `json:"tags,omitempty"`
 
 	Override *Override `json:"override,omitempty"`
+
+	Items []ItemRecord `json:"items,omitempty"` // of a batch that ended
+}
+
+// ItemRecord is how one item of a batch ended.
+type ItemRecord struct {
+	Label    string         `json:"label"`
+	Instance string         `json:"instance,omitempty"` // ID
+	State    OperationState `json:"state"`
+	Text     string         `json:"text,omitempty"`
 }
 
 // maxRecordText is how much of a server's text one field of a Record keeps, in bytes.

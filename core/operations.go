@@ -88,25 +88,26 @@ func (o *operations) acknowledge(id string) bool {
 	return false
 }
 
+// maxItemText is how much of a batch item's text the record of its end keeps, in bytes.
+const maxItemText = 400
+
 // restore finds the operations of earlier runs that were begun and whose end was not recorded, or that failed and were
-// not acknowledged: they are shown, not resumed. What is to be done next the cluster itself says.
+// not acknowledged: they are shown, not resumed. What is to be done next the cluster itself says. What ended well is kept where
+// it came after such a one: a step that failed, and was done in the end, has not failed.
 func (o *operations) restore(past []Record) {
 	open := map[string]Operation{}
 	var order []string
+	forget := func(id string) { // of a batch: with its items, which have its ID before their own number
+		maps.DeleteFunc(open, func(known string, _ Operation) bool { return known == id || strings.HasPrefix(known, id+"/") })
+	}
 	for _, r := range past {
 		switch r.Kind {
 		case RecordBefore:
 			if _, ok := open[r.Operation]; !ok {
 				order = append(order, r.Operation)
 			}
-			op := Operation{ID: r.Operation, Step: r.Step, Title: r.Title, Node: r.Node, Started: r.At, State: OperationUnknown,
-				Ended: r.At, Text: "Lockstep ended before the result was seen; what the cluster shows now is the truth of it"}
-			if r.Intent != nil {
-				op.Instance = r.Intent.Instance
-			}
-			if r.Object != nil {
-				op.Label = r.Object.Name
-			}
+			op := r.operation(OperationUnknown)
+			op.Text = "Lockstep ended before the result was seen; what the cluster shows now is the truth of it"
 			open[r.Operation] = op
 		case RecordVerified:
 			op, ok := open[r.Operation]
@@ -118,11 +119,17 @@ func (o *operations) restore(past []Record) {
 				break
 			}
 			open[r.Operation] = op
+		case RecordEnded:
+			op := r.operation(OperationState(r.State))
+			forget(r.Operation)
+			if fine := op.State != OperationFailed && op.State != OperationUnknown; fine && len(open) == 0 {
+				break
+			}
+			order = append(order, r.Operation)
+			open[r.Operation] = op
 		case RecordControl:
-			if r.State == "acknowledged" { // of a batch: with its items, which have its ID before their own number
-				maps.DeleteFunc(open, func(id string, _ Operation) bool {
-					return id == r.Operation || strings.HasPrefix(id, r.Operation+"/")
-				})
+			if r.State == "acknowledged" {
+				forget(r.Operation)
 			}
 		case RecordUpdate:
 			if r.Update != nil && r.Update.Ended.IsZero() {
@@ -137,6 +144,21 @@ func (o *operations) restore(past []Record) {
 			delete(open, id)
 		}
 	}
+}
+
+// operation is what a record tells of one.
+func (r Record) operation(state OperationState) Operation {
+	op := Operation{ID: r.Operation, Step: r.Step, Title: r.Title, Node: r.Node, State: state, Text: r.Text, Started: r.At, Ended: r.At}
+	if r.Intent != nil {
+		op.Instance = r.Intent.Instance
+	}
+	if r.Object != nil {
+		op.Label = r.Object.Name
+	}
+	for _, item := range r.Items {
+		op.Items = append(op.Items, OperationItem{Label: item.Label, Instance: item.Instance, State: item.State, Text: item.Text, Ended: r.At})
+	}
+	return op
 }
 
 func (op *operation) snapshot() Operation {

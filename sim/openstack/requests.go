@@ -19,6 +19,7 @@ type Request struct {
 	Body         string    // at most 64 KiB; empty for what carries secrets
 	Status       int       // what was answered; 0 while it is being served and when the connection was dropped
 	User         string    // name of the token's user
+	UserAgent    string
 }
 
 // requestLog keeps the latest requests.
@@ -90,7 +91,7 @@ func (c *Cloud) observe(next http.Handler) http.Handler {
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		e := &Request{At: c.opts.Clock.Now(), Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery,
-			Microversion: requestedMicroversion(r.Header), User: c.userOf(r)}
+			Microversion: requestedMicroversion(r.Header), User: c.userOf(r), UserAgent: r.UserAgent()}
 		if !strings.HasPrefix(e.Path, "/identity/") {
 			e.Body = string(body[:min(len(body), keptBody)])
 		}

@@ -1,0 +1,717 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/dynamic"
+	"pgregory.net/rapid"
+
+	"lockstep/core"
+	"lockstep/sim"
+	"lockstep/sim/controller"
+	"lockstep/sim/fault"
+	"lockstep/sim/scenario"
+)
+
+// histories is how many random histories a plain run goes through, and of how many draws on average; -rapid.checks,
+// -rapid.steps and their environment variables ask for another number, as "make soak" does.
+const (
+	histories    = "5"
+	drawsOfThese = "25"
+)
+
+// Whatever happens on a cluster whose controllers live, and in whatever order: confirmations of anything that is offered,
+// old confirmations, kills, a second operator, faults of every server, troubles of Nova's, owners and strangers who change
+// things meanwhile. What the servers received and hold is judged by what the documents say, not by what Lockstep shows
+// (proofservers_test.go). In the end everything comes to rest, and a session that is started anew proposes the same.
+func TestWhateverHappensOnALiveCluster(t *testing.T) {
+	alone(t)
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	unlessAsked(t, "rapid.checks", "RAPID_CHECKS", histories)
+	unlessAsked(t, "rapid.steps", "RAPID_STEPS", drawsOfThese)
+	log, err := openLog(filepath.Join(t.TempDir(), "lockstep.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.close()
+	rapid.Check(t, func(rt *rapid.T) {
+		p := newProof(t, rt, log)
+		defer p.end()
+		rt.Repeat(map[string]func(*rapid.T){
+			"":                     p.check,
+			"confirm what is next": p.confirmNext,
+			"confirm the next one": p.confirmNext, // most of what operators do
+			"confirm, and go on":   p.confirmNext,
+			"confirm anything":     p.confirmAny,
+			"confirm with others":  p.confirmAny,
+			"grant for later":      p.grant,
+			"use an old grant":     p.useGrant,
+			"arm or disarm":        p.arm,
+			"control a batch":      p.control,
+			"acknowledge":          p.acknowledge,
+			"kill":                 p.kill,
+			"another operator":     p.another,
+			"a fault":              p.fault,
+			"faults end":           p.faultsEnd,
+			"an instance is odd":   p.trouble,
+			"an owner":             p.owner,
+			"a stranger":           p.stranger,
+			"rockoon":              p.rockoon,
+			"controllers die":      p.controllersDie,
+			"time passes":          p.pass,
+			"more time passes":     p.pass,
+			"the clock jumps":      p.jump,
+		})
+		p.rest()
+	})
+}
+
+// unlessAsked sets a flag of rapid's for this test, unless whoever runs the tests has.
+func unlessAsked(t *testing.T, name, variable, value string) {
+	t.Helper()
+	asked := os.Getenv(variable) != ""
+	flag.Visit(func(f *flag.Flag) { asked = asked || f.Name == name })
+	if asked {
+		return
+	}
+	before := flag.Lookup(name).Value.String()
+	if err := flag.Set(name, value); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { flag.Set(name, before) }) // it was its value
+}
+
+// proof is one history.
+type proof struct {
+	t     *testing.T
+	rt    *rapid.T
+	log   *log
+	dir   string
+	began time.Time
+	cloud *sim.Cloud
+	admin dynamic.Interface // as the cluster's own controllers: no fault concerns it but a closed port
+
+	act   bool     // Lockstep plays the OpenStack controller, which is switched off
+	most  int      // computes that may be worked on at a time
+	nodes []string // names of the computes
+	label map[string]string
+	hosts map[string]string // of compute services, by their ID
+
+	mu         sync.Mutex
+	servers    []string // IDs of the instances, those of before too
+	folders    []string // of every journal
+	rockoonWas bool     // the OpenStack controller was at work at some time
+
+	ctx       context.Context
+	stopAll   context.CancelFunc
+	stopLCM   func()
+	rockoonOn bool
+
+	first, second *operator
+	runs          int
+	watch         *watcher
+	told          []string // what was drawn
+}
+
+// operator is somebody at a session.
+type operator struct {
+	s       *session
+	folder  string
+	stop    func()
+	armed   bool
+	granted []core.Grant
+}
+
+func newProof(t *testing.T, rt *rapid.T, log *log) *proof {
+	dir, err := os.MkdirTemp(t.TempDir(), "history")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &proof{t: t, rt: rt, log: log, dir: dir, began: time.Now(), label: map[string]string{}, hosts: map[string]string{}}
+	p.ctx, p.stopAll = context.WithCancel(context.WithoutCancel(t.Context()))
+	told, err := scenario.Parse([]byte(p.scenario(rt)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.cloud, err = sim.Start(p.ctx, sim.Options{Scenario: told, Speed: 300, Dir: dir, Start: time.Now(), ControllersOff: true,
+		Timing: controller.Timing{Update: time.Minute, Reboot: time.Minute, Finalize: time.Minute, PodGrace: 5 * time.Second, PodStart: 10 * time.Second,
+			Retry: 20 * time.Second, Drain: 5 * time.Second, MigrateWait: 10 * time.Second, ReturnPoll: 5 * time.Second}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range told.Nodes {
+		if n.Has(scenario.RoleCompute) {
+			p.nodes = append(p.nodes, n.Name)
+			p.label[n.Name] = n.Machine
+		}
+	}
+	config := p.cloud.AdminConfig()
+	config.UserAgent, config.QPS = "lockstep-sim-controllers", -1
+	if p.admin, err = dynamic.NewForConfig(config); err != nil {
+		t.Fatal(err)
+	}
+	p.rockoonOn, p.rockoonWas = !p.act, !p.act
+	p.watch = newWatcher(p)
+	p.startControllers()
+	p.first = p.open(p.folder())
+	p.await("everything is live", func(s *core.Snapshot) bool { return allKnown(s) })
+	p.servers = slices.Sorted(maps.Keys(p.first.s.engine.Snapshot().Instances))
+	for host, svc := range p.first.s.engine.Snapshot().Services {
+		p.hosts[svc.ID] = host
+	}
+	p.await("LCM asks for a node", func(s *core.Snapshot) bool { return len(s.NodeRequests) > 0 })
+	p.watch.start()
+	p.armed(p.first, false)
+	p.tell("it begins")
+	return p
+}
+
+// scenario is a small cluster whose workers are next: three computes with a few instances of all sorts.
+func (p *proof) scenario(rt *rapid.T) string {
+	p.act = rapid.Bool().Draw(rt, "act")
+	p.most = rapid.IntRange(1, 2).Draw(rt, "at a time")
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "name: proof\ntitle: A proof\nteaches: Nothing\nseed: %d\n", rapid.IntRange(1, 1000).Draw(rt, "seed"))
+	b.WriteString("release: {from: 17.4.0+25.1, to: 21.0.0+25.2}\nkubelet: {from: v1.30.14, to: v1.31.9}\nrockoon: {from: 1.0.7, to: 1.1.5}\n")
+	fmt.Fprintf(&b, "update: {concurrency: %d}\nopenstack: {maxCompute: %d}\n", rapid.IntRange(1, 3).Draw(rt, "LCM's concurrency"), p.most)
+	b.WriteString("history: {startAt: workers, begun: 4h, released: 3h}\nnodes:\n  - {machine: ctl-01, roles: [master, controller], done: 2h}\n")
+	for i := 1; i <= 3; i++ {
+		mode := rapid.SampledFrom([]string{"", "", "manual", "skip"}).Draw(rt, "mode")
+		annotations := ""
+		if mode != "" {
+			annotations = fmt.Sprintf(", annotations: {%q: %s}", core.AnnotationMigrationMode, mode)
+		}
+		fmt.Fprintf(&b, "  - {machine: cmp-%02d, roles: [compute]%s}\n", i, annotations)
+	}
+	if p.act {
+		b.WriteString("troubles:\n  - {kind: controllerDown, node: cmp-01}\n")
+	}
+	b.WriteString("flavors: [{name: m1.small, vcpus: 2, memoryGiB: 4, diskGiB: 20}]\nprojects: [shop]\ninstances:\n")
+	for i := range 4 {
+		host := rapid.IntRange(1, 3).Draw(rt, "host")
+		oddity := rapid.SampledFrom([]string{"", "", "", "", ", status: SHUTOFF", ", status: ERROR, power: running", fmt.Sprintf(", status: VERIFY_RESIZE, cameFrom: cmp-%02d", host%3+1),
+			", actions: [notify]", ", actions: [poweroff]", ", actions: [live_migrate]", ", neverConverges: true", ", noValidHost: true",
+			", failLive: {times: 1, at: 0.5, text: it broke}", ", failLive: {times: -1, at: 0.1, text: a device}",
+			", failCold: {times: 1, at: 0.5, text: it broke}", ", failFinish: {times: 1, at: 0.5, text: it broke}", ", failStop: {times: 1, text: it hangs}"}).Draw(rt, "oddity")
+		fmt.Fprintf(&b, "  - {name: web-%d, project: shop, flavor: m1.small, host: cmp-%02d%s}\n", i+1, host, oddity)
+	}
+	p.tell("%s", b.String())
+	return b.String()
+}
+
+func (p *proof) tell(format string, args ...any) {
+	at := ""
+	if p.cloud != nil {
+		at = time.Since(p.began).Round(time.Millisecond).String() + p.cloud.Clock.Now().Format(" 15:04:05 ")
+	}
+	p.told = append(p.told, at+fmt.Sprintf(format, args...))
+}
+
+// startControllers lets the cluster's controllers run until stopLCM.
+func (p *proof) startControllers() {
+	ctx, cancel := context.WithCancel(p.ctx)
+	options := p.cloud.Controllers()
+	options.Machines = p.watch.machines(options.Machines)
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := controller.Run(ctx, options); err != nil {
+			p.watch.violated("the controllers end: %v", err)
+		}
+	})
+	p.stopLCM = func() { cancel(); running.Wait() }
+}
+
+func (p *proof) folder() string {
+	p.runs++
+	dir := filepath.Join(p.dir, fmt.Sprintf("journal-%d", p.runs))
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.folders = append(p.folders, dir)
+	return dir
+}
+
+// open starts a session whose journal is in the folder.
+func (p *proof) open(folder string) *operator {
+	yaml, err := os.ReadFile(p.cloud.CloudsYAMLPath)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	config := filepath.Join(p.dir, "config.yaml")
+	if err := os.WriteFile(config, fmt.Appendf(nil, "parallel: {compute: %d}\n", p.most), 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+	o := options{kubeconfig: p.cloud.KubeconfigPath, osCloud: p.cloud.CloudName, configFile: config}
+	if p.act {
+		o.actAs = []string{core.ControllerOpenStack}
+	}
+	if err := o.configure(); err != nil {
+		p.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(p.ctx)
+	s, err := open(ctx, place{options: o, name: "mos", clock: p.cloud.Clock.Now, pace: 60, journal: folder, cloudsYAML: yaml}, p.log)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	var running sync.WaitGroup
+	running.Go(func() { s.run(ctx) })
+	return &operator{s: s, folder: folder, stop: func() { cancel(); running.Wait() }}
+}
+
+// end ends everything, and tells the history of a failure.
+func (p *proof) end() {
+	if p.rt.Failed() {
+		p.t.Logf("the history:\n%s\nthe journals:\n%s", strings.Join(p.told, "\n"), p.journalText())
+	}
+	if f := os.Getenv("PROOF_DUMP"); f != "" {
+		out, _ := os.OpenFile(f, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		fmt.Fprintf(out, "=== %v\n%s\n", p.rt.Failed(), strings.Join(p.told, "\n"))
+		for _, r := range p.records() {
+			if r.Kind == core.RecordBefore || r.Kind == core.RecordVerified || r.Kind == core.RecordRefused {
+				fmt.Fprintf(out, "J %s %s %s %s %s %s\n", r.At.Format("15:04:05"), r.Kind, r.Intent.Kind, r.Title, r.State, r.Error)
+			}
+		}
+		out.Close()
+	}
+	if p.second != nil {
+		p.second.stop()
+	}
+	if p.first != nil {
+		p.first.stop()
+	}
+	if p.stopLCM != nil {
+		p.stopLCM()
+	}
+	p.watch.end()
+	p.stopAll()
+	if err := p.cloud.Close(); err != nil {
+		p.t.Error(err)
+	}
+}
+
+// await waits until the first operator sees it.
+func (p *proof) await(what string, so func(*core.Snapshot) bool) {
+	snaps, stop := p.first.s.engine.Subscribe()
+	defer stop()
+	deadline := time.After(patience)
+	var last *core.Snapshot
+	for {
+		select {
+		case last = <-snaps:
+			if so(last) {
+				return
+			}
+		case <-deadline:
+			p.rt.Fatalf("it did not come to be that %s; the sources are\n%s\nthe operations %+v", what, sourceTexts(last), last.Operations)
+		}
+	}
+}
+
+func (p *proof) armed(o *operator, takeOver bool) error {
+	ctx, cancel := context.WithTimeout(p.ctx, 5*time.Second)
+	defer cancel()
+	err := o.s.engine.Arm(ctx, takeOver)
+	if err == nil {
+		o.armed = true
+	}
+	return err
+}
+
+func (p *proof) arm(rt *rapid.T) {
+	if p.first.armed && rapid.IntRange(0, 2).Draw(rt, "leave it so") > 0 {
+		rt.Skip("it is armed")
+	}
+	if p.first.armed {
+		p.first.s.engine.Disarm()
+		p.first.armed = false
+		p.tell("disarmed")
+		return
+	}
+	p.tell("armed: %v", p.armed(p.first, true))
+}
+
+// steps are all steps that are offered, those of other ways too: of the cluster, of every node and instance, and of what needs
+// somebody.
+func (o *operator) steps() (next, all []core.Step) {
+	s := o.s.engine.Snapshot()
+	keys := []core.ProcedureKey{{Kind: core.ProcedureCluster}}
+	for _, name := range s.NodeNames() {
+		keys = append(keys, core.ProcedureKey{Kind: core.ProcedureNode, Subject: name})
+	}
+	proposed := len(keys)
+	for _, a := range s.Attention() {
+		if a.Resolve != nil && !slices.Contains(keys, *a.Resolve) {
+			keys = append(keys, *a.Resolve)
+		}
+	}
+	for id := range s.Instances {
+		if key := (core.ProcedureKey{Kind: core.ProcedureInstance, Subject: id}); !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+	}
+	for i, key := range keys {
+		proc, _ := s.Procedure(key)
+		for _, st := range proc.Steps {
+			if i < proposed && st.Doable() && (st.State == core.StepReady || st.State == core.StepFailed) {
+				next = append(next, st)
+			}
+			all = append(all, doableOf(st)...)
+		}
+	}
+	byID := func(a, b core.Step) int { return strings.Compare(a.ID, b.ID) }
+	slices.SortStableFunc(next, byID)
+	slices.SortStableFunc(all, byID)
+	return next, all
+}
+
+func doableOf(st core.Step) []core.Step {
+	var found []core.Step
+	if st.Doable() {
+		found = append(found, st)
+	}
+	for _, other := range st.Alternatives {
+		found = append(found, doableOf(other)...)
+	}
+	return found
+}
+
+func (p *proof) confirmNext(rt *rapid.T) {
+	next, _ := p.first.steps()
+	if len(next) == 0 {
+		rt.Skip("nothing is next")
+	}
+	p.confirm(rt, p.first, next)
+}
+
+func (p *proof) confirmAny(rt *rapid.T) {
+	o := p.first
+	if p.second != nil && rapid.Bool().Draw(rt, "the other operator") {
+		o = p.second
+	}
+	_, all := o.steps()
+	if len(all) == 0 {
+		rt.Skip("nothing can be confirmed")
+	}
+	p.confirm(rt, o, all)
+}
+
+func (p *proof) confirm(rt *rapid.T, o *operator, steps []core.Step) {
+	st := steps[rapid.IntRange(0, len(steps)-1).Draw(rt, "step")]
+	if rapid.IntRange(0, 5).Draw(rt, "preview") == 0 {
+		ctx, cancel := context.WithTimeout(p.ctx, 2*time.Second)
+		o.s.engine.Preview(ctx, st.Intent)
+		cancel()
+	}
+	g, err := o.s.engine.Grant(st, st.Type)
+	if err == nil {
+		_, err = o.s.engine.Execute(p.ctx, g)
+		o.granted = append(o.granted, g)
+	}
+	p.tell("%s: %s (%s %s): %v", p.who(o), st.Title, st.ID, g.ID, err)
+	if err != nil && !errors.Is(err, core.ErrRefused) {
+		rt.Fatalf("%s: %v", st.Title, err)
+	}
+	if err == nil && rapid.Bool().Draw(rt, "wait for it") {
+		p.ends(o, g.ID)
+	}
+	if err == nil && st.Type != "" {
+		if _, err := o.s.engine.Grant(st, ""); err == nil {
+			rt.Fatalf("%s was confirmed without typing %s", st.Title, st.Type)
+		}
+	}
+}
+
+// ends waits until an operation has ended or pauses, or goes on for longer than anybody would look at it.
+func (p *proof) ends(o *operator, id string) {
+	snaps, stop := o.s.engine.Subscribe()
+	defer stop()
+	for until := p.cloud.Clock.Now().Add(10 * time.Minute); p.cloud.Clock.Now().Before(until); {
+		s := <-snaps // one comes every second
+		i := slices.IndexFunc(s.Operations, func(op core.Operation) bool { return op.ID == id })
+		if i >= 0 && (s.Operations[i].State.Ended() || s.Operations[i].State == core.OperationPaused) {
+			p.tell("%s ended as %s: %s", s.Operations[i].Title, s.Operations[i].State, s.Operations[i].Text)
+			return
+		}
+	}
+}
+
+func (p *proof) who(o *operator) string {
+	if o == p.first {
+		return "first"
+	}
+	return "second"
+}
+
+func (p *proof) grant(rt *rapid.T) {
+	_, all := p.first.steps()
+	if len(all) == 0 {
+		rt.Skip("nothing can be confirmed")
+	}
+	st := all[rapid.IntRange(0, len(all)-1).Draw(rt, "step")]
+	if g, err := p.first.s.engine.Grant(st, st.Type); err == nil {
+		p.first.granted = append(p.first.granted, g)
+		p.tell("granted for later: %s (%s)", st.Title, g.ID)
+	}
+}
+
+// useGrant takes a grant that was used already, that is stale by now, or that is past its time; once more, and by a session that
+// it was not given to.
+func (p *proof) useGrant(rt *rapid.T) {
+	if len(p.first.granted) == 0 {
+		rt.Skip("no grant")
+	}
+	g := p.first.granted[rapid.IntRange(0, len(p.first.granted)-1).Draw(rt, "grant")]
+	if rapid.Bool().Draw(rt, "late") {
+		g.At, g.Expires = g.At.Add(-2*core.GrantLifetime), g.Expires.Add(-2*core.GrantLifetime)
+		if _, err := p.first.s.engine.Execute(p.ctx, g); err == nil {
+			rt.Fatalf("a grant of %s was good past its time", g.StepID)
+		}
+		p.tell("late: %s", g.StepID)
+		return
+	}
+	_, once := p.first.s.engine.Execute(p.ctx, g)
+	_, twice := p.first.s.engine.Execute(p.ctx, g)
+	p.tell("used: %s (%s): %v", g.StepID, g.ID, once)
+	if once == nil && twice == nil {
+		rt.Fatalf("a grant of %s was good twice", g.StepID)
+	}
+}
+
+func (p *proof) control(rt *rapid.T) {
+	s := p.first.s.engine.Snapshot()
+	for _, op := range s.Operations {
+		if !op.State.Ended() && len(op.Items) > 0 {
+			c := rapid.SampledFrom([]core.Control{core.ControlPause, core.ControlResume, core.ControlSkip, core.ControlStop}).Draw(rt, "control")
+			p.tell("%s %s: %v", c, op.Title, p.first.s.engine.Control(op.ID, c))
+			return
+		}
+	}
+	rt.Skip("no batch runs")
+}
+
+func (p *proof) acknowledge(rt *rapid.T) {
+	for _, op := range p.first.s.engine.Snapshot().Operations {
+		if op.State.Ended() && !op.Acknowledged {
+			p.first.s.engine.Acknowledge(op.ID)
+			p.tell("acknowledged %s", op.Title)
+			return
+		}
+	}
+	rt.Skip("nothing to acknowledge")
+}
+
+// kill ends the first session where it is. With power cut the next one finds the journal as it was at that moment.
+func (p *proof) kill(rt *rapid.T) {
+	folder := p.first.folder
+	if rapid.Bool().Draw(rt, "power cut") {
+		folder = p.folder()
+		if err := os.CopyFS(folder, os.DirFS(p.first.folder)); err != nil {
+			rt.Fatal(err)
+		}
+	}
+	old := p.first
+	old.stop()
+	p.first = p.open(folder)
+	if rapid.IntRange(0, 3).Draw(rt, "keep its grants") == 0 {
+		p.first.granted = old.granted
+	}
+	p.tell("killed and started anew in %s; armed: %v", filepath.Base(folder), p.armed(p.first, true))
+}
+
+// another operator comes, takes the lease or is refused it, and goes.
+func (p *proof) another(rt *rapid.T) {
+	if p.second != nil {
+		p.second.stop()
+		p.second = nil
+		p.tell("the other operator is gone")
+		return
+	}
+	p.second = p.open(p.folder())
+	takeOver := rapid.Bool().Draw(rt, "take over")
+	held := p.first.s.lease.Held()
+	err := p.armed(p.second, takeOver)
+	p.tell("another operator: %v", err)
+	if err == nil && held && !takeOver && p.first.s.lease.Held() && p.second.s.lease.Held() {
+		rt.Fatal("two operators hold the lease")
+	}
+	if err == nil && takeOver {
+		p.first.armed = false
+	}
+}
+
+var troubles = []fault.Setting{
+	{Server: fault.Kubernetes, Kind: "refused"},
+	{Server: fault.Kubernetes, Kind: "500", Rate: 0.5},
+	{Server: fault.Kubernetes, Kind: "503"},
+	{Server: fault.Kubernetes, Kind: "403", Of: fault.Writes},
+	{Server: fault.Kubernetes, Kind: "409"},
+	{Server: fault.Kubernetes, Kind: "429", RetryAfter: time.Second, Rate: 0.5},
+	{Server: fault.Kubernetes, Kind: "latency", Latency: 300 * time.Millisecond},
+	{Server: fault.Kubernetes, Kind: "truncated", Of: fault.Writes},
+	{Server: fault.Kubernetes, Kind: "reset", Rate: 0.5},
+	{Server: fault.Kubernetes, Kind: "watches-cut"},
+	{Server: fault.Kubernetes, Kind: "watches-end", Every: time.Second},
+	{Server: fault.OpenStack, Kind: "refused"},
+	{Server: fault.OpenStack, Kind: "truncated", Of: fault.Writes},
+	{Server: fault.OpenStack, Kind: "reset", Rate: 0.5},
+	{Server: fault.Identity, Kind: "503"},
+	{Server: fault.Compute, Kind: "500", Rate: 0.5},
+	{Server: fault.Compute, Kind: "503"},
+	{Server: fault.Compute, Kind: "409"},
+	{Server: fault.Compute, Kind: "truncated", Of: fault.Writes},
+	{Server: fault.Compute, Kind: "short", Rate: 0.5},
+	{Server: fault.Compute, Kind: "latency", Latency: 300 * time.Millisecond},
+	{Server: fault.Compute, Kind: "page-502", Rate: 0.5},
+}
+
+func (p *proof) fault(rt *rapid.T) {
+	set := troubles[rapid.IntRange(0, len(troubles)-1).Draw(rt, "fault")]
+	if err := p.cloud.Faults.On(set); err != nil {
+		rt.Fatal(err)
+	}
+	p.tell("fault: %s %s", set.Server, set)
+}
+
+func (p *proof) faultsEnd(rt *rapid.T) {
+	p.cloud.Faults.Clear()
+	p.tell("the faults end")
+}
+
+// pass lets the cluster work for some minutes of its own time; nothing is asserted on it.
+func (p *proof) pass(rt *rapid.T) {
+	d := time.Duration(rapid.IntRange(1, 10).Draw(rt, "half minutes")) * 30 * time.Second
+	if err := p.cloud.Clock.Sleep(p.ctx, d); err != nil {
+		rt.Fatal(err)
+	}
+	p.tell("after %s", d)
+}
+
+func (p *proof) jump(rt *rapid.T) {
+	d := time.Duration(rapid.IntRange(1, 10).Draw(rt, "minutes")) * time.Minute
+	p.cloud.Clock.Advance(d)
+	p.tell("the clock jumps by %s", d)
+}
+
+func (p *proof) controllersDie(rt *rapid.T) {
+	p.stopLCM()
+	p.startControllers()
+	p.tell("LCM and the other controllers were killed and are back")
+}
+
+// rest takes everything away that keeps the cloud from working, ends what still runs, and starts another session on the same
+// journal: it proposes what the running one does.
+func (p *proof) rest() {
+	p.tell("rest")
+	p.cloud.Faults.Clear()
+	p.scaleRockoon(!p.act)
+	for _, id := range p.instances() {
+		p.behave(id, noTrouble)
+	}
+	if p.second != nil {
+		p.second.stop()
+		p.second = nil
+	}
+	p.await("everything is live again", func(s *core.Snapshot) bool { return allKnown(s) })
+	p.armed(p.first, true)
+	p.await("every operation has ended", func(s *core.Snapshot) bool {
+		open := 0
+		for _, op := range s.Operations {
+			if op.State.Ended() {
+				continue
+			}
+			open++
+			if len(op.Items) > 0 {
+				p.first.s.engine.Control(op.ID, core.ControlStop) // it may just have ended
+			}
+			p.abort(s)
+		}
+		return open == 0
+	})
+	p.first.s.engine.Disarm()
+	p.cloud.Clock.Pause()
+	copied := p.folder()
+	if err := os.CopyFS(copied, os.DirFS(p.first.folder)); err != nil {
+		p.rt.Fatal(err)
+	}
+	again := p.open(copied)
+	defer again.stop()
+	var differ string
+	deadline := time.After(patience / 3)
+	snaps, stop := again.s.engine.Subscribe()
+	defer stop()
+	for same := false; !same; {
+		select {
+		case <-snaps:
+			running, anew := p.first.s.engine.Snapshot(), again.s.engine.Snapshot()
+			if !allKnown(running) || !allKnown(anew) {
+				differ = "not everything is live"
+				continue
+			}
+			differ = difference(proposals(running), proposals(anew))
+			same = differ == ""
+		case <-deadline:
+			p.rt.Fatalf("a session that is started anew proposes something else:\n%s", differ)
+		}
+	}
+	p.check(p.rt)
+	p.visible(again.s.engine.Snapshot())
+	p.cloud.Clock.Resume()
+}
+
+// abort ends a migration that would go on for ever, as an operator does.
+func (p *proof) abort(s *core.Snapshot) {
+	for _, id := range p.instances() {
+		if st := core.Plan(s, core.Intent{Kind: core.IntentAbortMigration, Instance: id}); st.Doable() {
+			g, err := p.first.s.engine.Grant(st, st.Type)
+			if err == nil {
+				_, err = p.first.s.engine.Execute(p.ctx, g)
+			}
+			p.tell("aborts at the end: %s: %v", st.Title, err)
+		}
+	}
+}
+
+// proposals are the steps of the cluster and of every node.
+func proposals(s *core.Snapshot) []string {
+	keys := []core.ProcedureKey{{Kind: core.ProcedureCluster}}
+	for _, name := range s.NodeNames() {
+		keys = append(keys, core.ProcedureKey{Kind: core.ProcedureNode, Subject: name})
+	}
+	var out []string
+	for _, key := range keys {
+		proc, _ := s.Procedure(key)
+		for _, st := range proc.Steps {
+			out = append(out, fmt.Sprintf("%s: %s: %s, %s, doable %v", key.Subject, st.ID, st.Title, st.State, st.Doable()))
+			for _, other := range st.Alternatives {
+				out = append(out, fmt.Sprintf("%s: %s: or %s, %s, doable %v", key.Subject, st.ID, other.Title, other.State, other.Doable()))
+			}
+		}
+	}
+	return out
+}
+
+func difference(a, b []string) string {
+	var out []string
+	for _, line := range a {
+		if !slices.Contains(b, line) {
+			out = append(out, "running: "+line)
+		}
+	}
+	for _, line := range b {
+		if !slices.Contains(a, line) {
+			out = append(out, "anew:    "+line)
+		}
+	}
+	return strings.Join(out, "\n")
+}

@@ -1,0 +1,780 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gophercloud/gophercloud/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+
+	"lockstep/core"
+	"lockstep/sim/controller"
+	"lockstep/sim/kubeapi"
+	"lockstep/sim/openstack"
+)
+
+// What the servers received and hold, and what has to be true of it. Nothing here asks Lockstep but for its journal, which is
+// what it has to answer for.
+
+var (
+	nodeLockResource   = schema.GroupVersionResource{Group: "lcm.mirantis.com", Version: "v1alpha1", Resource: "nodeworkloadlocks"}
+	nodeResource       = schema.GroupVersionResource{Version: "v1", Resource: "nodes"}
+	deploymentResource = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
+)
+
+// watcher looks at the servers all the time.
+type watcher struct {
+	p      *proof
+	forget func() // the observer of Kubernetes' requests
+
+	mu         sync.Mutex
+	violations []string
+	modes      map[string][]string // of each node, newest last
+	inactive   map[string]bool     // nodes whose lock of the OpenStack controller is inactive, as last seen
+	atRelease  map[string][]openstack.ServerState
+	status     map[string]string
+	stopped    []halt
+	touched    map[string][]time.Time // instances that the history itself meddled with, by ID
+	releases   map[string][]arrival   // of status patches of Lockstep's, by lock
+	down       map[string][]time.Time // hosts that were switched off
+	looks      int
+
+	done   chan struct{}
+	cancel context.CancelFunc
+}
+
+// halt is an instance that does not run any more.
+type halt struct {
+	id, status, host string
+	at               time.Time
+}
+
+// arrival is the host's instances at the moment when Lockstep's word about its lock arrived.
+type arrival struct {
+	at      time.Time
+	node    string
+	servers []openstack.ServerState
+}
+
+func newWatcher(p *proof) *watcher {
+	return &watcher{p: p, modes: map[string][]string{}, inactive: map[string]bool{}, atRelease: map[string][]openstack.ServerState{}, status: map[string]string{},
+		touched: map[string][]time.Time{}, releases: map[string][]arrival{}, down: map[string][]time.Time{}, done: make(chan struct{})}
+}
+
+func (w *watcher) start() {
+	var ctx context.Context
+	ctx, w.cancel = context.WithCancel(w.p.ctx)
+	// An observer in the form of a fault that no request meets: it sees each one before it is served.
+	w.forget = w.p.cloud.Kube.AddFault(kubeapi.Fault{Match: func(r *http.Request) bool { w.arrives(r); return false }})
+	w.look(ctx)
+	go func() {
+		defer close(w.done)
+		for w.p.cloud.Clock.Sleep(ctx, time.Second) == nil {
+			w.look(ctx)
+		}
+	}()
+}
+
+func (w *watcher) end() {
+	if w.cancel == nil {
+		return
+	}
+	w.forget()
+	w.cancel()
+	<-w.done
+}
+
+func (w *watcher) violated(format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.violate(format, args...)
+}
+
+// violate notes what must not be; the caller holds mu.
+func (w *watcher) violate(format string, args ...any) {
+	w.violations = append(w.violations, w.p.cloud.Clock.Now().Format("15:04:05.000 ")+fmt.Sprintf(format, args...))
+}
+
+// touch notes that the history itself changes an instance now.
+func (w *watcher) touch(id string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.touched[id] = append(w.touched[id], w.p.cloud.Clock.Now())
+}
+
+var lockPath = regexp.MustCompile(`/nodeworkloadlocks/([^/]+)/status$`)
+
+// arrives sees what Lockstep says of a lock, before the server has taken it.
+func (w *watcher) arrives(r *http.Request) {
+	m := lockPath.FindStringSubmatch(r.URL.Path)
+	if m == nil || r.Method != http.MethodPatch || !strings.HasPrefix(r.UserAgent(), "lockstep/") || r.URL.Query().Has("dryRun") {
+		return
+	}
+	for _, node := range w.p.nodes {
+		if strings.HasSuffix(m[1], node) {
+			a := arrival{at: w.p.cloud.Clock.Now(), node: node, servers: w.p.cloud.OpenStack.ServersOn(node)}
+			w.mu.Lock()
+			w.releases[m[1]] = append(w.releases[m[1]], a)
+			w.mu.Unlock()
+		}
+	}
+}
+
+// look reads locks, nodes and instances.
+func (w *watcher) look(ctx context.Context) {
+	nodes, err := w.p.admin.Resource(nodeResource).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return // its port is closed
+	}
+	locks, err := w.p.admin.Resource(nodeLockResource).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return
+	}
+	servers := map[string]openstack.ServerState{}
+	for _, id := range w.p.instances() {
+		if st, ok := w.p.cloud.OpenStack.Server(id); ok {
+			servers[id] = st
+		}
+	}
+	now := w.p.cloud.Clock.Now()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.looks++
+	for i := range nodes.Items {
+		n := &nodes.Items[i]
+		mode := n.GetAnnotations()[core.AnnotationMigrationMode]
+		if all := w.modes[n.GetName()]; len(all) == 0 || all[len(all)-1] != mode {
+			w.modes[n.GetName()] = append(all, mode)
+		}
+	}
+	w.seeLocks(locks.Items)
+	for id, st := range servers {
+		if was := w.status[id]; was != st.Status {
+			w.status[id] = st.Status
+			if was != "" && !runs(st.Status) {
+				w.stopped = append(w.stopped, halt{id: id, status: st.Status, host: st.Host, at: now})
+			}
+		}
+	}
+}
+
+// runs tells whether the guest of an instance of this status runs, or is on its way from one host to another.
+func runs(status string) bool {
+	switch status {
+	case "ACTIVE", "MIGRATING", "RESIZE", "VERIFY_RESIZE", "REVERT_RESIZE", "REBOOT", "PAUSED":
+		return true
+	}
+	return false
+}
+
+// seeLocks counts the computes that the OpenStack controller, or Lockstep for it, works on; the caller holds mu.
+func (w *watcher) seeLocks(locks []unstructured.Unstructured) {
+	overridden := w.p.overridden()
+	var at, released []string
+	for i := range locks {
+		l := &locks[i]
+		controllerName, _, _ := unstructured.NestedString(l.Object, "spec", "controllerName")
+		node, _, _ := unstructured.NestedString(l.Object, "spec", "nodeName")
+		if controllerName != core.ControllerOpenStack || !slices.Contains(w.p.nodes, node) {
+			continue
+		}
+		state, _, _ := unstructured.NestedString(l.Object, "status", "state")
+		if inactive := state == "inactive"; inactive != w.inactive[node] {
+			w.inactive[node] = inactive
+			w.atRelease[node] = w.p.cloud.OpenStack.ServersOn(node)
+		}
+		if overridden[l.GetName()] {
+			continue
+		}
+		if l.GetAnnotations()["inner_state"] == "active" {
+			at = append(at, w.p.label[node])
+		}
+		if state == "inactive" {
+			released = append(released, w.p.label[node])
+		}
+	}
+	if len(at) > w.p.most {
+		w.violate("%d computes are worked on, where %d may be: %q", len(at), w.p.most, at)
+	}
+	if len(released) > w.p.most {
+		w.violate("%d computes are released, where %d may be: %q", len(released), w.p.most, released)
+	}
+}
+
+// watched are machines whose power is watched.
+type watchedMachines struct {
+	controller.Machines
+	w *watcher
+}
+
+func (w *watcher) machines(m controller.Machines) controller.Machines { return watchedMachines{m, w} }
+
+// PowerOff is the moment when it shows whether a lock was released rightly.
+func (m watchedMachines) PowerOff(host string) {
+	m.w.goesDown(host)
+	m.Machines.PowerOff(host)
+}
+
+func (w *watcher) goesDown(host string) {
+	servers := w.p.cloud.OpenStack.ServersOn(host)
+	overridden := w.p.overriddenNodes()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.down[host] = append(w.down[host], w.p.cloud.Clock.Now())
+	if !slices.Contains(w.p.nodes, host) || overridden[host] || !w.p.act || w.p.rockoonEver() {
+		return // the OpenStack controller answers for it, or the operator who overrode it
+	}
+	for _, st := range servers {
+		was := slices.IndexFunc(w.atRelease[host], func(b openstack.ServerState) bool { return b.ID == st.ID })
+		if st.PowerState == 1 && was < 0 && len(w.touched[st.ID]) == 0 {
+			w.violate("%s goes down with %s on it, which came after its lock was released", w.p.label[host], st.Name)
+		}
+	}
+}
+
+// blocks is Rockoon's blocking check (mosk-facts 3), told anew.
+func blocks(st openstack.ServerState, mode string) bool {
+	switch st.VMState {
+	case "building", "deleted", "soft-delete", "soft_deleted", "stopped", "suspended", "shelved", "shelved_offloaded", "shelve_offloaded":
+		return false
+	}
+	if st.PowerState == 4 || st.PowerState == 6 || st.PowerState == 7 {
+		return false
+	}
+	var actions []string
+	for _, tag := range st.Tags {
+		if a, ok := strings.CutPrefix(tag, "openstack.lcm.mirantis.com:maintenance_action="); ok && slices.Contains([]string{"live_migrate", "poweroff", "notify"}, a) && !slices.Contains(actions, a) {
+			actions = append(actions, a)
+		}
+	}
+	if len(actions) == 1 {
+		return actions[0] != "poweroff"
+	}
+	return mode != "skip"
+}
+
+// wrote is a write that a server received from Lockstep.
+type wrote struct {
+	at      time.Time
+	object  string // kind/name, or the ID of an OpenStack object
+	intents []core.IntentKind
+	what    string
+	lock    string // the state that a lock was set to
+	code    int
+}
+
+var annotationIntents = []core.IntentKind{core.IntentSetMode, core.IntentSetAttempts, core.IntentDeclareSafe, core.IntentRestoreMode}
+
+// ofKubernetes are the intents that a write to a resource can stand for.
+var ofKubernetes = map[string][]core.IntentKind{
+	"patch nodes":                       annotationIntents,
+	"create nodeworkloadlocks":          {core.IntentActCreateLock},
+	"create clusterworkloadlocks":       {core.IntentActCreateLock},
+	"patch nodeworkloadlocks":           {core.IntentActBegin, core.IntentActFinish, core.IntentClearInner},
+	"patch clusterworkloadlocks":        {core.IntentClearInner},
+	"patch nodeworkloadlocks/status":    {core.IntentActRelease, core.IntentActRearm, core.IntentOverrideLock},
+	"patch clusterworkloadlocks/status": {core.IntentActRelease, core.IntentActRearm, core.IntentOverrideLock},
+	"create nodemaintenancerequests":    {core.IntentAskNode},
+	"create clustermaintenancerequests": {core.IntentAskCluster},
+	"delete nodemaintenancerequests":    {core.IntentWithdraw},
+	"delete clustermaintenancerequests": {core.IntentWithdraw},
+	"patch nodemaintenancerequests":     {core.IntentActLetGo},
+	"patch clustermaintenancerequests":  {core.IntentActLetGo},
+	"delete pods":                       {core.IntentRestartPod, core.IntentRestartAgent},
+	"patch openstackdeployments":        {core.IntentAddTempest, core.IntentRemoveTempest},
+}
+
+// ofNova are the intents that an action of Nova's can stand for.
+var ofNova = map[string]core.IntentKind{
+	"os-migrateLive": core.IntentLiveMigrate, "migrate": core.IntentColdMigrate, "confirmResize": core.IntentConfirmResize,
+	"revertResize": core.IntentRevertResize, "os-stop": core.IntentStop, "os-start": core.IntentStart, "os-resetState": core.IntentResetState,
+	"shelve": core.IntentShelve, "unshelve": core.IntentUnshelve, "evacuate": core.IntentEvacuate,
+}
+
+// writes are what both servers received from Lockstep, in their order.
+func (p *proof) writes() []wrote {
+	var all []wrote
+	for _, r := range p.cloud.Kube.Requests() {
+		if !strings.HasPrefix(r.UserAgent, "lockstep/") || !r.Write() || r.DryRun || r.Resource == "leases" {
+			continue
+		}
+		resource := r.Resource
+		if r.Subresource != "" {
+			resource += "/" + r.Subresource
+		}
+		w := wrote{at: r.Time, what: r.Verb + " " + resource, code: r.Code, intents: ofKubernetes[r.Verb+" "+resource]}
+		name := r.Name
+		if name == "" {
+			var made struct{ Metadata struct{ Name string } }
+			_ = json.Unmarshal(r.Body, &made) // an empty name matches nothing
+			name = made.Metadata.Name
+		}
+		w.object = name
+		if strings.HasSuffix(resource, "workloadlocks/status") {
+			var patch []struct {
+				Op, Path string
+				Value    any
+			}
+			_ = json.Unmarshal(r.Body, &patch) // nothing is said of a patch of another form
+			for _, op := range patch {
+				switch v := op.Value.(type) {
+				case string:
+					if op.Path == "/status/state" && op.Op != "test" {
+						w.lock = v
+					}
+				case map[string]any:
+					if s, ok := v["state"].(string); ok && op.Path == "/status" && op.Op != "test" {
+						w.lock = s
+					}
+				}
+			}
+			w.what += " state " + w.lock
+		}
+		w.what += " " + name
+		all = append(all, w)
+	}
+	for _, r := range p.cloud.OpenStack.Writes() {
+		if strings.HasPrefix(r.UserAgent, "lockstep/") {
+			all = append(all, ofOpenStack(r))
+		}
+	}
+	slices.SortStableFunc(all, func(a, b wrote) int { return a.at.Compare(b.at) })
+	return all
+}
+
+var (
+	actionPath    = regexp.MustCompile(`^/compute/v2\.1/servers/([^/]+)/action$`)
+	migrationPath = regexp.MustCompile(`^/compute/v2\.1/servers/([^/]+)/migrations/\d+(/action)?$`)
+	tagsPath      = regexp.MustCompile(`^/compute/v2\.1/servers/([^/]+)/tags$`)
+	servicePath   = regexp.MustCompile(`^/compute/v2\.1/os-services/([^/]+)$`)
+)
+
+func ofOpenStack(r openstack.Request) wrote {
+	w := wrote{at: r.At, what: r.Method + " " + r.Path + " " + r.Body, code: r.Status}
+	if m := actionPath.FindStringSubmatch(r.Path); m != nil {
+		w.object = m[1]
+		var body map[string]json.RawMessage
+		_ = json.Unmarshal([]byte(r.Body), &body) // no action is no intent
+		for name := range body {
+			w.intents = append(w.intents, ofNova[name])
+		}
+	}
+	if m := migrationPath.FindStringSubmatch(r.Path); m != nil {
+		w.object, w.intents = m[1], []core.IntentKind{core.IntentAbortMigration}
+		if m[2] != "" {
+			w.intents = []core.IntentKind{core.IntentForceComplete}
+		}
+	}
+	if m := tagsPath.FindStringSubmatch(r.Path); m != nil {
+		w.object, w.intents = m[1], []core.IntentKind{core.IntentTagPowerOff, core.IntentRestoreTags}
+	}
+	if m := servicePath.FindStringSubmatch(r.Path); m != nil {
+		w.object, w.intents = m[1], []core.IntentKind{core.IntentEnableCompute, core.IntentActIntoScheduling}
+		if strings.Contains(r.Body, `"disabled"`) {
+			w.intents = []core.IntentKind{core.IntentDisableCompute, core.IntentActOutOfScheduling}
+		}
+	}
+	return w
+}
+
+// records are those of all journals, each once.
+func (p *proof) records() []core.Record {
+	var all []core.Record
+	seen := map[string]bool{}
+	for _, folder := range p.journals() {
+		paths, _ := filepath.Glob(filepath.Join(folder, "journal", "*.jsonl")) // the pattern is good
+		for _, path := range paths {
+			skipped, err := core.ReadJournal(path, func(r core.Record) {
+				key := fmt.Sprint(r.Kind, r.Operation, r.Wall.UnixNano(), r.Step, r.Node, r.State)
+				if !seen[key] {
+					seen[key] = true
+					all = append(all, r)
+				}
+			})
+			if err != nil || skipped > 0 {
+				p.rt.Fatalf("%s: %d lines skipped, %v", path, skipped, err)
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b core.Record) int { return a.Wall.Compare(b.Wall) })
+	return all
+}
+
+func (p *proof) journalText() string {
+	var b strings.Builder
+	for _, folder := range p.journals() {
+		paths, _ := filepath.Glob(filepath.Join(folder, "journal", "*.jsonl"))
+		for _, path := range paths {
+			raw, _ := os.ReadFile(path) // for people
+			fmt.Fprintf(&b, "%s\n%s\n", path, raw)
+		}
+	}
+	return b.String()
+}
+
+// overridden are the locks of which an operator said what their controller did not: from then on the rules are not kept there.
+func (p *proof) overridden() map[string]bool {
+	names := map[string]bool{}
+	p.eachBefore(func(r core.Record) {
+		if r.Intent.Kind == core.IntentOverrideLock || r.Intent.Kind == core.IntentClearInner {
+			names[r.Object.Name] = true
+		}
+	})
+	return names
+}
+
+func (p *proof) overriddenNodes() map[string]bool {
+	names := map[string]bool{}
+	p.eachBefore(func(r core.Record) {
+		if r.Intent.Kind == core.IntentOverrideLock || r.Intent.Kind == core.IntentClearInner {
+			names[r.Node] = true
+		}
+	})
+	return names
+}
+
+func (p *proof) eachBefore(each func(core.Record)) {
+	for _, folder := range p.journals() {
+		paths, _ := filepath.Glob(filepath.Join(folder, "journal", "*.jsonl")) // the pattern is good
+		for _, path := range paths {
+			_, _ = core.ReadJournal(path, func(r core.Record) { // a line may be half written at this moment
+				if r.Kind == core.RecordBefore {
+					each(r)
+				}
+			})
+		}
+	}
+}
+
+// check is what holds at every moment.
+func (p *proof) check(rt *rapid.T) {
+	writes := p.writes() // before the journals are read: whatever was written is journalled before it
+	records := p.records()
+	p.granted(rt, writes, records)
+	p.verified(rt, writes, records)
+	p.explained(rt, records)
+	p.watch.mu.Lock()
+	defer p.watch.mu.Unlock()
+	if len(p.watch.violations) > 0 {
+		rt.Fatalf("%s", strings.Join(p.watch.violations, "\n"))
+	}
+}
+
+// granted holds every write against the journal: it was confirmed, for this object, once, in time, and noted before it was sent.
+func (p *proof) granted(rt *rapid.T, writes []wrote, records []core.Record) {
+	grants, begun := map[string]core.Record{}, map[string]core.Record{}
+	var before []core.Record
+	for _, r := range records {
+		switch r.Kind {
+		case core.RecordGrant:
+			grants[r.Operation] = r
+		case core.RecordBefore:
+			parent, _, item := strings.Cut(r.Operation, "/")
+			g, ok := grants[parent]
+			if !ok {
+				rt.Fatalf("%s was begun without a grant", r.Title)
+			}
+			if _, twice := begun[r.Operation]; twice {
+				rt.Fatalf("%s was begun twice on one grant", r.Title)
+			}
+			begun[r.Operation] = r
+			if age := r.Wall.Sub(g.Wall); !item && age > core.GrantLifetime+30*time.Second {
+				rt.Fatalf("%s was begun %s after its grant", r.Title, age)
+			}
+			if !item && *g.Object != *r.Object {
+				rt.Fatalf("%s was granted for %s, and begun on %s", r.Title, g.Object, r.Object)
+			}
+			for _, command := range r.Commands {
+				if !slices.Contains(g.Commands, command) {
+					rt.Fatalf("%s does %q; the grant was for\n%s", r.Title, command, strings.Join(g.Commands, "\n"))
+				}
+			}
+			before = append(before, r)
+		}
+	}
+	used := map[string]bool{}
+	for _, w := range writes {
+		found := false
+		for _, r := range slices.Backward(before) {
+			if !used[r.Operation] && !r.At.After(w.at) && p.is(r, w.object) && slices.Contains(w.intents, r.Intent.Kind) {
+				used[r.Operation], found = true, true
+				break
+			}
+		}
+		if !found {
+			rt.Fatalf("a server received %s at %s, and the journal has no confirmed step for it", w.what, w.at.Format("15:04:05.000"))
+		}
+	}
+}
+
+// is tells whether a step was about an object. Those on nova-compute by a played controller are told of its lock.
+func (p *proof) is(r core.Record, object string) bool {
+	host, service := p.hosts[object]
+	return r.Object.Name == object || r.Object.UID == object || service && r.Node == host
+}
+
+// verified holds every word of Lockstep's that lets a host go against what was on the host when it arrived. What the history
+// itself changed after Lockstep's last look is not Lockstep's to know.
+func (p *proof) verified(rt *rapid.T, writes []wrote, records []core.Record) {
+	p.watch.mu.Lock()
+	defer p.watch.mu.Unlock()
+	number := map[string]int{}
+	for _, w := range writes {
+		all := p.watch.releases[w.object]
+		if !strings.Contains(w.what, "nodeworkloadlocks/status") || number[w.object] >= len(all) {
+			continue
+		}
+		a := all[number[w.object]]
+		number[w.object]++
+		if w.lock != "inactive" {
+			continue
+		}
+		i := -1
+		for n, r := range records {
+			if r.Kind == core.RecordBefore && r.Object.Name == w.object && slices.Contains(w.intents, r.Intent.Kind) && !r.At.After(w.at) {
+				i = n
+			}
+		}
+		if i < 0 || records[i].Intent.Kind == core.IntentOverrideLock {
+			continue
+		}
+		looked := p.lookedAt(a.node, records[i].At)
+		for _, st := range a.servers {
+			always := true
+			modes := p.watch.modes[a.node]
+			for _, mode := range modes[max(len(modes)-2, 0):] {
+				always = always && blocks(st, mode)
+			}
+			late := slices.ContainsFunc(p.watch.touched[st.ID], func(t time.Time) bool { return t.After(looked) })
+			if always && !late {
+				rt.Fatalf("the lock of %s was released with %s on it: %s, %s, power %d, tags %q", p.label[a.node], st.Name, st.Status, st.VMState, st.PowerState, st.Tags)
+			}
+		}
+	}
+}
+
+// lookedAt is when Lockstep read the list of a host's instances the last time but one before t.
+func (p *proof) lookedAt(host string, t time.Time) time.Time {
+	var looks []time.Time
+	for _, r := range p.cloud.OpenStack.Requests() {
+		if r.Method == http.MethodGet && strings.HasPrefix(r.UserAgent, "lockstep/") && strings.Contains(r.Query, "host="+host) && !r.At.After(t) {
+			looks = append(looks, r.At)
+		}
+	}
+	if len(looks) < 2 {
+		return time.Time{}
+	}
+	return looks[len(looks)-2]
+}
+
+// halting are the steps after which an instance may be down.
+var halting = []core.IntentKind{core.IntentStop, core.IntentShelve, core.IntentColdMigrate, core.IntentConfirmResize, core.IntentRevertResize, core.IntentEvacuate,
+	core.IntentLiveMigrate, core.IntentResetState, core.IntentUnshelve, core.IntentStart}
+
+// explained holds every instance that stopped against its reasons: a confirmed step on it, what the history did to it, or its
+// host, which went down for LCM after its lock was released.
+func (p *proof) explained(rt *rapid.T, records []core.Record) {
+	p.watch.mu.Lock()
+	defer p.watch.mu.Unlock()
+	for _, h := range p.watch.stopped {
+		before := func(r core.Record) bool { return !r.At.After(h.at) }
+		step := slices.ContainsFunc(records, func(r core.Record) bool {
+			return r.Kind == core.RecordBefore && r.Object.UID == h.id && slices.Contains(halting, r.Intent.Kind) && before(r)
+		})
+		touched := slices.ContainsFunc(p.watch.touched[h.id], func(t time.Time) bool { return !t.After(h.at) })
+		down := slices.ContainsFunc(p.watch.down[h.host], func(t time.Time) bool { return !t.After(h.at) })
+		if !step && !touched && !down {
+			rt.Fatalf("%s is %s on %s since %s, and nobody said why", p.name(h.id), h.status, p.label[h.host], h.at.Format("15:04:05"))
+		}
+	}
+}
+
+// visible holds what is down in the end against a Snapshot: it is shown as it is, with a reason or with what is to be done.
+func (p *proof) visible(s *core.Snapshot) {
+	for _, id := range p.instances() {
+		st, ok := p.cloud.OpenStack.Server(id)
+		if !ok || runs(st.Status) {
+			continue
+		}
+		v, shown := s.InstanceView(id)
+		needs := slices.ContainsFunc(s.Attention(), func(a core.Attention) bool { return a.Instance == id })
+		switch {
+		case !shown:
+			p.rt.Fatalf("%s is %s, and is not shown", st.Name, st.Status)
+		case v.Instance.Status != st.Status:
+			p.rt.Fatalf("%s is %s, and is shown as %s", st.Name, st.Status, v.Instance.Status)
+		case v.Why == "" && !needs:
+			p.rt.Fatalf("%s is %s, and the screen has no word about it", st.Name, st.Status)
+		}
+	}
+}
+
+func (p *proof) name(id string) string {
+	if st, ok := p.cloud.OpenStack.Server(id); ok {
+		return st.Name
+	}
+	return id
+}
+
+// instances are the IDs of all instances that there were.
+func (p *proof) instances() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.servers
+}
+
+func (p *proof) journals() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.folders)
+}
+
+// rockoonEver tells whether the OpenStack controller was at work in this history.
+func (p *proof) rockoonEver() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.rockoonWas
+}
+
+// What the history does to the cloud by itself.
+
+var noTrouble = openstack.Behaviour{}
+
+func (p *proof) behave(id string, b openstack.Behaviour) bool {
+	return p.cloud.OpenStack.SetBehaviour(id, b) == nil
+}
+
+// instance is one that exists.
+func (p *proof) instance(rt *rapid.T) string {
+	return rapid.SampledFrom(p.instances()).Draw(rt, "instance")
+}
+
+func (p *proof) trouble(rt *rapid.T) {
+	id := p.instance(rt)
+	what := rapid.SampledFrom([]string{"nothing", "live fails", "live fails late", "cold fails", "finish fails", "never converges", "no valid host", "stop fails"}).Draw(rt, "trouble")
+	b := map[string]openstack.Behaviour{
+		"live fails":      {FailLive: openstack.Failure{Times: 2, Text: "it is busy", At: 0}},
+		"live fails late": {FailLive: openstack.Failure{Times: 1, At: 0.8}},
+		"cold fails":      {FailCold: openstack.Failure{Times: 1, Text: "disk"}},
+		"finish fails":    {FailFinish: openstack.Failure{Times: 1, Text: "disk"}},
+		"never converges": {NeverConverges: true},
+		"no valid host":   {NoValidHost: true},
+		"stop fails":      {FailStop: openstack.Failure{Times: 1}},
+	}[what]
+	p.behave(id, b)
+	p.tell("%s: %s", p.name(id), what)
+}
+
+// owner is an owner of instances, or another administrator, who goes about their own business.
+func (p *proof) owner(rt *rapid.T) {
+	id := p.instance(rt)
+	tag := core.TagMaintenanceAction
+	what := rapid.SampledFrom([]string{"tag live_migrate", "tag poweroff", "tag notify", "no tags", "os-stop", "os-start", "lock", "unlock", "error", "active", "migrate", "os-migrateLive", "confirmResize", "delete", "create"}).Draw(rt, "what")
+	p.watch.touch(id)
+	defer p.watch.touch(id) // it takes its time
+	var err error
+	switch what {
+	case "tag live_migrate", "tag poweroff", "tag notify":
+		err = p.cloud.OpenStack.SetTags(id, tag+strings.TrimPrefix(what, "tag "), "mine")
+	case "no tags":
+		err = p.cloud.OpenStack.SetTags(id)
+	case "delete":
+		err = p.cloud.OpenStack.DeleteServer(id)
+	case "create":
+		name := fmt.Sprintf("new-%d", len(p.instances()))
+		var made string
+		made, err = p.cloud.OpenStack.AddServer(openstack.ServerSpec{Name: name, Project: "shop", Flavor: "m1.small", Host: rapid.SampledFrom(p.nodes).Draw(rt, "host")})
+		if err == nil {
+			p.watch.touch(made)
+			p.mu.Lock()
+			p.servers = append(slices.Clone(p.servers), made)
+			p.mu.Unlock()
+		}
+	case "error", "active":
+		err = p.nova(id, map[string]any{"os-resetState": map[string]any{"state": what}})
+	case "os-migrateLive":
+		err = p.nova(id, map[string]any{what: map[string]any{"host": nil, "block_migration": "auto"}})
+	default:
+		err = p.nova(id, map[string]any{what: nil})
+	}
+	p.tell("the owner of %s: %s: %v", p.name(id), what, err)
+}
+
+func (p *proof) nova(id string, body map[string]any) error {
+	compute := p.cloud.Controllers().Compute
+	_, err := compute.Post(p.ctx, compute.ServiceURL("servers", id, "action"), body, nil, nil)
+	return err
+}
+
+// stranger changes nodes and compute services by hand.
+func (p *proof) stranger(rt *rapid.T) {
+	node := rapid.SampledFrom(p.nodes).Draw(rt, "node")
+	what := rapid.SampledFrom([]string{"mode live", "mode manual", "mode skip", "no mode", "disable", "enable"}).Draw(rt, "what")
+	var err error
+	switch what {
+	case "disable", "enable":
+		err = p.setService(node, what == "enable")
+	default:
+		mode := "null"
+		if m, ok := strings.CutPrefix(what, "mode "); ok {
+			mode = `"` + m + `"`
+		}
+		_, err = p.admin.Resource(nodeResource).Patch(p.ctx, node, types.MergePatchType,
+			fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%s}}}`, core.AnnotationMigrationMode, mode), metav1.PatchOptions{})
+	}
+	p.tell("a stranger on %s: %s: %v", p.label[node], what, err)
+}
+
+func (p *proof) setService(host string, enabled bool) error {
+	compute := p.cloud.Controllers().Compute
+	var found struct{ Services []struct{ ID string } }
+	if _, err := compute.Get(p.ctx, compute.ServiceURL("os-services")+"?binary=nova-compute&host="+host, &found, nil); err != nil {
+		return err
+	}
+	if len(found.Services) != 1 {
+		return fmt.Errorf("%d services", len(found.Services))
+	}
+	body := map[string]any{"status": "disabled", "disabled_reason": "broken fan, do not touch"}
+	if enabled {
+		body = map[string]any{"status": "enabled"}
+	}
+	_, err := compute.Put(p.ctx, compute.ServiceURL("os-services", found.Services[0].ID), body, nil, &gophercloud.RequestOpts{OkCodes: []int{http.StatusOK}})
+	return err
+}
+
+// rockoon switches the OpenStack controller off, or on again.
+func (p *proof) rockoon(rt *rapid.T) {
+	if rapid.IntRange(0, 2).Draw(rt, "really") > 0 {
+		rt.Skip("it stays so")
+	}
+	p.scaleRockoon(!p.rockoonOn)
+}
+
+func (p *proof) scaleRockoon(on bool) {
+	replicas := 0
+	if on {
+		replicas = 1
+	}
+	_, err := p.admin.Resource(deploymentResource).Namespace("osh-system").Patch(p.ctx, "rockoon", types.MergePatchType,
+		fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, replicas), metav1.PatchOptions{})
+	p.tell("rockoon has %d replicas: %v", replicas, err)
+	if err == nil {
+		p.rockoonOn = on
+		p.mu.Lock()
+		p.rockoonWas = p.rockoonWas || on
+		p.mu.Unlock()
+	}
+}
