@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 )
 
 // ErrRefused is what the gate answers when it does not let a step through; the error that wraps it says why.
@@ -89,6 +90,9 @@ func (e *Engine) gate(g Grant, step Step) error {
 	if e.cfg.Wall().After(g.Expires) {
 		return refuse("the confirmation is older than %s; confirm again", GrantLifetime)
 	}
+	if given, ok := e.grants.Load(g.ID); ok && !reflect.DeepEqual(given, g) {
+		return refuse("the confirmation is not as it was given; confirm again")
+	}
 	if err := stillAs(step, g.Target, g.Basis); err != nil {
 		return err
 	}
@@ -98,8 +102,8 @@ func (e *Engine) gate(g Grant, step Step) error {
 	if b := step.Blocker(); b != "" {
 		return refuse("%s", b)
 	}
-	if _, used := e.grants.LoadOrStore(g.ID, struct{}{}); used {
-		return refuse("the confirmation was used already")
+	if _, unused := e.grants.LoadAndDelete(g.ID); !unused {
+		return refuse("the confirmation was used already, or is not of this run")
 	}
 	return nil
 }

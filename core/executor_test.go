@@ -83,6 +83,16 @@ func TestGateRefuses(t *testing.T) {
 			b.sync()
 			return b.execute(g)
 		}},
+		{"a grant of an earlier run", "not of this run", func(b *bench) error {
+			g := b.grant(liveMigrate("web-1"))
+			g.ID = "of another run"
+			return b.execute(g)
+		}},
+		{"a grant that is not as it was given", "not as it was given", func(b *bench) error {
+			g := b.grant(liveMigrate("web-1"))
+			g.Expires = g.Expires.Add(time.Hour)
+			return b.execute(g)
+		}},
 		{"a grant that is too old", "confirm again", func(b *bench) error {
 			g := b.grant(liveMigrate("web-1"))
 			g.Expires = time.Now().Add(-time.Second)

@@ -129,6 +129,7 @@ func (e *Engine) Grant(step Step, typed string) (Grant, error) {
 		Title: step.Title, Commands: step.Commands, Basis: g.Basis, Typed: typed}, true); err != nil {
 		return Grant{}, refuse("%v", err)
 	}
+	e.grants.Store(g.ID, g)
 	return g, nil
 }
 
