@@ -6,7 +6,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 LDFLAGS := -s -w -X lockstep/cli.version=$(VERSION)
 PREFIX  ?= /usr/local
 
-.PHONY: demo build test e2e e2e-openstack bench lint shots install clean
+.PHONY: demo build test soak e2e e2e-openstack bench lint shots install clean
 
 ## demo: the real program on the built-in simulated cloud
 demo: build
@@ -19,6 +19,10 @@ build:
 ## test: every test that needs nothing but Go
 test:
 	$(GO) test $(TESTFLAGS) ./...
+
+## soak: many more random histories on the simulated cloud than test goes through
+soak:
+	$(GO) test -count=1 -timeout 3h -run TestWhateverHappens ./cli -rapid.checks=$(or $(CHECKS),100) -rapid.steps=60 $(TESTFLAGS)
 
 ## e2e: the real binary in a terminal, against a real kube-apiserver (which it builds) and the simulated cloud
 e2e: build

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"os"
 	"reflect"
 	"slices"
 	"sync"
@@ -33,17 +32,11 @@ type player struct {
 
 func newPlayer(t *testing.T, name string, speed float64, actAs ...string) *player {
 	t.Helper()
-	alone(t)
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	t.Parallel()
 	told, err := scenario.Load(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	log, err := openLog("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(log.close)
 	cloud, err := sim.Start(t.Context(), sim.Options{Scenario: told, Speed: speed, Dir: t.TempDir(), Start: time.Now()})
 	if err != nil {
 		t.Fatal(err)
@@ -53,16 +46,8 @@ func newPlayer(t *testing.T, name string, speed float64, actAs ...string) *playe
 			t.Error(err)
 		}
 	})
-	yaml, err := os.ReadFile(cloud.CloudsYAMLPath)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := options{kubeconfig: cloud.KubeconfigPath, osCloud: cloud.CloudName, actAs: actAs}
-	if err := o.configure(); err != nil {
-		t.Fatal(err)
-	}
-	p := &player{t: t, cloud: cloud, log: log,
-		place: place{options: o, name: "mos", clock: cloud.Clock.Now, pace: 60, journal: t.TempDir(), cloudsYAML: yaml}}
+	p := &player{t: t, cloud: cloud, log: ownLog(t), place: place{options: ownOptions(t, cloud, actAs...), name: "mos",
+		clock: cloud.Clock.Now, pace: 60, journal: t.TempDir(), cloudsYAML: ownClouds(t, cloud)}}
 	p.start()
 	t.Cleanup(func() { p.stop() })
 	return p

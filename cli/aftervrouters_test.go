@@ -27,17 +27,11 @@ type storyRig struct {
 
 func playStory(t *testing.T, name string, speed float64) *storyRig {
 	t.Helper()
-	alone(t)
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	t.Parallel()
 	told, err := scenario.Load(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	log, err := openLog("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(log.close)
 	cloud, err := sim.Start(context.WithoutCancel(t.Context()), sim.Options{Scenario: told, Speed: speed, Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
@@ -47,9 +41,8 @@ func playStory(t *testing.T, name string, speed float64) *storyRig {
 			t.Error(err)
 		}
 	})
-	t.Setenv("OS_CLIENT_CONFIG_FILE", cloud.CloudsYAMLPath)
-	s, err := open(t.Context(), place{options: options{kubeconfig: cloud.KubeconfigPath, osCloud: cloud.CloudName, leaseNamespace: "default"},
-		name: "mos", clock: cloud.Clock.Now, pace: speed, journal: t.TempDir()}, log)
+	s, err := open(t.Context(), place{options: ownOptions(t, cloud), name: "mos", clock: cloud.Clock.Now, pace: speed, journal: t.TempDir(),
+		cloudsYAML: ownClouds(t, cloud)}, ownLog(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,10 +28,13 @@ func run(t *testing.T, args ...string) (code int, out, errs string) {
 	return code, o.String(), e.String()
 }
 
+// ownEnvironment are the variables by which the machine's own environment says which cluster and cloud are meant.
+var ownEnvironment = []string{"KUBECONFIG", "OS_CLOUD", "OS_CLIENT_CONFIG_FILE", "OS_AUTH_URL", "KUBERNETES_SERVICE_HOST"}
+
 // alone takes away what the machine's own environment says of clusters and clouds.
 func alone(t *testing.T) {
 	t.Helper()
-	for _, name := range []string{"KUBECONFIG", "OS_CLOUD", "OS_CLIENT_CONFIG_FILE", "OS_AUTH_URL", "KUBERNETES_SERVICE_HOST"} {
+	for _, name := range ownEnvironment {
 		t.Setenv(name, "")
 		os.Unsetenv(name)
 	}

@@ -15,8 +15,7 @@ import (
 // watchStory plays a scenario and has the dashboard look at it, with the management cluster or without.
 func watchStory(t *testing.T, name string, connected bool, change ...func(*scenario.Scenario)) *rig {
 	t.Helper()
-	alone(t)
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	t.Parallel()
 	told, err := scenario.Load(name)
 	if err != nil {
 		t.Fatal(err)
@@ -25,11 +24,6 @@ func watchStory(t *testing.T, name string, connected bool, change ...func(*scena
 		c(told)
 	}
 	const speed = 60
-	log, err := openLog("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(log.close)
 	cloud, err := sim.Start(t.Context(), sim.Options{Scenario: told, Speed: speed, Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
@@ -39,13 +33,11 @@ func watchStory(t *testing.T, name string, connected bool, change ...func(*scena
 			t.Error(err)
 		}
 	})
-	t.Setenv("OS_CLIENT_CONFIG_FILE", cloud.CloudsYAMLPath)
-	p := place{options: options{kubeconfig: cloud.KubeconfigPath, osCloud: cloud.CloudName, leaseNamespace: "default"}, name: "mos",
-		clock: cloud.Clock.Now, pace: speed, journal: t.TempDir()}
+	p := place{options: ownOptions(t, cloud), name: "mos", clock: cloud.Clock.Now, pace: speed, journal: t.TempDir(), cloudsYAML: ownClouds(t, cloud)}
 	if connected {
 		p.management = simManagement(cloud)
 	}
-	s, err := open(t.Context(), p, log)
+	s, err := open(t.Context(), p, ownLog(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,13 +223,8 @@ func TestMaintenanceWithoutAnUpdate(t *testing.T) {
 func TestAManagementContextThatIsNotThereIsTold(t *testing.T) {
 	alone(t)
 	cloud := cloud(t, kubeapi.Operator)
-	log, err := openLog("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(log.close)
 	p := place{options: options{kubeconfig: cloud.KubeconfigPath, leaseNamespace: "default", management: management{Context: "nowhere"}}, journal: t.TempDir()}
-	s, err := open(t.Context(), p, log)
+	s, err := open(t.Context(), p, ownLog(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,8 +28,9 @@ import (
 // histories is how many random histories a plain run goes through, and of how many draws on average; -rapid.checks,
 // -rapid.steps and their environment variables ask for another number, as "make soak" does.
 const (
-	histories    = "5"
-	drawsOfThese = "25"
+	sideBySideHistories = 3 // at a time; the number of histories is that of each
+	histories           = "2"
+	draws               = "40"
 )
 
 // Whatever happens on a cluster whose controllers live, and in whatever order: confirmations of anything that is offered,
@@ -37,45 +38,49 @@ const (
 // things meanwhile. What the servers received and hold is judged by what the documents say, not by what Lockstep shows
 // (proofservers_test.go). In the end everything comes to rest, and a session that is started anew proposes the same.
 func TestWhateverHappensOnALiveCluster(t *testing.T) {
-	alone(t)
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	t.Parallel()
 	unlessAsked(t, "rapid.checks", "RAPID_CHECKS", histories)
-	unlessAsked(t, "rapid.steps", "RAPID_STEPS", drawsOfThese)
-	log, err := openLog(filepath.Join(t.TempDir(), "lockstep.log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.close()
-	rapid.Check(t, func(rt *rapid.T) {
-		p := newProof(t, rt, log)
-		defer p.end()
-		rt.Repeat(map[string]func(*rapid.T){
-			"":                     p.check,
-			"confirm what is next": p.confirmNext,
-			"confirm the next one": p.confirmNext, // most of what operators do
-			"confirm, and go on":   p.confirmNext,
-			"confirm anything":     p.confirmAny,
-			"confirm with others":  p.confirmAny,
-			"grant for later":      p.grant,
-			"use an old grant":     p.useGrant,
-			"arm or disarm":        p.arm,
-			"control a batch":      p.control,
-			"acknowledge":          p.acknowledge,
-			"kill":                 p.kill,
-			"another operator":     p.another,
-			"a fault":              p.fault,
-			"faults end":           p.faultsEnd,
-			"an instance is odd":   p.trouble,
-			"an owner":             p.owner,
-			"a stranger":           p.stranger,
-			"rockoon":              p.rockoon,
-			"controllers die":      p.controllersDie,
-			"time passes":          p.pass,
-			"more time passes":     p.pass,
-			"the clock jumps":      p.jump,
+	unlessAsked(t, "rapid.steps", "RAPID_STEPS", draws)
+	log := ownLog(t)
+	for i := range sideBySideHistories {
+		t.Run(fmt.Sprintf("histories %d", i+1), func(t *testing.T) {
+			t.Parallel()
+			rapid.Check(t, func(rt *rapid.T) { history(t, rt, log) })
 		})
-		p.rest()
+	}
+}
+
+// history draws one.
+func history(t *testing.T, rt *rapid.T, log *log) {
+	p := newProof(t, rt, log)
+	defer p.end()
+	rt.Repeat(map[string]func(*rapid.T){
+		"":                     p.check,
+		"confirm what is next": p.confirmNext,
+		"go on":                p.goOn, // most of what operators do
+		"go on, too":           p.goOn,
+		"go on, once more":     p.goOn,
+		"confirm anything":     p.confirmAny,
+		"confirm with others":  p.confirmAny,
+		"grant for later":      p.grant,
+		"use an old grant":     p.useGrant,
+		"arm or disarm":        p.arm,
+		"control a batch":      p.control,
+		"acknowledge":          p.acknowledge,
+		"kill":                 p.kill,
+		"another operator":     p.another,
+		"a fault":              p.fault,
+		"faults end":           p.faultsEnd,
+		"an instance is odd":   p.trouble,
+		"an owner":             p.owner,
+		"a stranger":           p.stranger,
+		"rockoon":              p.rockoon,
+		"controllers die":      p.controllersDie,
+		"time passes":          p.pass,
+		"more time passes":     p.pass,
+		"the clock jumps":      p.jump,
 	})
+	p.rest()
 }
 
 // unlessAsked sets a flag of rapid's for this test, unless whoever runs the tests has.
@@ -274,16 +279,6 @@ func (p *proof) end() {
 	if p.rt.Failed() {
 		p.t.Logf("the history:\n%s\nthe journals:\n%s", strings.Join(p.told, "\n"), p.journalText())
 	}
-	if f := os.Getenv("PROOF_DUMP"); f != "" {
-		out, _ := os.OpenFile(f, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-		fmt.Fprintf(out, "=== %v\n%s\n", p.rt.Failed(), strings.Join(p.told, "\n"))
-		for _, r := range p.records() {
-			if r.Kind == core.RecordBefore || r.Kind == core.RecordVerified || r.Kind == core.RecordRefused {
-				fmt.Fprintf(out, "J %s %s %s %s %s %s\n", r.At.Format("15:04:05"), r.Kind, r.Intent.Kind, r.Title, r.State, r.Error)
-			}
-		}
-		out.Close()
-	}
 	if p.second != nil {
 		p.second.stop()
 	}
@@ -393,6 +388,38 @@ func (p *proof) confirmNext(rt *rapid.T) {
 	}
 	p.confirm(rt, p.first, next)
 }
+
+// goOn does what the procedure of a node says is next, up to some steps in a row, as an operator does who wants to get on.
+func (p *proof) goOn(rt *rapid.T) {
+	names := slices.Sorted(maps.Keys(p.first.s.engine.Snapshot().NodeRequests))
+	if len(names) == 0 {
+		rt.Skip("LCM asks for no node")
+	}
+	name := names[rapid.IntRange(0, len(names)-1).Draw(rt, "node in maintenance")]
+	for range rapid.IntRange(1, 6).Draw(rt, "steps") {
+		proc, _ := p.first.s.engine.Snapshot().Procedure(core.ProcedureKey{Kind: core.ProcedureNode, Subject: name})
+		i := slices.IndexFunc(proc.Steps, func(st core.Step) bool {
+			return st.Doable() && (st.State == core.StepReady || st.State == core.StepFailed) && !slices.Contains(besides, st.Intent.Kind)
+		})
+		if i < 0 {
+			p.cloud.Clock.Sleep(p.ctx, time.Minute) // it is LCM's turn, or a migration's
+			continue
+		}
+		st := proc.Steps[i]
+		g, err := p.first.s.engine.Grant(st, st.Type)
+		if err == nil {
+			_, err = p.first.s.engine.Execute(p.ctx, g)
+		}
+		p.tell("first: %s (%s %s): %v", st.Title, st.ID, g.ID, err)
+		if err != nil {
+			return
+		}
+		p.ends(p.first, g.ID)
+	}
+}
+
+// besides are steps that a node's procedure offers, and that do not take it further.
+var besides = []core.IntentKind{core.IntentSetAttempts, core.IntentSetMode, core.IntentDisableCompute, core.IntentEnableCompute, core.IntentClearInner, core.IntentOverrideLock}
 
 func (p *proof) confirmAny(rt *rapid.T) {
 	o := p.first
@@ -523,10 +550,12 @@ func (p *proof) kill(rt *rapid.T) {
 	old := p.first
 	old.stop()
 	p.first = p.open(folder)
-	if rapid.IntRange(0, 3).Draw(rt, "keep its grants") == 0 {
-		p.first.granted = old.granted
-	}
 	p.tell("killed and started anew in %s; armed: %v", filepath.Base(folder), p.armed(p.first, true))
+	for _, g := range old.granted {
+		if _, err := p.first.s.engine.Execute(p.ctx, g); err == nil {
+			rt.Fatalf("a grant of %s was good in another run", g.StepID)
+		}
+	}
 }
 
 // another operator comes, takes the lease or is refused it, and goes.
@@ -624,6 +653,7 @@ func (p *proof) rest() {
 	}
 	p.await("everything is live again", func(s *core.Snapshot) bool { return allKnown(s) })
 	p.armed(p.first, true)
+	p.tell("everything is live again")
 	p.await("every operation has ended", func(s *core.Snapshot) bool {
 		open := 0
 		for _, op := range s.Operations {
@@ -638,6 +668,7 @@ func (p *proof) rest() {
 		}
 		return open == 0
 	})
+	p.tell("every operation has ended")
 	p.first.s.engine.Disarm()
 	p.cloud.Clock.Pause()
 	copied := p.folder()
@@ -667,6 +698,7 @@ func (p *proof) rest() {
 	p.check(p.rt)
 	p.visible(again.s.engine.Snapshot())
 	p.cloud.Clock.Resume()
+	p.tell("the same is proposed anew")
 }
 
 // abort ends a migration that would go on for ever, as an operator does.
