@@ -31,6 +31,9 @@ func (s *Snapshot) clusterProcedure() (Procedure, bool) {
 	p.Steps = append(p.Steps, s.planSteps(target)...)
 	over := r != nil && !r.Deleting.IsZero()
 	for _, l := range s.ClusterLocks {
+		if _, played := s.actAs(l.Controller); played {
+			continue // the steps are ours
+		}
 		st := s.lockStep(l, "the cluster lock of "+oneLine(l.Controller, 40)+" is released", over)
 		if r == nil && st.State == StepWaiting {
 			st.State = StepLater

@@ -174,6 +174,27 @@ func TestForeignLockSaysWhomToAsk(t *testing.T) {
 	}
 }
 
+// A lock of a controller that Lockstep plays is a step of the operator's, and not one that somebody else is waited for.
+func TestAPlayedLockIsNobodyElsesStep(t *testing.T) {
+	titles := func(sc scene) (all []string) {
+		p, _ := sc.Procedure(ProcedureKey{Kind: ProcedureCluster})
+		for _, st := range p.Steps {
+			all = append(all, st.Title)
+		}
+		return all
+	}
+	const theirs, ours = "the cluster lock of openstack is released", "release the lock on the cluster"
+	sc := inMaintenance()
+	if got := titles(sc); !slices.Contains(got, theirs) || slices.Contains(got, ours) {
+		t.Errorf("beside the controller the steps are %q", got)
+	}
+	sc = inMaintenance()
+	sc.Settings.ActAs = []ActAs{{Controller: ControllerOpenStack}}
+	if got := titles(sc); slices.Contains(got, theirs) || !slices.Contains(got, ours) {
+		t.Errorf("in the controller's place the steps are %q", got)
+	}
+}
+
 // What waits for the operator does not move.
 func TestAWaitingNodeDoesNotMove(t *testing.T) {
 	sc := inMaintenance()

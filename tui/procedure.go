@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -17,7 +18,9 @@ type procedurePage struct {
 	proc  core.Procedure
 	known bool
 	steps *table[core.Step]
-	way   map[string]int // by step ID: 0 the step itself, n its n-th alternative
+	// By step ID the alternative that was turned to, by its own ID: the ways to an end change while it is looked at, and another
+	// one must not take the chosen one's place. None: the step itself.
+	way map[string]string
 }
 
 // openSteps opens the steps of what is selected; where there are none, what is known of it.
@@ -34,7 +37,7 @@ func (m *Model) openProcedure(key core.ProcedureKey) tea.Cmd {
 	if !ok {
 		return m.say(toneWarn, "there are no steps for it now")
 	}
-	p := &procedurePage{key: key, proc: proc, known: true, way: make(map[string]int)}
+	p := &procedurePage{key: key, proc: proc, known: true, way: make(map[string]string)}
 	p.steps = &table[core.Step]{
 		id:   func(s core.Step) string { return s.ID },
 		name: func(s core.Step) string { return s.Title },
@@ -120,17 +123,32 @@ func (p *procedurePage) chosen() (core.Step, bool) {
 	if !ok {
 		return core.Step{}, false
 	}
-	if n := p.way[s.ID]; n > 0 && n <= len(s.Alternatives) {
+	if n := p.wayOf(s); n > 0 {
 		return s.Alternatives[n-1], true
 	}
 	return *s, true
 }
 
+// wayOf is which way to the step's end was turned to: 0 is the step itself, n its n-th alternative.
+func (p *procedurePage) wayOf(s *core.Step) int {
+	id, turned := p.way[s.ID]
+	if !turned {
+		return 0
+	}
+	return slices.IndexFunc(s.Alternatives, func(a core.Step) bool { return a.ID == id }) + 1
+}
+
 // turn goes to the next way to the same end.
 func (p *procedurePage) turn(by int) {
-	if s, ok := p.steps.current(); ok && len(s.Alternatives) > 0 {
-		n := len(s.Alternatives) + 1
-		p.way[s.ID] = (p.way[s.ID] + by + n) % n
+	s, ok := p.steps.current()
+	if !ok || len(s.Alternatives) == 0 {
+		return
+	}
+	n := len(s.Alternatives) + 1
+	if to := (p.wayOf(s) + by + n) % n; to > 0 {
+		p.way[s.ID] = s.Alternatives[to-1].ID
+	} else {
+		delete(p.way, s.ID)
 	}
 }
 
@@ -204,7 +222,7 @@ func (p *procedurePage) stepRule(m *Model, w int) string {
 	name := one(themes.Strong, step.Title)
 	var note line
 	if n := len(s.Alternatives); n > 0 {
-		note = one(themes.Key, fmt.Sprintf("way %d of %d: left, right", p.way[s.ID]+1, n+1))
+		note = one(themes.Key, fmt.Sprintf("way %d of %d: left, right", p.wayOf(s)+1, n+1))
 	}
 	return m.ruleLine(w, name, note, false, nil)
 }
@@ -217,9 +235,9 @@ func (p *procedurePage) details(m *Model, w, h int) []line {
 	}
 	var out []line
 	if own, _ := p.steps.current(); len(own.Alternatives) > 0 {
-		parts := []line{wayName(own.Title, p.way[own.ID] == 0)}
+		parts := []line{wayName(own.Title, p.wayOf(own) == 0)}
 		for i, a := range own.Alternatives {
-			parts = append(parts, wayName(a.Title, p.way[own.ID] == i+1))
+			parts = append(parts, wayName(a.Title, p.wayOf(own) == i+1))
 		}
 		out = append(out, join(2, parts...).cut(w))
 	}

@@ -7,9 +7,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,6 +20,7 @@ import (
 
 	"github.com/gophercloud/gophercloud/v2"
 	"github.com/gophercloud/gophercloud/v2/openstack"
+	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/aggregates"
 	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/flavors"
 	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/instanceactions"
 	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/servers"
@@ -34,12 +37,17 @@ const (
 	// The logins in its clouds.yaml, which are two administrators, and the operator's name in Keystone.
 	cloudControllers = "controllers"
 	cloudOperator    = "operator"
+	// cloudSpare is the operator's login with a Nova API of its own, spareAPI.
+	cloudSpare = "operator-spare"
 	// cloudMember is the login of a user without an administrator's rights.
 	cloudMember = "member"
 
 	// computeVersion knows tags, a host for a new server, and the actions of a server with their events.
 	computeVersion = "2.79"
 )
+
+// spareAPI is a process that nobody needs but who uses cloudSpare. It does not run before it is started.
+const spareAPI = "nova-api-spare"
 
 // patience is how long a test waits for what must come; it is spent only by one that fails.
 const patience = 2 * time.Minute
@@ -51,11 +59,45 @@ type cloud struct {
 	operator string            // user ID of cloudOperator
 	flavors  map[string]string // IDs by name
 	image    string
+	zone     string // in which boot makes servers; empty: in that of their host for the time being
 }
 
-// newCloud logs in and puts the cloud into its first state: no servers, the hosts of the story enabled and the others disabled, no
-// orders.
+// newCloud logs in and puts the cloud into its first state: no servers, the hosts of the manual node's story enabled and the
+// others disabled, no orders. Nothing may run in parallel to a test that needs that.
 func newCloud(t *testing.T) *cloud {
+	t.Helper()
+	c := openCloud(t)
+	for _, host := range c.hosts(t) {
+		status := services.ServiceDisabled
+		if slices.Contains(hosts, host) {
+			status = services.ServiceEnabled
+		}
+		c.order(t, host, nil)
+		c.set(t, host, status)
+	}
+	if err := c.clear(t.Context(), func(servers.Server) bool { return true }); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// newPart logs in and puts some hosts of the cloud into their first state: enabled, without servers or orders. Other tests may
+// use the other hosts at the same time.
+func newPart(t *testing.T, part []string) *cloud {
+	t.Helper()
+	c := openCloud(t)
+	for _, host := range part {
+		c.order(t, host, nil)
+		c.set(t, host, services.ServiceEnabled)
+	}
+	if err := c.clear(t.Context(), onHosts(part)); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// openCloud logs in.
+func openCloud(t *testing.T) *cloud {
 	t.Helper()
 	c := &cloud{folder: os.Getenv(cloudFolder), flavors: map[string]string{}}
 	provider, endpoint := c.login(t, cloudControllers)
@@ -90,7 +132,6 @@ func newCloud(t *testing.T) *cloud {
 		t.Fatalf("there are %d images called tiny (%v)", len(found), err)
 	}
 	c.image = found[0].ID
-	c.reset(t)
 	return c
 }
 
@@ -126,22 +167,106 @@ func (c *cloud) userOf(t *testing.T, name string) string {
 	return user.ID
 }
 
-func (c *cloud) reset(t *testing.T) {
+// clear deletes those servers that are meant, and waits until they are gone.
+func (c *cloud) clear(ctx context.Context, meant func(servers.Server) bool) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	deleted := map[string]bool{}
+	for {
+		all, err := c.list(ctx)
+		if err != nil {
+			return err
+		}
+		left := 0
+		for _, s := range all {
+			if !meant(s) && !deleted[s.ID] {
+				continue
+			}
+			left++
+			if deleted[s.ID] {
+				continue
+			}
+			deleted[s.ID] = true
+			if err := servers.ForceDelete(ctx, c.compute, s.ID).ExtractErr(); err != nil {
+				return fmt.Errorf("delete server %s: %w", s.Name, err)
+			}
+		}
+		if left == 0 {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%d servers do not go: %w", left, ctx.Err())
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
+
+// onHosts are the servers on some hosts.
+func onHosts(hosts []string) func(servers.Server) bool {
+	return func(s servers.Server) bool { return slices.Contains(hosts, s.Host) }
+}
+
+// ownZone makes an availability zone of the hosts for as long as the test runs, in which boot makes servers from now on: so no
+// other test's servers come there, and none of these leaves.
+func (c *cloud) ownZone(t *testing.T, name string, part []string) {
 	t.Helper()
-	for _, host := range c.hosts(t) {
-		c.order(t, host, nil)
-		status := services.ServiceDisabled
-		if slices.Contains(hosts, host) {
-			status = services.ServiceEnabled
+	leave := func(ctx context.Context) error {
+		if err := c.clear(ctx, onHosts(part)); err != nil {
+			return err
 		}
-		c.set(t, host, status)
+		pages, err := aggregates.List(c.compute).AllPages(ctx)
+		if err != nil {
+			return err
+		}
+		all, err := aggregates.ExtractAggregates(pages)
+		if err != nil {
+			return err
+		}
+		for _, a := range all {
+			if a.Name != name {
+				continue
+			}
+			for _, host := range a.Hosts {
+				if err := aggregates.RemoveHost(ctx, c.compute, a.ID, aggregates.RemoveHostOpts{Host: host}).Err; err != nil {
+					return err
+				}
+			}
+			if err := aggregates.Delete(ctx, c.compute, a.ID).ExtractErr(); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
-	for _, s := range c.servers(t) {
-		if err := servers.ForceDelete(t.Context(), c.compute, s.ID).ExtractErr(); err != nil {
-			t.Fatalf("delete server %s: %v", s.Name, err)
+	err := leave(t.Context()) // what a run that was killed has left
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := leave(context.Background()); err != nil {
+			t.Errorf("take zone %s apart: %v", name, err)
+		}
+	})
+	made, err := aggregates.Create(t.Context(), c.compute, aggregates.CreateOpts{Name: name, AvailabilityZone: name}).Extract()
+	if err != nil {
+		t.Fatalf("make zone %s: %v", name, err)
+	}
+	for _, host := range part {
+		if err := aggregates.AddHost(t.Context(), c.compute, made.ID, aggregates.AddHostOpts{Host: host}).Err; err != nil {
+			t.Fatalf("put host %s into zone %s: %v", host, name, err)
 		}
 	}
-	await(t, "all servers are gone", func() bool { return len(c.servers(t)) == 0 })
+	c.zone = name
+}
+
+// process lets a process of the cloud die ("kill"), starts it, or stops it, as cloud/process.sh says.
+func process(ctx context.Context, do, name string) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*patience)
+	defer cancel()
+	if out, err := exec.CommandContext(ctx, filepath.Join("cloud", "process.sh"), do, name).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s %s: %w: %s", do, name, err, out)
+	}
+	return nil
 }
 
 // order tells a host's driver what to do from now on; nil takes back what it was told. README.md of cloud/ has the orders.
@@ -166,7 +291,7 @@ func (c *cloud) order(t *testing.T, host string, orders map[string]any) {
 // boot makes a server on the host; its tags are maintenance actions.
 func (c *cloud) boot(t *testing.T, name, host, flavor string, actions ...string) {
 	t.Helper()
-	options := servers.CreateOpts{Name: name, ImageRef: c.image, FlavorRef: c.flavors[flavor], HypervisorHostname: host, Networks: "none"}
+	options := servers.CreateOpts{Name: name, ImageRef: c.image, FlavorRef: c.flavors[flavor], HypervisorHostname: host, Networks: "none", AvailabilityZone: c.zone}
 	for _, action := range actions {
 		options.Tags = append(options.Tags, "openstack.lcm.mirantis.com:maintenance_action="+action)
 	}
@@ -175,30 +300,46 @@ func (c *cloud) boot(t *testing.T, name, host, flavor string, actions ...string)
 	}
 }
 
-// awaitRunning waits until all servers run.
-func (c *cloud) awaitRunning(t *testing.T) {
+// awaitRunning waits until the servers with the names run.
+func (c *cloud) awaitRunning(t *testing.T, names ...string) {
 	t.Helper()
 	await(t, "all servers run", func() bool {
-		return !slices.ContainsFunc(c.servers(t), func(s servers.Server) bool {
+		running := 0
+		for _, s := range c.servers(t) {
+			if !slices.Contains(names, s.Name) {
+				continue
+			}
 			if s.Status == "ERROR" {
 				t.Fatalf("server %s: %s", s.Name, s.Fault.Message)
 			}
-			return s.Status != "ACTIVE"
-		})
+			if s.Status == "ACTIVE" {
+				running++
+			}
+		}
+		return running == len(names)
 	})
 }
 
 func (c *cloud) servers(t *testing.T) []servers.Server {
 	t.Helper()
-	pages, err := servers.List(c.compute, servers.ListOpts{AllTenants: true}).AllPages(t.Context())
+	all, err := c.list(t.Context())
 	if err != nil {
-		t.Fatalf("list the servers: %v", err)
+		t.Fatal(err)
+	}
+	return all
+}
+
+// list is servers for whoever has no test.
+func (c *cloud) list(ctx context.Context) ([]servers.Server, error) {
+	pages, err := servers.List(c.compute, servers.ListOpts{AllTenants: true}).AllPages(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list the servers: %w", err)
 	}
 	all, err := servers.ExtractServers(pages)
 	if err != nil {
-		t.Fatalf("read the servers: %v", err)
+		return nil, fmt.Errorf("read the servers: %w", err)
 	}
-	return all
+	return all, nil
 }
 
 func (c *cloud) server(t *testing.T, name string) servers.Server {
@@ -215,15 +356,24 @@ func (c *cloud) server(t *testing.T, name string) servers.Server {
 // service is the nova-compute of a host.
 func (c *cloud) service(t *testing.T, host string) services.Service {
 	t.Helper()
-	pages, err := services.List(c.compute, services.ListOpts{Binary: "nova-compute", Host: host}).AllPages(t.Context())
+	s, err := c.computeOf(t.Context(), host)
 	if err != nil {
-		t.Fatalf("list the compute services: %v", err)
+		t.Fatal(err)
+	}
+	return s
+}
+
+// computeOf is service for whoever has no test.
+func (c *cloud) computeOf(ctx context.Context, host string) (services.Service, error) {
+	pages, err := services.List(c.compute, services.ListOpts{Binary: "nova-compute", Host: host}).AllPages(ctx)
+	if err != nil {
+		return services.Service{}, fmt.Errorf("list the compute services: %w", err)
 	}
 	all, err := services.ExtractServices(pages)
 	if err != nil || len(all) != 1 {
-		t.Fatalf("host %s has %d compute services (%v)", host, len(all), err)
+		return services.Service{}, fmt.Errorf("host %s has %d compute services (%w)", host, len(all), err)
 	}
-	return all[0]
+	return all[0], nil
 }
 
 // hosts are the names of all compute hosts, in alphabetical order.
@@ -302,19 +452,24 @@ type migration struct {
 // migrations are Nova's records of a server, the oldest first, as "live-migration kaas-node-001 kaas-node-002 completed".
 func (c *cloud) migrations(t *testing.T, name string) []string {
 	t.Helper()
-	var answer struct {
-		Migrations []migration `json:"migrations"`
-	}
-	url := c.compute.ServiceURL("os-migrations") + "?instance_uuid=" + c.server(t, name).ID
-	_, err := c.compute.Get(t.Context(), url, &answer, &gophercloud.RequestOpts{OkCodes: []int{http.StatusOK}})
+	records, err := c.records(t.Context(), "instance_uuid="+c.server(t, name).ID)
 	if err != nil {
 		t.Fatalf("list the migrations of %s: %v", name, err)
 	}
 	var all []string
-	for _, m := range slices.Backward(answer.Migrations) {
+	for _, m := range slices.Backward(records) {
 		all = append(all, strings.Join([]string{m.Type, m.Source, cmp.Or(m.Target, "nowhere"), m.Status}, " "))
 	}
 	return all
+}
+
+// records are Nova's migrations that a query finds, the newest first.
+func (c *cloud) records(ctx context.Context, query string) ([]migration, error) {
+	var answer struct {
+		Migrations []migration `json:"migrations"`
+	}
+	_, err := c.compute.Get(ctx, c.compute.ServiceURL("os-migrations")+"?"+query, &answer, &gophercloud.RequestOpts{OkCodes: []int{http.StatusOK}})
+	return answer.Migrations, err
 }
 
 // await waits until what holds is so, asking again every moment.

@@ -3,13 +3,12 @@
 package openstack
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
-
-	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/services"
 
 	contract "lockstep/e2e/contract/openstack"
 )
@@ -17,24 +16,37 @@ import (
 // TestTheRealCloudKeepsTheContract holds the real servers to what the simulated ones are held to as well (TestSim… of package
 // e2e).
 func TestTheRealCloudKeepsTheContract(t *testing.T) {
-	c := newCloud(t)
-	all := c.hosts(t)
-	for _, host := range all {
-		c.set(t, host, services.ServiceEnabled)
+	t.Parallel()
+	c := newPart(t, contractHosts)
+	for _, host := range contractHosts {
 		c.order(t, host, map[string]any{"live_seconds": 1})
 	}
 	raw, err := os.ReadFile(c.cloudsYAML())
 	if err != nil {
 		t.Fatal(err)
 	}
-	orders := filepath.Join(c.folder, "state", "orders")
-	if err := os.MkdirAll(orders, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	orders := c.orders(t)
 	contract.Run(t, contract.Cloud{
-		CloudsYAML: raw, Admin: cloudControllers, Member: cloudMember, Hosts: all, Flavor: "m1.tiny", Large: "m1.huge", Image: "tiny",
+		CloudsYAML: raw, Admin: cloudControllers, Member: cloudMember, Hosts: contractHosts, Flavor: "m1.tiny", Large: "m1.huge", Image: "tiny",
+		Compute: func(host string, runs bool) error {
+			do := "kill"
+			if runs {
+				do = "start"
+			}
+			return process(context.Background(), do, "nova-compute-"+host)
+		},
 		Steer: func(s contract.Server, b contract.Behaviour) error { return steer(orders, s, b) },
 	})
+}
+
+// orders is the folder of the servers' own orders.
+func (c *cloud) orders(t *testing.T) string {
+	t.Helper()
+	folder := filepath.Join(c.folder, "state", "orders")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return folder
 }
 
 // steer writes a server's own orders, which cloud/README.md explains.

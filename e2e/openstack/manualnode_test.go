@@ -24,8 +24,9 @@ func TestManualNode(t *testing.T) {
 	c.boot(t, "huge-4", node, "m1.huge", "notify")
 	c.boot(t, "huge-5", target, "m1.huge") // with which neither of the other hosts has room for huge-4
 	c.boot(t, "huge-6", other, "m1.huge")
-	c.awaitRunning(t)
-	w := newWorld(t, c)
+	c.awaitRunning(t, "web-1", "db-2", "cache-3", "huge-4", "huge-5", "huge-6")
+	w := newWorld(t, c, "manual-node.yaml", timing)
+	w.begin()
 	o := w.sitDown(t)
 	o.WantsRow("cmp-01", "manual mode: 4 instances", "enter: steps")
 	o.WantsRow("cmp-01", "waiting for you", "manual")

@@ -20,8 +20,9 @@ func TestASnapshotOfARealNova(t *testing.T) {
 	c := newCloud(t)
 	c.boot(t, "web-1", hosts[0], "m1.tiny")
 	c.boot(t, "told-2", hosts[1], "m1.huge", "notify")
-	c.awaitRunning(t)
-	w := newWorld(t, c)
+	c.awaitRunning(t, "web-1", "told-2")
+	w := newWorld(t, c, "manual-node.yaml", timing)
+	w.begin()
 	kubeconfig, err := w.WriteKubeconfig(cluster.ReadOnly)
 	if err != nil {
 		t.Fatal(err)

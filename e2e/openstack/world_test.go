@@ -23,8 +23,15 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// hosts are the computes of testdata/manual-node.yaml, by the names that Kubernetes and Nova have for them.
-var hosts = []string{"kaas-node-001", "kaas-node-002", "kaas-node-003"}
+// The computes by the names that Kubernetes and Nova have for them; the script run says which there are.
+var (
+	// hosts are those of testdata/manual-node.yaml.
+	hosts = []string{"kaas-node-001", "kaas-node-002", "kaas-node-003"}
+	// contractHosts are those that the contract has for its cases.
+	contractHosts = []string{"kaas-node-001", "kaas-node-002", "kaas-node-003", "kaas-node-004", "kaas-node-005", "kaas-node-006"}
+	// actHosts are those of testdata/act-as.yaml.
+	actHosts = []string{"kaas-node-007", "kaas-node-008"}
+)
 
 func lcm(plural string) schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: "lcm.mirantis.com", Version: "v1alpha1", Resource: plural}
@@ -45,14 +52,15 @@ var timing = controller.Timing{
 // world is a cluster in which an update runs: a real kube-apiserver, a real OpenStack, and the controllers that move both.
 type world struct {
 	*cluster.Cluster
-	admin dynamic.Interface
-	cloud *cloud
+	admin       dynamic.Interface
+	cloud       *cloud
+	controllers *sim.Cloud
 }
 
-// newWorld starts the scenario of testdata on the cloud.
-func newWorld(t *testing.T, c *cloud) *world {
+// newWorld starts a scenario of testdata on the cloud. Its controllers wait until begin.
+func newWorld(t *testing.T, c *cloud, file string, timing controller.Timing) *world {
 	t.Helper()
-	story, err := scenario.Load(filepath.Join("testdata", "manual-node.yaml"))
+	story, err := scenario.Load(filepath.Join("testdata", file))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,15 +88,15 @@ func newWorld(t *testing.T, c *cloud) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	controllers, err := sim.Start(context.WithoutCancel(t.Context()), sim.Options{
+	w.controllers, err = sim.Start(context.WithoutCancel(t.Context()), sim.Options{
 		Scenario: story, Dir: t.TempDir(), Timing: timing, Log: slog.New(slog.NewTextHandler(log, nil)),
-		Kube: kubernetes.Config(cluster.Controllers), CloudsYAML: c.cloudsYAML(), ExternalCloud: cloudControllers,
+		Kube: kubernetes.Config(cluster.Controllers), CloudsYAML: c.cloudsYAML(), ExternalCloud: cloudControllers, Paused: true,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := errors.Join(controllers.Close(), log.Close()); err != nil {
+		if err := errors.Join(w.controllers.Close(), log.Close()); err != nil {
 			t.Errorf("stop the controllers: %v", err)
 		}
 		if t.Failed() {
@@ -98,14 +106,24 @@ func newWorld(t *testing.T, c *cloud) *world {
 	return w
 }
 
+// begin lets the controllers go on.
+func (w *world) begin() { w.controllers.Clock.Resume() }
+
 // sitDown starts the program against the world.
 func (w *world) sitDown(t *testing.T) *operator.Operator {
 	t.Helper()
-	kubeconfig, err := w.WriteKubeconfig(cluster.Operator)
+	return w.launch(t, operator.Desk{}, cluster.Operator, cloudOperator)
+}
+
+// launch starts the program against the world at a desk, as a user and at a login.
+func (w *world) launch(t *testing.T, d operator.Desk, user cluster.User, login string, args ...string) *operator.Operator {
+	t.Helper()
+	kubeconfig, err := w.WriteKubeconfig(user)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return operator.SitDown(t, operator.Desk{Program: program(t), CloudsYAML: w.cloud.cloudsYAML()}, "--kubeconfig", kubeconfig, "--os-cloud", cloudOperator)
+	d.Program, d.CloudsYAML, d.Patience = program(t), w.cloud.cloudsYAML(), patience
+	return operator.SitDown(t, d, append([]string{"--kubeconfig", kubeconfig, "--os-cloud", login}, args...)...)
 }
 
 // lockText is what the OpenStack controller says of the node, with the time at which it said so.

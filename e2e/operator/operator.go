@@ -30,6 +30,8 @@ type Desk struct {
 	CloudsYAML    string // path of the clouds.yaml
 	State         string // a state folder of an earlier run; default a new one
 	Dir           string // the folder in which it is started; default the test's own
+
+	Patience time.Duration // with what comes on the screen; default the terminal's
 }
 
 // Environment is all that the program sees of its surroundings.
@@ -43,7 +45,7 @@ func (d Desk) Environment(t testing.TB) []string {
 func SitDown(t testing.TB, d Desk, args ...string) *Operator {
 	t.Helper()
 	d.State = cmp.Or(d.State, t.TempDir())
-	term, err := terminal.Start(terminal.Options{Columns: cmp.Or(d.Columns, 120), Rows: cmp.Or(d.Rows, 40), Env: d.Environment(t), Dir: d.Dir}, d.Program, args...)
+	term, err := terminal.Start(terminal.Options{Columns: cmp.Or(d.Columns, 120), Rows: cmp.Or(d.Rows, 40), Env: d.Environment(t), Dir: d.Dir, Patience: d.Patience}, d.Program, args...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@
 package terminal
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"image/color"
@@ -35,6 +36,9 @@ type Options struct {
 	// the terminal's colours; white on black when nil.
 	Foreground, Background color.Color
 
+	// Patience is how long Want waits; the constant Patience when zero.
+	Patience time.Duration
+
 	// Mute makes the terminal answer no question, as some do over a slow link.
 	Mute bool
 }
@@ -42,9 +46,10 @@ type Options struct {
 // Terminal is a running program and its screen. Its methods may be called from
 // any goroutine.
 type Terminal struct {
-	child *child.Child
-	pty   *os.File // the terminal's end of the pseudo-terminal
-	input *input
+	child    *child.Child
+	pty      *os.File // the terminal's end of the pseudo-terminal
+	input    *input
+	patience time.Duration
 
 	mu       sync.Mutex
 	emulator *vt.Emulator
@@ -100,12 +105,13 @@ func Start(options Options, program string, args ...string) (*Terminal, error) {
 	}
 
 	t := &Terminal{
-		child:   process,
-		pty:     master,
-		input:   newInput(),
-		changed: make(chan struct{}),
-		ended:   make(chan struct{}),
-		state:   state{modes: map[int]bool{}},
+		child:    process,
+		pty:      master,
+		input:    newInput(),
+		patience: cmp.Or(options.Patience, Patience),
+		changed:  make(chan struct{}),
+		ended:    make(chan struct{}),
+		state:    state{modes: map[int]bool{}},
 	}
 	t.emulator = t.newEmulator(options)
 	go t.input.copyTo(master)

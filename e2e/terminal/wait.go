@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Patience is how long Want waits for the screen. It is generous, because it
+// Patience is how long Want waits for the screen unless Options say otherwise. It is generous, because it
 // is spent only by a test that fails.
 const Patience = 60 * time.Second
 
@@ -101,11 +101,11 @@ type TB interface {
 	Fatal(args ...any)
 }
 
-// Want waits until the screen fulfils the condition, at most for Patience, and
+// Want waits until the screen fulfils the condition, as patiently as it may, and
 // fails the test with the last screen when it does not.
 func (t *Terminal) Want(tb TB, condition Condition) Screen {
 	tb.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), Patience)
+	ctx, cancel := context.WithTimeout(context.Background(), t.patience)
 	defer cancel()
 	screen, err := t.WaitFor(ctx, condition)
 	if err != nil {

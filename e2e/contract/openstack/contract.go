@@ -18,6 +18,8 @@ type Cloud struct {
 	Flavor, Large, Image string
 	// Steer makes the migrations of a server go as the behaviour says, from the next one on.
 	Steer func(server Server, b Behaviour) error
+	// Compute lets the nova-compute of a host die, or starts it again unless it runs.
+	Compute func(host string, runs bool) error
 }
 
 // Server names a server to Cloud.Steer.

@@ -1,5 +1,38 @@
 package openstack
 
+import (
+	"context"
+	"net/http"
+
+	"lockstep/core"
+)
+
+// dies lets the nova-compute of a host of the room die until the function is called that it gives back, or the case ends.
+func (d *desk) dies(host string) (back func()) {
+	d.Helper()
+	service := func() object {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		found := d.call(ctx, d.admin, "compute", "2.53", http.MethodGet, "/os-services?binary=nova-compute&host="+host, nil).is(200).list("services")
+		if len(found) != 1 {
+			return nil
+		}
+		return found[0]
+	}
+	back = func() {
+		d.Helper()
+		if err := d.suite.cloud.Compute(host, true); err != nil {
+			d.Fatal(err)
+		}
+		d.until("nova-compute of "+host+" is up again", func() bool { return service()["state"] == "up" })
+	}
+	d.Cleanup(back)
+	if err := d.suite.cloud.Compute(host, false); err != nil {
+		d.Fatal(err)
+	}
+	return back
+}
+
 var evacuationCases = []testCase{
 	{"a server is not evacuated off a host that works", func(d *desk) {
 		r := d.room()
@@ -45,6 +78,30 @@ var evacuationCases = []testCase{
 		d.compute("2.53", "PUT", "/os-services/"+text(d.serviceOf(r.a)["id"]), object{"forced_down": false}).
 			refused(400, "Unable to force up host %s as `done` evacuation migration records remain associated with the host. "+
 				"Ensure the compute service has been restarted, allowing these records to move to `completed` before retrying this request.", r.a)
+	}},
+	{"the adapter sees a host die, evacuates a server off it, and sees what is over when the host is back", func(d *desk) {
+		r := d.room()
+		s := d.boot(r, order{host: r.a})
+		e, w := d.watch(r.a, r.b)
+		e.seesService("up", r.a, func(c core.ComputeService) bool { return c.Up })
+		back := d.dies(r.a)
+		e.seesService("down", r.a, func(c core.ComputeService) bool { return !c.Up && !c.ForcedDown && c.Enabled })
+		if err := w.Evacuate(d.Context(), s.ID); err != nil {
+			d.Fatal(err)
+		}
+		e.sees("it rebuilt", s, func(i core.Instance, m core.Migration) bool {
+			return i.Status == "ACTIVE" && i.TaskState == "" && i.Host == r.b && m.Type == core.MigrationEvacuation && m.Status == "done"
+		})
+		s.recorded("evacuation", r.a, r.b, "done")
+		back()
+		e.seesService("up again", r.a, func(c core.ComputeService) bool { return c.Up })
+		s.recorded("evacuation", r.a, r.b, "completed")
+		if got := s.settles("ACTIVE"); got["OS-EXT-SRV-ATTR:host"] != r.b {
+			d.Errorf("with its old host back it is on %v", got["OS-EXT-SRV-ATTR:host"])
+		}
+		for _, forced := range []bool{true, false} { // nothing is left to be done there any more
+			d.setService(r.a, object{"forced_down": forced})
+		}
 	}},
 	{"with nowhere to go an evacuated server ends in ERROR", func(d *desk) {
 		r := d.room()

@@ -41,6 +41,12 @@ func TestTheSimulatedCloudKeepsTheContract(t *testing.T) {
 	}
 	Run(t, Cloud{
 		CloudsYAML: logins, Admin: "sim", Member: "sim-demo", Hosts: hosts, Flavor: "m1.tiny", Large: "m1.huge", Image: "tiny",
+		Compute: func(host string, runs bool) error {
+			if runs {
+				return cloud.StartCompute(host)
+			}
+			return cloud.StopCompute(host)
+		},
 		Steer: func(s Server, b Behaviour) error {
 			return cloud.SetBehaviour(s.ID, openstack.Behaviour{
 				NeverConverges: b.Endless, FailLive: failure(b.FailBefore, b.FailLive), FailCold: failure(b.FailCold, ""), FailFinish: failure(b.FailFinish, ""),

@@ -189,6 +189,10 @@ $(login neutron nova)
 $(login service_user nova)
 send_service_user_token = true
 EOF
+  cat >"$config/nova/api-spare.conf" <<EOF
+[DEFAULT]
+osapi_compute_listen_port = $nova_spare_port
+EOF
   for node in $nodes; do
     mkdir -p "$state/nova-$node"
     cat >"$config/nova/compute-$node.conf" <<EOF
@@ -211,11 +215,12 @@ vm_memory_high_watermark.absolute = 1GB
 EOF
 }
 
-# cloud NAME USER PROJECT: an entry of clouds.yaml.
+# cloud NAME USER PROJECT [INTERFACE]: an entry of clouds.yaml.
 cloud() {
   cat <<EOF
   $1:
     region_name: RegionOne
+    interface: ${4:-public}
     auth:
       auth_url: http://127.0.0.1:$keystone_port/v3
       username: $2
@@ -231,6 +236,7 @@ configure_clients() {
     echo "clouds:"
     cloud controllers admin admin
     cloud operator anna admin
+    cloud operator-spare anna admin admin
     cloud member bert demo
   } >"$clouds")
 }

@@ -8,7 +8,7 @@ for file in "$pids"/nova-compute-*; do
   stop "${file##*/}" &
 done
 wait
-for name in nova-api nova-scheduler nova-conductor neutron glance placement keystone; do
+for name in nova-api nova-api-spare nova-scheduler nova-conductor neutron glance placement keystone; do
   stop "$name" &
 done
 wait

@@ -1,6 +1,6 @@
 """Furnishes the new cloud, in two parts.
 
-    furnish.py identity CLOUDS SERVICE=PORT...   users, projects and endpoints
+    furnish.py identity CLOUDS SERVICE=PORT...   users, projects and endpoints; PORT,PORT when that of the interface admin is another
     furnish.py compute CLOUDS                    flavors and an image
 """
 import os
@@ -33,10 +33,11 @@ def identity():
     user('anna', 'admin', 'admin')
     user('bert', 'demo', 'member')
     for endpoint in endpoints:
-        name, port = endpoint.split('=')
+        name, ports = endpoint.split('=')
+        port, *admin = ports.split(',')
         service = keystone.create_service(type=TYPES[name], name=name)
-        for interface in ('public', 'internal', 'admin'):
-            keystone.create_endpoint(service_id=service.id, interface=interface, url='http://127.0.0.1:' + port, region_id='RegionOne')
+        for interface, at in ('public', port), ('internal', port), ('admin', *(admin or [port])):
+            keystone.create_endpoint(service_id=service.id, interface=interface, url='http://127.0.0.1:' + at, region_id='RegionOne')
 
 
 def compute():

@@ -49,6 +49,17 @@ stop() {
   rm -f "$pids/$name"
 }
 
+# crash NAME: it and what it has started are gone at once.
+crash() {
+  local pid started child
+  alive "$1" || return 0
+  read -r pid started <"$pids/$1"
+  rm -f "$pids/$1" # who waits for others meanwhile must not take its end for theirs
+  for child in "$pid" $(ps -o pid= -s "$pid"); do
+    kill -KILL "$child" 2>/dev/null || true
+  done
+}
+
 # wait_for SECONDS WHAT COMMAND...: until the command succeeds. When one of the processes ends meanwhile that is said at once.
 wait_for() {
   local seconds=$1 what=$2 file name

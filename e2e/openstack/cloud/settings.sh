@@ -21,6 +21,7 @@ password=${PASSWORD:-only-on-loopback}
 keystone_port=${KEYSTONE_PORT:-5000}
 placement_port=${PLACEMENT_PORT:-8778}
 nova_port=${NOVA_PORT:-8774}
+nova_spare_port=${NOVA_SPARE_PORT:-8775}
 glance_port=${GLANCE_PORT:-9292}
 neutron_port=${NEUTRON_PORT:-9696}
 mysql_port=${MYSQL_PORT:-13306}

@@ -6,6 +6,7 @@ set -euo pipefail
 . "$here/processes.sh"
 . "$here/packages.sh"
 . "$here/configure.sh"
+. "$here/nova.sh"
 
 die() {
   echo "bring up OpenStack: $*" >&2
@@ -21,7 +22,7 @@ if alive nova-api; then
   exit 0
 fi
 "$here/down.sh" >/dev/null # what an earlier start may have left
-for port in $keystone_port $placement_port $nova_port $glance_port $neutron_port $mysql_port $rabbit_port $rabbit_dist_port $epmd_port; do
+for port in $keystone_port $placement_port $nova_port $nova_spare_port $glance_port $neutron_port $mysql_port $rabbit_port $rabbit_dist_port $epmd_port; do
   ! listens "$port" || die "something else listens on port $port; settings.sh says how to choose another"
 done
 mkdir -p "$LOCKSTEP_OPENSTACK"
@@ -99,14 +100,14 @@ start keystone env OS_KEYSTONE_CONFIG_FILES="$config/keystone/keystone.conf" "${
 wsgi "$placement_port" /usr/bin/placement-api
 start placement env OS_PLACEMENT_CONFIG_DIR="$config/placement" "${uwsgi[@]}"
 wait_for 90 Keystone answers "$keystone_port/v3"
-/usr/bin/python3 "$here/furnish.py" identity "$clouds" "nova=$nova_port/v2.1" "placement=$placement_port" "glance=$glance_port" "neutron=$neutron_port" ||
+/usr/bin/python3 "$here/furnish.py" identity "$clouds" "nova=$nova_port/v2.1,$nova_spare_port/v2.1" "placement=$placement_port" "glance=$glance_port" "neutron=$neutron_port" ||
   die "Keystone takes no users"
 say "Keystone has its users"
 start glance "$unpacked/usr/bin/glance-api" --config-file "$config/glance/glance-api.conf"
 start neutron "$unpacked/usr/bin/neutron-server" --config-file "$config/neutron/neutron.conf"
 wait_for 90 Placement answers "$placement_port/"
 for name in api conductor scheduler; do
-  start "nova-$name" "$unpacked/usr/bin/nova-$name" --config-file "$config/nova/nova.conf"
+  start_nova "nova-$name"
 done
 wait_for 90 Nova answers "$nova_port/"
 wait_for 90 Glance listens "$glance_port"
@@ -114,8 +115,7 @@ wait_for 90 Neutron answers "$neutron_port/"
 say "the services answer"
 
 for node in $nodes; do
-  start "nova-compute-$node" /usr/bin/python3 "$here/nova-compute.py" \
-    --config-file "$config/nova/nova.conf" --config-file "$config/nova/compute-$node.conf"
+  start_nova "nova-compute-$node"
 done
 count=$(wc -w <<<"$nodes")
 all_computes() {
