@@ -172,7 +172,7 @@ func TestFactsOfAnEvacuationFromANewerCloud(t *testing.T) {
 	for _, m := range facts.Missing {
 		kinds[m.What] = m.Err.Kind
 	}
-	if len(kinds) != 2 || kinds[core.FactsRoom] != core.ErrConfiguration || kinds[core.FactsVolumes] != core.ErrConfiguration {
+	if len(kinds) != 2 || kinds[core.FactsRoom] != core.ErrConfiguration || kinds[core.FactsVolumes] != core.ErrUnsupported {
 		t.Errorf("missing are %v", kinds)
 	}
 }
