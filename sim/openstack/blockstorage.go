@@ -143,6 +143,25 @@ func (c *Cloud) AddSizedVolume(host, projectName, name string, size int) (string
 	return v.id, nil
 }
 
+// MoveVolumes moves all volumes on a host's own disks to those of another, as an administrator does one by one, and returns how
+// many there were. A host without a cinder-volume is an error.
+func (c *Cloud) MoveVolumes(from, to string) (int, error) {
+	c.lock()
+	defer c.mu.Unlock()
+	target := c.volumeService(to)
+	if target == nil {
+		return 0, fmt.Errorf("openstack: move volumes: no volume service on host %q", to)
+	}
+	n := 0
+	for _, v := range c.volumes {
+		if v.service != nil && v.service.host.Name == from {
+			v.service = target
+			n++
+		}
+	}
+	return n, nil
+}
+
 // RemoveVolumeService forgets a cinder-volume of a host, as cinder-manage service remove does; the host may be named with
 // its back end. One that is not there is an error.
 func (c *Cloud) RemoveVolumeService(host string) error {
