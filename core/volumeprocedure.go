@@ -146,9 +146,9 @@ func (b *nodeSteps) removalVolume(v Volume) Step {
 	return st
 }
 
-// volumeText is "f81d4fae, 100 GiB, in-use by db-1 (ACTIVE)".
+// volumeText is "100 GiB, in-use by db-1 (ACTIVE), f81d4fae".
 func (s *Snapshot) volumeText(v Volume) string {
-	text := fmt.Sprintf("%s, %d GiB, %s", shortID(oneLine(v.ID, 64)), v.SizeGiB, textOf(oneLine(v.Status, 40), "in no state"))
+	text := fmt.Sprintf("%d GiB, %s", v.SizeGiB, textOf(oneLine(v.Status, 40), "in no state"))
 	var by []string
 	for _, id := range v.Instances {
 		if in := s.Instances[id]; in != nil {
@@ -160,7 +160,7 @@ func (s *Snapshot) volumeText(v Volume) string {
 	if len(by) > 0 {
 		text += " by " + some(by, 3)
 	}
-	return text
+	return text + ", " + shortID(oneLine(v.ID, 64))
 }
 
 // volumeTarget is a pool of the same name on another host whose service is enabled and up, the first by name; empty when there

@@ -147,8 +147,8 @@ func TestARemovedNodeListsItsVolumes(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	for i, want := range []struct{ title, status, command string }{
-		{"move volume v2 off cmp-01", "v2, 20 GiB, available", "openstack volume migrate --host cmp-03@lvm#lvm v2"},
-		{"move volume db-data off cmp-01", "v1, 100 GiB, in-use by web-1 (ACTIVE)", "openstack volume migrate --host cmp-03@lvm#lvm v1"},
+		{"move volume v2 off cmp-01", "20 GiB, available, v2", "openstack volume migrate --host cmp-03@lvm#lvm v2"},
+		{"move volume db-data off cmp-01", "100 GiB, in-use by web-1 (ACTIVE), v1", "openstack volume migrate --host cmp-03@lvm#lvm v1"},
 		{"or let the node go with what is left on its disks", "2 volumes, 120 GiB", "kubectl -n osh-system edit configmap rockoon-config  # extra_conf.ini: [maintenance] ndr_skip_volume_check = True"},
 	} {
 		st := got[i]
