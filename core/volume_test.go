@@ -246,6 +246,33 @@ func TestAReleaseAsksCinderItself(t *testing.T) {
 	}
 }
 
+// A service that went down since the step was confirmed is not put back into scheduling.
+func TestAVolumeServiceThatIsDownByNowStaysOut(t *testing.T) {
+	cloud := atRest()
+	cloud.locks["cmp-1"].InnerState, cloud.locks["cmp-1"].RawState = InnerActive, LockInactive
+	v := cloud.volumeService("cmp-1@lvm").outOf(DisabledReasonMaintenance)
+	b := newBenchWith(t, t.TempDir(), cloud, playsOpenStack())
+	defer b.end()
+	b.arm()
+	st := Plan(b.engine.Snapshot(), Intent{Kind: IntentActVolumeIn, Controller: ControllerOpenStack, Node: "cmp-1", Object: lvmOf("cmp-1")})
+	g, err := b.engine.Grant(st, st.Type)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cloud.mu.Lock()
+	v.Up = false
+	cloud.mu.Unlock()
+	if _, err := b.engine.Execute(context.Background(), g); err != nil {
+		t.Fatal(err)
+	}
+	if op := b.awaitEnd(g.ID); op.State != OperationFailed || !strings.Contains(op.Text, "cmp-1@lvm is down now") {
+		t.Errorf("it ended as %s: %s", op.State, op.Text)
+	}
+	if got := cloud.written(); len(got) > 0 {
+		t.Errorf("the servers received %q", got)
+	}
+}
+
 // A volume service is written to once, when it still is as it was shown, and how it ends is read from Cinder.
 func TestWritingToAVolumeService(t *testing.T) {
 	disable := Intent{Kind: IntentDisableVolume, Node: "cmp-1", Object: lvmOf("cmp-1"), Reason: "a dead disk"}

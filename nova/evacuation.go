@@ -2,6 +2,7 @@ package nova
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"slices"
 	"strconv"
@@ -40,7 +41,9 @@ func (c *Client) EvacuationFacts(ctx context.Context, hosts, traits []string, pr
 			return len(f.PinnedZones), err
 		}},
 		{core.FactsVolumes, func() (n int, err error) {
-			f.Volumes, err = c.listAttachedVolumes(ctx)
+			if f.Volumes, err = c.listAttachedVolumes(ctx); errors.Is(err, errNoCinder) {
+				f.Volumes, err = []core.Volume{}, nil // a cloud without Cinder has none
+			}
 			return len(f.Volumes), err
 		}},
 		{core.FactsPorts, func() (n int, err error) {

@@ -42,7 +42,7 @@ func (c *Client) cinder(s *session, a action) (*gophercloud.ServiceClient, error
 	}
 	e := c.fail(a, s.volumeErr)
 	e.Kind, e.Err, e.Message = core.ErrUnsupported, errNoCinder, "this cloud has no block storage"
-	e.Remedy = ""
+	e.Remedy = "nothing has to be done: without block storage there are no volumes to see to; if this cloud has some, " + e.Remedy
 	return nil, e
 }
 
