@@ -168,7 +168,8 @@ func TestLockstepPlaysTheOpenStackControllerThroughAnUpdate(t *testing.T) {
 		t.Fatalf("the scenario has the instances %v", running)
 	}
 	acts := []core.IntentKind{core.IntentActCreateLock, core.IntentActBegin, core.IntentActOutOfScheduling, core.IntentLiveMigrateAll, core.IntentLiveMigrate,
-		core.IntentActRelease, core.IntentActIntoScheduling, core.IntentActRearm, core.IntentActFinish, core.IntentActLetGo}
+		core.IntentActRelease, core.IntentActIntoScheduling, core.IntentActRearm, core.IntentActFinish, core.IntentActLetGo,
+		core.IntentActVolumeOut, core.IntentActVolumeIn}
 	computes := []string{"cmp-01", "cmp-02", "cmp-03"}
 	through := func(s *core.Snapshot) bool {
 		done := 0
@@ -214,6 +215,11 @@ func TestLockstepPlaysTheOpenStackControllerThroughAnUpdate(t *testing.T) {
 			if n := countText(p.did, title); n != 1 {
 				t.Errorf("%q was done %d times", title, n)
 			}
+		}
+	}
+	for _, title := range []string{"take cinder-volume lvm out of scheduling on cmp-02", "put cinder-volume lvm back into scheduling on cmp-02"} {
+		if n := countText(p.did, title); n != 1 {
+			t.Errorf("%q was done %d times", title, n)
 		}
 	}
 	for _, svc := range p.last.Services {

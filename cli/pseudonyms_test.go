@@ -47,6 +47,12 @@ func originals(s *scenario.Scenario) []string {
 	for _, p := range f.Projects {
 		names = append(names, p.ID)
 	}
+	for _, v := range f.VolumeServices {
+		names = append(names, v.Host, v.DisabledReason)
+		if v.Backend != "lvm" {
+			names = append(names, v.Backend)
+		}
+	}
 	names = slices.DeleteFunc(names, func(name string) bool {
 		return len(name) < 3 || name == "nova" || name == "ceph" || name == "openstack" || name == core.DisabledReasonMaintenance ||
 			name == "ceph-clusterworkloadlock"

@@ -201,7 +201,8 @@ func hurried(o kube.WatchOptions, pace float64) kube.WatchOptions {
 
 // openStackSources are the sources that nova's poller fills.
 func openStackSources() []core.SourceID {
-	return []core.SourceID{core.SourceComputeServices, core.SourceInstances, core.SourceMigrations, core.SourceNetworkAgents, core.SourceProjects}
+	return []core.SourceID{core.SourceComputeServices, core.SourceInstances, core.SourceMigrations, core.SourceNetworkAgents, core.SourceProjects,
+		core.SourceVolumeServices, core.SourceVolumes}
 }
 
 // nudge asks the pollers to look at once, after a write.
@@ -270,6 +271,7 @@ func (s *session) steer(ctx context.Context) {
 			}
 			if s.poller != nil {
 				s.poller.SetHosts(hosts, moving)
+				s.poller.SetVolumeHosts(core.HostsWithVolumesToWatch(snap))
 			}
 			if s.watcher != nil {
 				s.watcher.SetPodNodes(core.NodesWithPodsToWatch(snap))

@@ -39,9 +39,11 @@ type actCheckAt struct {
 var actChecks = map[IntentKind][]func(actCheckAt, context.Context) error{
 	IntentActBegin:           {actCheckAt.requestStands, actCheckAt.withinTheRule},
 	IntentActOutOfScheduling: {actCheckAt.requestStands},
-	IntentActRelease:         {actCheckAt.requestStands, actCheckAt.outOfScheduling, actCheckAt.hostEmpty, actCheckAt.clusterPodsReady},
+	IntentActVolumeOut:       {actCheckAt.requestStands},
+	IntentActRelease:         {actCheckAt.requestStands, actCheckAt.outOfScheduling, actCheckAt.volumesOut, actCheckAt.hostEmpty, actCheckAt.clusterPodsReady},
+	IntentActVolumeIn:        {actCheckAt.nodePodsReady},
 	IntentActIntoScheduling:  {actCheckAt.nodePodsReady, actCheckAt.computeUp},
-	IntentActRearm:           {actCheckAt.nodePodsReady, actCheckAt.backInScheduling},
+	IntentActRearm:           {actCheckAt.nodePodsReady, actCheckAt.backInScheduling, actCheckAt.volumesBack},
 }
 
 // requestStands asks whether the request on which the step was granted is still there: without it LCM is not there to take the

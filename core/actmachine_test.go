@@ -219,6 +219,9 @@ func TestAPlayedControllerUnderRandomInterleavings(t *testing.T) {
 			t.Fatal(err)
 		}
 		cloud := atRest()
+		for _, host := range []string{"cmp-1@lvm", "cmp-2@hdd", "cmp-2@ssd"} {
+			cloud.volumeService(host)
+		}
 		m := &actMachine{&machine{t: t, rt: rt, dir: dir, cloud: cloud, settings: playsOpenStack()}}
 		m.bench = newBenchWith(t, dir, cloud, m.settings)
 		var broken string
@@ -278,6 +281,8 @@ func (m *actMachine) unsafe(l *WorkloadLock) string {
 		return "" // withdrawn this very moment: LCM does nothing on the node, and the next step takes the lock back
 	case m.cloud.services[l.Node].Enabled:
 		return l.Name + " was released while the scheduler uses the host"
+	case m.takesVolumes(l.Node):
+		return l.Name + " was released while the scheduler puts volumes on the host"
 	case l.InnerState != InnerActive:
 		return l.Name + " was released without having been worked on"
 	case r.Scope == ScopeDrain:
@@ -318,8 +323,13 @@ func (m *actMachine) next(rt *rapid.T) {
 }
 
 func (m *actMachine) grantAct(rt *rapid.T) {
-	kind := rapid.SampledFrom([]IntentKind{IntentActBegin, IntentActOutOfScheduling, IntentActRelease, IntentActIntoScheduling, IntentActRearm, IntentActFinish}).Draw(rt, "kind")
-	step := Plan(m.bench.engine.Snapshot(), Intent{Kind: kind, Controller: ControllerOpenStack, Node: m.node(rt)})
+	kind := rapid.SampledFrom([]IntentKind{IntentActBegin, IntentActOutOfScheduling, IntentActRelease, IntentActIntoScheduling, IntentActRearm, IntentActFinish,
+		IntentActVolumeOut, IntentActVolumeIn}).Draw(rt, "kind")
+	i := Intent{Kind: kind, Controller: ControllerOpenStack, Node: m.node(rt)}
+	if kind == IntentActVolumeOut || kind == IntentActVolumeIn {
+		i.Object = Ref{Kind: KindVolumeService, Name: i.Node + rapid.SampledFrom([]string{"@lvm", "@hdd", "@ssd"}).Draw(rt, "back end")}
+	}
+	step := Plan(m.bench.engine.Snapshot(), i)
 	if g, err := m.bench.engine.Grant(step, step.Type); err == nil {
 		m.grants = append(m.grants, g)
 	}
@@ -356,7 +366,7 @@ func (m *actMachine) lcmDone(rt *rapid.T) {
 }
 
 func (m *actMachine) failAct(rt *rapid.T) {
-	action := rapid.SampledFrom([]string{"live-migrate", "stop", "service", "set-lock", "set-inner"}).Draw(rt, "action")
+	action := rapid.SampledFrom([]string{"live-migrate", "stop", "service", "volume-service", "list-volumes", "set-lock", "set-inner"}).Draw(rt, "action")
 	kind := rapid.SampledFrom([]ErrorKind{ErrConflict, ErrTimeout, ErrServer, ErrForbidden}).Draw(rt, "kind")
 	lose := rapid.Bool().Draw(rt, "answer lost")
 	m.locked(func(c *testCloud) {

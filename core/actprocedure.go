@@ -28,6 +28,7 @@ func (b *nodeSteps) actAs(a ActAs) {
 		if compute {
 			b.add(plan(IntentActOutOfScheduling))
 		}
+		b.actVolumes(a, IntentActVolumeOut)
 		if s.movesInstances(a, node) {
 			b.actInstances()
 		}
@@ -35,6 +36,7 @@ func (b *nodeSteps) actAs(a ActAs) {
 	case turnReleased:
 		b.add(plan(IntentActRelease))
 	case turnReturn:
+		b.actVolumes(a, IntentActVolumeIn)
 		if compute {
 			b.add(plan(IntentActIntoScheduling))
 		}

@@ -45,6 +45,9 @@ var afterRows = []struct {
 	{"compute", "no compute service was left disabled", "The maintenance disables it, and the OpenStack controller enables only what it disabled itself.",
 		[]SourceID{SourceComputeServices}, (*Snapshot).openDisabled},
 	{"compute-up", "every enabled compute service is up", "", []SourceID{SourceComputeServices}, (*Snapshot).openDown},
+	{"volumes", "no volume service was left disabled", "The maintenance disables those on nodes' own disks, and the OpenStack controller enables only what it disabled itself.",
+		[]SourceID{SourceVolumeServices}, (*Snapshot).openVolumesOut},
+	{"volumes-up", "every enabled volume service is up", "", []SourceID{SourceVolumeServices}, (*Snapshot).openVolumesDown},
 	{"agents", "every network agent is alive", "Neutron marks an agent dead when it has not reported for 75 s.",
 		[]SourceID{SourceNetworkAgents}, (*Snapshot).openAgents},
 	{"openstack", "OpenStack is APPLIED", "", []SourceID{SourceOpenStackStatus}, (*Snapshot).openDeployments},
@@ -75,6 +78,9 @@ func (s *Snapshot) AfterUpdateLeft() (left int, over bool) {
 func (s *Snapshot) afterPoints() []AfterPoint {
 	points := make([]AfterPoint, 0, len(afterRows)+8)
 	for _, row := range afterRows {
+		if s.noCinder() && slices.Contains(row.sources, SourceVolumeServices) {
+			continue
+		}
 		p := AfterPoint{ID: row.id, Title: row.title, Why: row.why}
 		for _, id := range row.sources {
 			if !s.known(id) {

@@ -48,6 +48,11 @@ func TestPointsAfterTheUpdate(t *testing.T) {
 			s.Enabled, s.DisabledReason = false, DisabledReasonMaintenance
 		}},
 		{"compute-up", "cmp-01", SourceComputeServices, func(sc scene) { sc.Services["cmp-01"].Up = false }},
+		{"volumes", "cmp-01: cinder-volume lvm", SourceVolumeServices, func(sc scene) {
+			v := sc.volumeService("cmp-01@lvm")
+			v.Enabled, v.DisabledReason = false, DisabledReasonMaintenance
+		}},
+		{"volumes-up", "cmp-01: cinder-volume lvm", SourceVolumeServices, func(sc scene) { sc.volumeService("cmp-01@lvm").Up = false }},
 		{"agents", "cmp-01: Open vSwitch agent", SourceNetworkAgents, func(sc scene) { sc.Agents["cmp-01"][0].Alive = false }},
 		{"openstack", "osh-dev is APPLYING", SourceOpenStackStatus, func(sc scene) { sc.OpenStack[0].State = "APPLYING" }},
 		{"health", "nova/compute", SourceOpenStackStatus, func(sc scene) { sc.OpenStack[0].Unhealthy = []string{"nova/compute"} }},

@@ -24,6 +24,7 @@ var nodeRules = []func(*attentionFacts, nodeAttention){
 	(*attentionFacts).requestsTwice,
 	(*attentionFacts).annotationLeft,
 	(*attentionFacts).computeLeft,
+	(*attentionFacts).volumesLeftOut,
 }
 
 // nodeAttention is one node as the rules see it.

@@ -16,6 +16,8 @@ func (f *attentionFacts) nodeRemoval(n nodeAttention) {
 		return
 	case n.message.ID == "S" && f.s.known(SourceInstances) && len(f.s.InstancesOn(n.Name)) == 0:
 		return // the text is as old as the controller's last look; the host is empty by now
+	case n.message.ID == "T" && f.volumesLeft(n.Name) == 0:
+		return // and so are its disks
 	}
 	a := n.entry("node-removal")
 	a.Severity, a.Since = SeverityWarning, Since{At: n.message.At}
@@ -24,6 +26,9 @@ func (f *attentionFacts) nodeRemoval(n nodeAttention) {
 	}
 	a.Reason, a.Detail = n.message.Meaning, sentence(n.message.Remedy)
 	if names := f.namedInstances(n.message.Instances); len(names) > 0 {
+		a.Reason += ": " + some(names, 4)
+	}
+	if names := f.namedVolumes(n); len(names) > 0 {
 		a.Reason += ": " + some(names, 4)
 	}
 	f.add(a)

@@ -20,7 +20,8 @@ type testCloud struct {
 	instances   map[string]*Instance
 	migrations  map[string][]*Migration // newest last
 	services    map[string]*ComputeService
-	locks       map[string]*WorkloadLock // the openstack lock, by node
+	volumes     map[string]*VolumeService // by what Cinder calls their hosts
+	locks       map[string]*WorkloadLock  // the openstack lock, by node
 	requests    map[string]*MaintenanceRequest
 	cluster     *MaintenanceRequest // the cluster's; nil when nobody asks for it
 	clusterLock *WorkloadLock
@@ -51,7 +52,7 @@ const failText = "No valid host was found. There are not enough hosts available.
 func newTestCloud() *testCloud {
 	c := &testCloud{
 		annotations: map[string]map[string]string{}, uids: map[string]string{}, instances: map[string]*Instance{},
-		migrations: map[string][]*Migration{}, services: map[string]*ComputeService{}, locks: map[string]*WorkloadLock{},
+		migrations: map[string][]*Migration{}, services: map[string]*ComputeService{}, volumes: map[string]*VolumeService{}, locks: map[string]*WorkloadLock{},
 		requests: map[string]*MaintenanceRequest{}, fail: map[string]*APIError{}, lose: map[string]bool{},
 	}
 	for _, name := range []string{"cmp-1", "cmp-2", "cmp-3"} {
@@ -135,6 +136,7 @@ func (c *testCloud) deltas(now time.Time) []Delta {
 		SourceNodes: nodes, SourceNodeLocks: locks, SourceNodeRequests: requests, SourceClusterRequests: cluster, SourceClusterLocks: {&cwl},
 		SourceDeletionRequests: nil, SourceDisableNotices: nil, SourceOpenStackStatus: osdpl, SourceOpenStackController: rockoon, SourceNodePods: pods,
 		SourceInstances: instances, SourceComputeServices: services, SourceMigrations: migrations, SourceNetworkAgents: agents, SourceProjects: nil,
+		SourceVolumeServices: c.volumeServices(), SourceVolumes: nil,
 	}
 	maps.Copy(all, c.daemons.objects())
 	var out []Delta

@@ -62,6 +62,7 @@ func (b *nodeSteps) removal() {
 	if b.v.Node != nil && b.v.Node.Is(RoleCompute) {
 		b.removalInstances()
 	}
+	b.removalVolumes()
 	for _, l := range b.v.Locks {
 		st := b.s.lockStep(l, "the lock of "+oneLine(l.Controller, 40)+" lets the node go", false)
 		st.Node, st.Label = b.v.Name, b.v.Label

@@ -1,6 +1,6 @@
 package core
 
-// Change is what a step does, as plain data: one write, or a named list of writes. The types of this file are all there
+// Change is what a step does, as plain data: one write, or a named list of writes. The types of this package are all there
 // are.
 type Change interface{ isChange() }
 

@@ -60,6 +60,10 @@ type Volume struct {
 	Host      string // "cmp-04@lvm#lvm": the cinder-volume that serves it; empty where Cinder does not tell
 	Encrypted bool
 	Instances []string // IDs
+
+	SizeGiB   int
+	Status    string // available, in-use, error, …
+	ProjectID string
 }
 
 // Port is a Neutron port of an instance.

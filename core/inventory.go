@@ -109,6 +109,8 @@ type CloudInventory struct {
 	Projects     []*Project
 	Instances    []*Instance
 	Migrations   []*Migration // those that have not ended, and those that wait for a confirmation
+
+	VolumeServices []*VolumeService // cinder-volume; none in a cloud without Cinder
 }
 
 // Hypervisor is what a compute host has.

@@ -120,6 +120,7 @@ func (b *nodeSteps) summary() []string {
 	if v.Service != nil && !v.Service.Enabled {
 		out = append(out, "nova-compute is "+serviceText(v.Service))
 	}
+	out = append(out, b.volumesSummary()...)
 	if text := s.MachineOf(v.Name).text(); text != "" {
 		out = append(out, text)
 	}
@@ -394,6 +395,7 @@ func (b *nodeSteps) outside() {
 		b.leftInner()
 		b.restore()
 		b.compute()
+		b.volumeScheduling()
 		return
 	case StageIdle:
 	default:
@@ -451,6 +453,7 @@ func (b *nodeSteps) preparation() {
 		b.add(Plan(b.s, i))
 	}
 	b.compute()
+	b.volumeScheduling()
 }
 
 // compute offers to take the node's host out of scheduling, or to put it back.

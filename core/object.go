@@ -22,6 +22,8 @@ const (
 	KindOpenStackDeployment       Kind = "OpenStackDeployment"
 	KindInstance                  Kind = "Instance"
 	KindComputeService            Kind = "ComputeService"
+	KindVolumeService             Kind = "VolumeService"
+	KindCinderVolume              Kind = "Volume"
 	KindMigration                 Kind = "Migration"
 	KindCluster                   Kind = "Cluster" // the MOSK cluster as a whole; with a namespace, the management cluster's object for it
 	KindMachine                   Kind = "Machine"

@@ -23,6 +23,10 @@ func plannerOf(kind IntentKind) func(*planner) {
 		return (*planner).disableCompute
 	case IntentEnableCompute:
 		return (*planner).enableCompute
+	case IntentDisableVolume:
+		return (*planner).disableVolume
+	case IntentEnableVolume:
+		return (*planner).enableVolume
 	case IntentOverrideLock:
 		return (*planner).overrideLock
 	case IntentClearInner:
@@ -33,7 +37,8 @@ func plannerOf(kind IntentKind) func(*planner) {
 		return (*planner).withdraw
 	case IntentActLetGo:
 		return (*planner).actLetGo
-	case IntentActCreateLock, IntentActBegin, IntentActOutOfScheduling, IntentActRelease, IntentActIntoScheduling, IntentActRearm, IntentActFinish:
+	case IntentActCreateLock, IntentActBegin, IntentActOutOfScheduling, IntentActRelease, IntentActIntoScheduling, IntentActRearm, IntentActFinish,
+		IntentActVolumeOut, IntentActVolumeIn:
 		return (*planner).act
 	case IntentTagPowerOff:
 		return (*planner).tagPowerOff

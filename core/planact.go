@@ -29,7 +29,7 @@ func (p *planner) act() {
 	}
 	p.identify(target)
 	if node != "" {
-		p.step.ID = string(p.i.Kind) + "/" + p.i.Controller + "/" + node
+		p.step.ID = string(p.i.Kind) + "/" + p.i.Controller + "/" + node + textIf(p.i.Object.Name != "", "/"+p.i.Object.Name, "")
 	}
 	p.step.Title = actTitles[p.i.Kind] + " " + label
 	p.common(s.actSources(p.i, a), s.busyOn(node))
@@ -82,10 +82,14 @@ func (p *planner) act() {
 		p.actBegin(a, l, turn, who)
 	case IntentActOutOfScheduling:
 		p.actOutOfScheduling(l, turn)
+	case IntentActVolumeOut:
+		p.actVolumeOut(l, turn)
 	case IntentActRelease:
 		p.actRelease(a, l, turn, who)
 	case IntentActIntoScheduling:
 		p.actIntoScheduling(turn)
+	case IntentActVolumeIn:
+		p.actVolumeIn(turn)
 	case IntentActRearm:
 		p.actRearm(a, l, turn, who)
 	case IntentActFinish:
@@ -99,13 +103,16 @@ func (s *Snapshot) actSources(i Intent, a ActAs) []SourceID {
 	if i.Node != "" {
 		out = []SourceID{SourceNodes, SourceNodeLocks, SourceNodeRequests}
 	}
-	if i.Node != "" && a.Namespace == podsNamespace && (i.Kind == IntentActIntoScheduling || i.Kind == IntentActRearm) {
+	if i.Node != "" && a.Namespace == podsNamespace && (i.Kind == IntentActIntoScheduling || i.Kind == IntentActRearm || i.Kind == IntentActVolumeIn) {
 		out = append(out, SourceNodePods)
 	}
 	if a.Controller != ControllerOpenStack {
 		return out
 	}
 	out = append(out, SourceOpenStackController) // whether it runs itself
+	if s.restsOnVolumes(i) {
+		out = append(out, SourceVolumeServices)
+	}
 	compute := i.Node != "" && s.maintenanceOf(i.Node).compute
 	switch i.Kind {
 	case IntentActRelease:
@@ -121,6 +128,12 @@ func (s *Snapshot) actSources(i Intent, a ActAs) []SourceID {
 		if compute {
 			out = append(out, SourceComputeServices)
 		}
+	case IntentActVolumeOut:
+		if compute {
+			out = append(out, SourceComputeServices)
+		}
+	case IntentActVolumeIn:
+		out = append(out, SourceNetworkAgents)
 	case IntentActIntoScheduling, IntentActRearm:
 		if compute {
 			out = append(out, SourceComputeServices)

@@ -59,6 +59,9 @@ func (p *planner) actRelease(a ActAs, l *WorkloadLock, turn actTurn, who string)
 		p.fact("service state", serviceText(svc))
 		p.guard(Guard{ID: "out", Text: "the scheduler puts nothing more on the host", Holds: !svc.Enabled, Answer: "nova-compute is " + serviceText(svc), Remedy: "take it out of scheduling first"})
 	}
+	if a.Controller == ControllerOpenStack {
+		p.guardVolumes(true)
+	}
 	if s.movesInstances(a, node) {
 		p.guard(s.guardHostKnown(s.Nodes[node]))
 		p.guard(s.guardHostEmpty(node))

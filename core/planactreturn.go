@@ -12,6 +12,7 @@ func (p *planner) actIntoScheduling(turn actTurn) {
 		return
 	}
 	p.guardReturned()
+	p.guardVolumesBack()
 	p.guard(Guard{ID: "up", Text: "nova-compute is up", Holds: svc.Up && !svc.ForcedDown, Answer: upText(svc), Remedy: "look at its pod on the node"})
 	p.step.Why = "The node is back. Only what was disabled with the reason of the maintenance is enabled: what somebody else disabled stays as it is."
 	p.step.Then = "New and migrated instances can come to the host from now on."
@@ -105,6 +106,9 @@ func (p *planner) actRearm(a ActAs, l *WorkloadLock, turn actTurn, who string) {
 	p.turnGuard(turn, turnReturn)
 	p.step.Why = "Nobody asks for it any more: " + who + " takes it back, so that LCM has to ask before it touches it again."
 	p.step.Then = "LCM waits for the lock in the next maintenance."
+	if node != "" && a.Controller == ControllerOpenStack {
+		p.guardVolumes(false)
+	}
 	if node != "" {
 		p.guardReturned()
 		if svc := s.Services[s.HostOf(node)]; a.Controller == ControllerOpenStack && svc != nil && s.maintenanceOf(node).compute {
@@ -124,6 +128,9 @@ func (p *planner) actFinish(l *WorkloadLock, turn actTurn) {
 	if svc := p.s.Services[p.s.HostOf(p.i.Node)]; svc != nil && p.i.Controller == ControllerOpenStack {
 		p.guard(Guard{ID: "in", Text: "nova-compute is not disabled for the maintenance", Holds: svc.Enabled || svc.DisabledReason != DisabledReasonMaintenance, Answer: serviceText(svc),
 			Remedy: "put it back into scheduling first"})
+	}
+	if p.i.Controller == ControllerOpenStack {
+		p.guardVolumesBack()
 	}
 	p.step.Why = "The node does not count against the concurrency any more."
 	p.step.Then = "The next node can be prepared."

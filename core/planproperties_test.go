@@ -15,7 +15,7 @@ var allKinds = []IntentKind{IntentSetMode, IntentSetAttempts, IntentDeclareSafe,
 	IntentConfirmResize, IntentRevertResize, IntentStop, IntentStart, IntentAbortMigration, IntentForceComplete, IntentDisableCompute, IntentEnableCompute,
 	IntentResetState, IntentShelve, IntentUnshelve, IntentTagPowerOff, IntentRestoreTags,
 	IntentRestartPod, IntentRestartPods, IntentRestartAgent, IntentRestartAgents, IntentAddTempest, IntentRemoveTempest,
-	IntentEnterCluster, IntentLeaveCluster, IntentEnterMachine, IntentLeaveMachine, IntentReboot}
+	IntentEnterCluster, IntentLeaveCluster, IntentEnterMachine, IntentLeaveMachine, IntentReboot, IntentDisableVolume, IntentEnableVolume}
 
 // anyScene draws a cluster in which everything that a plan looks at can be otherwise: sources, modes, instances, migrations,
 // locks, requests, operations. It leans towards what lets steps through, so that both answers are seen.
@@ -78,6 +78,7 @@ func anyScene(t *rapid.T) scene {
 			New: []MaintenanceAction{ActionPowerOff}, At: ago(time.Hour)}
 	}
 	anyDaemons(t, sc)
+	anyVolumeService(t, sc)
 	for _, name := range []string{"cmp-01", "cmp-02"} {
 		mostly("service "+name, nothing, func() {
 			sc.Services[name].Up, sc.Services[name].Enabled = rapid.Bool().Draw(t, "up"), rapid.Bool().Draw(t, "enabled")
@@ -97,6 +98,7 @@ func anyIntent(t *rapid.T, sc scene) Intent {
 	i.Instance = rapid.SampledFrom(ids).Draw(t, "instance")
 	i.Node = rapid.SampledFrom([]string{"cmp-01", "cmp-01", "cmp-02", "gtw-01", "gone", ""}).Draw(t, "node")
 	i.Workload = rapid.SampledFrom([]string{"tf/tf-vrouter-agent", "openstack/neutron-ovs-agent-default", "tf/gone", ""}).Draw(t, "workload")
+	i.Object = Ref{Kind: KindVolumeService, Name: rapid.SampledFrom([]string{"cmp-01@lvm", "cmp-01@lvm", "cmp-02@lvm", "gone@lvm", ""}).Draw(t, "volume service")}
 	if rapid.IntRange(0, 3).Draw(t, "several") == 3 {
 		i.Nodes = []string{"cmp-02", "cmp-03"}
 	}
@@ -256,6 +258,11 @@ func TestBasisChangesWithTheFacts(t *testing.T) {
 		func(sc scene) { sc.Services["cmp-01"].DisabledReason = "a fan" },
 		func(sc scene) { sc.Services["cmp-01"].Enabled = true },
 	}
+	onVolumes := []func(sc scene){
+		func(sc scene) { sc.VolumeServices["cmp-01"][0].DisabledReason = "a dead disk" },
+		func(sc scene) { sc.VolumeServices["cmp-01"][0].Enabled = true },
+		func(sc scene) { sc.VolumeServices["cmp-01"] = nil },
+	}
 	cases := []struct {
 		intent  Intent
 		changes []func(scene)
@@ -274,10 +281,14 @@ func TestBasisChangesWithTheFacts(t *testing.T) {
 		{Intent{Kind: IntentLiveMigrateAll, Node: "cmp-01"}, slices.Concat(onNode[:1], onHost)},
 		{Intent{Kind: IntentEnableCompute, Node: "cmp-01"}, slices.Concat(onService, inRequest[:1])},
 		{Intent{Kind: IntentDisableCompute, Node: "cmp-01", Reason: "x"}, onService},
+		{Intent{Kind: IntentEnableVolume, Node: "cmp-01", Object: lvmOf("cmp-01")}, append(slices.Clone(inRequest[:1]), onVolumes...)},
+		{Intent{Kind: IntentDisableVolume, Node: "cmp-01", Object: lvmOf("cmp-01"), Reason: "x"}, onVolumes},
 	}
 	for _, tc := range cases {
 		for n, change := range tc.changes {
 			sc := emptied()
+			v := sc.volumeService("cmp-01@lvm")
+			v.Enabled, v.DisabledReason = false, DisabledReasonMaintenance
 			before := Plan(sc.Snapshot, tc.intent)
 			if same := Plan(sc.again().Snapshot, tc.intent); len(ChangedFacts(before.Basis, same.Basis)) > 0 {
 				t.Fatalf("%s: the basis changes by itself", tc.intent.Kind)

@@ -61,9 +61,11 @@ type ManagementWriter interface {
 	RebootRequest(ctx context.Context, cluster Ref) (*RebootRequest, error)
 }
 
-// OpenStackWriter is how the Executor changes instances and compute services. Every error is an *APIError, with Nova's
+// OpenStackWriter is how the Executor changes instances, compute and volume services. Every error is an *APIError, with Nova's
 // own words in its Message.
 type OpenStackWriter interface {
+	VolumeWriter
+
 	// Instance reads one instance from the server itself. An instance that does not exist is ErrNotFound.
 	Instance(ctx context.Context, id string) (*Instance, error)
 	// InstancesOf reads the whole list of a host's instances from the server itself. Only this list says that a host is

@@ -301,7 +301,7 @@ func TestSourceProcedure(t *testing.T) {
 		t.Errorf("%+v", st)
 	}
 	p, _ = sc.Procedure(ProcedureKey{Kind: ProcedureSource, Subject: string(ServerOpenStack)})
-	if len(p.Steps) != 5 {
+	if len(p.Steps) != 7 {
 		t.Errorf("by the server's name: %q", outline(p))
 	}
 }

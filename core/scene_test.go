@@ -21,13 +21,15 @@ func newScene() scene {
 		NodeRequests: map[string][]*MaintenanceRequest{}, Deletions: map[string]*NodeNotice{}, Disablings: map[string]*NodeNotice{},
 		Pods: map[string]*NodePods{}, Services: map[string]*ComputeService{}, Instances: map[string]*Instance{},
 		ByHost: map[string][]*Instance{}, Migrations: map[string][]*Migration{}, Agents: map[string][]*NetworkAgent{},
+		VolumeServices: map[string][]*VolumeService{}, Volumes: map[string]*HostVolumes{},
 		Projects: map[string]string{"p1": "shop"}, Write: WriteMode{Armed: true, Mine: true},
 		History: History{Stages: map[string]StageRecord{}, Locks: map[string]LockRecord{}, Rounds: map[string]Round{}, Changes: map[string]AnnotationChange{}, Tags: map[string]TagChange{}},
 	}
 	for _, id := range []SourceID{SourceNodes, SourceClusterLocks, SourceNodeLocks, SourceClusterRequests, SourceNodeRequests,
 		SourceDeletionRequests, SourceDisableNotices, SourceOpenStackStatus, SourceOpenStackController, SourceNodePods,
 		SourceComputeServices, SourceInstances, SourceMigrations, SourceNetworkAgents, SourceProjects, SourceDaemonSets, SourceRevisions,
-		SourceDaemonPods, SourceFabricSets, SourceFabricRevisions, SourceFabricPods, SourceOpenStackDeployment, SourceTempestJob} {
+		SourceDaemonPods, SourceFabricSets, SourceFabricRevisions, SourceFabricPods, SourceOpenStackDeployment, SourceTempestJob,
+		SourceVolumeServices, SourceVolumes} {
 		s.Sources[id] = Source{ID: id, State: SourceLive, Since: ago(time.Hour), AsOf: ago(2 * time.Second)}
 	}
 	return scene{s}

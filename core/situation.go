@@ -33,6 +33,7 @@ var situations = map[string]situation{
 	"O": {sees: seesOpenStack, look: lookAtOpenStack},
 	"P": {sees: seesAgents, look: lookAtAgents, steps: (*nodeSteps).restartAgents},
 	"Q": {sees: seesAgents, look: lookAtAgents, steps: (*nodeSteps).restartAgents},
+	"R": {sees: seesVolumes, look: lookAtVolumes, steps: (*nodeSteps).refusedVolumes},
 	"U": {look: lookAtBlockers},
 }
 

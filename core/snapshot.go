@@ -40,6 +40,8 @@ type Snapshot struct {
 	Migrations      map[string][]*Migration          // by instance ID; newest first
 	Agents          map[string][]*NetworkAgent       // by host
 	Projects        map[string]string                // names by ID
+	VolumeServices  map[string][]*VolumeService      // by host, without its back ends; each by back end
+	Volumes         map[string]*HostVolumes          // on hosts' own disks, by host; of hosts that are to be removed only
 	Management      *Management                      // what the management cluster tells; nil when it tells nothing
 	History         History                          // what was seen and done before, from the journal
 	Operations      []Operation                      // what Lockstep does and did, newest first
@@ -51,8 +53,11 @@ type Snapshot struct {
 
 // derived holds what is computed from a Snapshot at most once.
 type derived struct {
-	names     lazy[[]string]
-	dotted    lazy[map[string]string]
+	names  lazy[[]string]
+	dotted lazy[map[string]string]
+
+	dottedVolumes lazy[map[string]string]
+
 	phases    lazy[[]Phase]
 	nodes     lazy[[]NodeView]
 	nodeIndex lazy[map[string]int]

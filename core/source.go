@@ -33,6 +33,8 @@ const (
 	SourceMigrations          SourceID = "migrations"
 	SourceNetworkAgents       SourceID = "network agents"
 	SourceProjects            SourceID = "projects"
+	SourceVolumeServices      SourceID = "volume services" // cinder-volume
+	SourceVolumes             SourceID = "volumes"         // on the disks of nodes that are to be removed
 )
 
 // The sources on the management cluster, all watched. They are off when no management cluster is configured.
@@ -67,7 +69,7 @@ const (
 // Server tells which API server the source talks to.
 func (id SourceID) Server() Server {
 	switch id {
-	case SourceComputeServices, SourceInstances, SourceMigrations, SourceNetworkAgents, SourceProjects:
+	case SourceComputeServices, SourceInstances, SourceMigrations, SourceNetworkAgents, SourceProjects, SourceVolumeServices, SourceVolumes:
 		return ServerOpenStack
 	case SourceClusters, SourceMachines, SourceLCMClusters, SourceLCMMachines, SourceDrains, SourcePlans, SourceGroups, SourceAutoPauses,
 		SourceReboots:

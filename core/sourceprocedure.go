@@ -78,6 +78,8 @@ func (s *Snapshot) sourceCommands(src Source) []string {
 	switch {
 	case src.State == SourceOff || src.State == SourceConnecting:
 		return nil
+	case src.ID.MayBeAbsent():
+		return []string{shellCommand("openstack", "catalog", "list"), shellCommand("openstack", "volume", "service", "list")}
 	case src.ID.Server() == ServerOpenStack:
 		return []string{shellCommand("openstack", "token", "issue"), shellCommand("openstack", "compute", "service", "list")}
 	case management && src.State == SourceForbidden:

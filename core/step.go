@@ -37,20 +37,24 @@ const (
 	IntentRestoreTags    IntentKind = "restore-tags"     // Instance: the maintenance actions that it had before
 	IntentDisableCompute IntentKind = "disable-compute"  // Node, Reason
 	IntentEnableCompute  IntentKind = "enable-compute"   // Node
+	IntentDisableVolume  IntentKind = "disable-volume"   // Node, Object (one of its volume services), Reason
+	IntentEnableVolume   IntentKind = "enable-volume"    // Node, Object
 
-	IntentOverrideLock       IntentKind = "override-lock"   // Object, State, Reason (the text it is to bear; may be empty)
-	IntentClearInner         IntentKind = "clear-inner"     // Object: inner_state inactive, where it was left active
-	IntentAskCluster         IntentKind = "ask-cluster"     // Release (may be empty): make a ClusterMaintenanceRequest by hand
-	IntentAskNode            IntentKind = "ask-node"        // Node, Scope, Release: make a NodeMaintenanceRequest by hand
-	IntentActCreateLock      IntentKind = "act-create-lock" // Controller, Node (empty: the cluster); and so the next
-	IntentActBegin           IntentKind = "act-begin"       // Controller, Node: inner_state active
-	IntentActOutOfScheduling IntentKind = "act-disable"     // Controller, Node: nova-compute, with the maintenance's reason
-	IntentActRelease         IntentKind = "act-release"     // Controller, Node (empty: the cluster): the lock to inactive
-	IntentActIntoScheduling  IntentKind = "act-enable"      // Controller, Node
-	IntentActRearm           IntentKind = "act-rearm"       // Controller, Node (empty: the cluster): the lock to active
-	IntentActFinish          IntentKind = "act-finish"      // Controller, Node: inner_state inactive
-	IntentActLetGo           IntentKind = "act-let-go"      // Controller, Object: take Rockoon's finalizer off a request that is being removed
-	IntentWithdraw           IntentKind = "withdraw"        // Object: delete a maintenance request
+	IntentOverrideLock       IntentKind = "override-lock"      // Object, State, Reason (the text it is to bear; may be empty)
+	IntentClearInner         IntentKind = "clear-inner"        // Object: inner_state inactive, where it was left active
+	IntentAskCluster         IntentKind = "ask-cluster"        // Release (may be empty): make a ClusterMaintenanceRequest by hand
+	IntentAskNode            IntentKind = "ask-node"           // Node, Scope, Release: make a NodeMaintenanceRequest by hand
+	IntentActCreateLock      IntentKind = "act-create-lock"    // Controller, Node (empty: the cluster); and so the next
+	IntentActBegin           IntentKind = "act-begin"          // Controller, Node: inner_state active
+	IntentActOutOfScheduling IntentKind = "act-disable"        // Controller, Node: nova-compute, with the maintenance's reason
+	IntentActVolumeOut       IntentKind = "act-disable-volume" // Controller, Node, Object: a cinder-volume, with the maintenance's reason
+	IntentActVolumeIn        IntentKind = "act-enable-volume"  // Controller, Node, Object
+	IntentActRelease         IntentKind = "act-release"        // Controller, Node (empty: the cluster): the lock to inactive
+	IntentActIntoScheduling  IntentKind = "act-enable"         // Controller, Node
+	IntentActRearm           IntentKind = "act-rearm"          // Controller, Node (empty: the cluster): the lock to active
+	IntentActFinish          IntentKind = "act-finish"         // Controller, Node: inner_state inactive
+	IntentActLetGo           IntentKind = "act-let-go"         // Controller, Object: take Rockoon's finalizer off a request that is being removed
+	IntentWithdraw           IntentKind = "withdraw"           // Object: delete a maintenance request
 
 	IntentRestartPod    IntentKind = "restart-pod"    // Workload, Node: the old pod of an OnDelete DaemonSet there
 	IntentRestartPods   IntentKind = "restart-pods"   // Workload: all old pods of an OnDelete DaemonSet, one at a time
@@ -81,7 +85,7 @@ type Intent struct {
 
 	PastFailures bool `json:"pastFailures,omitempty"` // of a batch: it goes on when an item fails, where Step.MayGoPast says that it can
 
-	Object     Ref       `json:"object,omitzero"` // the lock or request that it is about
+	Object     Ref       `json:"object,omitzero"` // the lock, request or volume service that it is about
 	State      LockState `json:"state,omitempty"`
 	Scope      Scope     `json:"scope,omitempty"`
 	Release    string    `json:"release,omitempty"`

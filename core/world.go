@@ -219,6 +219,7 @@ func (w *world) project(s, prev *Snapshot) {
 			s.Projects[o.ID] = o.Name
 		}
 	}, func() { s.Projects = prev.Projects }, prev)
+	w.projectVolumes(s, prev)
 	if prev == nil || w.dirty[SourceNodes] || slices.ContainsFunc(ManagementSources(), func(id SourceID) bool { return w.dirty[id] }) {
 		s.Management = managementOf(w, s.Nodes)
 	} else {

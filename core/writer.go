@@ -50,6 +50,11 @@ func (e *Engine) writerFor(step Step, c Change) (writer, error) {
 			return nil, refuse("there is no OpenStack API to write to")
 		}
 		return &serviceWriter{nova: e.cfg.OpenStack, change: c, before: e.actCheck(step)}, nil
+	case SetVolumeService:
+		if e.cfg.OpenStack == nil {
+			return nil, refuse("there is no OpenStack API to write to")
+		}
+		return &volumeWriter{cinder: e.cfg.OpenStack, change: c, before: e.actCheck(step), up: step.Intent.Kind == IntentActVolumeIn}, nil
 	case SetLock, SetInnerState, CreateLock, CreateRequest, DeleteObject, RemoveFinalizer:
 		if e.cfg.Kubernetes == nil {
 			return nil, refuse("there is no Kubernetes API to write to")

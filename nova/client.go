@@ -71,8 +71,9 @@ type session struct {
 	versions supported // of compute
 	network  *gophercloud.ServiceClient
 	identity *gophercloud.ServiceClient
-	// Why there is no network or identity client: the catalog has no such endpoint.
-	networkErr, identityErr error
+	volume   *gophercloud.ServiceClient
+	// Why there is no network, identity or volume client: the catalog has no such endpoint.
+	networkErr, identityErr, volumeErr error
 }
 
 // Connect makes a client for the cloud. It does no I/O: the first call logs in, and asks Nova for its microversions.
@@ -231,6 +232,7 @@ func (c *Client) login(ctx context.Context) (*session, *core.APIError) {
 	if s.identity, s.identityErr = c.endpoint(provider, "identity"); s.identityErr == nil {
 		s.identity.ResourceBase = versioned(s.identity.Endpoint, "v3")
 	}
+	s.volume, s.volumeErr = c.volumeEndpoint(provider)
 	if s.versions, err = c.discoverCompute(ctx, s.compute); err != nil {
 		return nil, c.fail(action{call: "ask Nova for its API versions"}, err)
 	}

@@ -30,6 +30,8 @@ type fakeCloud struct {
 	t   testing.TB
 	max string // Nova's newest microversion
 
+	cinder string // what its catalog calls Cinder; empty: there is none
+
 	mu       sync.Mutex
 	routes   map[string]http.HandlerFunc // by "METHOD path" below the service
 	requests []seenRequest
@@ -120,9 +122,13 @@ func (f *fakeCloud) login(w http.ResponseWriter, body []byte) {
 	endpoint := func(kind, path string) string {
 		return fmt.Sprintf(`{"type": %q, "name": "x", "id": "1", "endpoints": [{"id": "2", "interface": "public", "region": "RegionOne", "region_id": "RegionOne", "url": "%s%s"}]}`, kind, f.URL, path)
 	}
+	cinder := ""
+	if f.cinder != "" {
+		cinder = ", " + endpoint(f.cinder, "/volume/v3")
+	}
 	w.Header().Set("X-Subject-Token", f.token)
-	reply(w, 201, fmt.Sprintf(`{"token": {"expires_at": %q, "issued_at": "2026-01-01T00:00:00.000000Z", "catalog": [%s, %s, %s]}}`,
-		"2096-01-01T00:00:00.000000Z", endpoint("compute", "/compute/v2.1"), endpoint("network", "/network"), endpoint("identity", "/identity")))
+	reply(w, 201, fmt.Sprintf(`{"token": {"expires_at": %q, "issued_at": "2026-01-01T00:00:00.000000Z", "catalog": [%s, %s, %s%s]}}`,
+		"2096-01-01T00:00:00.000000Z", endpoint("compute", "/compute/v2.1"), endpoint("network", "/network"), endpoint("identity", "/identity"), cinder))
 }
 
 // expireToken makes the token that was given out worthless.

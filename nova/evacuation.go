@@ -2,6 +2,7 @@ package nova
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"slices"
 	"strconv"
@@ -40,7 +41,9 @@ func (c *Client) EvacuationFacts(ctx context.Context, hosts, traits []string, pr
 			return len(f.PinnedZones), err
 		}},
 		{core.FactsVolumes, func() (n int, err error) {
-			f.Volumes, err = c.listVolumes(ctx)
+			if f.Volumes, err = c.listAttachedVolumes(ctx); errors.Is(err, errNoCinder) {
+				f.Volumes, err = []core.Volume{}, nil // a cloud without Cinder has none
+			}
 			return len(f.Volumes), err
 		}},
 		{core.FactsPorts, func() (n int, err error) {
@@ -192,75 +195,6 @@ func (c *Client) listDevicePorts(ctx context.Context, hosts []string) ([]core.Po
 			marker = page.Ports[n-1].ID
 		}
 		return errShape("a list of ports: it has no end")
-	})
-	return all, err
-}
-
-type volumePage struct {
-	Volumes []struct {
-		ID          string `json:"id"`
-		Name        string `json:"name"`
-		Host        string `json:"os-vol-host-attr:host"`
-		Encrypted   bool   `json:"encrypted"`
-		Attachments []struct {
-			Server string `json:"server_id"`
-		} `json:"attachments"`
-	} `json:"volumes"`
-	Links []link `json:"volumes_links"`
-}
-
-func (p *volumePage) check() error {
-	if p.Volumes == nil {
-		return errShape("a list of volumes")
-	}
-	return nil
-}
-
-// volumeTypes are the names that catalogs have for Cinder's API version 3, the official one first.
-var volumeTypes = []string{"block-storage", "volumev3", "volume"}
-
-// listVolumes reads the volumes of all projects that are attached to instances.
-func (c *Client) listVolumes(ctx context.Context) ([]core.Volume, error) {
-	a := action{call: "list volumes", policy: "volume:get_all"}
-	all := []core.Volume{}
-	err := c.call(ctx, a, func(s *session) error {
-		all = all[:0]
-		sc, err := c.endpoint(s.provider, volumeTypes[0])
-		for _, kind := range volumeTypes[1:] {
-			if err == nil {
-				break
-			}
-			sc, err = c.endpoint(s.provider, kind)
-		}
-		if err != nil {
-			return err
-		}
-		values := url.Values{"all_tenants": {"True"}, "limit": {strconv.Itoa(pageSize)}}
-		marker := ""
-		for range maxPages {
-			set(values, "marker", marker)
-			var page volumePage
-			if err := c.get(ctx, sc, sc.ServiceURL("volumes", "detail")+"?"+values.Encode(), &page); err != nil {
-				return err
-			}
-			for _, v := range page.Volumes {
-				volume := core.Volume{ID: v.ID, Name: v.Name, Host: v.Host, Encrypted: v.Encrypted}
-				for _, at := range v.Attachments {
-					if at.Server != "" {
-						volume.Instances = append(volume.Instances, at.Server)
-					}
-				}
-				if len(volume.Instances) > 0 {
-					all = append(all, volume)
-				}
-			}
-			n := len(page.Volumes)
-			if n == 0 || !hasNext(page.Links) || page.Volumes[n-1].ID == marker {
-				return nil
-			}
-			marker = page.Volumes[n-1].ID
-		}
-		return errShape("a list of volumes: it has no end")
 	})
 	return all, err
 }

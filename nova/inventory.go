@@ -18,7 +18,7 @@ import (
 const inventoryReads = 3
 
 // Inventory reads once, completely, what OpenStack tells of an update: services, hypervisors, aggregates, server groups,
-// flavors, projects, instances, migrations. What cannot be read is missing, and says why. Of an instance only what
+// flavors, projects, instances, migrations, volume services. What cannot be read is missing, and says why. Of an instance only what
 // core.Instance has is taken out of Nova's answer; user data, metadata, addresses and key pairs are dropped unread.
 func (c *Client) Inventory(ctx context.Context, progress core.InventoryProgress) (core.CloudInventory, []core.MissingFacts) {
 	if progress == nil {
@@ -62,6 +62,12 @@ func (c *Client) Inventory(ctx context.Context, progress core.InventoryProgress)
 			inv.Projects, err = c.listProjects(ctx)
 			return len(inv.Projects), err
 		}},
+		{"volume services", func() (n int, err error) {
+			if inv.VolumeServices, err = c.listVolumeServices(ctx, ""); errors.Is(err, errNoCinder) {
+				err = nil
+			}
+			return len(inv.VolumeServices), err
+		}},
 		{"migrations", func() (n int, err error) {
 			inv.Migrations, err = c.listOpenMigrations(ctx)
 			return len(inv.Migrations), err
@@ -85,6 +91,7 @@ func sortInventory(inv *core.CloudInventory) {
 	slices.SortFunc(inv.Services, func(a, b *core.ComputeService) int {
 		return cmp.Or(strings.Compare(a.Host, b.Host), strings.Compare(a.ID, b.ID))
 	})
+	slices.SortFunc(inv.VolumeServices, func(a, b *core.VolumeService) int { return strings.Compare(a.Host, b.Host) })
 	slices.SortFunc(inv.Hypervisors, func(a, b core.Hypervisor) int { return strings.Compare(a.Name, b.Name) })
 	slices.SortFunc(inv.Aggregates, func(a, b core.Aggregate) int { return cmp.Or(strings.Compare(a.Name, b.Name), a.ID-b.ID) })
 	slices.SortFunc(inv.ServerGroups, func(a, b core.ServerGroup) int {

@@ -132,6 +132,7 @@ func Unavailable(err error, deltas func(core.Delta)) {
 // sources are the streams of facts that a Poller feeds.
 var sources = []core.SourceID{
 	core.SourceComputeServices, core.SourceInstances, core.SourceMigrations, core.SourceNetworkAgents, core.SourceProjects,
+	core.SourceVolumeServices, core.SourceVolumes,
 }
 
 func misconfigured(message, remedy string) *core.APIError {

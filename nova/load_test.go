@@ -211,7 +211,7 @@ func TestLoadSaysWhatIsWrong(t *testing.T) {
 					t.Errorf("%s: state %q, want %q", d.Source, d.State, tt.state)
 				}
 			})
-			if len(sources) != 5 {
+			if len(sources) != 7 {
 				t.Errorf("only %v heard of it", sources)
 			}
 			if errors.Is(err, ErrNotConfigured) != (tt.state == core.SourceOff) {

@@ -59,7 +59,9 @@ type Poller struct {
 	moving    bool // as the caller sees it: a run or a maintenance is under way
 	migrating bool // as the cloud says: a migration runs
 
-	wakeInstances, wakeMigrations, wakeServices, wakeAgents chan struct{}
+	volumeHosts []string // whose own volumes are asked for
+
+	wakeInstances, wakeMigrations, wakeServices, wakeAgents, wakeVolumeServices, wakeVolumes chan struct{}
 }
 
 // NewPoller makes a Poller on the client. The sink is called from one goroutine at a time and should not block.
@@ -77,6 +79,7 @@ func NewPoller(c *Client, sink func(core.Delta), o PollOptions) *Poller {
 	return &Poller{
 		c: c, sink: sink, pace: o.Pace, floor: floor, log: o.Log,
 		wakeInstances: make(chan struct{}, 1), wakeMigrations: make(chan struct{}, 1), wakeServices: make(chan struct{}, 1), wakeAgents: make(chan struct{}, 1),
+		wakeVolumeServices: make(chan struct{}, 1), wakeVolumes: make(chan struct{}, 1),
 	}
 }
 
@@ -88,6 +91,8 @@ func (p *Poller) Run(ctx context.Context) {
 	wg.Go(func() { p.loop(ctx, core.SourceMigrations, p.wakeMigrations, newMigrationPoll(p).poll) })
 	wg.Go(func() { p.loop(ctx, core.SourceNetworkAgents, p.wakeAgents, newAgentPoll(p).poll) })
 	wg.Go(func() { p.loop(ctx, core.SourceProjects, nil, p.projects()) })
+	wg.Go(func() { p.loop(ctx, core.SourceVolumeServices, p.wakeVolumeServices, p.volumeServices()) })
+	wg.Go(func() { p.loop(ctx, core.SourceVolumes, p.wakeVolumes, p.volumes()) })
 	wg.Wait()
 }
 
@@ -107,11 +112,23 @@ func (p *Poller) SetHosts(focus []string, moving bool) {
 	}
 }
 
-// Nudge asks for the focus hosts, the migrations and the compute services at once, as after a write. It does not block.
+// SetVolumeHosts says on which hosts' own disks volumes matter now; none are asked for on others. It does not block.
+func (p *Poller) SetVolumeHosts(hosts []string) {
+	p.mu.Lock()
+	changed := !slices.Equal(p.volumeHosts, hosts)
+	p.volumeHosts = slices.Clone(hosts)
+	p.mu.Unlock()
+	if changed {
+		wake(p.wakeVolumes)
+	}
+}
+
+// Nudge asks for the focus hosts, the migrations and the services at once, as after a write. It does not block.
 func (p *Poller) Nudge() {
 	wake(p.wakeInstances)
 	wake(p.wakeMigrations)
 	wake(p.wakeServices)
+	wake(p.wakeVolumeServices)
 }
 
 func wake(c chan struct{}) {
@@ -211,7 +228,7 @@ func (p *Poller) report(id core.SourceID, err error, known bool, next *time.Dura
 	switch {
 	case api.Kind == core.ErrForbidden:
 		state = core.SourceForbidden
-	case errors.Is(err, errNoNeutron):
+	case errors.Is(err, errNoNeutron), errors.Is(err, errNoCinder):
 		state = core.SourceAbsent
 	case known:
 		state = core.SourceStale

@@ -154,6 +154,9 @@ type serverState struct {
 
 func newSmallNova(t testing.TB) *smallNova {
 	n := &smallNova{fakeCloud: newFakeCloud(t), servers: map[string]serverState{}}
+	n.cinder = "block-storage"
+	n.answer("GET /volume/v3/os-services", 200, `{"services": [{"binary": "cinder-volume", "host": "h1@lvm", "status": "enabled", "state": "up", "disabled_reason": null}]}`)
+	n.answer("GET /volume/v3/volumes", 200, `{"volumes": []}`)
 	n.answer("GET /compute/v2.1/os-services", 200, `{"services": [{"id": "u1", "binary": "nova-compute", "host": "h1", "status": "enabled", "state": "up"}]}`)
 	n.answer("GET /compute/v2.1/os-migrations", 200, `{"migrations": []}`)
 	n.answer("GET /network/v2.0/agents", 200, `{"agents": [{"id": "g1", "host": "h1", "agent_type": "L3 agent", "alive": true, "admin_state_up": true, "heartbeat_timestamp": "2026-01-16 15:25:37"}]}`)

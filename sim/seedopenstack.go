@@ -46,6 +46,9 @@ func seedOpenStack(cloud *openstack.Cloud, s *scenario.Scenario, start time.Time
 	if err := seedPlacement(cloud, s, hosts); err != nil {
 		return err
 	}
+	if err := seedVolumes(cloud, s, hosts); err != nil {
+		return err
+	}
 	for i, in := range s.Instances {
 		spec := openstack.ServerSpec{
 			ID: in.ID, Name: in.Name, Project: in.Project, Host: hosts[in.Host], Flavor: in.Flavor, Status: foundStatus(in.Status), Fault: in.Fault,

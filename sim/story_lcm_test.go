@@ -412,6 +412,10 @@ func TestANodeThatIsDeletedWaitsForItsInstances(t *testing.T) {
 	if phase := field(s.managed(clusterMachines, "cmp-03"), "status", "providerStatus", "prepareDeletionPhase"); phase != "started" {
 		t.Errorf("the deletion is %q", phase)
 	}
+	if n, err := s.OpenStack.MoveVolumes(s.name("cmp-03"), s.name("cmp-01")); n != 2 || err != nil {
+		t.Fatalf("%d volumes were moved: %v", n, err)
+	}
+	s.until("its volumes do not hold it up any more", func() bool { return says(s.nodeLock("openstack", "cmp-03"), "Some servers") })
 	s.moveAll("cmp-03")
 	s.until("the Machine is gone", func() bool { return s.managed(clusterMachines, "cmp-03") == nil })
 	s.until("the node is gone", func() bool {

@@ -260,7 +260,7 @@ func describe(s *core.Snapshot, step core.Step) []string {
 	if step.Label != "" && step.Label != step.Target.Name {
 		on += " (" + step.Label + ")"
 	}
-	if step.Target.UID != "" {
+	if step.Target.UID != "" && step.Target.UID != step.Target.Name {
 		on += ", uid " + step.Target.UID
 	}
 	switch c := step.Change.(type) {
@@ -285,6 +285,12 @@ func describe(s *core.Snapshot, step core.Step) []string {
 			return []string{"Enable " + on + " (disabled with \"" + c.WasReason + "\")."}
 		}
 		return []string{"Disable " + on + " with the reason \"" + c.Reason + "\"."}
+	case core.SetVolumeService:
+		service := "cinder-volume " + c.Service.Name
+		if c.Enabled {
+			return []string{"Enable " + service + " (disabled with \"" + c.WasReason + "\")."}
+		}
+		return []string{"Disable " + service + " with the reason \"" + c.Reason + "\"."}
 	case core.RestartPod:
 		return []string{"Delete " + on + ", on " + s.Label(c.Node) + "; " + c.Set.Namespace + "/" + c.Set.Name + " makes a new one."}
 	case core.SetTempest:
@@ -336,6 +342,8 @@ func kindWord(k core.Kind) string {
 		return "instance"
 	case core.KindComputeService:
 		return "nova-compute of"
+	case core.KindVolumeService:
+		return "cinder-volume"
 	case core.KindPod:
 		return "pod"
 	}

@@ -352,6 +352,7 @@ func nodeFacts(m *Model, f *facts, name string) {
 		f.add("zone", s.Zone)
 		f.add("id", s.ID)
 	}
+	volumeFacts(m, f, name)
 	if agents := m.snap.Agents[m.snap.HostOf(name)]; len(agents) > 0 {
 		f.section("Network agents")
 		for _, a := range agents {

@@ -40,6 +40,9 @@ func healths(s *core.Snapshot) []health {
 			if older := server == core.ServerManagement && src.State == core.SourceAbsent && h.worst != nil; older {
 				continue // a kind that older releases of it do not have; without Clusters it is another cluster
 			}
+			if src.State == core.SourceAbsent && id.MayBeAbsent() {
+				continue // a cloud without Cinder lacks nothing
+			}
 			if src.State != core.SourceLive && src.State != core.SourceOff {
 				h.more++
 			}

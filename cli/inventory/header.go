@@ -52,6 +52,7 @@ func Contents(s *scenario.Scenario) string {
 		{len(s.Flavors), "1 flavor", "%d flavors"},
 		{len(f.Aggregates), "1 aggregate", "%d aggregates"},
 		{len(f.ServerGroups), "1 server group", "%d server groups"},
+		{len(f.VolumeServices), "1 volume service", "%d volume services"},
 	} {
 		if c.n > 0 {
 			parts = append(parts, count(c.n, c.one, c.many))

@@ -116,6 +116,7 @@ func (p *pseudonyms) scenario(s *scenario.Scenario) {
 		a.Name, a.Zone, a.Nodes = p.name("aggregate", a.Name), p.zone(a.Zone), renamed(a.Nodes, machines)
 		slices.Sort(a.Nodes)
 	}
+	p.volumes(f, machines)
 	for i := range s.Instances {
 		p.instance(s, &s.Instances[i], machines, flavors, projects, groups)
 	}

@@ -38,6 +38,7 @@ func Scenario(inv *core.Inventory, version string) *scenario.Scenario {
 	b.projects()
 	b.groups()
 	b.aggregates()
+	b.volumes()
 	b.instances()
 	b.overcommit()
 	return b.s

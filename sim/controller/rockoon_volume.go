@@ -36,11 +36,12 @@ func (v visit) setVolumeService(ctx context.Context, host, verb, reason string) 
 	return openstackErr(verb+" cinder-volume of "+v.name, err)
 }
 
-// disableVolumes takes the host's cinder-volume out of scheduling, if it has one.
+// disableVolumes takes the host's cinder-volume out of scheduling, if it has one. It names the host without a back end, by which
+// Cinder finds the first only, and writes its reason over whatever stands there.
 func (v visit) disableVolumes(ctx context.Context) error {
 	all, err := v.volumeServices(ctx)
-	if err == nil && len(all) > 0 && all[0].Status != "disabled" {
-		err = v.setVolumeService(ctx, all[0].Host, "disable-log-reason", maintenanceReason)
+	if err == nil && len(all) > 0 {
+		err = v.setVolumeService(ctx, v.name, "disable-log-reason", maintenanceReason)
 	}
 	if isOpenStackError(err) {
 		v.log.Error("Cannot execute openstack commands, error: " + sdkText(err))
@@ -53,7 +54,7 @@ func (v visit) disableVolumes(ctx context.Context) error {
 func (v visit) enableVolumes(ctx context.Context) error {
 	all, err := v.volumeServices(ctx)
 	if err == nil && len(all) > 0 && all[0].DisabledReason == maintenanceReason {
-		err = v.setVolumeService(ctx, all[0].Host, "enable", "")
+		err = v.setVolumeService(ctx, v.name, "enable", "")
 	}
 	if isOpenStackError(err) {
 		v.log.Error("Cannot execute openstack commands, error: " + sdkText(err))

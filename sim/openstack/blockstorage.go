@@ -1,6 +1,7 @@
 package openstack
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -10,11 +11,27 @@ import (
 // volume is a block storage volume: on a host, or attached to a server.
 type volume struct {
 	id, name  string
-	service   *service // nil for one in Ceph
+	service   *volumeService // nil for one in Ceph
 	project   *project
 	server    *server // nil when it is attached to none
 	encrypted bool
+	size      int // GiB
 }
+
+// volumeService is a cinder-volume: one back end of one host.
+type volumeService struct {
+	*service
+	backend string
+}
+
+// name is how Cinder calls it: host@backend.
+func (s *volumeService) name() string { return s.host.Name + "@" + s.backend }
+
+// is tells whether Cinder takes a host's name, with or without its back end, for the service.
+func (s *volumeService) is(name string) bool { return name == s.host.Name || name == s.name() }
+
+// volumeSize is the size of a volume of which nothing else is said, in GiB.
+const volumeSize = 100
 
 // volumeBackend is the back end of hosts that keep volumes on disks of their own; cephHost serves all others.
 const (
@@ -25,7 +42,7 @@ const (
 
 // attach makes a volume that is attached to a server. The cloud's lock is held.
 func (c *Cloud) attach(s *server, spec VolumeSpec) error {
-	v := &volume{id: c.uuid("volume", s.id+"/"+spec.Name), name: spec.Name, project: s.project, server: s, encrypted: spec.Encrypted}
+	v := &volume{id: c.uuid("volume", s.id+"/"+spec.Name), name: spec.Name, project: s.project, server: s, encrypted: spec.Encrypted, size: volumeSize}
 	if spec.Host != "" {
 		var err error
 		if v.service, err = c.volumeServiceOf(spec.Host); err != nil {
@@ -38,29 +55,79 @@ func (c *Cloud) attach(s *server, spec VolumeSpec) error {
 
 // AddVolumeService gives a host a cinder-volume of its own, with volumes on its disks. An unknown host is an error.
 func (c *Cloud) AddVolumeService(name string) error {
-	c.lock()
-	defer c.mu.Unlock()
-	_, err := c.volumeServiceOf(name)
-	return err
+	return c.AddVolumeBackend(name, VolumeBackendSpec{})
 }
 
-// volumeServiceOf finds or makes the cinder-volume of a host.
-func (c *Cloud) volumeServiceOf(name string) (*service, error) {
+// VolumeBackendSpec is a cinder-volume of a host and how it is found.
+type VolumeBackendSpec struct {
+	Name     string // of the back end; default lvm
+	Zone     string // default nova
+	Disabled bool
+	Reason   string // with which it was disabled
+	Down     bool   // it does not report
+
+	Elsewhere bool // the host is no machine of the cloud's, such as a pod's name for back ends that are reached over the network
+}
+
+// AddVolumeBackend gives a host a cinder-volume; it has one for each back end. An unknown host that is not said to be elsewhere,
+// and a back end that it has, are errors.
+func (c *Cloud) AddVolumeBackend(name string, spec VolumeBackendSpec) error {
+	now := c.lock()
+	defer c.mu.Unlock()
+	h := c.hosts[name]
+	if h == nil && spec.Elsewhere {
+		h = &host{HostSpec: HostSpec{Name: name}, on: true}
+	}
+	if h == nil {
+		return fmt.Errorf("openstack: add volume service: no host %q", name)
+	}
+	spec.Name = cmp.Or(spec.Name, volumeBackend)
+	if c.volumeService(name+"@"+spec.Name) != nil {
+		return fmt.Errorf("openstack: add volume service: host %q has the back end %q already", name, spec.Name)
+	}
+	s := c.addVolumeService(h, spec.Name)
+	s.zone, s.disabled, s.reason = cmp.Or(spec.Zone, s.zone), spec.Disabled, spec.Reason
+	if spec.Down {
+		s.running, s.stopped = false, now.Add(-2*c.opts.ServiceDownTime)
+	}
+	return nil
+}
+
+func (c *Cloud) addVolumeService(h *host, backend string) *volumeService {
+	s := &volumeService{backend: backend, service: &service{number: len(c.volumeServices) + 1, uuid: c.uuid("service", "cinder-volume@"+h.Name+"@"+backend),
+		binary: "cinder-volume", host: h, zone: "nova", running: h.on}}
+	c.volumeServices = append(c.volumeServices, s)
+	h.services = append(h.services, s.service) // goes down and up with the host
+	return s
+}
+
+// volumeService is the first cinder-volume that a name, with or without its back end, stands for; nil when there is none.
+func (c *Cloud) volumeService(name string) *volumeService {
+	if i := slices.IndexFunc(c.volumeServices, func(s *volumeService) bool { return s.is(name) }); i >= 0 {
+		return c.volumeServices[i]
+	}
+	return nil
+}
+
+// volumeServiceOf finds or makes a cinder-volume of a host.
+func (c *Cloud) volumeServiceOf(name string) (*volumeService, error) {
 	h := c.hosts[name]
 	if h == nil {
 		return nil, fmt.Errorf("openstack: add volume service: no host %q", name)
 	}
-	if i := slices.IndexFunc(c.volumeServices, func(s *service) bool { return s.host == h }); i >= 0 {
-		return c.volumeServices[i], nil
+	if s := c.volumeService(name); s != nil {
+		return s, nil
 	}
-	s := &service{number: len(c.volumeServices) + 1, uuid: c.uuid("service", "cinder-volume@"+name), binary: "cinder-volume", host: h, zone: "nova", running: h.on}
-	c.volumeServices = append(c.volumeServices, s)
-	h.services = append(h.services, s) // goes down and up with the host
-	return s, nil
+	return c.addVolumeService(h, volumeBackend), nil
 }
 
 // AddVolume puts a volume of a project on a host's own disks and returns its ID. An unknown host or project is an error.
 func (c *Cloud) AddVolume(host, projectName, name string) (string, error) {
+	return c.AddSizedVolume(host, projectName, name, volumeSize)
+}
+
+// AddSizedVolume is AddVolume for a volume of a size, in GiB.
+func (c *Cloud) AddSizedVolume(host, projectName, name string, size int) (string, error) {
 	c.lock()
 	defer c.mu.Unlock()
 	p := c.projectByName(projectName)
@@ -71,24 +138,41 @@ func (c *Cloud) AddVolume(host, projectName, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	v := &volume{id: c.uuid("volume", host+"/"+name), name: name, service: s, project: p}
+	v := &volume{id: c.uuid("volume", host+"/"+name), name: name, service: s, project: p, size: size}
 	c.volumes = append(c.volumes, v)
 	return v.id, nil
 }
 
-// RemoveVolumeService forgets the cinder-volume of a host, as cinder-manage service remove does; the host may be named with
-// its back end. One that is not there is an error.
-func (c *Cloud) RemoveVolumeService(host string) error {
-	name, _, _ := strings.Cut(host, "@")
+// MoveVolumes moves all volumes on a host's own disks to those of another, as an administrator does one by one, and returns how
+// many there were. A host without a cinder-volume is an error.
+func (c *Cloud) MoveVolumes(from, to string) (int, error) {
 	c.lock()
 	defer c.mu.Unlock()
-	i := slices.IndexFunc(c.volumeServices, func(s *service) bool { return s.host.Name == name })
-	if i < 0 {
+	target := c.volumeService(to)
+	if target == nil {
+		return 0, fmt.Errorf("openstack: move volumes: no volume service on host %q", to)
+	}
+	n := 0
+	for _, v := range c.volumes {
+		if v.service != nil && v.service.host.Name == from {
+			v.service = target
+			n++
+		}
+	}
+	return n, nil
+}
+
+// RemoveVolumeService forgets a cinder-volume of a host, as cinder-manage service remove does; the host may be named with
+// its back end. One that is not there is an error.
+func (c *Cloud) RemoveVolumeService(host string) error {
+	c.lock()
+	defer c.mu.Unlock()
+	s := c.volumeService(host)
+	if s == nil {
 		return fmt.Errorf("openstack: remove volume service: none on host %q", host)
 	}
-	s := c.volumeServices[i]
-	s.host.services = slices.DeleteFunc(s.host.services, func(o *service) bool { return o == s })
-	c.volumeServices = slices.Delete(c.volumeServices, i, i+1)
+	s.host.services = slices.DeleteFunc(s.host.services, func(o *service) bool { return o == s.service })
+	c.volumeServices = slices.DeleteFunc(c.volumeServices, func(o *volumeService) bool { return o == s })
 	return nil
 }
 
@@ -108,6 +192,8 @@ func (c *Cloud) volumeRoutes() []route {
 		{method: get, path: "/v3/volumes/detail", do: listVolumes},
 		{method: get, path: "/v3/volumes/{id}", do: showVolume},
 		{method: remove, path: "/v3/volumes/{id}", do: deleteVolume},
+		{method: http.MethodPost, path: "/v3/volumes/{id}/action", policy: "volume_extension:volume_admin_actions:migrate_volume", do: migrateVolume},
+		{method: get, path: "/v3/scheduler-stats/get_pools", policy: "scheduler_extension:scheduler_stats:get_pools", do: listPools},
 	}
 }
 
@@ -116,72 +202,102 @@ func volumeVersions(k *call) reply {
 		"updated": "2023-08-31T00:00:00Z", "links": []object{{"rel": "self", "href": k.base + "/v3/"}}}}})
 }
 
-func volumeHost(s *service) string { return s.host.Name + "@" + volumeBackend }
+// Microversions of Cinder from which on services say more.
+const (
+	volumeCluster      = 7  // the name of their cluster
+	volumeBackendState = 49 // what the scheduler hears of their back ends
+)
 
-func (k *call) volumeServiceView(s *service) object {
-	return object{"binary": s.binary, "host": volumeHost(s), "zone": s.zone, "status": s.status(), "state": k.stateOf(s),
-		"updated_at": stamp(s.seen(k.now)), "disabled_reason": orNull(s.reason), "backend_state": "up", "cluster": nil,
-		"replication_status": "not-capable", "active_backend_id": nil, "frozen": false}
+// volumeServiceView is a service with the fields that the microversion has.
+func (k *call) volumeServiceView(s *volumeService) object {
+	v := object{"binary": s.binary, "host": s.name(), "zone": s.zone, "status": s.status(), "state": k.stateOf(s.service),
+		"updated_at": stamp(s.seen(k.now)), "disabled_reason": orNull(s.reason), "replication_status": "not-capable", "active_backend_id": nil, "frozen": false}
+	if k.mv.atLeast(volumeCluster) {
+		v["cluster"] = nil
+	}
+	if k.mv.atLeast(volumeBackendState) {
+		v["backend_state"] = "up"
+	}
+	return v
 }
-
-// ofVolumeHost tells whether a service is meant by a host's name, with or without its back end.
-func ofVolumeHost(s *service, name string) bool { return name == s.host.Name || name == volumeHost(s) }
 
 func listVolumeServices(k *call) reply {
 	host, binary := k.query.Get("host"), k.query.Get("binary")
 	items := []object{}
 	for _, s := range k.c.volumeServices {
-		if (host == "" || ofVolumeHost(s, host)) && (binary == "" || binary == s.binary) {
+		if (host == "" || s.is(host)) && (binary == "" || binary == s.binary) {
 			items = append(items, k.volumeServiceView(s))
 		}
 	}
 	return ok(object{"services": items})
 }
 
+var (
+	volumeServiceSchema = schema{properties: map[string]property{"binary": lengthOf(1, 255, nil), "host": textProperty, "cluster": textProperty,
+		"service": lengthOf(1, 255, nil)}, order: []string{"binary", "host", "cluster", "service"}}
+	volumeReasonSchema = schema{properties: map[string]property{"binary": lengthOf(1, 255, nil), "host": textProperty, "cluster": textProperty,
+		"service": lengthOf(1, 255, nil), "disabled_reason": lengthOf(1, 255, nil)}, order: []string{"binary", "host", "cluster", "service", "disabled_reason"}}
+)
+
+// updateVolumeService enables or disables the service of a host. A host that is named without its back end stands for the first
+// of its services only; a reason is taken with disable-log-reason only, and stays when a later one brings none.
 func updateVolumeService(k *call) reply {
-	var body struct {
-		Host, Binary string
-		Reason       string `json:"disabled_reason"`
+	verb, schema := k.r.PathValue("verb"), volumeServiceSchema
+	switch verb {
+	case "enable", "disable":
+	case "disable-log-reason":
+		schema = volumeReasonSchema
+	default:
+		return missing("Unknown action")
 	}
-	if no := k.decode(&body); no != nil {
+	args, no := schema.check("", k.body)
+	if no != nil {
 		return *no
 	}
-	verb := k.r.PathValue("verb")
-	i := slices.IndexFunc(k.c.volumeServices, func(s *service) bool { return ofVolumeHost(s, body.Host) && s.binary == body.Binary })
-	switch {
-	case verb != "enable" && verb != "disable" && verb != "disable-log-reason":
-		return missing("Unknown action")
-	case i < 0:
-		return missing("Service %s could not be found.", body.Binary)
-	case verb == "disable-log-reason" && (body.Reason == "" || len(body.Reason) > 255):
-		return badRequest("Disabled reason contains invalid characters or is too long")
+	host, old, binary := text(args["host"]), text(args["service"]), text(args["binary"])
+	if host == "" {
+		return badRequest("Host field is missing.")
 	}
-	s := k.c.volumeServices[i]
-	s.disabled, s.reason = verb != "enable", body.Reason
-	if verb != "disable-log-reason" {
-		s.reason = ""
+	if binary == "" && old == "" {
+		return badRequest("Invalid input for field/attribute body. Value: %s. 'binary' is a required property", k.body)
 	}
-	view := k.volumeServiceView(s)
-	return ok(object{"host": body.Host, "service": body.Binary, "binary": body.Binary, "disabled": s.disabled, "status": s.status(), "disabled_reason": view["disabled_reason"]})
+	s := k.c.volumeService(host)
+	if s == nil || s.binary != cmp.Or(binary, old) {
+		return missing("Service %s could not be found on host %s.", cmp.Or(binary, old), host)
+	}
+	view := object{"host": host, "service": old, "binary": binary}
+	switch verb {
+	case "enable":
+		s.disabled, s.reason = false, ""
+	case "disable":
+		s.disabled = true
+	default:
+		s.disabled, s.reason = true, text(args["disabled_reason"])
+		view["disabled_reason"] = s.reason
+	}
+	view["disabled"], view["status"] = s.disabled, s.status()
+	return ok(view)
 }
 
 func (k *call) volumeView(v *volume) object {
 	status, kind, attachments := "available", volumeBackend, []object{}
 	if v.service == nil {
 		kind = cephBackend
+	} else {
+		kind = v.service.backend
 	}
 	if v.server != nil && !v.server.deleted {
 		status = "in-use"
 		attachments = append(attachments, object{"id": v.id, "volume_id": v.id, "attachment_id": k.c.fixedID("attachment", v.id), "server_id": v.server.id,
 			"host_name": orNull(v.server.hostName()), "device": "/dev/vdb", "attached_at": stamp(v.server.created)})
 	}
-	o := object{"id": v.id, "name": v.name, "status": status, "size": 100, "volume_type": kind, "availability_zone": "nova",
+	o := object{"id": v.id, "name": v.name, "status": status, "size": v.size, "volume_type": kind, "availability_zone": "nova",
 		"bootable": "false", "encrypted": v.encrypted, "attachments": attachments, "metadata": object{}, "description": nil, "multiattach": false,
 		"created_at": stamp(k.now), "links": []object{}}
 	if k.token.admin() {
 		o["os-vol-host-attr:host"] = cephHost + "#" + cephBackend
 		if v.service != nil {
-			o["os-vol-host-attr:host"] = volumeHost(v.service) + "#" + volumeBackend
+			o["os-vol-host-attr:host"] = v.service.name() + "#" + v.service.backend
 		}
 		o["os-vol-tenant-attr:tenant_id"] = v.project.id
 	}
@@ -193,6 +309,15 @@ func (k *call) mayOf(v *volume) bool {
 	return v.project == k.token.project || k.token.admin() && flag(k.query, "all_tenants")
 }
 
+// on tells whether Cinder finds a volume by the name of a host: the host's own, or that with its back end or its pool.
+func (v *volume) on(host string) bool {
+	at := cephHost + "#" + cephBackend
+	if v.service != nil {
+		at = v.service.name() + "#" + v.service.backend
+	}
+	return at == host || strings.HasPrefix(at, host+"@") || strings.HasPrefix(at, host+"#")
+}
+
 func listVolumes(k *call) reply {
 	limit, marker, no := k.page()
 	if no != nil {
@@ -200,8 +325,12 @@ func listVolumes(k *call) reply {
 	}
 	items := []object{}
 	found, last := marker == "", ""
+	host := k.query.Get("host")
+	if !k.token.admin() {
+		host = "" // who is no administrator has no filter by what it is not told
+	}
 	for _, v := range k.c.volumes {
-		if found && k.mayOf(v) {
+		if found && k.mayOf(v) && (host == "" || v.on(host)) {
 			if len(items) == limit {
 				body := object{"volumes": items}
 				k.next(body, "volumes_links", len(items), limit, last)
@@ -237,4 +366,43 @@ func deleteVolume(k *call) reply {
 	}
 	k.c.volumes = slices.Delete(k.c.volumes, i, i+1)
 	return accepted()
+}
+
+// migrateVolume moves a volume to the pool of another service, at once. Other actions on volumes there are none.
+func migrateVolume(k *call) reply {
+	var body struct {
+		Migrate *struct {
+			Host string `json:"host"`
+		} `json:"os-migrate_volume"`
+	}
+	if no := k.decode(&body); no != nil {
+		return *no
+	}
+	i := k.findVolume()
+	switch {
+	case i < 0:
+		return missing("Volume %s could not be found.", k.r.PathValue("id"))
+	case body.Migrate == nil:
+		return badRequest("There is no such action")
+	}
+	name, _, _ := strings.Cut(body.Migrate.Host, "#")
+	to := k.c.volumeService(name)
+	if to == nil || to.name() != name || to.disabled || !k.c.up(to.service, k.now) {
+		return badRequest("Invalid host: No available service named '%s'", body.Migrate.Host)
+	}
+	v := k.c.volumes[i]
+	if v.service == to {
+		return badRequest("Invalid host: Destination host must be different than the current host.")
+	}
+	v.service = to
+	return accepted()
+}
+
+// listPools tells where volumes can go: one pool for each service.
+func listPools(k *call) reply {
+	pools := []object{}
+	for _, s := range k.c.volumeServices {
+		pools = append(pools, object{"name": s.name() + "#" + s.backend, "capabilities": object{}})
+	}
+	return ok(object{"pools": pools})
 }

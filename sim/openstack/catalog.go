@@ -1,7 +1,18 @@
 package openstack
 
+import "slices"
+
+type catalogService struct{ kind, name, path string }
+
 // catalogServices are the services of the catalog with the paths of their endpoints.
-var catalogServices = []struct{ kind, name, path string }{
+func (c *Cloud) catalogServices() []catalogService {
+	if !c.opts.NoCinder {
+		return allServices
+	}
+	return slices.DeleteFunc(slices.Clone(allServices), func(s catalogService) bool { return s.name == "cinder" })
+}
+
+var allServices = []catalogService{
 	{"block-storage", "cinder", "/volume/v3"},
 	{"compute", "nova", "/compute/v2.1"},
 	{"identity", "keystone", "/identity/v3"},
@@ -17,7 +28,7 @@ func (k *call) root() string { return "http://" + k.r.Host }
 
 func (k *call) catalog() []object {
 	list := []object{}
-	for _, s := range catalogServices {
+	for _, s := range k.c.catalogServices() {
 		endpoints := []object{}
 		for _, i := range interfaces {
 			endpoints = append(endpoints, object{"id": k.c.fixedID("endpoint", s.kind, i), "interface": i,
@@ -30,7 +41,7 @@ func (k *call) catalog() []object {
 
 func listCatalogServices(k *call) reply {
 	var items []object
-	for _, s := range catalogServices {
+	for _, s := range k.c.catalogServices() {
 		if v := (object{"id": k.c.fixedID("service", s.kind), "type": s.kind, "name": s.name, "enabled": true}); k.matches(v, "type", "name") {
 			items = append(items, v)
 		}
@@ -40,7 +51,7 @@ func listCatalogServices(k *call) reply {
 
 func listEndpoints(k *call) reply {
 	var items []object
-	for _, s := range catalogServices {
+	for _, s := range k.c.catalogServices() {
 		for _, i := range interfaces {
 			v := object{"id": k.c.fixedID("endpoint", s.kind, i), "interface": i, "region": k.c.opts.Region,
 				"region_id": k.c.opts.Region, "service_id": k.c.fixedID("service", s.kind), "enabled": true, "url": k.root() + s.path}

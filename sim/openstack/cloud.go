@@ -36,6 +36,8 @@ type Options struct {
 	CPURatio, RAMRatio, DiskRatio float64
 	// Region is the region of every endpoint; by default "RegionOne".
 	Region string
+	// NoCinder leaves Cinder out of the catalog, as in a cloud without block storage.
+	NoCinder bool
 }
 
 func (o *Options) setDefaults() {
@@ -94,7 +96,7 @@ type Cloud struct {
 	services       []*service
 	agents         []*agent
 	volumes        []*volume // on hosts' own disks
-	volumeServices []*service
+	volumeServices []*volumeService
 	groups         []*group
 
 	images        []*image

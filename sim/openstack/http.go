@@ -105,7 +105,9 @@ func (c *Cloud) newHandler() http.Handler {
 	add(neutron, "/network", c.networkRoutes())
 	add(placement, "/placement", c.placementRoutes())
 	add(glance, "/image", c.imageRoutes())
-	add(cinder, "/volume", c.volumeRoutes())
+	if !c.opts.NoCinder {
+		add(cinder, "/volume", c.volumeRoutes())
+	}
 	return c.observe(mux)
 }
 
@@ -140,6 +142,9 @@ func (c *Cloud) serve(kind serviceKind, rt route) http.Handler {
 var servicePath = map[serviceKind]string{keystone: "/identity", nova: "/compute", neutron: "/network", placement: "/placement", glance: "/image", cinder: "/volume"}
 
 func (k *call) dispatch(kind serviceKind, rt route) reply {
+	if kind == cinder && !rt.public {
+		return k.dispatchVolume(rt)
+	}
 	if kind != nova {
 		if rt.policy != "" && !k.token.admin() {
 			return forbidden(kind, rt.policy)

@@ -37,7 +37,10 @@ type Found struct {
 
 	Aggregates   []FoundAggregate `json:"aggregates"`
 	ServerGroups []FoundGroup     `json:"serverGroups"`
-	Projects     []FoundProject   `json:"projects"`
+
+	VolumeServices []FoundVolumeService `json:"volumeServices"` // cinder-volume
+
+	Projects []FoundProject `json:"projects"`
 }
 
 // Missing is what could not be read, and why.

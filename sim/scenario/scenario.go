@@ -49,6 +49,7 @@ type Scenario struct {
 
 	Aggregates   []Aggregate   `json:"aggregates"`
 	ServerGroups []ServerGroup `json:"serverGroups"`
+	Volumes      []Volume      `json:"volumes"` // on nodes' own disks, attached to nothing
 
 	Troubles    []Trouble    `json:"troubles"`    // what goes wrong with the applications
 	Controllers []Controller `json:"controllers"` // application controllers that are none of MOSK's own
@@ -111,6 +112,8 @@ type Node struct {
 	DiskGiB     int               `json:"diskGiB"`     // of a compute; default 4000
 	Annotations map[string]string `json:"annotations"` // of the Kubernetes node
 	Traits      []string          `json:"traits"`      // of a compute in Placement, beside those that each has
+
+	VolumeBackends []string `json:"volumeBackends"` // each a cinder-volume of its own, with volumes on the node's disks
 
 	Done  Duration `json:"done"`  // updated, and back so long before the start
 	Began Duration `json:"began"` // its NodeMaintenanceRequest was made so long before the start, and it is not done

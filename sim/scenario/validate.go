@@ -79,6 +79,7 @@ func (s *Scenario) validate(check func(ok bool, format string, args ...any)) {
 	s.checkTroubles(machines, check)
 	s.checkFound(machines, check)
 	s.checkPlacement(machines, check)
+	s.checkVolumes(machines, check)
 	s.checkFaults(check)
 }
 

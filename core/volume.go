@@ -1,0 +1,158 @@
+package core
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// VolumeService is a cinder-volume service: one back end of one host. Only those of back ends that lie on a node's own disks
+// (LVM) run as the node; those of Ceph run as a host that is none of the nodes (mosk-facts 4.1, "block-storage").
+type VolumeService struct {
+	Host           string // "cmp-04@lvm": the host and its back end, by which alone Cinder knows it; without "@" there is no back end
+	Enabled        bool
+	DisabledReason string // why it is disabled; empty when nobody said
+	Up             bool   // it reports
+	Zone           string
+	Updated        time.Time // its last report, or the last change of it
+}
+
+// Key implements Object.
+func (v *VolumeService) Key() string { return v.Host }
+
+// Ref names the service. Cinder has no other ID for it than its host.
+func (v *VolumeService) Ref() Ref { return Ref{Kind: KindVolumeService, Name: v.Host, UID: v.Host} }
+
+// Machine is the host without its back end.
+func (v *VolumeService) Machine() string { return volumeMachine(v.Host) }
+
+// volumeMachine is the host in what Cinder calls a host: "cmp-04" of "cmp-04@lvm#lvm".
+func volumeMachine(host string) string {
+	name, _, _ := strings.Cut(host, "@")
+	name, _, _ = strings.Cut(name, "#")
+	return name
+}
+
+// volumeBackend is the back end in it: "lvm" of "cmp-04@lvm#lvm"; empty when there is none.
+func volumeBackend(host string) string {
+	_, backend, _ := strings.Cut(host, "@")
+	backend, _, _ = strings.Cut(backend, "#")
+	return backend
+}
+
+// label is what people call the service on a node: "cinder-volume lvm".
+func (v *VolumeService) label() string { return volumeLabel(v.Host) }
+
+func volumeLabel(host string) string {
+	return strings.TrimSpace("cinder-volume " + oneLine(volumeBackend(host), 40))
+}
+
+// stateText is "enabled" or "disabled: why".
+func (v *VolumeService) stateText() string {
+	return serviceText(&ComputeService{Enabled: v.Enabled, DisabledReason: v.DisabledReason})
+}
+
+// text is the state of the service, and whether it reports: "disabled: a dead disk, down".
+func (v *VolumeService) text() string { return v.stateText() + ", " + v.upText() }
+
+func (v *VolumeService) upText() string {
+	if v.Up {
+		return "up"
+	}
+	return "down"
+}
+
+// forMaintenance tells whether it was disabled for a maintenance, by Rockoon or by who plays it.
+func (v *VolumeService) forMaintenance() bool {
+	return !v.Enabled && v.DisabledReason == DisabledReasonMaintenance
+}
+
+// HostVolumes are the volumes that lie on a host's own disks.
+type HostVolumes struct {
+	Host    string // without a back end
+	Volumes []Volume
+}
+
+// Key implements Object.
+func (h *HostVolumes) Key() string { return h.Host }
+
+// projectVolumes fills a Snapshot with what is known of Cinder.
+func (w *world) projectVolumes(s, prev *Snapshot) {
+	p := projection{w: w}
+	p.own(SourceVolumeServices, func() {
+		all := values[*VolumeService](w, SourceVolumeServices)
+		slices.SortFunc(all, func(a, b *VolumeService) int { return strings.Compare(a.Host, b.Host) })
+		s.VolumeServices = group(all, (*VolumeService).Machine)
+	}, func() { s.VolumeServices = prev.VolumeServices }, prev)
+	p.own(SourceVolumes, func() { s.Volumes = collect(w, SourceVolumes, func(h *HostVolumes) string { return h.Host }) },
+		func() { s.Volumes = prev.Volumes }, prev)
+}
+
+// VolumeServicesOn are the cinder-volume services that run as the node, by back end.
+func (s *Snapshot) VolumeServicesOn(node string) []*VolumeService {
+	if all := s.VolumeServices[node]; len(all) > 0 {
+		return all
+	}
+	if all := s.VolumeServices[s.HostOf(node)]; len(all) > 0 {
+		return all
+	}
+	dotted := s.derived.dottedVolumes.get(func() map[string]string {
+		m := map[string]string{}
+		for _, host := range slices.Sorted(maps.Keys(s.VolumeServices)) {
+			if short, _, has := strings.Cut(host, "."); has && m[short] == "" {
+				m[short] = host
+			}
+		}
+		return m
+	})
+	return s.VolumeServices[dotted[node]]
+}
+
+// volumeService is the service that Cinder calls so, when it runs as the node; nil when there is none.
+func (s *Snapshot) volumeService(node, host string) *VolumeService {
+	all := s.VolumeServicesOn(node)
+	if i := slices.IndexFunc(all, func(v *VolumeService) bool { return v.Host == host }); i >= 0 {
+		return all[i]
+	}
+	return nil
+}
+
+// volumeHostOf is the name under which Cinder knows the node; the node's own when no service says otherwise.
+func (s *Snapshot) volumeHostOf(node string) string {
+	if all := s.VolumeServicesOn(node); len(all) > 0 {
+		return all[0].Machine()
+	}
+	return s.HostOf(node)
+}
+
+// noCinder tells whether the cloud has no block storage at all: then nothing waits for it.
+func (s *Snapshot) noCinder() bool {
+	return s.Sources[SourceVolumeServices].State == SourceAbsent && len(s.VolumeServices) == 0
+}
+
+// MayBeAbsent tells whether a healthy cloud can be without the source: there need be no Cinder.
+func (id SourceID) MayBeAbsent() bool { return id == SourceVolumeServices || id == SourceVolumes }
+
+// HostsWithVolumesToWatch are the hosts whose own volumes matter now, sorted: those of nodes that are to be removed, which go
+// only without them (mosk-facts 4.1: T).
+func HostsWithVolumesToWatch(s *Snapshot) []string {
+	var hosts []string
+	for node := range s.Deletions {
+		hosts = append(hosts, s.volumeHostOf(node))
+	}
+	slices.Sort(hosts)
+	return slices.Compact(hosts)
+}
+
+// VolumesOn are the volumes on the node's own disks, by name, and whether that is known.
+func (s *Snapshot) VolumesOn(node string) (volumes []Volume, known bool) {
+	h := s.Volumes[s.volumeHostOf(node)]
+	if h == nil || !s.known(SourceVolumes) {
+		return nil, false
+	}
+	volumes = slices.Clone(h.Volumes)
+	slices.SortFunc(volumes, func(a, b Volume) int { return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.ID, b.ID)) })
+	return volumes, true
+}

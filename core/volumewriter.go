@@ -1,0 +1,125 @@
+package core
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+)
+
+// VolumeWriter is how the Executor changes cinder-volume services. Every error is an *APIError.
+type VolumeWriter interface {
+	// VolumeServices reads the cinder-volume services of a host, which is named without a back end, from the server itself;
+	// there are none in a cloud without Cinder.
+	VolumeServices(ctx context.Context, host string) ([]*VolumeService, error)
+	// SetVolumeService enables exactly the service that Cinder calls host ("cmp-04@lvm"), or disables it with a reason.
+	SetVolumeService(ctx context.Context, host string, enabled bool, reason string) error
+}
+
+// SetVolumeService enables or disables a cinder-volume service.
+type SetVolumeService struct {
+	Service Ref
+	Enabled bool
+	Reason  string // with which it is disabled
+	// WasEnabled and WasReason are what it must be before.
+	WasEnabled bool
+	WasReason  string
+}
+
+func (SetVolumeService) isChange() {}
+
+// volumeWriter enables or disables a cinder-volume service.
+type volumeWriter struct {
+	cinder VolumeWriter
+	change SetVolumeService
+	before func(context.Context) error // what else has to hold; may be nil
+	up     bool                        // it has to be up
+}
+
+func (w *volumeWriter) look(ctx context.Context) (*VolumeService, error) {
+	all, err := w.cinder.VolumeServices(ctx, volumeMachine(w.change.Service.Name))
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(all, func(v *VolumeService) bool { return v.Host == w.change.Service.Name })
+	if i < 0 {
+		return nil, &APIError{Kind: ErrNotFound, Server: ServerOpenStack, Call: "read the volume service " + w.change.Service.Name, Message: "Cinder has no such service"}
+	}
+	return all[i], nil
+}
+
+func (w *volumeWriter) check(ctx context.Context) error {
+	if w.before != nil {
+		if err := w.before(ctx); err != nil {
+			return err
+		}
+	}
+	v, err := w.look(ctx)
+	if err != nil {
+		return err
+	}
+	if v.Enabled != w.change.WasEnabled || v.DisabledReason != w.change.WasReason {
+		return refuse("cinder-volume of %s has changed: %s", v.Host, v.stateText())
+	}
+	if w.up && !v.Up {
+		return refuse("cinder-volume of %s is down now", v.Host)
+	}
+	return nil
+}
+
+func (w *volumeWriter) write(ctx context.Context) error {
+	return w.cinder.SetVolumeService(ctx, w.change.Service.Name, w.change.Enabled, w.change.Reason)
+}
+
+func (w *volumeWriter) outcome(ctx context.Context, _ time.Time) outcome {
+	v, err := w.look(ctx)
+	if err != nil {
+		return outcome{err: err}
+	}
+	return seen(v.Enabled == w.change.Enabled && (v.Enabled || v.DisabledReason == w.change.Reason), "cinder-volume is "+v.stateText())
+}
+
+func (w *volumeWriter) values() (string, string) {
+	was := VolumeService{Enabled: w.change.WasEnabled, DisabledReason: w.change.WasReason}
+	return was.stateText(), w.change.text()
+}
+
+func (c SetVolumeService) text() string {
+	return (&VolumeService{Enabled: c.Enabled, DisabledReason: c.Reason}).stateText()
+}
+
+// volumesOut asks whether no volumes can come to the node, right before its lock is released.
+func (c actCheckAt) volumesOut(ctx context.Context) error { return c.volumesSettled(ctx, true) }
+
+// volumesBack asks whether its volume services are back, right before its lock is taken back.
+func (c actCheckAt) volumesBack(ctx context.Context) error { return c.volumesSettled(ctx, false) }
+
+func (c actCheckAt) volumesSettled(ctx context.Context, release bool) error {
+	node := c.step.Intent.Node
+	if node == "" || c.a.Controller != ControllerOpenStack || c.s.noCinder() {
+		return nil
+	}
+	if c.e.cfg.OpenStack == nil {
+		return refuse("Cinder cannot be asked for the volume services of the host")
+	}
+	all, err := c.e.cfg.OpenStack.VolumeServices(ctx, c.s.volumeHostOf(node))
+	if err != nil {
+		return err
+	}
+	if bad := volumesThat(all, release); len(bad) > 0 {
+		return refuse("Cinder still shows on %s: %s", c.s.Label(node), clip(strings.Join(bad, ", "), 300))
+	}
+	return nil
+}
+
+// volumesThat are the services, each with its state, that are not as a release or a return asks for: all out of scheduling to
+// release a lock; to take it back, none disabled for the maintenance, and those that are enabled up.
+func volumesThat(all []*VolumeService, release bool) []string {
+	var bad []string
+	for _, v := range all {
+		if release && v.Enabled || !release && (v.forMaintenance() || v.Enabled && !v.Up) {
+			bad = append(bad, v.label()+" is "+v.text())
+		}
+	}
+	return bad
+}
