@@ -92,8 +92,8 @@ func (o *operations) acknowledge(id string) bool {
 const maxItemText = 400
 
 // restore finds the operations of earlier runs that were begun and whose end was not recorded, or that failed and were
-// not acknowledged: they are shown, not resumed. What is to be done next the cluster itself says. What ended well is kept where
-// it came after such a one: a step that failed, and was done in the end, has not failed.
+// not acknowledged: they are shown, not resumed. What is to be done next the cluster itself says. What ended well,
+// or was acknowledged, is kept where it came after such a one: a step is as the last try of it.
 func (o *operations) restore(past []Record) {
 	open := map[string]Operation{}
 	var order []string
@@ -122,14 +122,16 @@ func (o *operations) restore(past []Record) {
 		case RecordEnded:
 			op := r.operation(OperationState(r.State))
 			forget(r.Operation)
-			if fine := op.State != OperationFailed && op.State != OperationUnknown; fine && len(open) == 0 {
-				break
-			}
 			order = append(order, r.Operation)
 			open[r.Operation] = op
 		case RecordControl:
 			if r.State == "acknowledged" {
-				forget(r.Operation)
+				for id, op := range open {
+					if id == r.Operation || strings.HasPrefix(id, r.Operation+"/") {
+						op.Acknowledged = true
+						open[id] = op
+					}
+				}
 			}
 		case RecordUpdate:
 			if r.Update != nil && r.Update.Ended.IsZero() {
@@ -138,6 +140,12 @@ func (o *operations) restore(past []Record) {
 			}
 		}
 	}
+	failed := false // one that nobody has acknowledged came before
+	order = slices.DeleteFunc(order, func(id string) bool {
+		op, ok := open[id]
+		failed = failed || ok && !op.Acknowledged && (op.State == OperationFailed || op.State == OperationUnknown)
+		return !ok || !failed
+	})
 	for _, id := range slices.Backward(order) {
 		if op, ok := open[id]; ok {
 			o.past = append(o.past, op)

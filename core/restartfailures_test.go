@@ -39,6 +39,21 @@ func TestTheNextRunShowsWhatFailed(t *testing.T) {
 			})
 			return b.executed(g)
 		}, Intent{Kind: IntentSetMode, Nodes: []string{"cmp-1"}, Mode: ModeSkip}, true},
+		"failed twice, and acknowledged once": {func(b *bench) string {
+			i := Intent{Kind: IntentDisableCompute, Node: "cmp-1", Reason: "a test"}
+			b.locked(func(c *testCloud) {
+				c.fail["service"] = &APIError{Kind: ErrServer, Call: "service", Message: "no", Status: 400}
+			})
+			b.awaitEnd(b.executed(b.grant(i)))
+			b.sync()
+			b.locked(func(c *testCloud) {
+				c.fail["service"] = &APIError{Kind: ErrServer, Call: "service", Message: "no", Status: 400}
+			})
+			id := b.executed(b.grant(i))
+			b.awaitEnd(id)
+			b.engine.Acknowledge(id)
+			return id
+		}, Intent{Kind: IntentDisableCompute, Node: "cmp-1", Reason: "a test"}, false},
 		"failed first, and done then": {func(b *bench) string {
 			g := b.grant(Intent{Kind: IntentDisableCompute, Node: "cmp-1", Reason: "a test"})
 			b.locked(func(c *testCloud) {
@@ -78,7 +93,7 @@ func TestTheNextRunShowsWhatFailed(t *testing.T) {
 			}
 			failures := 0
 			for _, op := range b.engine.Snapshot().Operations {
-				if op.State == OperationFailed {
+				if op.State == OperationFailed && !op.Acknowledged {
 					failures++
 					b.engine.Acknowledge(op.ID)
 				}
