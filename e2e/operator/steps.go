@@ -24,12 +24,17 @@ func (o *Operator) Arm() {
 // Find selects the row with the text in a pane: the cursor stays on it when the filter that finds it is taken away again.
 func (o *Operator) Find(pane, text string) {
 	o.t.Helper()
+	const prompt = "enter keeps it" // while the filter is typed; an escape that is sent with the key after it is another key
 	o.Press(pane, "/")
+	o.Wants(prompt)
 	o.Type(text)
 	o.Press("enter")
 	o.WantsRow("▌", text)
-	o.Press("/", "esc")
-	o.WantsGone("/" + text)
+	o.WantsGone(prompt)
+	o.Press("/")
+	o.Wants(prompt)
+	o.Press("esc")
+	o.WantsGone(prompt, "/"+text)
 }
 
 // Act chooses one of the actions that there are for what is selected.
