@@ -244,11 +244,16 @@ func (s *Snapshot) seesQuorum(q quorumSet, node string) string {
 	return s.quorumText(v, node)
 }
 
-// quorumAhead says before the node's turn which sets could not do without it now.
+// quorumAhead says before the node's turn, or its removal, which sets could not do without it now.
 func (b *nodeSteps) quorumAhead() {
 	s, node := b.s, b.v.Name
-	if b.lock == nil || s.ClusterRequest() == nil && !s.quorumMatters(node) {
+	leaves := s.Deletions[node] != nil && b.v.Request == nil
+	if !b.held() || !leaves && s.ClusterRequest() == nil && !s.quorumMatters(node) {
 		return
+	}
+	title := " before the node's turn"
+	if leaves {
+		title = " before the node leaves"
 	}
 	for _, q := range quorumSets {
 		v, there := s.quorum(q)
@@ -266,11 +271,13 @@ func (b *nodeSteps) quorumAhead() {
 			why = "Lockstep, in the OpenStack controller's place, does not begin the node until then."
 		case held == quorumOthersDown && s.quorumMatters(node):
 			// rockoon/kube.py compares only pods that are ready, and finds them all ready.
-			why = "The OpenStack controller should defer the node until then, but versions of it only count the pods: then the quorum goes with the node."
+			why = "The OpenStack controller should hold the node until then, but versions of it only count the pods: then the quorum goes with the node."
+		case leaves: // a retry of the handler, which leaves no text on the lock
+			why = "The OpenStack controller keeps the node until then, and its lock does not say so."
 		default:
 			why = "The OpenStack controller defers the node until then."
 		}
-		st := b.other("quorum-"+q.name, "mend "+q.name+" before the node's turn", why, StepWaiting, s.quorumText(v, node))
+		st := b.other("quorum-"+q.name, "mend "+q.name+title, why, StepWaiting, s.quorumText(v, node))
 		st.Commands = q.look()
 		b.add(st)
 	}
