@@ -32,11 +32,16 @@ type player struct {
 
 func newPlayer(t *testing.T, name string, speed float64, actAs ...string) *player {
 	t.Helper()
-	t.Parallel()
 	told, err := scenario.Load(name)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return newPlayerIn(t, told, speed, actAs...)
+}
+
+func newPlayerIn(t *testing.T, told *scenario.Scenario, speed float64, actAs ...string) *player {
+	t.Helper()
+	t.Parallel()
 	cloud, err := sim.Start(t.Context(), sim.Options{Scenario: told, Speed: speed, Dir: t.TempDir(), Start: time.Now()})
 	if err != nil {
 		t.Fatal(err)

@@ -143,7 +143,11 @@ func (f *attentionFacts) acting() {
 					f.add(f.actEntry(a, name, SeverityWarning, "as "+who+": it is asked for, and you hold no lock on it", Since{At: r.Created, Exact: true}))
 				}
 			case turnPrepare:
-				f.add(f.actEntry(a, name, SeverityUrgent, "as "+who+": it waits for you to prepare it", Since{At: f.s.NodeRequest(name).Created, Exact: true}))
+				e := f.actEntry(a, name, SeverityUrgent, "as "+who+": it waits for you to prepare it", Since{At: f.s.NodeRequest(name).Created, Exact: true})
+				if a.Controller == ControllerOpenStack {
+					e.Detail = join(f.s.quorumShort(name)...)
+				}
+				f.add(e)
 			case turnReturn:
 				f.add(f.actEntry(a, name, SeverityUrgent, "as "+who+": it waits for you to take it back", Since{}))
 			}

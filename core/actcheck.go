@@ -37,10 +37,10 @@ type actCheckAt struct {
 
 // actChecks are the checks of each kind of step, in order.
 var actChecks = map[IntentKind][]func(actCheckAt, context.Context) error{
-	IntentActBegin:           {actCheckAt.requestStands, actCheckAt.withinTheRule},
+	IntentActBegin:           {actCheckAt.requestStands, actCheckAt.withinTheRule, actCheckAt.quorumsHold},
 	IntentActOutOfScheduling: {actCheckAt.requestStands},
 	IntentActVolumeOut:       {actCheckAt.requestStands},
-	IntentActRelease:         {actCheckAt.requestStands, actCheckAt.outOfScheduling, actCheckAt.volumesOut, actCheckAt.hostEmpty, actCheckAt.clusterPodsReady},
+	IntentActRelease:         {actCheckAt.requestStands, actCheckAt.outOfScheduling, actCheckAt.volumesOut, actCheckAt.hostEmpty, actCheckAt.clusterPodsReady, actCheckAt.quorumsHold},
 	IntentActVolumeIn:        {actCheckAt.nodePodsReady},
 	IntentActIntoScheduling:  {actCheckAt.nodePodsReady, actCheckAt.computeUp},
 	IntentActRearm:           {actCheckAt.nodePodsReady, actCheckAt.backInScheduling, actCheckAt.volumesBack},

@@ -353,5 +353,8 @@ func (f *attentionFacts) nodeDeferred(n nodeAttention) {
 	}
 	a.Severity = SeverityWarning
 	a.Detail = sentence(n.message.Remedy)
+	if seen := f.s.Seen(n.own, n.message); seen != "" {
+		a.Detail = join(sentence("Seen: "+seen), a.Detail)
+	}
 	f.add(a)
 }

@@ -10,7 +10,7 @@ import (
 // optionalSources are those without which nothing is judged wrongly: less is shown.
 var optionalSources = map[SourceID]bool{
 	SourceDeletionRequests: true, SourceDisableNotices: true, SourceProjects: true, SourceNetworkAgents: true,
-	SourceVolumeServices: true, SourceVolumes: true,
+	SourceVolumeServices: true, SourceVolumes: true, SourceStatefulSets: true, SourceRedisSets: true, SourceRedisPods: true,
 	SourceOpenStackController: true, SourceNodePods: true, SourceGroups: true, SourceAutoPauses: true, SourceReboots: true,
 }
 

@@ -26,6 +26,8 @@ type testCloud struct {
 	cluster     *MaintenanceRequest // the cluster's; nil when nobody asks for it
 	clusterLock *WorkloadLock
 	notReady    map[string][]string // pods, by namespace/node
+	stateful    []*StatefulSet      // their pods are those of daemons
+	noQuorum    error               // the answer to who asks for a StatefulSet; nil: it is told
 	osdpl       *OpenStackStatus
 	rockoon     *Deployment
 	pods        *NodePods // of cmp-1; nil: all ready
@@ -139,6 +141,9 @@ func (c *testCloud) deltas(now time.Time) []Delta {
 		SourceVolumeServices: c.volumeServices(), SourceVolumes: nil,
 	}
 	maps.Copy(all, c.daemons.objects())
+	for _, set := range c.stateful {
+		all[SourceStatefulSets] = append(all[SourceStatefulSets], set)
+	}
 	var out []Delta
 	for id, objects := range all {
 		out = append(out, Delta{Source: id, State: SourceLive, Replace: true, Upserts: objects, At: now})

@@ -171,6 +171,28 @@ func (c *testCloud) NotReadyPods(_ context.Context, namespace, node string) ([]s
 	return c.notReady[namespace+"/"+node], nil
 }
 
+func (c *testCloud) StatefulSet(_ context.Context, namespace, name string) (*StatefulSet, []*DaemonPod, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.noQuorum != nil {
+		return nil, nil, c.noQuorum
+	}
+	for _, set := range c.stateful {
+		if set.Namespace != namespace || set.Name != name {
+			continue
+		}
+		var pods []*DaemonPod
+		for _, p := range c.daemons.pods {
+			if p.Owner == set.UID {
+				cp := *p
+				pods = append(pods, &cp)
+			}
+		}
+		return set, pods, nil
+	}
+	return nil, nil, nil
+}
+
 func (c *testCloud) RemoveFinalizer(_ context.Context, ref Ref, finalizer string, dryRun bool) error {
 	return c.maybe(dryRun, "remove-finalizer", ref.Name, func(dryRun bool) error {
 		r, err := c.requestOf(ref)

@@ -59,6 +59,7 @@ func (b *nodeSteps) removal() {
 	asked := b.s.Deletions[b.v.Name]
 	b.add(b.other("removal-asked", "LCM asks for the removal of "+b.v.Label, "A NodeDeletionRequest names the node.", StepDone, "since "+clockText(asked.Created)))
 	b.situation()
+	b.quorumAhead()
 	if b.v.Node != nil && b.v.Node.Is(RoleCompute) {
 		b.removalInstances()
 	}

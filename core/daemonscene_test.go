@@ -123,7 +123,7 @@ type testDaemons struct {
 
 func (d *testDaemons) objects() map[SourceID][]Object {
 	out := map[SourceID][]Object{SourceDaemonSets: nil, SourceRevisions: nil, SourceDaemonPods: nil, SourceFabricSets: nil, SourceFabricRevisions: nil,
-		SourceFabricPods: nil, SourceOpenStackDeployment: nil, SourceTempestJob: nil}
+		SourceFabricPods: nil, SourceOpenStackDeployment: nil, SourceTempestJob: nil, SourceStatefulSets: nil, SourceRedisSets: nil, SourceRedisPods: nil}
 	for _, set := range d.sets {
 		cp := *set
 		sets, _, _ := daemonSources(set.Namespace)

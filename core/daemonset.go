@@ -41,11 +41,11 @@ type DaemonRevision struct {
 	Hash   string // the label controller-revision-hash, which pods made from it carry
 }
 
-// DaemonPod is what Lockstep keeps of a pod that belongs to a DaemonSet.
+// DaemonPod is what Lockstep keeps of a pod that belongs to a DaemonSet, or to a StatefulSet.
 type DaemonPod struct {
 	Meta
-	Owner    string // the DaemonSet's UID
-	Set      string // the DaemonSet's name
+	Owner    string // its set's UID
+	Set      string // its set's name
 	Node     string
 	Hash     string // the revision that it was made from; empty when it does not say
 	Template int    // the generation of the template that it was made from; 0 when it does not say

@@ -459,6 +459,7 @@ func (e *evacuation) node(name string) (NodeEvacuation, []*leaver) {
 	case !m.reboot:
 		n.Notes = append(n.Notes, "Its request has the scope drain: the host does not reboot, and its instances stay.")
 	}
+	n.Notes = append(n.Notes, e.s.quorumShort(name)...)
 	var on []*Instance
 	for _, in := range e.s.ByHost[m.host] {
 		if _, left := e.at[in.ID]; !left {

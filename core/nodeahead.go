@@ -1,7 +1,8 @@
 package core
 
-// ahead are the steps on the instances that will hold a node when its turn comes: what can be settled before.
+// ahead are the steps on the quorums and instances that will hold a node when its turn comes: what can be settled before.
 func (b *nodeSteps) ahead() {
+	b.quorumAhead()
 	s, name := b.s, b.v.Name
 	m := s.maintenanceOf(name)
 	if !m.compute || !s.known(SourceInstances) {

@@ -113,6 +113,9 @@ func (s *Snapshot) actSources(i Intent, a ActAs) []SourceID {
 	if s.restsOnVolumes(i) {
 		out = append(out, SourceVolumeServices)
 	}
+	if i.Kind == IntentActBegin || i.Kind == IntentActRelease {
+		out = append(out, s.quorumSources(a.Controller, i.Node)...)
+	}
 	compute := i.Node != "" && s.maintenanceOf(i.Node).compute
 	switch i.Kind {
 	case IntentActRelease:
@@ -245,6 +248,7 @@ func (p *planner) actBegin(a ActAs, l *WorkloadLock, turn actTurn, who string) {
 	p.turnGuard(turn, turnPrepare)
 	p.guard(p.s.guardNoOther(IntentActBegin))
 	p.guardConcurrency(a)
+	p.guardQuorum(a.Controller, p.i.Node)
 	if p.s.movesInstances(a, p.i.Node) {
 		p.guardZone(a)
 	}

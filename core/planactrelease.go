@@ -62,6 +62,7 @@ func (p *planner) actRelease(a ActAs, l *WorkloadLock, turn actTurn, who string)
 	if a.Controller == ControllerOpenStack {
 		p.guardVolumes(true)
 	}
+	p.guardQuorum(a.Controller, node)
 	if s.movesInstances(a, node) {
 		p.guard(s.guardHostKnown(s.Nodes[node]))
 		p.guard(s.guardHostEmpty(node))

@@ -34,7 +34,7 @@ var situations = map[string]situation{
 	"P": {sees: seesAgents, look: lookAtAgents, steps: (*nodeSteps).restartAgents},
 	"Q": {sees: seesAgents, look: lookAtAgents, steps: (*nodeSteps).restartAgents},
 	"R": {sees: seesVolumes, look: lookAtVolumes, steps: (*nodeSteps).refusedVolumes},
-	"U": {look: lookAtBlockers},
+	"U": {sees: seesBlockers, look: lookAtBlockers},
 }
 
 // Seen is what Lockstep itself sees of what the lock's text says; empty when there is nothing to add.
@@ -193,17 +193,23 @@ func clearOthers(b *nodeSteps) []Step {
 	return out
 }
 
-// quorums are the StatefulSets that cannot do without some of their nodes, by the OpenStack controller's service keys and by
-// its names for them in text U (mosk-facts 4.1).
-var quorums = map[string]string{
-	"database": "mariadb-server", "coordination": "etcd-etcd", "redis": "rfr-openstack-redis", "metric-storage": "openstack-prometheus-server",
-	"mariadb": "mariadb-server", "etcd": "etcd-etcd", "prometheus": "openstack-prometheus-server", "openvswitch-ovn": "openvswitch-ovn-db",
+func seesBlockers(s *Snapshot, l *WorkloadLock, m LockMessage) string {
+	var parts []string
+	for _, word := range m.Blockers {
+		if q, ok := quorumNamed(word); ok {
+			parts = append(parts, s.seesQuorum(q, l.Node))
+		}
+	}
+	if slices.Contains(m.Blockers, "compute") {
+		if text := seesZones(s, l); text != "" {
+			parts = append(parts, text)
+		}
+	}
+	return strings.Join(parts, "; ")
 }
 
-func seesBlockers(s *Snapshot, l *WorkloadLock, m LockMessage) string {
-	if !slices.Contains(m.Blockers, "compute") {
-		return ""
-	}
+// seesZones is which computes of other zones are in maintenance.
+func seesZones(s *Snapshot, l *WorkloadLock) string {
 	own := s.Services[s.HostOf(l.Node)]
 	if own == nil {
 		return ""
@@ -222,12 +228,11 @@ func seesBlockers(s *Snapshot, l *WorkloadLock, m LockMessage) string {
 
 func lookAtBlockers(_ *Snapshot, _ *WorkloadLock, m LockMessage) []string {
 	var out []string
-	for _, b := range m.Blockers {
-		switch set := quorums[b]; {
-		case b == "compute":
+	for _, word := range m.Blockers {
+		if word == "compute" {
 			out = append(out, shellCommand("openstack", "compute", "service", "list", "--service", "nova-compute"))
-		case set != "":
-			out = append(out, kubectlOpenStack("get", "statefulset", set), kubectlOpenStack("get", "pods", "-o", "wide")+" | "+shellCommand("grep", "^"+set+"-"))
+		} else if q, ok := quorumNamed(word); ok {
+			out = append(out, q.look()...)
 		}
 	}
 	return out

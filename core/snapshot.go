@@ -31,7 +31,8 @@ type Snapshot struct {
 	Pods            map[string]*NodePods             // by node name; of nodes in maintenance only
 	DaemonSets      []*DaemonSet                     // of OpenStack and Tungsten Fabric, by namespace and name
 	DaemonRevisions map[string][]*DaemonRevision     // by DaemonSet UID
-	DaemonPods      map[string][]*DaemonPod          // by DaemonSet UID
+	DaemonPods      map[string][]*DaemonPod          // by the UID of their DaemonSet or StatefulSet
+	StatefulSets    []*StatefulSet                   // of OpenStack and Redis, by namespace and name
 	Deployments     []*OpenStackDeployment           // what OpenStack should be, by namespace and name; usually one
 	TempestJob      *Job                             // the run of Tempest; nil when there is none
 	Services        map[string]*ComputeService       // by host

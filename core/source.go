@@ -26,6 +26,9 @@ const (
 	SourceFabricSets          SourceID = "daemonsets of tf" // of Tungsten Fabric's namespace, as the next two
 	SourceFabricRevisions     SourceID = "controllerrevisions of tf"
 	SourceFabricPods          SourceID = "daemonset pods of tf"
+	SourceStatefulSets        SourceID = "statefulsets"          // of OpenStack's namespace; their pods are among the daemonset pods
+	SourceRedisSets           SourceID = "statefulsets of redis" // of Redis' own namespace, as the next
+	SourceRedisPods           SourceID = "statefulset pods of redis"
 	SourceOpenStackDeployment SourceID = "openstackdeployments" // what OpenStack should be; for operators only
 	SourceTempestJob          SourceID = "tempest job"          // the Job openstack-tempest-run-tests
 	SourceComputeServices     SourceID = "compute services"

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// projectWorkloads fills a Snapshot with the DaemonSets, their revisions and pods, of both namespaces, and with what tells
-// of Tempest.
+// projectWorkloads fills a Snapshot with the DaemonSets and StatefulSets, their revisions and pods, of all their namespaces,
+// and with what tells of Tempest.
 func (w *world) projectWorkloads(s, prev *Snapshot) {
 	anew := func(sources ...SourceID) bool {
 		return prev == nil || slices.ContainsFunc(sources, func(id SourceID) bool { return w.dirty[id] })
@@ -24,8 +24,14 @@ func (w *world) projectWorkloads(s, prev *Snapshot) {
 	} else {
 		s.DaemonRevisions = prev.DaemonRevisions
 	}
-	if anew(SourceDaemonPods, SourceFabricPods) {
-		all := slices.Concat(values[*DaemonPod](w, SourceDaemonPods), values[*DaemonPod](w, SourceFabricPods))
+	if anew(SourceStatefulSets, SourceRedisSets) {
+		s.StatefulSets = slices.Concat(values[*StatefulSet](w, SourceStatefulSets), values[*StatefulSet](w, SourceRedisSets))
+		slices.SortFunc(s.StatefulSets, func(a, b *StatefulSet) int { return strings.Compare(a.Key(), b.Key()) })
+	} else {
+		s.StatefulSets = prev.StatefulSets
+	}
+	if anew(SourceDaemonPods, SourceFabricPods, SourceRedisPods) {
+		all := slices.Concat(values[*DaemonPod](w, SourceDaemonPods), values[*DaemonPod](w, SourceFabricPods), values[*DaemonPod](w, SourceRedisPods))
 		slices.SortFunc(all, func(a, b *DaemonPod) int { return strings.Compare(a.Key(), b.Key()) })
 		s.DaemonPods = group(all, func(p *DaemonPod) string { return p.Owner })
 	} else {

@@ -69,6 +69,7 @@ func TestTheManifestsGiveWhatIsNeededAndNoMore(t *testing.T) {
 			right{verb, "apps", "deployments", "", "osh-system", "rockoon"},
 			right{verb, "apps", "daemonsets", "", "", ""},
 			right{verb, "apps", "controllerrevisions", "", "", ""},
+			right{verb, "apps", "statefulsets", "", "", ""},
 			right{verb, "batch", "jobs", "", "openstack", "openstack-tempest-run-tests"},
 		)
 	}

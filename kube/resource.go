@@ -28,21 +28,23 @@ type resource struct {
 const (
 	namespaceOpenStack = "openstack"
 	namespaceFabric    = "tf"
+	namespaceRedis     = "openstack-redis" // Rockoon's OSCTL_REDIS_NAMESPACE
 	namespaceRockoon   = "osh-system"
 	deploymentRockoon  = "rockoon"
 )
 
 // The resources that Lockstep reads or writes.
 var (
-	gvrNodes       = schema.GroupVersionResource{Version: "v1", Resource: "nodes"}
-	gvrPods        = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
-	gvrSecrets     = schema.GroupVersionResource{Version: "v1", Resource: "secrets"}
-	gvrDaemonSets  = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "daemonsets"}
-	gvrRevisions   = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "controllerrevisions"}
-	gvrJobs        = schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}
-	gvrDeployments = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
-	gvrLeases      = schema.GroupVersionResource{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"}
-	gvrReviews     = schema.GroupVersionResource{Group: "authorization.k8s.io", Version: "v1", Resource: "selfsubjectaccessreviews"}
+	gvrNodes        = schema.GroupVersionResource{Version: "v1", Resource: "nodes"}
+	gvrPods         = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
+	gvrSecrets      = schema.GroupVersionResource{Version: "v1", Resource: "secrets"}
+	gvrDaemonSets   = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "daemonsets"}
+	gvrStatefulSets = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "statefulsets"}
+	gvrRevisions    = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "controllerrevisions"}
+	gvrJobs         = schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}
+	gvrDeployments  = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
+	gvrLeases       = schema.GroupVersionResource{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"}
+	gvrReviews      = schema.GroupVersionResource{Group: "authorization.k8s.io", Version: "v1", Resource: "selfsubjectaccessreviews"}
 )
 
 func lcm(plural string) schema.GroupVersionResource {

@@ -492,7 +492,9 @@ func TestPodsOfNamedNodesOnly(t *testing.T) {
 	w.SetPodNodes(nil)
 	o.wait("none", func(v *view) bool { return v.is(core.SourceNodePods) })
 	for _, r := range c.Requests() {
-		ofDaemonSets := r.Query.Get("labelSelector") == labelRevision && (strings.Contains(r.Path, "/namespaces/openstack/") || strings.Contains(r.Path, "/namespaces/tf/"))
+		ofDaemonSets := r.Query.Get("labelSelector") == labelRevision && slices.ContainsFunc([]string{"openstack", "openstack-redis", "tf"}, func(namespace string) bool {
+			return strings.Contains(r.Path, "/namespaces/"+namespace+"/")
+		})
 		if r.UserAgent == "lockstep/test" && r.Resource == "pods" && !ofDaemonSets && !strings.HasPrefix(r.Query.Get("fieldSelector"), "spec.nodeName=") {
 			t.Errorf("all pods were asked for: %s?%s", r.Path, r.Query.Encode())
 		}

@@ -21,7 +21,8 @@ const (
 )
 
 // workloads are the resources by which it is told what an update left over: the DaemonSets of OpenStack and of Tungsten
-// Fabric with their revisions and pods, and Tempest. A namespace that a cluster does not have is an empty list.
+// Fabric with their revisions and pods, and Tempest; and by which it is told what would lose its quorum with a node: the
+// StatefulSets of OpenStack and Redis, with their pods (those of OpenStack are among its DaemonSets'). A namespace that a cluster does not have is an empty list.
 var workloads = []resource{
 	{source: core.SourceDaemonSets, gvr: gvrDaemonSets, namespace: namespaceOpenStack, anywhere: true, translate: daemonSetFrom},
 	{source: core.SourceRevisions, gvr: gvrRevisions, namespace: namespaceOpenStack, anywhere: true, translate: revisionFrom},
@@ -29,6 +30,9 @@ var workloads = []resource{
 	{source: core.SourceFabricSets, gvr: gvrDaemonSets, namespace: namespaceFabric, anywhere: true, translate: daemonSetFrom},
 	{source: core.SourceFabricRevisions, gvr: gvrRevisions, namespace: namespaceFabric, anywhere: true, translate: revisionFrom},
 	{source: core.SourceFabricPods, gvr: gvrPods, namespace: namespaceFabric, labels: labelRevision, anywhere: true, translate: daemonPodFrom},
+	{source: core.SourceStatefulSets, gvr: gvrStatefulSets, namespace: namespaceOpenStack, anywhere: true, translate: statefulSetFrom},
+	{source: core.SourceRedisSets, gvr: gvrStatefulSets, namespace: namespaceRedis, anywhere: true, translate: statefulSetFrom},
+	{source: core.SourceRedisPods, gvr: gvrPods, namespace: namespaceRedis, labels: labelRevision, anywhere: true, translate: daemonPodFrom},
 	{source: core.SourceTempestJob, gvr: gvrJobs, namespace: namespaceOpenStack, name: jobTempest, translate: jobFrom},
 	{source: core.SourceOpenStackDeployment, gvr: lcm("openstackdeployments"), namespace: namespaceOpenStack, optional: true, translate: openStackDeploymentFrom},
 }
@@ -79,7 +83,7 @@ func revisionFrom(u *unstructured.Unstructured) core.Object {
 	return r
 }
 
-// daemonPodFrom translates a pod of a DaemonSet.
+// daemonPodFrom translates a pod of a DaemonSet or a StatefulSet.
 func daemonPodFrom(u *unstructured.Unstructured) core.Object {
 	o := fields(u.Object)
 	labels := o.at("metadata", "labels")

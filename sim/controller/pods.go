@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -296,6 +297,7 @@ func (k *kubelet) createPod(ctx context.Context, w workload, s set, hash, name, 
 			owner.UID = s.daemon.UID
 		}
 	case statefulSet:
+		labels[revisionLabel] = w.name + "-" + strings.ReplaceAll(hashID(w.namespace, w.name), "-", "")[:10]
 		if s.stateful != nil {
 			owner.UID = s.stateful.UID
 		}
