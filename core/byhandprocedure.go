@@ -98,7 +98,7 @@ func (b *nodeSteps) removalInstances() {
 		return
 	}
 	views := s.InstanceViews(b.v.Name)
-	if movable, _ := s.movable(b.v.Name); len(movable) >= 2 || b.batchRuns() {
+	if movable, _ := s.movable(b.v.Name); len(movable) >= 2 && !s.hostDown(s.HostOf(b.v.Name)) || b.batchRuns() {
 		b.add(Plan(s, Intent{Kind: IntentLiveMigrateAll, Node: b.v.Name}))
 	}
 	for _, v := range views {
@@ -108,31 +108,4 @@ func (b *nodeSteps) removalInstances() {
 	if len(views) == 0 {
 		b.add(b.other("empty", "no instance is left on "+b.v.Label, "", StepDone, ""))
 	}
-}
-
-// removalWays is what takes an instance off a node for good, by its status: stopping it is no help.
-var removalWays = map[string][]IntentKind{
-	"ACTIVE":        {IntentLiveMigrate, IntentColdMigrate},
-	"PAUSED":        {IntentLiveMigrate},
-	"SHUTOFF":       {IntentColdMigrate},
-	"VERIFY_RESIZE": {IntentConfirmResize, IntentRevertResize},
-}
-
-// removalStep takes one instance off a node that is to be removed.
-func (s *Snapshot) removalStep(v InstanceView) Step {
-	if s.moving(v.Instance) {
-		return s.movingStep(v)
-	}
-	ways := removalWays[v.Instance.Status]
-	if len(ways) == 0 {
-		st := s.noWayStep(v)
-		st.Why = join("It is "+v.Instance.Status+" on a node that is to be removed, and Nova does not move it as it is.", s.ownerText(v))
-		return st
-	}
-	st := Plan(s, Intent{Kind: ways[0], Instance: v.Instance.ID})
-	st.Why = join("Its node is to be removed, and goes only without it.", st.Why)
-	for _, kind := range ways[1:] {
-		st.Alternatives = append(st.Alternatives, Plan(s, Intent{Kind: kind, Instance: v.Instance.ID}))
-	}
-	return st
 }

@@ -156,6 +156,8 @@ func (s *Snapshot) whyOf(in *Instance, v InstanceView, m hostMaintenance) string
 	switch {
 	case in.Host == "":
 		return "safe: on no host"
+	case s.holdsRemoval(m):
+		return s.removalWhy(in)
 	case safe && in.TaskState != "":
 		return fmt.Sprintf("safe: %s, but busy: %s", word, in.TaskState)
 	case safe:

@@ -64,7 +64,7 @@ func (s *Snapshot) rebootStep() (Step, bool) {
 	}
 	var nodes []string
 	for _, v := range s.Management.Machines {
-		if v.Machine != nil && v.Machine.Reboot && s.Nodes[v.Node] != nil {
+		if v.Machine != nil && v.Machine.Reboot && s.Nodes[v.Node] != nil && !s.leavesCluster(v.Node) {
 			nodes = append(nodes, v.Node)
 		}
 	}
@@ -109,7 +109,7 @@ func (b *nodeSteps) machineSteps() {
 	switch {
 	case v.Machine.Wanted() || v.Machine.InMaintenance:
 		b.add(Plan(b.s, Intent{Kind: IntentLeaveMachine, Node: b.v.Name}))
-	case b.v.Request == nil:
+	case b.v.Request == nil && !b.s.leavesCluster(b.v.Name):
 		b.add(Plan(b.s, Intent{Kind: IntentEnterMachine, Node: b.v.Name}))
 		b.add(Plan(b.s, Intent{Kind: IntentReboot, Nodes: []string{b.v.Name}}))
 	}
