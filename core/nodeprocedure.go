@@ -25,9 +25,12 @@ func (s *Snapshot) nodeProcedure(name string) (Procedure, bool) {
 	p := Procedure{Title: "Take " + v.Label + " through its maintenance", Summary: b.summary(),
 		Goal: "The node is updated and back in service, and no instance is lost on the way."}
 	switch {
-	case v.Request == nil && s.Deletions[name] != nil:
+	case v.Request == nil && s.Deletions[name] != nil && !b.gone():
 		p.Title, p.Goal = "Let "+v.Label+" leave the cluster", "The node is removed, and nothing that anybody needs goes with it."
 		b.removal()
+	case b.gone():
+		p.Title, p.Goal, p.Summary = goneTitle(v.Label), goneGoal, b.goneSummary()
+		b.cleanup()
 	case v.Request == nil:
 		b.outside()
 	case v.Request.ByHand() && v.Request.Deleting.IsZero():

@@ -228,6 +228,9 @@ func lookAtBlockers(_ *Snapshot, _ *WorkloadLock, m LockMessage) []string {
 			out = append(out, shellCommand("openstack", "compute", "service", "list", "--service", "nova-compute"))
 		case set != "":
 			out = append(out, kubectlOpenStack("get", "statefulset", set), kubectlOpenStack("get", "pods", "-o", "wide")+" | "+shellCommand("grep", "^"+set+"-"))
+			if m.ID == "U" { // the volume binds a pod to the node
+				out = append(out, kubectlOpenStack("get", "pvc")+" | "+shellCommand("grep", "-e", "-"+set+"-"))
+			}
 		}
 	}
 	return out
