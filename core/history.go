@@ -19,11 +19,13 @@ type History struct {
 }
 
 // Override is what Lockstep made a lock say over the head of its controller. It is watched for as long as the request lasts
-// for which it was done.
+// for which it was done; where nobody asked, until a maintenance went over it, a day at most.
 type Override struct {
 	Lock    Ref
 	Was, To LockState
+	Text    string // that it was to bear; empty when none
 	Request string // the request's UID; empty when there was none
+	Unsure  bool   // whether it was set is not known: the answer was lost
 	At      time.Time
 	By      string
 }

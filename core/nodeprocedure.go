@@ -308,6 +308,9 @@ func (b *nodeSteps) locks() {
 				st.State = StepLater
 			case b.v.Blocking == 0 && b.message.Class == MessageActionable:
 				st.Status = "at its next look, within 60 s"
+				if b.s.openStackDown() {
+					st.Status = "no replica of the OpenStack controller is ready: nobody looks until it is up"
+				}
 			}
 		}
 		b.add(st)

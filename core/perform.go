@@ -31,9 +31,7 @@ func (e *Engine) perform(op *operation, item int, step Step, c Change) (Operatio
 	end := func(state OperationState, text string, change *AnnotationChange) (OperationState, string) {
 		r := base
 		r.Kind, r.State = RecordVerified, string(state)
-		if state == OperationDone {
-			r.Override = override
-		}
+		r.Override = override.remembered(state)
 		if state == OperationDone {
 			r.Text = text
 		} else {
