@@ -13,6 +13,9 @@ func (s *Snapshot) maintenanceProcedure() (Procedure, bool) {
 	p.Steps = []Step{enter}
 	m := s.Management
 	if s.notConnected() != "" {
+		if r := s.ClusterRequest(); r == nil || r.ByHand() {
+			p.Steps = append(s.byHand(), enter)
+		}
 		return p, true
 	}
 	p.Summary = s.managementSummary()

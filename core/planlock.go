@@ -94,8 +94,8 @@ func lockCommand(ref Ref, to LockStatus) string {
 		"-p", `{"status":{`+strings.Join(fields, ",")+`}}`)
 }
 
-// maxLockText is the longest text that Lockstep writes into a lock, in characters.
-const maxLockText = 1000
+// MaxLockText is the longest text that Lockstep writes into a lock, in characters.
+const MaxLockText = 1000
 
 // overrideLock plans what a lock says over the head of its controller: the highest risk, for LCM takes it at its word.
 func (p *planner) overrideLock() {
@@ -110,7 +110,7 @@ func (p *planner) overrideLock() {
 	p.step.Type = typable(l.Name, l.UID)
 	known := to == LockActive || to == LockInactive || to == LockFailed
 	p.guard(Guard{ID: "known", Text: "it is a state that the API knows", Holds: known, Answer: textOf(oneLine(string(to), 40), "none"), Remedy: "active, inactive or failed"})
-	plain := p.i.Reason == strings.TrimSpace(p.i.Reason) && len([]rune(p.i.Reason)) <= maxLockText && !strings.ContainsFunc(p.i.Reason, func(r rune) bool { return r < ' ' })
+	plain := p.i.Reason == strings.TrimSpace(p.i.Reason) && len([]rune(p.i.Reason)) <= MaxLockText && !strings.ContainsFunc(p.i.Reason, func(r rune) bool { return r < ' ' })
 	p.guard(Guard{ID: "text", Text: "the text is one line", Holds: plain, Answer: textOf(oneLine(p.i.Reason, 80), "none"), Remedy: "at most 1000 characters, without line breaks"})
 	change := SetLock{Lock: l.Ref(), Was: l.RawState, To: LockStatus{State: to, Message: p.i.Reason}}
 	same := l.State() == to && (p.i.Reason == "" || l.Message == p.i.Reason)

@@ -154,7 +154,8 @@ func TestEveryIntentHasAnAction(t *testing.T) {
 		core.IntentEnableCompute, core.IntentResume, core.IntentResetState, core.IntentShelve, core.IntentUnshelve, core.IntentTagPowerOff, core.IntentRestoreTags,
 		core.IntentRestartPod, core.IntentRestartPods, core.IntentRestartAgent, core.IntentRestartAgents,
 		core.IntentAddTempest, core.IntentRemoveTempest,
-		core.IntentEnterCluster, core.IntentLeaveCluster, core.IntentEnterMachine, core.IntentLeaveMachine, core.IntentReboot} {
+		core.IntentEnterCluster, core.IntentLeaveCluster, core.IntentEnterMachine, core.IntentLeaveMachine, core.IntentReboot,
+		core.IntentOverrideLock, core.IntentAskNode, core.IntentAskCluster} {
 		if !have[k] {
 			t.Errorf("no action leads to %s", k)
 		}
