@@ -1,10 +1,17 @@
 package core
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
 
 func (s *Snapshot) openRequests() []string {
 	var out []string
 	for _, r := range s.ClusterRequests {
+		if r.ByHand() {
+			continue // it has a point of its own
+		}
 		out = append(out, oneLine(r.Name, 64)+textIf(r.Deleting.IsZero(), "", " (being removed)"))
 	}
 	return out
@@ -14,10 +21,38 @@ func (s *Snapshot) openNodeRequests() []string {
 	var out []string
 	for name, requests := range s.NodeRequests {
 		for _, r := range requests {
+			if r.ByHand() {
+				continue
+			}
 			out = append(out, oneLine(s.Label(name), 64)+textIf(r.Deleting.IsZero(), "", " (being removed)"))
 		}
 	}
 	slices.Sort(out)
+	return out
+}
+
+// requestsByHand are the maintenance requests that were made by hand and that nobody has withdrawn, those of nodes first.
+func (s *Snapshot) requestsByHand() []*MaintenanceRequest {
+	var out []*MaintenanceRequest
+	for _, requests := range s.NodeRequests {
+		out = append(out, requests...)
+	}
+	slices.SortFunc(out, func(a, b *MaintenanceRequest) int {
+		return cmp.Or(strings.Compare(s.Label(a.Node), s.Label(b.Node)), strings.Compare(a.Name, b.Name))
+	})
+	out = append(out, s.ClusterRequests...)
+	return slices.DeleteFunc(out, func(r *MaintenanceRequest) bool { return !r.ByHand() })
+}
+
+func (s *Snapshot) openByHand() []string {
+	var out []string
+	for _, r := range s.requestsByHand() {
+		name := "the cluster"
+		if r.Node != "" {
+			name = oneLine(s.Label(r.Node), 64)
+		}
+		out = append(out, name+textIf(r.Deleting.IsZero(), "", " (being removed)"))
+	}
 	return out
 }
 

@@ -1,6 +1,9 @@
 package core
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // servicesThat are the labels of the hosts whose compute services are open.
 func (s *Snapshot) servicesThat(open func(*ComputeService) bool) []string {
@@ -14,8 +17,21 @@ func (s *Snapshot) servicesThat(open func(*ComputeService) bool) []string {
 	return out
 }
 
+// disabledByLockstep begins the reason that Lockstep proposes for a service that is disabled with it.
+const disabledByLockstep = "taken out of scheduling with Lockstep"
+
+// byLockstep tells whether the service was disabled with the reason that Lockstep proposes.
+func (s *ComputeService) byLockstep() bool {
+	return !s.Enabled && strings.HasPrefix(s.DisabledReason, disabledByLockstep)
+}
+
+// leftDisabled tells whether the service was disabled for a maintenance: by the OpenStack controller, or with Lockstep.
+func (s *ComputeService) leftDisabled() bool {
+	return !s.Enabled && s.DisabledReason == DisabledReasonMaintenance || s.byLockstep()
+}
+
 func (s *Snapshot) openDisabled() []string {
-	return s.servicesThat(func(c *ComputeService) bool { return !c.Enabled && c.DisabledReason == DisabledReasonMaintenance })
+	return s.servicesThat((*ComputeService).leftDisabled)
 }
 
 func (s *Snapshot) openDown() []string {
@@ -24,7 +40,7 @@ func (s *Snapshot) openDown() []string {
 
 // ownReasons names the compute services that somebody has disabled for a reason of their own.
 func (s *Snapshot) ownReasons() string {
-	own := s.servicesThat(func(c *ComputeService) bool { return !c.Enabled && c.DisabledReason != DisabledReasonMaintenance })
+	own := s.servicesThat(func(c *ComputeService) bool { return !c.Enabled && !c.leftDisabled() })
 	if len(own) == 0 {
 		return ""
 	}

@@ -2,27 +2,53 @@ package core
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
 
 // changedNodes are the names of the nodes whose migration mode is still what Lockstep set, in the order of their labels.
-func (s *Snapshot) changedNodes() []string {
+func (s *Snapshot) changedNodes() []string { return s.stillChanged(s.History.Changes) }
+
+// triesNodes are those whose number of migration attempts is.
+func (s *Snapshot) triesNodes() []string { return s.stillChanged(s.History.Tries) }
+
+func (s *Snapshot) stillChanged(changes map[string]AnnotationChange) []string {
 	var out []string
 	for _, name := range s.NodeNames() {
 		n := s.Nodes[name]
-		if c, ok := s.History.Changes[n.UID]; ok && equalText(n.annotation(c.Key), c.New) && !equalText(c.Old, c.New) {
+		if c, ok := changes[n.UID]; ok && equalText(n.annotation(c.Key), c.New) && !equalText(c.Old, c.New) {
 			out = append(out, name)
 		}
 	}
 	return out
 }
 
-func (s *Snapshot) openChanges() []string {
+func (s *Snapshot) openChanges() []string { return s.changeTexts(s.changedNodes(), s.History.Changes) }
+
+func (s *Snapshot) openTries() []string { return s.changeTexts(s.triesNodes(), s.History.Tries) }
+
+// restoreTries gives a node the number of migration attempts back that it had before Lockstep set one; false when it still has
+// its own.
+func (s *Snapshot) restoreTries(name string) (Step, bool) {
+	if !slices.Contains(s.triesNodes(), name) {
+		return Step{}, false
+	}
+	c := s.History.Tries[s.Nodes[name].UID]
+	n, err := strconv.Atoi(strings.TrimSpace(textOr(c.Old, "0")))
+	if err != nil || n < 1 {
+		n = 0 // what stood there was no number: the default
+	}
+	st := Plan(s, Intent{Kind: IntentSetAttempts, Nodes: []string{name}, Attempts: n})
+	st.Why = join("Lockstep set "+annotationText(c.Key, c.New)+" for this maintenance; before, it was "+textOr(c.Old, "not set")+".", st.Why)
+	return st, true
+}
+
+func (s *Snapshot) changeTexts(names []string, changes map[string]AnnotationChange) []string {
 	var out []string
-	for _, name := range s.changedNodes() {
+	for _, name := range names {
 		n := s.Nodes[name]
-		c := s.History.Changes[n.UID]
+		c := changes[n.UID]
 		out = append(out, oneLine(n.Label(), 64)+" ("+oneLine(textOr(c.New, "not set"), 20)+")")
 	}
 	return out

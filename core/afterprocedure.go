@@ -26,6 +26,9 @@ func (s *Snapshot) afterStep(p AfterPoint) Step {
 		st.State, st.Status = StepWaiting, "not known: "+p.Unknown
 	case len(p.Open) > 0:
 		st.State, st.Status = StepWaiting, some(p.Open, 8)
+		if p.ID == "auto-pause" {
+			st.Commands = []string{s.kubectlManagement("delete", "updateautopauses", s.Management.Pause.Name)}
+		}
 	}
 	return st
 }
@@ -42,10 +45,20 @@ func (s *Snapshot) afterWays(p AfterPoint) []Step {
 	switch p.ID {
 	case "compute":
 		for _, name := range s.NodeNames() {
-			if svc := s.Services[s.HostOf(name)]; svc != nil && !svc.Enabled && svc.DisabledReason == DisabledReasonMaintenance {
+			if svc := s.Services[s.HostOf(name)]; svc != nil && svc.leftDisabled() {
 				out = append(out, Plan(s, Intent{Kind: IntentEnableCompute, Node: name}))
 			}
 		}
+	case "by-hand":
+		for _, r := range s.requestsByHand() {
+			out = append(out, Plan(s, Intent{Kind: IntentWithdraw, Object: r.Ref()}))
+		}
+	case "reboots":
+		if nodes := s.rebootNodes(); s.Management != nil && len(nodes) > 0 {
+			out = append(out, Plan(s, Intent{Kind: IntentReboot, Nodes: nodes}))
+		}
+	case "maintenance-mode":
+		out = append(out, s.maintenanceWays()...)
 	case "agents":
 		for _, name := range s.NodeNames() {
 			if slices.ContainsFunc(s.Agents[s.HostOf(name)], func(a *NetworkAgent) bool { return !a.Alive && a.AdminUp }) {
@@ -55,6 +68,12 @@ func (s *Snapshot) afterWays(p AfterPoint) []Step {
 	case "annotations":
 		for _, name := range s.changedNodes() {
 			out = append(out, Plan(s, Intent{Kind: IntentRestoreMode, Node: name}))
+		}
+	case "attempts":
+		for _, name := range s.triesNodes() {
+			if st, ok := s.restoreTries(name); ok {
+				out = append(out, st)
+			}
 		}
 	case "stopped":
 		for _, in := range s.stoppedInstances() {

@@ -1,5 +1,7 @@
 package core
 
+import "slices"
+
 // AfterPoint is one point of the list of what there is to see to once an update is over: derived from what is known, and
 // done when the cluster says so.
 type AfterPoint struct {
@@ -17,16 +19,21 @@ type AfterPoint struct {
 // Done tells whether nothing is left of the point.
 func (p AfterPoint) Done() bool { return p.Unknown == "" && len(p.Open) == 0 }
 
-// afterRows is the list (mosk-facts 8): each row says by its sources when it can be told, and what is left.
-var afterRows = []struct {
+// afterRow is a row of the list: it says by its sources when it can be told, and what is left.
+type afterRow struct {
 	id, title, why string
 	sources        []SourceID
 	open           func(*Snapshot) []string
-}{
+}
+
+// afterRows is the list (mosk-facts 8).
+var afterRows = []afterRow{
 	{"request", "the cluster's maintenance request is gone", "LCM removes it when every application has been updated.",
 		[]SourceID{SourceClusterRequests}, (*Snapshot).openRequests},
 	{"node-requests", "no node has a maintenance request", "LCM removes each when its node is back.",
 		[]SourceID{SourceNodeRequests}, (*Snapshot).openNodeRequests},
+	{"by-hand", "no maintenance request made by hand is left", "LCM removes its own requests only; this one is withdrawn by who made it.",
+		[]SourceID{SourceClusterRequests, SourceNodeRequests}, (*Snapshot).openByHand},
 	{"cluster-locks", "every cluster lock is active again", "Its controller takes it back when the request is gone.",
 		[]SourceID{SourceClusterLocks}, (*Snapshot).openClusterLocks},
 	{"node-locks", "every node's locks are active again", "The controllers take them back when the node serves again.",
@@ -71,12 +78,19 @@ func (s *Snapshot) AfterUpdateLeft() (left int, over bool) {
 
 func (s *Snapshot) afterPoints() []AfterPoint {
 	points := make([]AfterPoint, 0, len(afterRows)+8)
-	for _, row := range afterRows {
+	rows := afterRows
+	if s.notConnected() == "" {
+		rows = slices.Concat(rows, afterManagementRows)
+	}
+	for _, row := range rows {
 		if s.noCinder() && slices.Contains(row.sources, SourceVolumeServices) {
 			continue
 		}
 		p := AfterPoint{ID: row.id, Title: row.title, Why: row.why}
 		for _, id := range row.sources {
+			if s.Sources[id].State == SourceAbsent && id.Server() == ServerManagement {
+				continue // an older release has no such kind, and so none of it is left
+			}
 			if !s.known(id) {
 				p.Unknown = string(id) + ": " + s.whyUnknown(id)
 			}
@@ -103,6 +117,8 @@ func (s *Snapshot) afterPoints() []AfterPoint {
 	own := []AfterPoint{
 		{ID: "annotations", Title: "Lockstep's migration modes are set back", Open: s.openChanges(),
 			Why: "Those that Lockstep set: a mode that was meant for this update counts in the next one too."},
+		{ID: "attempts", Title: "Lockstep's numbers of migration attempts are set back", Open: s.openTries(),
+			Why: "Those that Lockstep set: a number that was meant for this update counts in the next one too."},
 		{ID: "tags", Title: "Lockstep's maintenance tags are set back", Open: instanceLabels(s.taggedInstances()),
 			Why: "Those that Lockstep set: a tag that was meant for this update counts in the next one too."},
 		{ID: "stopped", Title: "what Lockstep stopped or shelved is back", Open: instanceLabels(s.stoppedInstances()),
@@ -111,10 +127,10 @@ func (s *Snapshot) afterPoints() []AfterPoint {
 	if !s.known(SourceInstances) {
 		why := string(SourceInstances) + ": " + s.whyUnknown(SourceInstances)
 		if len(s.History.Tags) > 0 {
-			own[1].Unknown = why
+			own[2].Unknown = why
 		}
 		if len(s.History.Stopped) > 0 {
-			own[2].Unknown = why
+			own[3].Unknown = why
 		}
 	}
 	return append(points, own...)

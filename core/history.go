@@ -12,6 +12,7 @@ type History struct {
 	Phases  map[PhaseID]PhaseRecord     // of the update that runs or ran last
 	Update  UpdateRecord                // the update that runs or ran last
 	Changes map[string]AnnotationChange // by node UID: annotations that Lockstep set and did not set back
+	Tries   map[string]AnnotationChange // by node UID: numbers of migration attempts that Lockstep set and did not set back
 	Tags    map[string]TagChange        // by instance ID: maintenance_action tags that Lockstep set and did not set back
 	Stopped map[string]StopRecord       // by instance ID: instances that Lockstep stopped or shelved and did not bring back
 

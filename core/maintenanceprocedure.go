@@ -65,12 +65,7 @@ func (s *Snapshot) rebootStep() (Step, bool) {
 	if r := s.Management.Reboot; r != nil {
 		return s.rebootProgress(r), true
 	}
-	var nodes []string
-	for _, v := range s.Management.Machines {
-		if v.Machine != nil && v.Machine.Reboot && s.Nodes[v.Node] != nil && !s.leavesCluster(v.Node) {
-			nodes = append(nodes, v.Node)
-		}
-	}
+	nodes := s.rebootNodes()
 	if len(nodes) == 0 {
 		return Step{}, false
 	}

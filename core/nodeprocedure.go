@@ -382,6 +382,12 @@ func (b *nodeSteps) restore() {
 	if b.v.Node == nil {
 		return
 	}
+	if st, ok := b.s.restoreTries(b.v.Name); ok {
+		if b.v.Request != nil && st.State != StepRunning {
+			st.State, st.Status = StepLater, "when the node is back"
+		}
+		b.add(st)
+	}
 	if _, changed := b.s.History.Changes[b.v.Node.UID]; !changed {
 		return
 	}
@@ -476,7 +482,7 @@ func (b *nodeSteps) compute() {
 
 // outOfScheduling is the reason that Lockstep proposes for a host that is taken out of scheduling.
 func (s *Snapshot) outOfScheduling() string {
-	reason := "taken out of scheduling with Lockstep"
+	reason := disabledByLockstep
 	if s.Operator != "" {
 		reason += " by " + oneLine(s.Operator, 100)
 	}
