@@ -119,8 +119,10 @@ func (e *Engine) observeStages(s *Snapshot, h History) History {
 func (e *Engine) observeLocks(s *Snapshot, h History) History {
 	locks := cloneOnWrite[string, LockRecord]{m: h.Locks}
 	outages := cloneOnWrite[string, OutageRecord]{m: h.Outages}
+	refused := cloneOnWrite[string, RefusalRecord]{m: h.Refused}
 	see := func(l *WorkloadLock) {
 		s.observeOutage(l, &outages)
+		s.observeRefusal(l, &refused)
 		old, had := h.Locks[l.UID]
 		if had && old.State == l.State() {
 			return
@@ -142,7 +144,7 @@ func (e *Engine) observeLocks(s *Snapshot, h History) History {
 			see(l)
 		}
 	}
-	h.Locks, h.Outages = locks.m, outages.m
+	h.Locks, h.Outages, h.Refused = locks.m, outages.m, refused.m
 	return h
 }
 
