@@ -38,12 +38,14 @@ type NodeEvacuation struct {
 	Mode  MigrationMode `json:"mode"`
 	Wave  int           `json:"wave"` // nodes of one wave are in maintenance at the same time; from 1
 
-	Instances []InstanceEvacuation `json:"instances"` // what needs a person first
-	Counts    EvacuationCounts     `json:"counts"`
-	Time      *Span                `json:"evacuationSeconds"`
-	Slow      *Span                `json:"evacuationSecondsSlow"`
-	Spare     *SpareHost           `json:"oneMoreHostDown,omitempty"` // nil when the room is not known, or nothing finds any
-	Notes     []string             `json:"notes,omitempty"`
+	Instances  []InstanceEvacuation `json:"instances"` // what needs a person first
+	Counts     EvacuationCounts     `json:"counts"`
+	AtOnce     int                  `json:"instancesAtOnce"`           // how many are moved at the same time
+	ByLockstep bool                 `json:"movedByLockstep,omitempty"` // Lockstep plays the OpenStack controller there
+	Time       *Span                `json:"evacuationSeconds"`
+	Slow       *Span                `json:"evacuationSecondsSlow"`
+	Spare      *SpareHost           `json:"oneMoreHostDown,omitempty"` // nil when the room is not known, or nothing finds any
+	Notes      []string             `json:"notes,omitempty"`
 }
 
 // EvacuationCounts counts instances by their fates.
@@ -270,7 +272,7 @@ func PlanEvacuation(s *Snapshot, f EvacuationFacts, r EvacuationRequest) (Evacua
 	}
 	e := newEvacuation(s, &f, nodes, max(r.AtOnce, 1))
 	p := EvacuationPlan{Cluster: tidy(s.Cluster), Made: r.Made, AsOf: s.Now, Whole: len(r.Nodes) == 0, AtOnce: max(r.AtOnce, 1),
-		Nodes: []NodeEvacuation{}, Speed: e.speed, Unknown: e.unknowns(), Closed: e.room.closed(s, nodes), LeftOut: done, Otherwise: slices.Clone(evacuationNotes)}
+		Nodes: []NodeEvacuation{}, Speed: e.speed, Unknown: e.unknowns(), Closed: e.room.closed(s, nodes), LeftOut: done, Otherwise: append(slices.Clone(evacuationNotes), e.disks.note())}
 	if f.PinnedZones == nil {
 		p.Otherwise = append(p.Otherwise, "Which zone an instance is bound to Nova tells from 2.96 on: here each is taken to be bound to the zone that it is in.")
 	}
@@ -307,7 +309,6 @@ func becauseOf(err *APIError) string {
 // evacuationNotes are what no API tells, whoever asks.
 var evacuationNotes = []string{
 	"It is a forecast: Nova's scheduler chooses hosts one by one, by weights and filters of its own.",
-	"Whether disks made from images lie on shared storage OpenStack does not tell: see spec.features.nova.images.backend of the OpenStackDeployment. MOSK warns of live-migrating those on LVM.",
 	"CPU models, NUMA cells, huge pages and the state of devices on the target hosts are not in any list.",
 }
 
@@ -318,6 +319,7 @@ type evacuation struct {
 	atOnce int
 	room   *room
 	speed  MigrationSpeed
+	disks  hostDisks
 
 	groups    map[string]*ServerGroup // by instance ID
 	volumes   map[string][]*Volume    // by instance ID
@@ -330,7 +332,7 @@ type evacuation struct {
 }
 
 func newEvacuation(s *Snapshot, f *EvacuationFacts, nodes []string, atOnce int) *evacuation {
-	e := &evacuation{s: s, facts: f, atOnce: atOnce, speed: speedOf(s), groups: map[string]*ServerGroup{}, volumes: map[string][]*Volume{},
+	e := &evacuation{s: s, facts: f, atOnce: atOnce, speed: speedOf(s), disks: s.disks(), groups: map[string]*ServerGroup{}, volumes: map[string][]*Volume{},
 		ports: map[string][]*Port{}, computes: map[string]bool{}, at: map[string]string{}, arrived: map[string][]string{}, cameFrom: map[string]string{}}
 	for i := range f.ServerGroups {
 		for _, id := range f.ServerGroups[i].Members {
@@ -449,7 +451,8 @@ func (e *evacuation) nodeOf(host string) string {
 // node is the forecast for the instances that are on a node when its turn comes, and those of them that have to leave it.
 func (e *evacuation) node(name string) (NodeEvacuation, []*leaver) {
 	m := e.s.maintenanceOf(name)
-	n := NodeEvacuation{Node: name, Label: tidy(e.s.Label(name)), Mode: MigrationMode(tidy(string(m.mode)))}
+	n := NodeEvacuation{Node: name, Label: tidy(e.s.Label(name)), Mode: MigrationMode(tidy(string(m.mode))),
+		AtOnce: e.s.pace(name), ByLockstep: e.s.playsOn(ControllerOpenStack, name)}
 	if svc := e.s.Services[m.host]; svc != nil {
 		n.Zone = tidy(svc.Zone)
 	}
@@ -554,16 +557,20 @@ func (e *evacuation) finish(n *NodeEvacuation, mine []*leaver) {
 		}
 		l.Fate = worst(l.Reasons)
 	}
+	var usuals, slows []Span
 	for i := range n.Instances {
 		x := &n.Instances[i]
 		slices.SortStableFunc(x.Reasons, func(a, b EvacuationReason) int { return levelRank[a.Level] - levelRank[b.Level] })
 		if x.Fate == FateMoves || x.Fate == FateMayFail || x.Fate == FateUnknown {
 			if usual, slow, ok := e.speed.of(x.RAMMiB); ok {
 				x.Time = new(usual)
-				*n.Time, *n.Slow = *n.Time+usual, *n.Slow+slow
+				usuals, slows = append(usuals, usual), append(slows, slow)
 			}
 		}
 		n.Counts.add(x.Fate)
+	}
+	if n.Time != nil {
+		*n.Time, *n.Slow = makespan(usuals, n.AtOnce), makespan(slows, n.AtOnce)
 	}
 }
 
