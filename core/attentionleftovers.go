@@ -135,7 +135,8 @@ func (f *attentionFacts) computeLeft(n nodeAttention) {
 		return // what Nova said last can be older than the end of the maintenance
 	}
 	own := svc.DisabledReason == DisabledReasonMaintenance
-	if !own && n.Stage != StageDone {
+	_, over := f.s.AfterUpdateLeft()
+	if !own && n.Stage != StageDone && !(over && svc.byLockstep()) {
 		return // somebody's own decision, from before
 	}
 	a := n.entry("compute-left")
@@ -143,6 +144,8 @@ func (f *attentionFacts) computeLeft(n nodeAttention) {
 	a.Reason = "nova-compute was left " + serviceText(svc)
 	if own {
 		a.Reason = "nova-compute was left disabled by the OpenStack controller, and the maintenance is over"
+	} else if svc.byLockstep() {
+		a.Reason, a.Detail = "nova-compute was "+serviceText(svc)+", and not put back", "The OpenStack controller enables only what it disabled itself."
 	} else {
 		a.Severity = SeverityNotice
 	}

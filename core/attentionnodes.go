@@ -85,7 +85,7 @@ func (f *attentionFacts) nodeLocks(n nodeAttention) {
 
 // nodeWaits is a node that goes no further without the operator.
 func (f *attentionFacts) nodeWaits(n nodeAttention) {
-	if !f.waits(n.NodeView) || n.Request == nil && f.s.Deletions[n.Name] != nil || f.s.playsOn(ControllerOpenStack, n.Name) {
+	if !f.waits(n.NodeView) || n.Request == nil && (f.s.Deletions[n.Name] != nil || f.removedLocked(n)) || f.s.playsOn(ControllerOpenStack, n.Name) {
 		return // what holds a removal, and what is asked of a controller that is played, is told by rules of their own
 	}
 	left := f.leftFor(n)

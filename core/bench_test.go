@@ -346,6 +346,13 @@ func (c *testCloud) Evacuate(_ context.Context, id string) error {
 	})
 }
 
+func (c *testCloud) Resume(_ context.Context, id string) error {
+	return c.action("resume", id, func(in *Instance) error {
+		in.Status, in.VMState, in.Power = "ACTIVE", "active", PowerRunning
+		return nil
+	})
+}
+
 func (c *testCloud) Shelve(_ context.Context, id string) error {
 	return c.action("shelve", id, func(in *Instance) error {
 		in.Status, in.VMState, in.Power, in.Host = "SHELVED_OFFLOADED", "shelved_offloaded", PowerShutdown, ""

@@ -12,8 +12,9 @@ func (b *nodeSteps) leftInner() {
 // askByHand offers to ask for the node without an update. The scope that reboots comes first: it is the one that protects the
 // instances.
 func (b *nodeSteps) askByHand() {
-	st := Plan(b.s, Intent{Kind: IntentAskNode, Node: b.v.Name, Scope: ScopeOS})
-	st.Alternatives = []Step{Plan(b.s, Intent{Kind: IntentAskNode, Node: b.v.Name, Scope: ScopeDrain})}
+	release := b.s.AskedRelease(b.v.Name)
+	st := Plan(b.s, Intent{Kind: IntentAskNode, Node: b.v.Name, Scope: ScopeOS, Release: release})
+	st.Alternatives = []Step{Plan(b.s, Intent{Kind: IntentAskNode, Node: b.v.Name, Scope: ScopeDrain, Release: release})}
 	b.add(st)
 }
 
@@ -46,11 +47,47 @@ func (s *Snapshot) byHand() []Step {
 	r := s.ClusterRequest()
 	switch {
 	case r == nil:
-		return []Step{Plan(s, Intent{Kind: IntentAskCluster})}
+		return []Step{s.askClusterStep()}
 	case r.ByHand():
 		return []Step{Plan(s, Intent{Kind: IntentWithdraw, Object: r.Ref()})}
 	}
 	return nil
+}
+
+// askClusterStep begins maintenance without an update: by maintenance mode where the management cluster is connected, for LCM
+// then drains the nodes and brings them back; by a request that is made by hand else.
+func (s *Snapshot) askClusterStep() Step {
+	hand := Plan(s, Intent{Kind: IntentAskCluster, Release: s.AskedRelease("")})
+	if why := s.notConnected(); why != "" {
+		hand.Why = join(hand.Why, "Maintenance mode, by the management cluster, would come first; this is the way without it.")
+		return hand
+	}
+	hand.Why = join("The way without the management cluster. It is connected: maintenance mode comes first, for LCM drains the nodes then and brings them back.", hand.Why)
+	st := Plan(s, Intent{Kind: IntentEnterCluster})
+	st.Alternatives = []Step{hand}
+	return st
+}
+
+// AskedRelease is the release that a request made by hand is to have: the one on the OpenStack controller's lock of the node,
+// or of the cluster where node is empty, for it answers no other (text A); else the one that all the locks there agree on.
+// Empty where there is none.
+func (s *Snapshot) AskedRelease(node string) string {
+	locks := s.ClusterLocks
+	if node != "" {
+		locks = s.NodeLocks[node]
+	}
+	agreed := ""
+	for i, l := range locks {
+		switch {
+		case l.Controller == ControllerOpenStack && l.Release != "":
+			return oneLine(l.Release, 60)
+		case i == 0:
+			agreed = oneLine(l.Release, 60)
+		case agreed != oneLine(l.Release, 60):
+			agreed = ""
+		}
+	}
+	return agreed
 }
 
 // removal are the steps of a node that leaves the cluster (mosk-facts 1.3, 4.1): its OpenStack controller lets it go when no
@@ -99,7 +136,7 @@ func (b *nodeSteps) removalInstances() {
 		return
 	}
 	views := s.InstanceViews(b.v.Name)
-	if movable, _ := s.movable(b.v.Name); len(movable) >= 2 || b.batchRuns() {
+	if movable, _ := s.movable(b.v.Name); len(movable) >= 2 && !s.hostDown(s.HostOf(b.v.Name)) || b.batchRuns() {
 		b.add(Plan(s, Intent{Kind: IntentLiveMigrateAll, Node: b.v.Name}))
 	}
 	for _, v := range views {
@@ -109,31 +146,4 @@ func (b *nodeSteps) removalInstances() {
 	if len(views) == 0 {
 		b.add(b.other("empty", "no instance is left on "+b.v.Label, "", StepDone, ""))
 	}
-}
-
-// removalWays is what takes an instance off a node for good, by its status: stopping it is no help.
-var removalWays = map[string][]IntentKind{
-	"ACTIVE":        {IntentLiveMigrate, IntentColdMigrate},
-	"PAUSED":        {IntentLiveMigrate},
-	"SHUTOFF":       {IntentColdMigrate},
-	"VERIFY_RESIZE": {IntentConfirmResize, IntentRevertResize},
-}
-
-// removalStep takes one instance off a node that is to be removed.
-func (s *Snapshot) removalStep(v InstanceView) Step {
-	if s.moving(v.Instance) {
-		return s.movingStep(v)
-	}
-	ways := removalWays[v.Instance.Status]
-	if len(ways) == 0 {
-		st := s.noWayStep(v)
-		st.Why = join("It is "+v.Instance.Status+" on a node that is to be removed, and Nova does not move it as it is.", s.ownerText(v))
-		return st
-	}
-	st := Plan(s, Intent{Kind: ways[0], Instance: v.Instance.ID})
-	st.Why = join("Its node is to be removed, and goes only without it.", st.Why)
-	for _, kind := range ways[1:] {
-		st.Alternatives = append(st.Alternatives, Plan(s, Intent{Kind: kind, Instance: v.Instance.ID}))
-	}
-	return st
 }

@@ -53,8 +53,8 @@ func (p *EvacuationPlan) TimeText() string {
 		if *p.Slow > *p.Time {
 			text += ", " + p.Slow.String() + " at the slow end"
 		}
-		text += fmt.Sprintf(": %.0f MiB of memory a second by %s of this cloud, one at a time on a node.", p.Speed.MiBPerSecond,
-			count(p.Speed.Observations, "completed live migration"))
+		text += fmt.Sprintf(": %.0f MiB of memory a second by %s of this cloud, %s.", p.Speed.MiBPerSecond,
+			count(p.Speed.Observations, "completed live migration"), p.paceText())
 	}
 	if p.Rounds != nil {
 		text += fmt.Sprintf(" A node's whole maintenance took %s here (the middle of %s).", p.Rounds.Middle, count(p.Rounds.Rounds, "node"))

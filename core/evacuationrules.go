@@ -20,6 +20,7 @@ const (
 	KindTopology     BlockerKind = "topology"      // pinned CPUs, NUMA, huge pages
 	KindConfidential BlockerKind = "confidential"  // vTPM, encrypted memory
 	KindVolume       BlockerKind = "volume"        // encrypted, or on a host's own disks
+	KindDisk         BlockerKind = "disk"          // its disks made from an image are the host's own
 	KindAffinity     BlockerKind = "affinity"      // its server group must be together
 	KindAntiAffinity BlockerKind = "anti-affinity" // its server group must be apart
 	KindZone         BlockerKind = "zone"          // no other host in its zone
@@ -226,6 +227,8 @@ var evacuationRules = []evacuationRule{
 		}
 		return "", ""
 	}, "see that Barbican answers, or cold-migrate it"},
+
+	hostDisksRule,
 
 	// scheduler/filters/affinity_filter.py: all members' hosts are allowed, and these are the one it has to leave.
 	{KindAffinity, func(c *evacuationCase) (EvacuationLevel, string) {

@@ -8,10 +8,12 @@ type History struct {
 	Stages  map[string]StageRecord      // by node UID: the stage it is in
 	Locks   map[string]LockRecord       // by lock UID: the state it is in
 	Outages map[string]OutageRecord     // by lock UID: its last outage; only as this run of Lockstep saw it
+	Refused map[string]RefusalRecord    // by instance ID: the last migration that Nova refused the OpenStack controller (text I); only as this run of Lockstep saw it
 	Rounds  map[string]Round            // by node UID: its last maintenance
 	Phases  map[PhaseID]PhaseRecord     // of the update that runs or ran last
 	Update  UpdateRecord                // the update that runs or ran last
 	Changes map[string]AnnotationChange // by node UID: annotations that Lockstep set and did not set back
+	Tries   map[string]AnnotationChange // by node UID: numbers of migration attempts that Lockstep set and did not set back
 	Tags    map[string]TagChange        // by instance ID: maintenance_action tags that Lockstep set and did not set back
 	Stopped map[string]StopRecord       // by instance ID: instances that Lockstep stopped or shelved and did not bring back
 
@@ -19,11 +21,13 @@ type History struct {
 }
 
 // Override is what Lockstep made a lock say over the head of its controller. It is watched for as long as the request lasts
-// for which it was done.
+// for which it was done; where nobody asked, until a maintenance went over it, a day at most.
 type Override struct {
 	Lock    Ref
 	Was, To LockState
+	Text    string // that it was to bear; empty when none
 	Request string // the request's UID; empty when there was none
+	Unsure  bool   // whether it was set is not known: the answer was lost
 	At      time.Time
 	By      string
 }

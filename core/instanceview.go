@@ -153,9 +153,15 @@ func wayOut(in *Instance) string {
 // whyOf says why the instance holds its node's lock, or why it does not, in operators' words.
 func (s *Snapshot) whyOf(in *Instance, v InstanceView, m hostMaintenance) string {
 	word, safe := safeAsItStands(in)
+	failure, givenUp := "", false
+	if v.Migrates {
+		failure, givenUp = s.gaveUp(v, m)
+	}
 	switch {
 	case in.Host == "":
 		return "safe: on no host"
+	case s.holdsRemoval(m):
+		return s.removalWhy(in)
 	case safe && in.TaskState != "":
 		return fmt.Sprintf("safe: %s, but busy: %s", word, in.TaskState)
 	case safe:
@@ -182,6 +188,10 @@ func (s *Snapshot) whyOf(in *Instance, v InstanceView, m hostMaintenance) string
 		return "manual: the operator moves it"
 	case !v.Migrates:
 		return fmt.Sprintf("runs, and nothing moves it: status %s%s", in.Status, dashed(wayOut(in)))
+	case givenUp && v.Failures > 0:
+		return "the OpenStack controller has given up on it: live migration failed " + times(v.Failures) + because(oneLine(v.Failure, 400))
+	case givenUp:
+		return "the OpenStack controller has given up on it" + because(failure)
 	case v.Failures > 0:
 		return fmt.Sprintf("live migration failed %s%s", times(v.Failures), because(oneLine(v.Failure, 400)))
 	case m.request == nil:

@@ -13,6 +13,9 @@ func (s *Snapshot) maintenanceProcedure() (Procedure, bool) {
 	p.Steps = []Step{enter}
 	m := s.Management
 	if s.notConnected() != "" {
+		if r := s.ClusterRequest(); r == nil || r.ByHand() {
+			p.Steps = append(s.byHand(), enter)
+		}
 		return p, true
 	}
 	p.Summary = s.managementSummary()
@@ -62,12 +65,7 @@ func (s *Snapshot) rebootStep() (Step, bool) {
 	if r := s.Management.Reboot; r != nil {
 		return s.rebootProgress(r), true
 	}
-	var nodes []string
-	for _, v := range s.Management.Machines {
-		if v.Machine != nil && v.Machine.Reboot && s.Nodes[v.Node] != nil {
-			nodes = append(nodes, v.Node)
-		}
-	}
+	nodes := s.rebootNodes()
 	if len(nodes) == 0 {
 		return Step{}, false
 	}
@@ -109,7 +107,7 @@ func (b *nodeSteps) machineSteps() {
 	switch {
 	case v.Machine.Wanted() || v.Machine.InMaintenance:
 		b.add(Plan(b.s, Intent{Kind: IntentLeaveMachine, Node: b.v.Name}))
-	case b.v.Request == nil:
+	case b.v.Request == nil && !b.s.leavesCluster(b.v.Name):
 		b.add(Plan(b.s, Intent{Kind: IntentEnterMachine, Node: b.v.Name}))
 		b.add(Plan(b.s, Intent{Kind: IntentReboot, Nodes: []string{b.v.Name}}))
 	}

@@ -25,9 +25,12 @@ func (s *Snapshot) nodeProcedure(name string) (Procedure, bool) {
 	p := Procedure{Title: "Take " + v.Label + " through its maintenance", Summary: b.summary(),
 		Goal: "The node is updated and back in service, and no instance is lost on the way."}
 	switch {
-	case v.Request == nil && s.Deletions[name] != nil:
+	case v.Request == nil && s.Deletions[name] != nil && !b.gone():
 		p.Title, p.Goal = "Let "+v.Label+" leave the cluster", "The node is removed, and nothing that anybody needs goes with it."
 		b.removal()
+	case b.gone():
+		p.Title, p.Goal, p.Summary = goneTitle(v.Label), goneGoal, b.goneSummary()
+		b.cleanup()
 	case v.Request == nil:
 		b.outside()
 	case v.Request.ByHand() && v.Request.Deleting.IsZero():
@@ -305,6 +308,9 @@ func (b *nodeSteps) locks() {
 				st.State = StepLater
 			case b.v.Blocking == 0 && b.message.Class == MessageActionable:
 				st.Status = "at its next look, within 60 s"
+				if b.s.openStackDown() {
+					st.Status = "no replica of the OpenStack controller is ready: nobody looks until it is up"
+				}
 			}
 		}
 		b.add(st)
@@ -375,6 +381,12 @@ func (b *nodeSteps) lcm() {
 func (b *nodeSteps) restore() {
 	if b.v.Node == nil {
 		return
+	}
+	if st, ok := b.s.restoreTries(b.v.Name); ok {
+		if b.v.Request != nil && st.State != StepRunning {
+			st.State, st.Status = StepLater, "when the node is back"
+		}
+		b.add(st)
 	}
 	if _, changed := b.s.History.Changes[b.v.Node.UID]; !changed {
 		return
@@ -470,7 +482,7 @@ func (b *nodeSteps) compute() {
 
 // outOfScheduling is the reason that Lockstep proposes for a host that is taken out of scheduling.
 func (s *Snapshot) outOfScheduling() string {
-	reason := "taken out of scheduling with Lockstep"
+	reason := disabledByLockstep
 	if s.Operator != "" {
 		reason += " by " + oneLine(s.Operator, 100)
 	}

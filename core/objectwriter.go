@@ -43,7 +43,7 @@ func (e *Engine) objectWriter(step Step, c Change) *objectWriter {
 			if err != nil {
 				return outcome{err: err}
 			}
-			return seen(l.RawState == c.To.State, "the lock says "+textOf(oneLine(string(l.RawState), 40), "no state"))
+			return lockSeen(c, l)
 		}
 	case SetInnerState:
 		w.before = e.actCheck(step)
@@ -74,7 +74,7 @@ func (e *Engine) objectWriter(step Step, c Change) *objectWriter {
 			if err != nil {
 				return outcome{err: err}
 			}
-			return seen(r.ByHand() && r.Node == c.Request.Node, "the request is there")
+			return requestSeen(c.Request, r)
 		}
 	case RemoveFinalizer:
 		w.from, w.to = "held by "+c.Finalizer, "let go"
@@ -95,6 +95,28 @@ func (e *Engine) objectWriter(step Step, c Change) *objectWriter {
 		w.look = func(ctx context.Context) outcome { return e.deletion(ctx, c.Object) }
 	}
 	return w
+}
+
+// requestSeen is the outcome of a request that was made.
+func requestSeen(asked NewRequest, r *MaintenanceRequest) outcome {
+	if !r.ByHand() || r.Node != asked.Node {
+		return seen(false, "another request is there")
+	}
+	if r.Scope != asked.Scope || r.Release != asked.Release {
+		return seen(false, "the request is there, and is another: "+requestText(r.Scope, r.Release))
+	}
+	return seen(true, "the request is there")
+}
+
+// lockSeen is the outcome of a lock that was set. A change of the state shows that the write came through, whatever its
+// controller has written beside it since; where the text alone was changed, only the text does.
+func lockSeen(c SetLock, l *WorkloadLock) outcome {
+	says := "the lock says " + textOf(oneLine(string(l.RawState), 40), "no state")
+	text := l.Message == c.To.Message
+	if !text {
+		says += textIf(l.Message == "", ", without the text", ", with another text: "+oneLine(l.Message, 200))
+	}
+	return seen(l.RawState == c.To.State && (text || c.Was != c.To.State), says)
 }
 
 // seen is the outcome of a write that shows at once.

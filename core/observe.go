@@ -119,8 +119,10 @@ func (e *Engine) observeStages(s *Snapshot, h History) History {
 func (e *Engine) observeLocks(s *Snapshot, h History) History {
 	locks := cloneOnWrite[string, LockRecord]{m: h.Locks}
 	outages := cloneOnWrite[string, OutageRecord]{m: h.Outages}
+	refused := cloneOnWrite[string, RefusalRecord]{m: h.Refused}
 	see := func(l *WorkloadLock) {
 		s.observeOutage(l, &outages)
+		s.observeRefusal(l, &refused)
 		old, had := h.Locks[l.UID]
 		if had && old.State == l.State() {
 			return
@@ -142,7 +144,7 @@ func (e *Engine) observeLocks(s *Snapshot, h History) History {
 			see(l)
 		}
 	}
-	h.Locks, h.Outages = locks.m, outages.m
+	h.Locks, h.Outages, h.Refused = locks.m, outages.m, refused.m
 	return h
 }
 
@@ -218,7 +220,7 @@ func (e *Engine) observePhases(s *Snapshot, h History) History {
 
 // replay makes a History of what the journal held.
 func replay(past []Record) History {
-	h := History{Changes: map[string]AnnotationChange{}, Tags: map[string]TagChange{}, Stopped: map[string]StopRecord{}}
+	h := History{Changes: map[string]AnnotationChange{}, Tries: map[string]AnnotationChange{}, Tags: map[string]TagChange{}, Stopped: map[string]StopRecord{}}
 	stages, locks, rounds := map[string]StageRecord{}, map[string]LockRecord{}, map[string]Round{}
 	phases := map[PhaseID]PhaseRecord{}
 	for _, r := range past {
@@ -248,7 +250,9 @@ func replay(past []Record) History {
 			}
 		case RecordVerified:
 			if r.Change != nil && r.Object != nil && (r.State == string(OperationDone) || r.State == string(OperationUnknown)) {
-				noteChange(h.Changes, r.Object.UID, *r.Change)
+				if m := h.changesOf(r.Change.Key); m != nil {
+					noteChange(*m, r.Object.UID, *r.Change)
+				}
 			}
 			if r.Override != nil {
 				h.Overrides = withOverride(h.Overrides, *r.Override)
@@ -268,12 +272,21 @@ func replay(past []Record) History {
 	return h
 }
 
-// noteChange remembers that Lockstep changed a node's migration mode. What counts as the old value is what stood there
+// changesOf are the changes of an annotation that are remembered to be set back: those of a node's migration mode, and of its
+// number of attempts; nil for any other.
+func (h *History) changesOf(key string) *map[string]AnnotationChange {
+	switch key {
+	case AnnotationMigrationMode:
+		return &h.Changes
+	case AnnotationMigrationAttempts:
+		return &h.Tries
+	}
+	return nil
+}
+
+// noteChange remembers that Lockstep changed an annotation of a node. What counts as the old value is what stood there
 // before Lockstep's first change; a change back to it is the end of the matter.
 func noteChange(changes map[string]AnnotationChange, uid string, c AnnotationChange) {
-	if c.Key != AnnotationMigrationMode {
-		return
-	}
 	if first, ok := changes[uid]; ok {
 		c.Old = first.Old
 	}

@@ -31,9 +31,7 @@ func (e *Engine) perform(op *operation, item int, step Step, c Change) (Operatio
 	end := func(state OperationState, text string, change *AnnotationChange) (OperationState, string) {
 		r := base
 		r.Kind, r.State = RecordVerified, string(state)
-		if state == OperationDone {
-			r.Override = override
-		}
+		r.Override = override.remembered(state)
 		if state == OperationDone {
 			r.Text = text
 		} else {
@@ -50,12 +48,14 @@ func (e *Engine) perform(op *operation, item int, step Step, c Change) (Operatio
 		if change != nil && (state == OperationDone || state == OperationUnknown) { // as with tags
 			r.Change = change
 			e.call(func() {
-				changes := map[string]AnnotationChange{}
-				for k, v := range e.history.Changes {
-					changes[k] = v
+				if m := e.history.changesOf(change.Key); m != nil {
+					changes := maps.Clone(*m) // Snapshots have the other one
+					if changes == nil {
+						changes = map[string]AnnotationChange{}
+					}
+					noteChange(changes, step.Target.UID, *change)
+					*m = changes
 				}
-				noteChange(changes, step.Target.UID, *change)
-				e.history.Changes = changes
 			})
 		}
 		e.record(r, true)

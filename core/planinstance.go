@@ -57,6 +57,11 @@ var instanceRules = map[IntentKind]instanceRule{
 		why:     "It was stopped; nobody else starts it.",
 		then:    "It runs on the host on which it is now.",
 		undo:    "stop it"},
+	IntentResume: {verb: "resume", statuses: []string{"SUSPENDED"}, idle: true, risk: RiskMedium,
+		command: []string{"openstack", "server", "resume"},
+		why:     "It is suspended: its memory lies on its host, and Nova moves it nowhere before it is resumed.",
+		then:    "It goes on where it stood, on the host on which it is now; then it can be migrated.",
+		undo:    "suspend it again"},
 	IntentResetState: {verb: "reset", title: "reset %s to ACTIVE", statuses: []string{"ERROR"}, idle: true, runs: true, risk: RiskHigh, typed: true,
 		command: []string{"openstack", "server", "set", "--state", "active"},
 		why: "In ERROR nothing migrates it, although its guest runs. This writes ACTIVE into Nova's record and nothing else: no guest is started, " +
@@ -128,7 +133,7 @@ func (p *planner) instanceAction() {
 	if p.i.Kind == IntentResetState {
 		p.step.Undo = "mark it as failed again: " + shellCommand("openstack", "server", "set", "--state", "error", in.ID)
 	}
-	if p.i.Kind == IntentStart && s.leaving(p.step.Node) {
+	if (p.i.Kind == IntentStart || p.i.Kind == IntentResume) && s.leaving(p.step.Node) {
 		p.step.Then = join(p.step.Then, "Its node is in maintenance: it holds the lock again, or goes down with the host.")
 	}
 

@@ -94,8 +94,8 @@ func lockCommand(ref Ref, to LockStatus) string {
 		"-p", `{"status":{`+strings.Join(fields, ",")+`}}`)
 }
 
-// maxLockText is the longest text that Lockstep writes into a lock, in characters.
-const maxLockText = 1000
+// MaxLockText is the longest text that Lockstep writes into a lock, in characters.
+const MaxLockText = 1000
 
 // overrideLock plans what a lock says over the head of its controller: the highest risk, for LCM takes it at its word.
 func (p *planner) overrideLock() {
@@ -110,7 +110,7 @@ func (p *planner) overrideLock() {
 	p.step.Type = typable(l.Name, l.UID)
 	known := to == LockActive || to == LockInactive || to == LockFailed
 	p.guard(Guard{ID: "known", Text: "it is a state that the API knows", Holds: known, Answer: textOf(oneLine(string(to), 40), "none"), Remedy: "active, inactive or failed"})
-	plain := p.i.Reason == strings.TrimSpace(p.i.Reason) && len([]rune(p.i.Reason)) <= maxLockText && !strings.ContainsFunc(p.i.Reason, func(r rune) bool { return r < ' ' })
+	plain := p.i.Reason == strings.TrimSpace(p.i.Reason) && len([]rune(p.i.Reason)) <= MaxLockText && !strings.ContainsFunc(p.i.Reason, func(r rune) bool { return r < ' ' })
 	p.guard(Guard{ID: "text", Text: "the text is one line", Holds: plain, Answer: textOf(oneLine(p.i.Reason, 80), "none"), Remedy: "at most 1000 characters, without line breaks"})
 	change := SetLock{Lock: l.Ref(), Was: l.RawState, To: LockStatus{State: to, Message: p.i.Reason}}
 	same := l.State() == to && (p.i.Reason == "" || l.Message == p.i.Reason)
@@ -123,7 +123,7 @@ func (p *planner) overrideLock() {
 		}
 	}
 	p.step.Why = "The lock belongs to " + s.ownerOf(l) + ". You decide in its place, and LCM takes the lock at its word."
-	p.step.Then = join(s.lcmThen(l, to), s.ownerThen(l, to))
+	p.step.Then = join(s.lcmThen(l, to), s.ownerThen(l, to), textGoes(l, p.i.Reason))
 	if same {
 		p.done = "the lock says " + string(to)
 		return
@@ -133,6 +133,31 @@ func (p *planner) overrideLock() {
 	if known && plain {
 		p.step.Change = change
 	}
+}
+
+// textGoes says that the text that a lock bears is replaced or removed with what it says.
+func textGoes(l *WorkloadLock, text string) string {
+	switch {
+	case l.Message == "" || l.Message == text:
+		return ""
+	case text == "":
+		return "The text that its owner wrote is removed: \"" + oneLine(l.Message, 200) + "\"."
+	}
+	return "Your text takes the place of its owner's: \"" + oneLine(l.Message, 200) + "\"."
+}
+
+// openStackDown tells whether no replica of the OpenStack controller is ready, as far as that is known.
+func (s *Snapshot) openStackDown() bool {
+	return s.Controller != nil && s.Controller.Ready == 0 && s.known(SourceOpenStackController)
+}
+
+// nextLook is when the OpenStack controller looks at a lock next, as the beginning of a sentence that goes on with what it
+// does.
+func (s *Snapshot) nextLook() string {
+	if s.openStackDown() {
+		return "No replica of the OpenStack controller is ready: nobody looks until it is up. At its first look then, the OpenStack controller "
+	}
+	return "At its next look, within 60 s, the OpenStack controller "
 }
 
 // ownerOf names who keeps the lock, and whether it is at work.
@@ -202,13 +227,13 @@ func (s *Snapshot) ownerThen(l *WorkloadLock, to LockState) string {
 		case to == LockInactive && l.Node == "":
 			return "The OpenStack controller takes an inactive cluster lock for done and asks for no health any more; it makes it active again when the request is removed or a new release of it is rolled out."
 		case to == LockInactive:
-			return "At its next look, within 60 s, the OpenStack controller takes the lock for done: it moves nothing more, and leaves nova-compute as it is. It takes the lock back when the request is removed, or at once when a new release of it is rolled out."
+			return s.nextLook() + "takes the lock for done: it moves nothing more, and leaves nova-compute as it is. It takes the lock back when the request is removed, or at once when a new release of it is rolled out."
 		case to == LockActive && l.State() == LockInactive:
 			return "The OpenStack controller does not look at a request that it is through with: nobody releases the lock again before it starts anew, unless you do."
 		case to == LockFailed:
 			return "The OpenStack controller never writes failed, and handles such a lock as one that is not active: it does nothing more for it."
 		}
-		return "The OpenStack controller goes on with it at its next look, within 60 s."
+		return s.nextLook() + "goes on with it."
 	case ControllerTungstenFabric:
 		if l.Node != "" && to == LockInactive {
 			return "The OpenSDN operator handles no other node until this lock is active again; it looks at the vRouter of this node only when the request is removed."
@@ -247,7 +272,7 @@ func (p *planner) clearInner() {
 	p.guard(Guard{ID: "held", Text: "the lock is active: the maintenance is over", Holds: l.State() == LockActive, Answer: "it is " + oneLine(string(l.State()), 40),
 		Remedy: "the controller still has to take the node back: see to what it waits for"})
 	p.step.Why = "The OpenStack controller counts this annotation against its concurrency. Nothing goes on on " + oneLine(s.Label(l.Node), 64) + ", and all nodes that wait for it wait for nothing."
-	p.step.Then = "At its next look, within 60 s, the OpenStack controller takes up the next node. If it was still at work here, one node more than allowed is in maintenance."
+	p.step.Then = s.nextLook() + "takes up the next node. If it was still at work here, one node more than allowed is in maintenance."
 	p.step.Undo = "set it back: " + innerCommand(l.Ref(), l.InnerState)
 	if l.InnerState != InnerActive {
 		p.done = "the lock has " + innerText(l.InnerState)

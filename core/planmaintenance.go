@@ -133,7 +133,7 @@ func (p *planner) machineMaintenance() {
 	}
 	p.step.Node, p.step.Label = name, label
 	busy := s.busyOn(name)
-	if !p.managed(func(op Operation) bool { return busy(op) || op.Node == "" && busyManaging(op) }, SourceMachines, SourcePlans, SourceReboots, SourceNodes) {
+	if !p.managed(func(op Operation) bool { return busy(op) || op.Node == "" && busyManaging(op) }, SourceMachines, SourcePlans, SourceReboots, SourceNodes, SourceDeletionRequests) {
 		return
 	}
 	v := s.MachineOf(name)
@@ -148,6 +148,7 @@ func (p *planner) machineMaintenance() {
 	p.fact("uid", o.UID)
 	p.fact("node", name)
 	if enter {
+		p.guardNotRemoved([]string{name})
 		p.step.Risk, p.step.Type = RiskHigh, typable(label, o.UID)
 		p.step.Why = "In maintenance mode the node is drained and stays so, until you take it out: for work on its hardware, say."
 		p.step.Then = "LCM makes a NodeMaintenanceRequest; " + s.leavesText(name) + " When every lock is released, the node is cordoned and drained."
@@ -231,7 +232,7 @@ func (p *planner) gracefulReboot() {
 	p.step.Risk, p.step.Type = RiskHigh, typable(p.step.Label, "reboot")
 	busy := s.busyOn(names...)
 	if !p.managed(func(op Operation) bool { return busy(op) || op.Node == "" && busyManaging(op) }, SourceMachines, SourceLCMMachines, SourcePlans, SourceReboots,
-		SourceClusterRequests, SourceNodes) {
+		SourceClusterRequests, SourceNodes, SourceDeletionRequests) {
 		return
 	}
 	c := s.Management.Cluster
@@ -248,6 +249,7 @@ func (p *planner) gracefulReboot() {
 		out.Answer = "it is, or is on its way"
 	}
 	p.guard(out)
+	p.guardNotRemoved(names)
 	var machines, missing, unready, then []string
 	for _, name := range names {
 		v := s.MachineOf(name)
@@ -273,6 +275,27 @@ func (p *planner) gracefulReboot() {
 	}
 	p.step.Change = RequestReboot{Cluster: c.Ref(), Machines: machines}
 	p.step.Commands = []string{s.rebootCommand(c, machines)}
+}
+
+// leavesCluster tells whether the node is to be removed, or its machine is being deleted.
+func (s *Snapshot) leavesCluster(node string) bool {
+	v := s.MachineOf(node)
+	return s.Deletions[node] != nil || v != nil && v.Machine != nil && !v.Machine.Deleting.IsZero()
+}
+
+// guardNotRemoved holds while none of the nodes is to be removed.
+func (p *planner) guardNotRemoved(names []string) {
+	var leaving []string
+	for _, name := range names {
+		if p.s.leavesCluster(name) {
+			leaving = append(leaving, oneLine(p.s.Label(name), 64))
+		}
+	}
+	g := Guard{ID: "stays", Text: "no node of them is to be removed", Holds: len(leaving) == 0, Answer: "none is", Remedy: "let the removal come to its end"}
+	if !g.Holds {
+		g.Answer = some(leaving, 6)
+	}
+	p.guard(g)
 }
 
 // rebootCommand makes the request by hand.

@@ -13,7 +13,7 @@ import (
 
 var allKinds = []IntentKind{IntentSetMode, IntentSetAttempts, IntentDeclareSafe, IntentRestoreMode, IntentLiveMigrate, IntentLiveMigrateAll, IntentColdMigrate,
 	IntentConfirmResize, IntentRevertResize, IntentStop, IntentStart, IntentAbortMigration, IntentForceComplete, IntentDisableCompute, IntentEnableCompute,
-	IntentResetState, IntentShelve, IntentUnshelve, IntentTagPowerOff, IntentRestoreTags,
+	IntentResume, IntentResetState, IntentShelve, IntentUnshelve, IntentTagPowerOff, IntentRestoreTags,
 	IntentRestartPod, IntentRestartPods, IntentRestartAgent, IntentRestartAgents, IntentAddTempest, IntentRemoveTempest,
 	IntentEnterCluster, IntentLeaveCluster, IntentEnterMachine, IntentLeaveMachine, IntentReboot, IntentDisableVolume, IntentEnableVolume}
 

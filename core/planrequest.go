@@ -39,7 +39,12 @@ func (p *planner) askCluster() {
 	p.step.Title, p.step.Risk, p.step.Label = "ask for the maintenance of the cluster", RiskHigh, oneLine(s.Cluster, 64)
 	p.identify(Ref{Kind: KindClusterMaintenanceRequest, Name: name})
 	p.step.Type = typable(s.Cluster, name)
-	p.common([]SourceID{SourceClusterRequests, SourceClusterLocks, SourceNodeRequests}, s.busyOn())
+	sources := []SourceID{SourceClusterRequests, SourceClusterLocks, SourceNodeRequests}
+	if s.notConnected() == "" && s.Sources[SourcePlans].State != SourceAbsent {
+		sources = append(sources, SourcePlans)
+	}
+	p.common(sources, s.busyOn())
+	p.guard(s.guardNoUpdate())
 	r := s.ClusterRequest()
 	p.requestFact(r)
 	p.guardNoRequest("the cluster", r, SourceClusterRequests)
@@ -232,18 +237,22 @@ func (p *planner) withdraw() {
 		p.step.Why = "LCM made this request and works by it: without it the controllers take their locks back in the middle of its work. Withdraw it only when LCM is not coming back to it."
 	}
 	if r.Kind == KindNodeMaintenanceRequest {
-		p.guardNodeBack(r.Node)
 		p.step.Then = "The controllers wait for the node, its pods, its compute service and its agents, and take their locks back. The request is gone when they are through."
+		p.step.Undo = "ask again"
+		if n := s.Nodes[r.Node]; n != nil && n.Ready != "True" {
+			p.givenUp(r, n)
+		} else {
+			p.guardNodeBack(r.Node)
+		}
 	} else {
 		p.guardNoNodes()
-		p.step.Then = "The controllers take their cluster locks back."
+		p.step.Then, p.step.Undo = "The controllers take their cluster locks back.", "ask again"
 	}
 	if !r.Deleting.IsZero() {
 		p.done = "it is being removed since " + clockText(r.Deleting)
 		return
 	}
 	p.step.Commands = []string{deleteCommand(r.Ref())}
-	p.step.Undo = "ask again"
 	p.step.Change = DeleteObject{Object: r.Ref()}
 }
 
@@ -266,6 +275,21 @@ func (p *planner) guardNodeBack(name string) {
 		p.fact("cordoned", strconv.FormatBool(n.Cordoned))
 	}
 	p.guard(g)
+}
+
+// givenUp plans the end of the maintenance of a node that is not Ready, and may never be: the highest risk, and what becomes
+// of it is said.
+func (p *planner) givenUp(r *MaintenanceRequest, n *Node) {
+	p.step.Risk, p.step.Type = RiskHighest, typable(r.Name, r.UID)
+	p.step.Why = "The node is not Ready" + inBrackets(n.ReadyReason) + ". Wait until it is back; withdraw the request now only when it is not coming back, or not soon."
+	if !r.ByHand() {
+		p.step.Why = join(p.step.Why, "LCM made this request and works by it.")
+	}
+	p.step.Then = "The OpenStack controller waits for the node to be Ready, without an end: until then the request stays, being removed, and the node counts as in maintenance. Other controllers may take their locks back at once."
+	p.step.Undo = "ask again, once the request is gone"
+	p.fact("ready", n.Ready)
+	p.fact("cordoned", strconv.FormatBool(n.Cordoned))
+	p.guard(Guard{ID: "back", Text: "the node is back, or given up", Holds: true, Answer: "it is not Ready" + inBrackets(n.ReadyReason)})
 }
 
 // guardNoNodes holds when no node is in maintenance any more.

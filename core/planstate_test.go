@@ -71,6 +71,7 @@ func TestStateActionsEnd(t *testing.T) {
 		text    string
 	}{
 		{IntentResetState, func(in *Instance) { in.Status, in.VMState = "ERROR", "error" }, "is ACTIVE on cmp-1"},
+		{IntentResume, func(in *Instance) { in.Status, in.VMState, in.Power = "SUSPENDED", "suspended", PowerSuspended }, "is ACTIVE on cmp-1"},
 		{IntentShelve, func(*Instance) {}, "is SHELVED_OFFLOADED, on no host"},
 		{IntentUnshelve, func(in *Instance) {
 			in.Status, in.VMState, in.Power, in.Host = "SHELVED_OFFLOADED", "shelved_offloaded", PowerShutdown, ""

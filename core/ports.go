@@ -81,6 +81,7 @@ type OpenStackWriter interface {
 	RevertResize(ctx context.Context, instanceID string) error
 	Stop(ctx context.Context, instanceID string) error
 	Start(ctx context.Context, instanceID string) error
+	Resume(ctx context.Context, instanceID string) error
 	AbortMigration(ctx context.Context, instanceID string, migrationID int) error
 	ForceCompleteMigration(ctx context.Context, instanceID string, migrationID int) error
 	// ResetState writes ACTIVE into Nova's record of an instance and clears its task; nothing is done on its host.

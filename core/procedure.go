@@ -31,7 +31,7 @@ func (s *Snapshot) Procedure(key ProcedureKey) (Procedure, bool) {
 
 // instanceIntents is the order in which what fits an instance is offered.
 var instanceIntents = []IntentKind{IntentAbortMigration, IntentForceComplete, IntentConfirmResize, IntentRevertResize, IntentLiveMigrate,
-	IntentEvacuate, IntentColdMigrate, IntentStart, IntentUnshelve, IntentResetState, IntentStop, IntentShelve}
+	IntentEvacuate, IntentColdMigrate, IntentStart, IntentResume, IntentUnshelve, IntentResetState, IntentStop, IntentShelve}
 
 // instanceProcedure is everything that can be done with one instance.
 func (s *Snapshot) instanceProcedure(id string) (Procedure, bool) {

@@ -254,7 +254,7 @@ func TestInstanceProcedureOffersWhatFits(t *testing.T) {
 		{"ACTIVE", "active", []IntentKind{IntentLiveMigrate, IntentColdMigrate, IntentStop, IntentShelve, IntentTagPowerOff}},
 		{"PAUSED", "paused", []IntentKind{IntentLiveMigrate, IntentShelve, IntentTagPowerOff}},
 		{"SHUTOFF", "stopped", []IntentKind{IntentColdMigrate, IntentStart, IntentShelve, IntentTagPowerOff}},
-		{"SUSPENDED", "suspended", []IntentKind{IntentShelve, IntentTagPowerOff}},
+		{"SUSPENDED", "suspended", []IntentKind{IntentResume, IntentShelve, IntentTagPowerOff}},
 		{"SHELVED", "shelved", []IntentKind{IntentUnshelve}},
 		{"SHELVED_OFFLOADED", "shelved_offloaded", []IntentKind{IntentUnshelve}},
 		{"ERROR", "error", []IntentKind{IntentResetState, IntentStop}},

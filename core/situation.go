@@ -233,6 +233,9 @@ func lookAtBlockers(_ *Snapshot, _ *WorkloadLock, m LockMessage) []string {
 			out = append(out, shellCommand("openstack", "compute", "service", "list", "--service", "nova-compute"))
 		} else if q, ok := quorumNamed(word); ok {
 			out = append(out, q.look()...)
+			if m.ID == "U" { // the volume binds a pod to the node
+				out = append(out, shellCommand("kubectl", "-n", q.namespace, "get", "pvc")+" | "+shellCommand("grep", "-e", "-"+q.name+"-"))
+			}
 		}
 	}
 	return out

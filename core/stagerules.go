@@ -29,6 +29,7 @@ var stageRules = []stageRule{
 	{StageReturning, requestGoes},
 	{StageReleased, removalReleased},
 	{StageWaiting, removalHeld},
+	{StageWaiting, cleanupHeld},
 	{StageWaiting, oursToPrepare},
 	{StageWaiting, oursToTakeBack},
 	{StageUpdating, held}, // what LCM says of the machine, where the management cluster is connected

@@ -77,7 +77,7 @@ func (m *machine) node(rt *rapid.T) string {
 func (m *machine) intent(rt *rapid.T) Intent {
 	kind := rapid.SampledFrom([]IntentKind{IntentLiveMigrate, IntentLiveMigrateAll, IntentColdMigrate, IntentConfirmResize, IntentRevertResize,
 		IntentStop, IntentStart, IntentAbortMigration, IntentForceComplete, IntentSetMode, IntentDeclareSafe, IntentRestoreMode,
-		IntentDisableCompute, IntentEnableCompute, IntentResetState, IntentShelve, IntentUnshelve, IntentTagPowerOff,
+		IntentDisableCompute, IntentEnableCompute, IntentResume, IntentResetState, IntentShelve, IntentUnshelve, IntentTagPowerOff,
 		IntentRestoreTags}).Draw(rt, "intent")
 	node := m.node(rt)
 	return Intent{Kind: kind, Node: node, Nodes: []string{node}, Instance: m.instance(rt), Reason: "a test",

@@ -27,6 +27,7 @@ const (
 	IntentRevertResize   IntentKind = "revert-resize"    // Instance
 	IntentStop           IntentKind = "stop"             // Instance
 	IntentStart          IntentKind = "start"            // Instance
+	IntentResume         IntentKind = "resume"           // Instance: from SUSPENDED
 	IntentEvacuate       IntentKind = "evacuate"         // Instance: off a host that is dead
 	IntentAbortMigration IntentKind = "abort-migration"  // Instance
 	IntentForceComplete  IntentKind = "force-complete"   // Instance

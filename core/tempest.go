@@ -8,11 +8,14 @@ import (
 	"time"
 )
 
-// OpenStackDeployment is what Lockstep keeps of an OpenStackDeployment: nothing but the services that it asks for. The rest
-// of its spec can hold what is secret.
+// OpenStackDeployment is what Lockstep keeps of an OpenStackDeployment: the services that it asks for, and where Nova keeps
+// instances' disks. The rest of its spec can hold what is secret.
 type OpenStackDeployment struct {
 	Meta
 	Services []string // spec.features.services, in their order
+	Disks    string   // spec.features.nova.images.backend: ceph, lvm, qcow2, raw, local (qcow2 by its older name); empty where it is not set
+	// NodeDisks are the same of nodes of their own, spec.nodes.<label>::<value>.features.nova.images.backend: by that key.
+	NodeDisks map[string]string
 }
 
 // Ref names the OpenStackDeployment.

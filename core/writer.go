@@ -284,6 +284,8 @@ func (w *instanceWriter) write(ctx context.Context) error {
 		return w.nova.Stop(ctx, id)
 	case IntentStart:
 		return w.nova.Start(ctx, id)
+	case IntentResume:
+		return w.nova.Resume(ctx, id)
 	case IntentResetState:
 		return w.nova.ResetState(ctx, id)
 	case IntentShelve:
@@ -416,7 +418,7 @@ func (w *instanceWriter) stateReached(ctx context.Context, in *Instance, began t
 		ok = in.Status == "ACTIVE" || in.Status == "SHUTOFF"
 	case IntentStop:
 		ok = in.Status == "SHUTOFF"
-	case IntentStart, IntentResetState, IntentUnshelve:
+	case IntentStart, IntentResume, IntentResetState, IntentUnshelve:
 		ok = in.Status == "ACTIVE"
 	case IntentShelve:
 		ok = in.Status == "SHELVED" || in.Status == "SHELVED_OFFLOADED"

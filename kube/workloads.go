@@ -134,10 +134,26 @@ func jobFrom(u *unstructured.Unstructured) core.Object {
 	return j
 }
 
-// openStackDeploymentFrom translates an OpenStackDeployment: nothing but its services, for its spec can hold what is secret.
+// openStackDeploymentFrom translates an OpenStackDeployment: its services and where instances' disks are, and nothing more, for
+// its spec can hold what is secret.
 func openStackDeploymentFrom(u *unstructured.Unstructured) core.Object {
-	return &core.OpenStackDeployment{Meta: metaFrom(u), Services: servicesOf(fields(u.Object))}
+	o := fields(u.Object)
+	d := &core.OpenStackDeployment{Meta: metaFrom(u), Services: servicesOf(o), Disks: disksOf(o.at("spec"))}
+	nodes := o.at("spec", "nodes")
+	for key := range nodes {
+		if disks := disksOf(nodes.at(key)); disks != "" {
+			if d.NodeDisks == nil {
+				d.NodeDisks = map[string]string{}
+			}
+			d.NodeDisks[key] = disks
+		}
+	}
+	return d
 }
+
+// disksOf is the back end of Nova's images that features say, of the cloud or of a group of nodes (Rockoon's schemas osdpl.yaml
+// and nodes.yaml).
+func disksOf(o fields) string { return o.at("features", "nova", "images").text("backend") }
 
 func servicesOf(o fields) []string {
 	var out []string

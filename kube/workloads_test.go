@@ -58,7 +58,8 @@ func TestWorkloadsAreWatched(t *testing.T) {
 	for _, name := range []string{"openstack-tempest-run-tests", "another"} {
 		c.create(`{apiVersion: batch/v1, kind: Job, metadata: {name: ` + name + `, namespace: openstack}, spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}, status: {failed: 2, startTime: "2026-03-14T11:00:00Z", conditions: [{type: Failed, status: "True", message: "Job has reached the specified backoff limit"}]}}`)
 	}
-	c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: OpenStackDeployment, metadata: {name: osh, namespace: openstack}, spec: {openstack_version: antelope, features: {services: [stepler, 7, tempest], password: secret}}}`)
+	c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: OpenStackDeployment, metadata: {name: osh, namespace: openstack}, spec: {openstack_version: antelope, features: {services: [stepler, 7, tempest], password: secret, nova: {images: {backend: ceph, encryption: {key: secret}}}},
+		nodes: {"disks::local": {features: {nova: {images: {backend: lvm}}}}, "disks::none": {features: {nova: {vcpu_type: secret}}}}}}`)
 	_, o := watchCluster(t, c.client(kubeapi.Operator), quick())
 	o.wait("the vRouters", func(v *view) bool {
 		return v.is(core.SourceFabricSets, "tf/vrouter") && v.is(core.SourceDaemonSets, "openstack/agent") && v.is(core.SourceFabricRevisions, "tf/vrouter-abc") &&
@@ -85,7 +86,7 @@ func TestWorkloadsAreWatched(t *testing.T) {
 			t.Errorf("%+v", j)
 		}
 		osdpl, _ := v.objects[core.SourceOpenStackDeployment]["openstack/osh"].(*core.OpenStackDeployment)
-		if !slices.Equal(osdpl.Services, []string{"stepler", "tempest"}) || strings.Contains(fmt.Sprintf("%+v", osdpl), "secret") {
+		if !slices.Equal(osdpl.Services, []string{"stepler", "tempest"}) || osdpl.Disks != "ceph" || len(osdpl.NodeDisks) != 1 || osdpl.NodeDisks["disks::local"] != "lvm" || strings.Contains(fmt.Sprintf("%+v", osdpl), "secret") {
 			t.Errorf("%+v", osdpl)
 		}
 	})

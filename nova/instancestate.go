@@ -11,6 +11,12 @@ func (w *Writer) ResetState(ctx context.Context, instanceID string) error {
 	return w.act(ctx, a, instanceID, vBase, map[string]any{"os-resetState": map[string]any{"state": "active"}}, http.StatusAccepted)
 }
 
+// Resume implements core.OpenStackWriter.
+func (w *Writer) Resume(ctx context.Context, instanceID string) error {
+	a := action{call: "resume instance " + instanceID, policy: "os_compute_api:os-suspend-server:resume"}
+	return w.act(ctx, a, instanceID, vBase, map[string]any{"resume": nil}, http.StatusAccepted)
+}
+
 // Shelve implements core.OpenStackWriter.
 func (w *Writer) Shelve(ctx context.Context, instanceID string) error {
 	a := action{call: "shelve instance " + instanceID, policy: "os_compute_api:os-shelve:shelve"}

@@ -26,6 +26,7 @@ func TestWritesAsNovaWantsThem(t *testing.T) {
 		{"migrate", func(w *Writer) error { return w.ColdMigrate(ctx, "a") }, 202, "POST /compute/v2.1/servers/a/action", "2.1", `{"migrate":null}`},
 		{"confirm", func(w *Writer) error { return w.ConfirmResize(ctx, "a") }, 204, "POST /compute/v2.1/servers/a/action", "2.1", `{"confirmResize":null}`},
 		{"reset the state", func(w *Writer) error { return w.ResetState(ctx, "a") }, 202, "POST /compute/v2.1/servers/a/action", "2.1", `{"os-resetState":{"state":"active"}}`},
+		{"resume", func(w *Writer) error { return w.Resume(ctx, "a") }, 202, "POST /compute/v2.1/servers/a/action", "2.1", `{"resume":null}`},
 		{"shelve", func(w *Writer) error { return w.Shelve(ctx, "a") }, 202, "POST /compute/v2.1/servers/a/action", "2.1", `{"shelve":null}`},
 		{"unshelve", func(w *Writer) error { return w.Unshelve(ctx, "a") }, 202, "POST /compute/v2.1/servers/a/action", "2.1", `{"unshelve":null}`},
 		{"set tags", func(w *Writer) error { return w.SetTags(ctx, "a", []string{"x", "y=z"}) }, 200, "PUT /compute/v2.1/servers/a/tags", "2.26", `{"tags":["x","y=z"]}`},

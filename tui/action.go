@@ -80,7 +80,7 @@ func (a Action) Writes() bool { return len(a.Intent) > 0 }
 // Actions is the catalogue: every action, scope by scope.
 func Actions() []Action {
 	var all []Action
-	for _, part := range [][]Action{globalActions(), dashboardActions(), needsActions(), phaseActions(), nodeActions(), machineActions(), instanceActions(), afterActions(),
+	for _, part := range [][]Action{globalActions(), dashboardActions(), needsActions(), phaseActions(), byHandActions(), nodeActions(), machineActions(), instanceActions(), afterActions(),
 		lockActions(), logActions(), procedureActions(), planActions(), confirmActions(), textActions(), formActions(), paletteActions(), ownersActions(), rehearsalActions()} {
 		all = append(all, part...)
 	}

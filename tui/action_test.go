@@ -151,10 +151,11 @@ func TestEveryIntentHasAnAction(t *testing.T) {
 	for _, k := range []core.IntentKind{core.IntentSetMode, core.IntentSetAttempts, core.IntentDeclareSafe, core.IntentRestoreMode,
 		core.IntentLiveMigrate, core.IntentLiveMigrateAll, core.IntentColdMigrate, core.IntentConfirmResize, core.IntentRevertResize,
 		core.IntentStop, core.IntentStart, core.IntentAbortMigration, core.IntentForceComplete, core.IntentDisableCompute,
-		core.IntentEnableCompute, core.IntentResetState, core.IntentShelve, core.IntentUnshelve, core.IntentTagPowerOff, core.IntentRestoreTags,
+		core.IntentEnableCompute, core.IntentResume, core.IntentResetState, core.IntentShelve, core.IntentUnshelve, core.IntentTagPowerOff, core.IntentRestoreTags,
 		core.IntentRestartPod, core.IntentRestartPods, core.IntentRestartAgent, core.IntentRestartAgents,
 		core.IntentAddTempest, core.IntentRemoveTempest,
-		core.IntentEnterCluster, core.IntentLeaveCluster, core.IntentEnterMachine, core.IntentLeaveMachine, core.IntentReboot} {
+		core.IntentEnterCluster, core.IntentLeaveCluster, core.IntentEnterMachine, core.IntentLeaveMachine, core.IntentReboot,
+		core.IntentOverrideLock, core.IntentAskNode, core.IntentAskCluster} {
 		if !have[k] {
 			t.Errorf("no action leads to %s", k)
 		}

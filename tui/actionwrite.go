@@ -83,6 +83,7 @@ func instanceActions() []Action {
 		{"revert", "Take the instance's cold migration back", "revert resize", core.IntentRevertResize, nil, 0},
 		{"stop", "Stop the instance", "stop", core.IntentStop, nil, 0},
 		{"start", "Start the instance", "start", core.IntentStart, nil, 0},
+		{"resume", "Resume the suspended instance", "resume", core.IntentResume, nil, 0},
 		{"evacuate", "Evacuate the instance off a host that is down: it is rebuilt on another one", "evacuate", core.IntentEvacuate, nil, 0},
 		{"shelve", "Shelve the instance: it is shut down and leaves its host", "shelve", core.IntentShelve, nil, 0},
 		{"unshelve", "Unshelve the instance", "unshelve", core.IntentUnshelve, nil, 0},

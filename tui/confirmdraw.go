@@ -365,6 +365,8 @@ func doing(c core.InstanceAction) string {
 		return "Stop"
 	case core.IntentStart:
 		return "Start"
+	case core.IntentResume:
+		return "Resume"
 	case core.IntentResetState:
 		return "Write ACTIVE into Nova's record of"
 	case core.IntentEvacuate:

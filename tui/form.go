@@ -26,9 +26,10 @@ type form struct {
 	choices []choice
 	at      int
 
-	label  string // of the text field; with choices there is none
+	label  string // of the text field; empty when there is none
 	input  textinput.Model
-	intent func(text string) (core.Intent, error)
+	intent func(text string) (core.Intent, error)       // of a form without choices
+	with   func(i core.Intent, text string) core.Intent // what the text adds to the choice's intent, of a form with both
 	err    error
 }
 
@@ -125,7 +126,10 @@ func newReasonForm(m *Model) *form {
 func newOverrideForm(m *Model) *form {
 	row, _ := m.locks.current()
 	l := *row
-	f := &form{title: "Override the lock " + l.Name, about: "The lock belongs to the controller " + l.Controller + ". LCM takes it at its word, whoever wrote it."}
+	f := &form{title: "Override the lock " + l.Name, about: "The lock belongs to the controller " + l.Controller + ". LCM takes it at its word, whoever wrote it. " +
+		"The text stands in its errorMessage, for everybody who looks; without one the owner's is removed.",
+		label: "text", input: newField(""), with: func(i core.Intent, text string) core.Intent { i.Reason = text; return i }}
+	f.input.CharLimit = core.MaxLockText
 	for _, c := range []struct {
 		state core.LockState
 		text  string
@@ -147,9 +151,11 @@ func newOverrideForm(m *Model) *form {
 func newLockTextForm(m *Model) *form {
 	row, _ := m.locks.current()
 	l := *row
+	input := newField("")
+	input.CharLimit = core.MaxLockText
 	return &form{title: "Set the lock " + l.Name + " to failed",
 		about: "LCM stops there until the lock is inactive. The text stands in its errorMessage, for everybody who looks.",
-		label: "text", input: newField(""),
+		label: "text", input: input,
 		intent: func(text string) (core.Intent, error) {
 			i := core.Intent{Kind: core.IntentOverrideLock, Object: l.Ref(), State: core.LockFailed, Reason: text}
 			if text == "" {
@@ -163,23 +169,42 @@ func newLockTextForm(m *Model) *form {
 func newScopeForm(m *Model) *form {
 	node := m.nodes.selected()
 	return &form{title: "Ask for the maintenance of " + m.snap.Label(node),
-		about: "The application controllers prepare the node, as they do in an update; the work on it is yours.",
+		about: "The application controllers prepare the node, as they do in an update; the work on it is yours. The OpenStack controller answers the release that it is at, or none.",
+		label: "release", input: newField(m.snap.AskedRelease(node)), with: withRelease,
 		choices: []choice{
 			{"os", "the host may reboot: its instances are moved", core.Intent{Kind: core.IntentAskNode, Node: node, Scope: core.ScopeOS}},
 			{"drain", "the host stays up: no instance is moved", core.Intent{Kind: core.IntentAskNode, Node: node, Scope: core.ScopeDrain}},
 		}}
 }
 
+// newClusterForm asks for the release of a maintenance of the cluster by hand.
+func newClusterForm(m *Model) *form {
+	return &form{title: "Ask for the maintenance of the cluster",
+		about: "The application controllers make the cluster safe for work on its nodes. The OpenStack controller answers the release that it is at, or none.",
+		label: "release", input: newField(m.snap.AskedRelease("")),
+		intent: func(text string) (core.Intent, error) {
+			return core.Intent{Kind: core.IntentAskCluster, Release: text}, nil
+		}}
+}
+
+func withRelease(i core.Intent, release string) core.Intent {
+	i.Release = release
+	return i
+}
+
 func (*form) scope() Scope           { return ScopeForm }
 func (*form) page() bool             { return false }
 func (*form) refresh(*Model) tea.Cmd { return nil }
+
+// typed tells whether the form has a text field.
+func (f *form) typed() bool { return f.label != "" }
 
 func (f *form) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 	switch key := msg.String(); key {
 	case "esc", "enter", "up", "down", "tab", "shift+tab":
 		return false, nil
 	default:
-		if len(f.choices) == 0 {
+		if f.typed() {
 			f.input, _ = f.input.Update(msg)
 			f.err = nil
 			return true, nil
@@ -192,8 +217,8 @@ func (f *form) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 }
 
 func (f *form) paste(_ *Model, text string) {
-	if len(f.choices) == 0 {
-		f.input, _ = f.input.Update(tea.PasteMsg{Content: clean(text, 200)})
+	if f.typed() {
+		f.input, _ = f.input.Update(tea.PasteMsg{Content: clean(text, f.input.CharLimit)})
 	}
 }
 
@@ -208,6 +233,9 @@ func (f *form) submit(m *Model) tea.Cmd {
 	var intent core.Intent
 	if len(f.choices) > 0 {
 		intent = f.choices[f.at].intent
+		if f.with != nil {
+			intent = f.with(intent, strings.TrimSpace(f.input.Value()))
+		}
 	} else {
 		i, err := f.intent(strings.TrimSpace(f.input.Value()))
 		if err != nil {
@@ -233,7 +261,10 @@ func (f *form) draw(m *Model, w, _ int) []string {
 		}
 		body = append(body, l)
 	}
-	if len(f.choices) == 0 {
+	if f.typed() {
+		if len(f.choices) > 0 {
+			body = append(body, line{})
+		}
 		label := one(themes.Dim, f.label+": ")
 		body = append(body, append(label, inputLine(f.input.Value(), f.input.Position(), inner-label.width(), true)...))
 	}

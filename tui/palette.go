@@ -57,10 +57,39 @@ func newPalette(m *Model, menu bool) *palette {
 			}
 		}
 	} else if m.snap != nil {
+		p.all = append(p.all, overrides(m)...)
 		p.all = append(p.all, jumps(m)...)
 	}
 	p.found = p.all
 	return p
+}
+
+// overrides lead to the form that overrides a lock of the selected node or of the cluster, from wherever one is. With the
+// focus on the locks the selected one's action is there already.
+func overrides(m *Model) []entry {
+	var out []entry
+	if m.focus == paneLocks {
+		return nil
+	}
+	for _, l := range m.locks.all {
+		of := lockOf(m, l)
+		if of != "cluster" {
+			of = "on " + of
+		} else {
+			of = "of the cluster"
+		}
+		id := string(l.Kind) + "/" + l.Name
+		out = append(out, entry{title: "Override the lock of " + l.Controller + " " + of, run: func(m *Model) tea.Cmd {
+			m.locks.setFilter("")
+			if !m.locks.choose(id) {
+				return m.say(toneWarn, "the lock is gone")
+			}
+			cmd := m.setFocus(paneLocks)
+			m.open(newOverrideForm(m))
+			return cmd
+		}})
+	}
+	return out
 }
 
 // jumps are the nodes and instances that can be gone to.

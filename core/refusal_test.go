@@ -1,0 +1,72 @@
+package core
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// After its last try the OpenStack controller says J: what it was refused with before is still told, and nobody is said to
+// move the instance.
+func TestARefusalIsRememberedAfterTheControllerGaveUp(t *testing.T) {
+	dir, cloud := t.TempDir(), newTestCloud()
+	clear(cloud.annotations["cmp-1"]) // mode live
+	b := newBench(t, dir, cloud)
+	defer b.end()
+	says := func(text string) string {
+		t.Helper()
+		cloud.mu.Lock()
+		cloud.locks["cmp-1"].Message = worldTime.Format("2006-01-02 15:04:05.000000") + " " + text
+		cloud.mu.Unlock()
+		b.sync()
+		v, ok := b.engine.Snapshot().InstanceView("id-web-1")
+		if !ok {
+			t.Fatal("no such instance")
+		}
+		return v.Why
+	}
+	if why := says("Starting migration for id-web-1"); !strings.Contains(why, "live-migrates it") {
+		t.Errorf("while it works: %q", why)
+	}
+	says("Got error while trying to migrate server id-web-1: No valid host was found.")
+	why := says("Some servers are still present on the host. Servers with unset maintenance action: ['id-web-1']")
+	if why != "the OpenStack controller has given up on it: No valid host was found" {
+		t.Errorf("after J: %q", why)
+	}
+	p, _ := b.engine.Snapshot().Procedure(ProcedureKey{Kind: ProcedureNode, Subject: "cmp-1"})
+	i := slices.IndexFunc(p.Steps, func(st Step) bool { return st.ID == "live-migrate/id-web-1" })
+	if i < 0 || !strings.Contains(p.Steps[i].Why, "given up on it: No valid host was found") {
+		t.Errorf("the step says nothing of it: %q", outline(p))
+	}
+}
+
+// A text J that does not name the instance, is of an earlier maintenance, or stands on a lock that let go, gives nothing up;
+// a failure that has a record is told with it.
+func TestWhenTheControllerHasGivenUp(t *testing.T) {
+	const left = "Some servers are still present on the host. Servers with unset maintenance action: ['" + web1 + "']"
+	for _, tc := range []struct {
+		name  string
+		given func(sc scene, l *WorkloadLock)
+		says  string
+	}{
+		{"nothing is known of why", func(scene, *WorkloadLock) {}, "the OpenStack controller has given up on it"},
+		{"its migrations failed", func(sc scene, _ *WorkloadLock) {
+			sc.migration(sc.named("web-1"), "error", "", 5*time.Minute).Failure = "a fan"
+		}, "the OpenStack controller has given up on it: live migration failed once: a fan"},
+		{"another is named", func(_ scene, l *WorkloadLock) { l.Message = strings.ReplaceAll(l.Message, web1, "x") }, "runs: the OpenStack controller live-migrates it"},
+		{"it is of another maintenance", func(sc scene, l *WorkloadLock) {
+			l.Message = ago(5*time.Hour).Format("2006-01-02 15:04:05.000000") + " " + left
+		}, "runs: the OpenStack controller live-migrates it"},
+		{"a refusal of another maintenance", func(sc scene, _ *WorkloadLock) {
+			sc.History.Refused = map[string]RefusalRecord{web1: {Text: "old", At: ago(5 * time.Hour)}}
+		}, "the OpenStack controller has given up on it"},
+	} {
+		sc := healthy()
+		l := sc.maintained("cmp-01", left)
+		tc.given(sc, l)
+		if v, _ := sc.InstanceView(web1); v.Why != tc.says {
+			t.Errorf("%s: %q, want %q", tc.name, v.Why, tc.says)
+		}
+	}
+}

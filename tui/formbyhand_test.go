@@ -1,0 +1,73 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+
+	"lockstep/core"
+)
+
+// asked is the intent of the confirmation that is open.
+func (d *driver) asked(t *testing.T) core.Intent {
+	t.Helper()
+	c, ok := d.top().(*confirmDialog)
+	if !ok {
+		t.Fatalf("no confirmation is open, but %T", d.top())
+	}
+	return c.step.Intent
+}
+
+// The palette leads to the override of a lock from any pane; the form takes a text with any state, and the letters that
+// choose elsewhere are letters there.
+func TestThePaletteLeadsToAnOverrideWithAText(t *testing.T) {
+	d := drive(world(), 120, 40).keys("3", ":")
+	d.keys("override openstack cmp-07").keys("enter")
+	if _, ok := d.top().(*form); !ok || d.focus != paneLocks {
+		t.Fatalf("the palette leads to %T:\n%s", d.top(), stripped(d.shows()))
+	}
+	d.keys("down").keys("just kept").keys("enter")
+	i := d.asked(t)
+	if i.Kind != core.IntentOverrideLock || i.State != core.LockActive || i.Reason != "just kept" || !strings.Contains(i.Object.Name, "cmp07") {
+		t.Errorf("asked for is %+v", i)
+	}
+}
+
+// With the focus on the locks the palette has the selected lock's own action, and no list beside it.
+func TestThePaletteHasNoOverrideTwice(t *testing.T) {
+	d := drive(world(), 120, 40).keys("5", ":").keys("override")
+	p := d.top().(*palette)
+	for _, e := range p.found {
+		if strings.HasPrefix(e.title, "Override the lock of ") {
+			t.Errorf("listed beside the action: %s", e.title)
+		}
+	}
+	if len(p.found) == 0 {
+		t.Error("nothing is called override")
+	}
+}
+
+// A maintenance by hand asks for scope and release; the release is that of the lock, and can be another, or none.
+func TestAMaintenanceByHandAsksForItsRelease(t *testing.T) {
+	s := world()
+	d := drive(s, 120, 40).keys("3", ":").keys("ask for the node's").keys("enter")
+	if _, ok := d.top().(*form); !ok {
+		t.Fatalf("%T is open", d.top())
+	}
+	node := d.nodes.selected()
+	want := s.AskedRelease(node)
+	if want == "" || !strings.Contains(stripped(d.shows()), "release: "+want) {
+		t.Errorf("the form does not have %q:\n%s", want, stripped(d.shows()))
+	}
+	d.keys("down").keys(".1").keys("enter")
+	if i := d.asked(t); i.Kind != core.IntentAskNode || i.Node != node || i.Scope != core.ScopeDrain || i.Release != want+".1" {
+		t.Errorf("asked for is %+v", i)
+	}
+	d = drive(s, 120, 40).keys("2", ":").keys("ask for the cluster's").keys("enter")
+	for range len(want) {
+		d.keys("backspace")
+	}
+	d.keys("enter")
+	if i := d.asked(t); i.Kind != core.IntentAskCluster || i.Release != "" {
+		t.Errorf("asked for is %+v", i)
+	}
+}
