@@ -39,10 +39,12 @@ type config struct {
 	ActAs          []string            `yaml:"actAs"`
 	Controllers    map[string]played   `yaml:"controllers"`
 	Parallel       struct {
-		Compute int `yaml:"compute"`
-		Gateway int `yaml:"gateway"`
+		Controller int `yaml:"controller"`
+		Compute    int `yaml:"compute"`
+		Gateway    int `yaml:"gateway"`
 	} `yaml:"parallel"`
-	Management management `yaml:"management"`
+	RespectNovaAZ bool       `yaml:"respectNovaAZ"`
+	Management    management `yaml:"management"`
 
 	folder string // in which the file lies; relative paths start there
 }
@@ -118,6 +120,7 @@ func (c *config) read(raw []byte) error {
 		{"staleAfter", c.StaleAfter >= 10*time.Second && c.StaleAfter <= 10*time.Minute, "10s to 10m"},
 		{"overdue", c.Overdue >= 1 && c.Overdue <= 20, "1 to 20"},
 		{"migrateAtOnce", c.MigrateAtOnce >= 1 && c.MigrateAtOnce <= 10, "1 to 10"},
+		{"parallel.controller", c.Parallel.Controller >= 1, "1 or more"},
 		{"parallel.compute", c.Parallel.Compute >= 1, "1 or more"},
 		{"parallel.gateway", c.Parallel.Gateway >= 1, "1 or more"},
 	} {
@@ -156,7 +159,9 @@ func lineOf(n *yaml.Node, path ...string) int {
 func (c config) settings() core.Settings {
 	s := core.DefaultSettings()
 	s.StaleAfter, s.Overdue, s.MigrateAtOnce = c.StaleAfter, c.Overdue, c.MigrateAtOnce
+	s.MaxParallelNodes[core.RoleController] = c.Parallel.Controller
 	s.MaxParallelNodes[core.RoleCompute], s.MaxParallelNodes[core.RoleGateway] = c.Parallel.Compute, c.Parallel.Gateway
+	s.AcrossZones = !c.RespectNovaAZ
 	return s
 }
 

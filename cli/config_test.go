@@ -33,7 +33,7 @@ func TestConfigDefaultsAreTheProgramsOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, want := c.settings(), core.DefaultSettings()
-	if got.StaleAfter != want.StaleAfter || got.Overdue != want.Overdue || got.MigrateAtOnce != want.MigrateAtOnce {
+	if got.StaleAfter != want.StaleAfter || got.Overdue != want.Overdue || got.MigrateAtOnce != want.MigrateAtOnce || got.AcrossZones != want.AcrossZones {
 		t.Errorf("settings %+v, want %+v", got, want)
 	}
 	for role, n := range want.MaxParallelNodes {
@@ -53,13 +53,17 @@ ascii: true
 keys: {help: [f12]}
 leaseNamespace: lcm
 staleAfter: 30s
-parallel: {compute: 5}
+parallel: {compute: 5, controller: 2}
+respectNovaAZ: false
 `)
 	o := options{}
 	if err := o.configure(); err != nil {
 		t.Fatal(err)
 	}
 	s := o.config.settings()
+	if s.MaxParallelNodes[core.RoleController] != 2 || !s.AcrossZones || core.DefaultSettings().AcrossZones {
+		t.Errorf("%d controllers at once, across zones %v", s.MaxParallelNodes[core.RoleController], s.AcrossZones)
+	}
 	if s.StaleAfter != 30*time.Second || s.MaxParallelNodes[core.RoleCompute] != 5 || s.MaxParallelNodes[core.RoleGateway] != 1 || o.leaseNamespace != "lcm" {
 		t.Errorf("%+v, lease in %s", s, o.leaseNamespace)
 	}
@@ -107,6 +111,7 @@ func TestBadConfigIsToldWithItsLine(t *testing.T) {
 		"too short":               {"# mine\nstaleAfter: 1s\n", "line 2: staleAfter: want 10s to 10m"},
 		"no duration":             {"staleAfter: soon\n", "line 1: cannot unmarshal !!str `soon` into time.Duration"},
 		"too many":                {"parallel:\n  compute: 0\n", "line 2: parallel.compute: want 1 or more"},
+		"no controller":           {"parallel: {controller: 0}\n", "line 1: parallel.controller: want 1 or more"},
 		"an action that is none":  {"overdue: 3\nkeys:\n  fly: [f]\n", `line 3: keys: there is no action "fly"`},
 		"a key of the terminal's": {"keys: {help: [ctrl+z]}\n", "line 1: keys: help: ctrl+z is kept by terminals"},
 		"a word that is none":     {"clipboard: sometimes\n", "line 1: clipboard: want auto or off"},

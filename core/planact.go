@@ -249,8 +249,8 @@ func (p *planner) actBegin(a ActAs, l *WorkloadLock, turn actTurn, who string) {
 	p.guard(p.s.guardNoOther(IntentActBegin))
 	p.guardConcurrency(a)
 	p.guardQuorum(a.Controller, p.i.Node)
-	if p.s.movesInstances(a, p.i.Node) {
-		p.guardZone(a)
+	if a.Controller == ControllerOpenStack && p.s.maintenanceOf(p.i.Node).compute && !p.s.Settings.AcrossZones {
+		p.guardZone(a) // whatever the request's scope is: can_handle_nmr knows none
 	}
 	p.step.Why = "inner_state says that " + who + " is at work there, and counts against its concurrency: Rockoon and Lockstep can take over from one another by it."
 	p.step.Then = "Nothing happens to the node yet."
