@@ -30,7 +30,7 @@ func (b *nodeSteps) actAs(a ActAs) {
 		}
 		b.actVolumes(a, IntentActVolumeOut)
 		if s.movesInstances(a, node) {
-			b.actInstances()
+			b.actInstances(a)
 		}
 		b.add(plan(IntentActRelease))
 	case turnReleased:
@@ -44,23 +44,13 @@ func (b *nodeSteps) actAs(a ActAs) {
 	}
 }
 
-// actInstances are the instances that have to be out of the way before the lock is released.
-func (b *nodeSteps) actInstances() {
+// actInstances are the instances that have to be out of the way before the lock is released, and what the lock says of them
+// meanwhile.
+func (b *nodeSteps) actInstances(a ActAs) {
 	s, name := b.s, b.v.Name
-	if movable, _ := s.movable(name); len(movable) >= 2 || b.batchRuns() {
-		b.add(Plan(s, Intent{Kind: IntentLiveMigrateAll, Node: name}))
-	}
-	left := 0
-	views := s.InstanceViews(name)
-	for _, v := range views {
-		if v.Blocks {
-			left++
-			b.add(b.afterTakenOut(s.instanceStep(v)))
-		}
-	}
-	b.add(b.unconfirmed()...)
-	if left == 0 && s.known(SourceInstances) {
-		b.add(b.other("emptied", "no running instance is left", "", StepDone, textOf(b.safeText(views), "the host is empty")))
+	b.instances(s.InstanceViews(name), true, func(v InstanceView) []Step { return []Step{b.afterTakenOut(s.instanceStep(v))} })
+	if text, _ := s.saysLeft(a, name); text != "" && s.NodeLock(name, a.Controller).InnerState == InnerActive {
+		b.add(Plan(s, Intent{Kind: IntentActSay, Controller: a.Controller, Node: name}))
 	}
 }
 

@@ -105,7 +105,8 @@ func (c *testCloud) CreateLock(_ context.Context, n NewLock, dryRun bool) error 
 		}
 		if !dryRun {
 			c.lastID++
-			l := &WorkloadLock{Meta: Meta{Name: n.Name, UID: "lock-" + itoa(c.lastID), Created: worldTime}, Kind: n.Kind, Controller: n.Controller, Node: n.Node}
+			l := &WorkloadLock{Meta: Meta{Name: n.Name, UID: "lock-" + itoa(c.lastID), Created: worldTime}, Kind: n.Kind, Controller: n.Controller, Node: n.Node, Release: n.Release,
+				NodeDeletionRequestSupported: n.Node != ""}
 			if n.Node == "" {
 				c.clusterLock = l
 			} else {

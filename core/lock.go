@@ -74,12 +74,13 @@ func (s LockStatus) String() string {
 	return text
 }
 
-// NewLock is a workload lock to be made. It has no status yet, and so counts as active.
+// NewLock is a workload lock to be made: an active one. One of a node says that removals of the node are answered too.
 type NewLock struct {
 	Kind       Kind // KindClusterWorkloadLock or KindNodeWorkloadLock
 	Name       string
 	Controller string
 	Node       string // of a NodeWorkloadLock
+	Release    string // at which it is armed; may be empty
 }
 
 // Ref names the lock to be, which has no UID yet.

@@ -189,6 +189,21 @@ func (b *nodeSteps) evacuation() {
 	if b.v.Mode == ModeLive && b.v.Stage != StageWaiting && b.v.Blocking != 0 {
 		b.add(b.controllerMoves())
 	}
+	b.instances(views, byHand, func(v InstanceView) []Step {
+		if byHand || !v.Migrates && b.v.Mode != ModeSkip || v.Action == ActionNotify {
+			return []Step{s.instanceStep(v)}
+		}
+		return nil // the controller moves it
+	})
+	if byHand || b.v.Mode == ModeSkip {
+		b.add(Plan(s, Intent{Kind: IntentDeclareSafe, Node: name}))
+	}
+}
+
+// instances are the steps that get out of the way what holds the node, the owners' word and room for them first; those that
+// move all and make room only byHand; of each that holds the node, what each says.
+func (b *nodeSteps) instances(views []InstanceView, byHand bool, each func(InstanceView) []Step) {
+	s, name := b.s, b.v.Name
 	if !b.v.Mode.Known() {
 		for _, mode := range []MigrationMode{ModeManual, ModeLive} {
 			b.add(Plan(s, Intent{Kind: IntentSetMode, Nodes: []string{name}, Mode: mode}))
@@ -200,25 +215,16 @@ func (b *nodeSteps) evacuation() {
 	if movable, _ := s.movable(name); byHand && (len(movable) >= 2 || b.batchRuns()) {
 		b.add(Plan(s, Intent{Kind: IntentLiveMigrateAll, Node: name}))
 	}
+	left := slices.DeleteFunc(slices.Clone(views), func(v InstanceView) bool { return !v.Blocks })
 	if byHand {
-		b.add(s.roomSteps(slices.DeleteFunc(slices.Clone(views), func(v InstanceView) bool { return !v.Blocks }))...)
+		b.add(s.roomSteps(left)...)
 	}
-	left := 0
-	for _, v := range views {
-		if !v.Blocks {
-			continue
-		}
-		left++
-		if byHand || !v.Migrates && b.v.Mode != ModeSkip || v.Action == ActionNotify {
-			b.add(s.instanceStep(v))
-		}
+	for _, v := range left {
+		b.add(each(v)...)
 	}
 	b.add(b.unconfirmed()...)
-	if left == 0 && s.known(SourceInstances) {
+	if len(left) == 0 && s.known(SourceInstances) {
 		b.add(b.other("emptied", "no running instance is left", "", StepDone, textOf(b.safeText(views), "the host is empty")))
-	}
-	if byHand || b.v.Mode == ModeSkip {
-		b.add(Plan(s, Intent{Kind: IntentDeclareSafe, Node: name}))
 	}
 }
 

@@ -64,6 +64,9 @@ func (e *Engine) objectWriter(step Step, c Change) *objectWriter {
 			if err != nil {
 				return outcome{err: err}
 			}
+			if l.Release != c.Lock.Release {
+				return seen(false, "the lock is there, without its release")
+			}
 			return seen(l.Controller == c.Lock.Controller && l.Node == c.Lock.Node, "the lock is there")
 		}
 	case CreateRequest:

@@ -37,7 +37,7 @@ func plannerOf(kind IntentKind) func(*planner) {
 		return (*planner).withdraw
 	case IntentActLetGo:
 		return (*planner).actLetGo
-	case IntentActCreateLock, IntentActBegin, IntentActOutOfScheduling, IntentActRelease, IntentActIntoScheduling, IntentActRearm, IntentActFinish,
+	case IntentActCreateLock, IntentActBegin, IntentActOutOfScheduling, IntentActSay, IntentActRelease, IntentActIntoScheduling, IntentActRearm, IntentActFinish,
 		IntentActVolumeOut, IntentActVolumeIn:
 		return (*planner).act
 	case IntentTagPowerOff:

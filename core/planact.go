@@ -84,6 +84,8 @@ func (p *planner) act() {
 		p.actOutOfScheduling(l, turn)
 	case IntentActVolumeOut:
 		p.actVolumeOut(l, turn)
+	case IntentActSay:
+		p.actSay(a, l, turn)
 	case IntentActRelease:
 		p.actRelease(a, l, turn, who)
 	case IntentActIntoScheduling:
@@ -118,6 +120,8 @@ func (s *Snapshot) actSources(i Intent, a ActAs) []SourceID {
 	}
 	compute := i.Node != "" && s.maintenanceOf(i.Node).compute
 	switch i.Kind {
+	case IntentActSay:
+		out = append(out, SourceInstances)
 	case IntentActRelease:
 		switch {
 		case i.Node == "":
@@ -152,6 +156,7 @@ var actTitles = map[IntentKind]string{
 	IntentActCreateLock:      "make the lock on",
 	IntentActBegin:           "begin to prepare",
 	IntentActOutOfScheduling: "take nova-compute out of scheduling on",
+	IntentActSay:             "say what is waited for on the lock of",
 	IntentActRelease:         "release the lock on",
 	IntentActIntoScheduling:  "put nova-compute back into scheduling on",
 	IntentActRearm:           "take the lock back on",
@@ -216,7 +221,7 @@ func (p *planner) actCreate(a ActAs, turn actTurn, label, who string) {
 	p.step.Risk = RiskMedium
 	p.step.Why = "LCM waits for every lock, and only for locks: without one it goes on without asking " + who + "."
 	p.step.Then = "LCM waits for this lock in every maintenance from now on, and somebody has to release it each time."
-	l := NewLock{Kind: KindClusterWorkloadLock, Name: p.actLockName(), Controller: a.Controller}
+	l := NewLock{Kind: KindClusterWorkloadLock, Name: p.actLockName(), Controller: a.Controller, Release: p.s.releaseFor(a, p.i.Node)}
 	if p.i.Node != "" {
 		l.Kind, l.Node = KindNodeWorkloadLock, p.i.Node
 	}
@@ -225,15 +230,19 @@ func (p *planner) actCreate(a ActAs, turn actTurn, label, who string) {
 		p.done = "the lock is there"
 		return
 	}
+	p.fact("release", l.Release)
 	p.step.Commands = []string{createLockCommand(l)}
+	if l.Release != "" {
+		p.step.Commands = append(p.step.Commands, lockCommand(l.Ref(), LockStatus{State: LockActive, Release: l.Release}))
+	}
 	p.step.Undo = "delete it: " + deleteCommand(l.Ref())
 	p.step.Change = CreateLock{Lock: l}
 }
 
 func createLockCommand(l NewLock) string {
-	spec := map[string]string{"controllerName": l.Controller}
+	spec := map[string]any{"controllerName": l.Controller}
 	if l.Node != "" {
-		spec["nodeName"] = l.Node
+		spec["nodeName"], spec["nodeDeletionRequestSupported"] = l.Node, true
 	}
 	return "kubectl create -f - <<< " + shellQuote(jsonText(map[string]any{
 		"apiVersion": "lcm.mirantis.com/v1alpha1", "kind": l.Kind,

@@ -48,7 +48,7 @@ func (p *planner) actRelease(a ActAs, l *WorkloadLock, turn actTurn, who string)
 		if a.Controller == ControllerOpenStack {
 			p.guardOpenStackHealthy()
 		}
-		p.lockChange(l, turn == turnReleased, LockStatus{State: LockInactive})
+		p.lockChange(a, l, turn == turnReleased, LockStatus{State: LockInactive})
 		return
 	}
 	p.step.Why = "LCM asks for the node and waits for every lock on it. With this one " + who + " says that its workload is out of the way."
@@ -70,17 +70,19 @@ func (p *planner) actRelease(a ActAs, l *WorkloadLock, turn actTurn, who string)
 		p.hostFacts(node)
 		p.hostModeFact(s.Nodes[node])
 	}
-	p.lockChange(l, turn == turnReleased, LockStatus{State: LockInactive})
+	p.lockChange(a, l, turn == turnReleased, LockStatus{State: LockInactive})
 }
 
-// lockChange makes the change of a lock's state.
-func (p *planner) lockChange(l *WorkloadLock, done bool, to LockStatus) {
+// lockChange makes the change of a lock's state, and of the release that the lock is at.
+func (p *planner) lockChange(a ActAs, l *WorkloadLock, done bool, to LockStatus) {
 	if done {
 		p.done = "the lock says " + string(to.State)
 		return
 	}
+	to.Release = p.s.releaseFor(a, p.i.Node)
+	p.fact("release", to.Release)
 	p.step.Commands = []string{lockCommand(l.Ref(), to)}
-	p.step.Undo = "set it back: " + lockCommand(l.Ref(), LockStatus{State: l.State(), Message: l.Message}) + "; what LCM did in between stays done"
+	p.step.Undo = "set it back: " + lockCommand(l.Ref(), LockStatus{State: l.State(), Message: l.Message, Release: l.Release}) + "; what LCM did in between stays done"
 	p.step.Change = SetLock{Lock: l.Ref(), Was: l.RawState, To: to}
 }
 

@@ -117,7 +117,7 @@ func (p *planner) actRearm(a ActAs, l *WorkloadLock, turn actTurn, who string) {
 				Answer: upText(svc) + ", " + serviceText(svc), Remedy: "put it back into scheduling first"})
 		}
 	}
-	p.lockChange(l, l.State() == LockActive, LockStatus{State: LockActive})
+	p.lockChange(a, l, l.State() == LockActive, LockStatus{State: LockActive})
 }
 
 // actFinish plans that the node counts as worked on no more.

@@ -25,7 +25,8 @@ type KubernetesWriter interface {
 	SetLock(ctx context.Context, ref Ref, was LockState, to LockStatus, dryRun bool) error
 	// SetInnerState sets the annotation inner_state of a lock, provided that it still is was; empty is not set.
 	SetInnerState(ctx context.Context, ref Ref, was, to string, dryRun bool) error
-	// CreateLock makes a workload lock. A name that is taken is ErrConflict.
+	// CreateLock makes a workload lock, and says in its status at which release it is armed, where it has one. A name that is
+	// taken is ErrConflict.
 	CreateLock(ctx context.Context, l NewLock, dryRun bool) error
 
 	// Request reads a maintenance request, as Lock reads a lock.

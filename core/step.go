@@ -50,6 +50,7 @@ const (
 	IntentActOutOfScheduling IntentKind = "act-disable"        // Controller, Node: nova-compute, with the maintenance's reason
 	IntentActVolumeOut       IntentKind = "act-disable-volume" // Controller, Node, Object: a cinder-volume, with the maintenance's reason
 	IntentActVolumeIn        IntentKind = "act-enable-volume"  // Controller, Node, Object
+	IntentActSay             IntentKind = "act-say"            // Controller, Node: the lock's text says which instances are waited for
 	IntentActRelease         IntentKind = "act-release"        // Controller, Node (empty: the cluster): the lock to inactive
 	IntentActIntoScheduling  IntentKind = "act-enable"         // Controller, Node
 	IntentActRearm           IntentKind = "act-rearm"          // Controller, Node (empty: the cluster): the lock to active

@@ -120,13 +120,19 @@ func (w *Writer) RemoveFinalizer(ctx context.Context, ref core.Ref, finalizer st
 }
 
 // CreateLock implements core.KubernetesWriter. The state is no part of what is made: without one a lock counts as active
-// (mosk-facts 1.1).
+// (mosk-facts 1.1). Nor is the release, which is in the status, a subresource: it comes second.
 func (w *Writer) CreateLock(ctx context.Context, l core.NewLock, dryRun bool) error {
 	spec := map[string]any{"controllerName": l.Controller}
 	if l.Node != "" {
-		spec["nodeName"] = l.Node
+		spec["nodeName"], spec["nodeDeletionRequestSupported"] = l.Node, true
 	}
-	return w.create(ctx, l.Ref(), spec, dryRun)
+	made, err := w.create(ctx, l.Ref(), spec, dryRun)
+	if err != nil || dryRun || l.Release == "" {
+		return err
+	}
+	ref := l.Ref()
+	ref.UID = string(made.GetUID())
+	return w.SetLock(ctx, ref, "", core.LockStatus{State: core.LockActive, Release: l.Release}, false)
 }
 
 // CreateRequest implements core.KubernetesWriter.
@@ -137,10 +143,11 @@ func (w *Writer) CreateRequest(ctx context.Context, r core.NewRequest, dryRun bo
 			spec[key] = value
 		}
 	}
-	return w.create(ctx, r.Ref(), spec, dryRun)
+	_, err := w.create(ctx, r.Ref(), spec, dryRun)
+	return err
 }
 
-func (w *Writer) create(ctx context.Context, ref core.Ref, spec map[string]any, dryRun bool) error {
+func (w *Writer) create(ctx context.Context, ref core.Ref, spec map[string]any, dryRun bool) (*unstructured.Unstructured, error) {
 	gvr, call := maintenanceKinds[ref.Kind], describeCall("create", ref, dryRun)
 	u := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": gvr.GroupVersion().String(),
@@ -150,11 +157,11 @@ func (w *Writer) create(ctx context.Context, ref core.Ref, spec map[string]any, 
 	}}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	_, err := w.client.resource(gvr, "").Create(ctx, u, metav1.CreateOptions{FieldManager: fieldManager, DryRun: dryRunOption(dryRun)})
+	made, err := w.client.resource(gvr, "").Create(ctx, u, metav1.CreateOptions{FieldManager: fieldManager, DryRun: dryRunOption(dryRun)})
 	if err != nil {
-		return Describe(err, call)
+		return nil, Describe(err, call)
 	}
-	return nil
+	return made, nil
 }
 
 // Delete implements core.KubernetesWriter.

@@ -161,6 +161,17 @@ func TestRequestsAndLocksAreMadeAndDeleted(t *testing.T) {
 		t.Fatalf("the lock is %+v, %v", made, err)
 	}
 	wantError(t, w.CreateLock(t.Context(), l, false), core.ErrConflict, "")
+
+	l = core.NewLock{Kind: core.KindNodeWorkloadLock, Name: "openstack-n1", Controller: "openstack", Node: "n1", Release: "21.0.0+25.2"}
+	wantError(t, w.CreateLock(t.Context(), l, true), "", "")
+	if _, err := w.Lock(t.Context(), l.Ref()); err == nil {
+		t.Error("a dry run made it")
+	}
+	wantError(t, w.CreateLock(t.Context(), l, false), "", "")
+	made, err = w.Lock(t.Context(), l.Ref())
+	if err != nil || made.Release != l.Release || made.RawState != core.LockActive || !made.NodeDeletionRequestSupported {
+		t.Errorf("the lock is %+v, %v", made, err)
+	}
 }
 
 // Who has not the rights of deploy/rbac-maintenance.yaml is told so.

@@ -1,0 +1,144 @@
+package core
+
+import (
+	"strings"
+	"testing"
+)
+
+// askedFor is a cloud whose cmp-1 is asked for and begun by a played OpenStack controller.
+func askedFor() *testCloud {
+	c := atRest()
+	c.requests["cmp-1"] = &MaintenanceRequest{Meta: Meta{Name: "cmp-1", UID: "nmr", Created: worldTime}, Kind: KindNodeMaintenanceRequest, Node: "cmp-1", Scope: ScopeOS}
+	c.locks["cmp-1"].InnerState = InnerActive
+	c.services["cmp-1"].Enabled, c.services["cmp-1"].DisabledReason = false, DisabledReasonMaintenance
+	c.instances["id-web-3"].Tags = []string{TagMaintenanceAction + string(ActionNotify)}
+	return c
+}
+
+// played is a bench on which the OpenStack controller is played, armed.
+func played(t *testing.T, c *testCloud) *bench {
+	t.Helper()
+	b := newBenchWith(t, t.TempDir(), c, playsOpenStack())
+	t.Cleanup(b.end)
+	b.arm()
+	return b
+}
+
+// stepsOf are the steps of a node, by title, in their order.
+func stepsOf(t *testing.T, s *Snapshot, node string) (titles []string, by map[string]Step) {
+	t.Helper()
+	p, ok := s.Procedure(ProcedureKey{Kind: ProcedureNode, Subject: node})
+	if !ok {
+		t.Fatalf("there is no procedure of %s", node)
+	}
+	by = map[string]Step{}
+	for _, st := range p.Steps {
+		titles, by[st.Title] = append(titles, st.Title), st
+	}
+	return titles, by
+}
+
+// At which release a played controller arms its lock: the one that Rockoon would be at, to handle what is asked for.
+func TestTheReleaseOfAPlayedLock(t *testing.T) {
+	for name, tt := range map[string]struct {
+		request, cluster, deployed, lock string
+		want                             string
+	}{
+		"the request's":                         {"21.1.0+26.1", "", "21.0.0+25.2", "21.0.0+25.2", "21.1.0+26.1"},
+		"the cluster's request's":               {"", "21.1.0+26.1", "21.0.0+25.2", "21.0.0+25.2", "21.1.0+26.1"},
+		"with what a request leaves away":       {"21.1.0", "", "21.1.0+26.1.3", "", "21.1.0+26.1.3"},
+		"without a request, OpenStack's":        {"", "", "21.0.0+25.2", "20.0.0+25.1", "21.0.0+25.2"},
+		"without OpenStack's, the cluster lock": {"", "", "", "20.0.0+25.1", "20.0.0+25.1"},
+		"nobody says one":                       {"", "", "", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := askedFor()
+			c.requests["cmp-1"].Release, c.osdpl.Release, c.clusterLock.Release = tt.request, tt.deployed, tt.lock
+			if tt.cluster != "" {
+				c.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr"}, Kind: KindClusterMaintenanceRequest, Release: tt.cluster}
+			}
+			clear(c.instances)
+			s := played(t, c).engine.Snapshot()
+			set, _ := Plan(s, Intent{Kind: IntentActRelease, Controller: ControllerOpenStack, Node: "cmp-1"}).Change.(SetLock)
+			if set.To.Release != tt.want {
+				t.Errorf("released at %q, want %q", set.To.Release, tt.want)
+			}
+		})
+	}
+}
+
+// A lock that is made and one that is taken back bear the release.
+func TestAPlayedLockIsArmedAtItsRelease(t *testing.T) {
+	for name, tt := range map[string]struct {
+		kind  IntentKind
+		cloud func(*testCloud)
+	}{
+		"made": {IntentActCreateLock, func(c *testCloud) { delete(c.locks, "cmp-1") }},
+		"taken back": {IntentActRearm, func(c *testCloud) {
+			c.requests["cmp-1"].Deleting, c.locks["cmp-1"].RawState, c.services["cmp-1"].Enabled = worldTime, LockInactive, true
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := askedFor()
+			c.requests["cmp-1"].Release = "21.1.0+26.1"
+			tt.cloud(c)
+			b := played(t, c)
+			id, err := b.confirm(Intent{Kind: tt.kind, Controller: ControllerOpenStack, Node: "cmp-1"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if op := b.awaitEnd(id); op.State != OperationDone {
+				t.Fatalf("it ended as %s: %s", op.State, op.Text)
+			}
+			if l := c.locks["cmp-1"]; l.Release != "21.1.0+26.1" || l.State() != LockActive || tt.kind == IntentActCreateLock && !l.NodeDeletionRequestSupported {
+				t.Errorf("the lock is %+v", l)
+			}
+		})
+	}
+}
+
+// The lock says in Rockoon's words what is waited for, until it is released.
+func TestThePlayedLockSaysWhatIsWaitedFor(t *testing.T) {
+	c := askedFor()
+	b := played(t, c)
+	say := Intent{Kind: IntentActSay, Controller: ControllerOpenStack, Node: "cmp-1"}
+	id, err := b.confirm(say)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if op := b.awaitEnd(id); op.State != OperationDone {
+		t.Fatalf("it ended as %s: %s", op.State, op.Text)
+	}
+	b.sync()
+	m := ReadLockMessage(c.locks["cmp-1"].Message)
+	if m.ID != "J" || strings.Join(m.Unset, " ") != "id-web-1 id-web-2" || strings.Join(m.Notify, " ") != "id-web-3" {
+		t.Fatalf("the lock says %q: %+v", c.locks["cmp-1"].Message, m)
+	}
+	if l := c.locks["cmp-1"]; l.State() != LockActive {
+		t.Errorf("the lock is %s", l.State())
+	}
+	if st := Plan(b.engine.Snapshot(), say); st.State != StepDone {
+		t.Errorf("said, it is %s", st.State)
+	}
+	c.mu.Lock()
+	delete(c.instances, "id-web-1")
+	c.mu.Unlock()
+	b.sync()
+	if st := Plan(b.engine.Snapshot(), say); !st.Doable() {
+		t.Errorf("with one instance gone, it is %s: %s", st.State, st.Blocker())
+	}
+	c.mu.Lock()
+	clear(c.instances)
+	c.mu.Unlock()
+	b.sync()
+	if st := Plan(b.engine.Snapshot(), say); st.Doable() {
+		t.Error("with no instance left, there is still something to say")
+	}
+	if id, err = b.confirm(Intent{Kind: IntentActRelease, Controller: ControllerOpenStack, Node: "cmp-1"}); err != nil {
+		t.Fatal(err)
+	}
+	b.awaitEnd(id)
+	if got := c.locks["cmp-1"].Message; got != "" {
+		t.Errorf("released, the lock says %q", got)
+	}
+}

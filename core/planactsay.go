@@ -1,0 +1,89 @@
+package core
+
+import (
+	"slices"
+	"strings"
+)
+
+// actSay plans that the lock says which instances are waited for, in Rockoon's own words (mosk-facts 4.1, text J): LCM's
+// consoles and other operators read them there. They go when the lock is released or taken back.
+func (p *planner) actSay(a ActAs, l *WorkloadLock, turn actTurn) {
+	s, node := p.s, p.i.Node
+	p.step.Risk = RiskLow
+	p.turnGuard(turn, turnPrepare)
+	p.guard(Guard{ID: "begun", Text: "the work on the node was begun", Holds: l.InnerState == InnerActive, Answer: innerText(l.InnerState), Remedy: "begin it first"})
+	text, known := s.saysLeft(a, node)
+	g := Guard{ID: "left", Text: "instances hold the node", Holds: text != "", Answer: "none does"}
+	switch {
+	case !known:
+		g.Answer = "not known: " + s.whyUnknown(SourceInstances)
+	case text != "":
+		g.Answer = count(len(s.inTheWay(node)), "instance")
+	}
+	p.guard(g)
+	p.fact("text", text)
+	p.step.Why = "LCM's consoles and other operators read on the lock what the node waits for, in the OpenStack controller's own words."
+	p.step.Then = "Nothing is done by it: the lock stays as it is. The text goes when the lock is released."
+	switch {
+	case text == "":
+		return
+	case sameLeft(ReadLockMessage(l.Message), ReadLockMessage(text)):
+		p.done = "the lock says so"
+		return
+	}
+	to := LockStatus{State: l.State(), Message: text}
+	p.step.Commands = []string{lockCommand(l.Ref(), to)}
+	p.step.Undo = "take it away: " + lockCommand(l.Ref(), LockStatus{State: l.State()})
+	p.step.Change = SetLock{Lock: l.Ref(), Was: l.RawState, To: to}
+}
+
+// saysLeft is text J for what is left on the node, by ID; empty when nothing is. It bears no time, as Rockoon's has: what is
+// written is what was confirmed.
+func (s *Snapshot) saysLeft(a ActAs, node string) (text string, known bool) {
+	if !s.known(SourceInstances) {
+		return "", false
+	}
+	if !s.movesInstances(a, node) {
+		return "", true
+	}
+	var notify, unset []string
+	for _, v := range s.InstanceViews(node) {
+		switch {
+		case !v.Blocks:
+		case v.Action == ActionNotify:
+			notify = append(notify, v.Instance.ID)
+		default:
+			unset = append(unset, v.Instance.ID)
+		}
+	}
+	if len(notify)+len(unset) == 0 {
+		return "", true
+	}
+	text = "Some servers are still present on the host."
+	if len(notify) > 0 {
+		text += " Notify owners of the following server: " + pythonReprs(notify)
+	}
+	if len(unset) > 0 {
+		text += " Servers with unset maintenance action: " + pythonReprs(unset)
+	}
+	return text, true
+}
+
+// pythonReprs is a list of IDs as Python writes it.
+func pythonReprs(ids []string) string {
+	ids = slices.Clone(ids)
+	slices.Sort(ids)
+	return "['" + strings.Join(ids, "', '") + "']"
+}
+
+// sameLeft tells whether two texts name the same instances.
+func sameLeft(a, b LockMessage) bool {
+	return a.ID == b.ID && sameIDs(a.Notify, b.Notify) && sameIDs(a.Unset, b.Unset)
+}
+
+func sameIDs(a, b []string) bool {
+	a, b = slices.Clone(a), slices.Clone(b)
+	slices.Sort(a)
+	slices.Sort(b)
+	return slices.Equal(a, b)
+}
