@@ -37,6 +37,9 @@ func (b *nodeSteps) actAs(a ActAs) {
 		b.add(plan(IntentActRelease))
 	case turnReturn:
 		b.actVolumes(a, IntentActVolumeIn)
+		if a.Controller == ControllerOpenStack {
+			b.actRestarts()
+		}
 		if compute {
 			b.add(plan(IntentActIntoScheduling))
 		}

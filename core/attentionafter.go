@@ -3,7 +3,7 @@ package core
 import "time"
 
 // restartsLong is for how long pods of the OpenStack controller's own DaemonSets may be old before that needs a look: it
-// restarts them itself, one after the other (mosk-facts 4.1).
+// restarts them itself, one after the other (mosk-facts 4.1), unless it is played.
 const restartsLong = 30 * time.Minute
 
 // afterUpdate is one entry for all that an update left over. Old pods count also where the end of the update was not seen.
@@ -13,10 +13,11 @@ func (f *attentionFacts) afterUpdate() {
 	}
 	a := Attention{ID: "after-update", Severity: SeverityNotice, Subject: Ref{Kind: KindCluster, Name: f.s.Cluster}, Label: "after the update", Resolve: afterProcedureKey()}
 	left, over := f.s.AfterUpdateLeft()
+	_, played := f.s.actAs(ControllerOpenStack)
 	var old []string
 	for _, p := range f.s.AfterUpdate() {
 		v, ok := f.s.DaemonView(p.Pods)
-		if !ok || len(v.Old) == 0 || v.Set.Namespace == namespaceOpenStack && !v.Made.IsZero() && !f.long(v.Made, restartsLong) {
+		if !ok || len(v.Old) == 0 || v.Set.Namespace == namespaceOpenStack && !played && !v.Made.IsZero() && !f.long(v.Made, restartsLong) {
 			continue // the OpenStack controller restarts its own, and is given the time
 		}
 		old = append(old, v.Short()+" ("+itoa(len(v.Old))+" of "+itoa(len(v.Pods))+")")

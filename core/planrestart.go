@@ -31,14 +31,26 @@ func (p *planner) restartPod() {
 	}
 	p.step.Why = join("The pod was made from an older revision; under OnDelete it stays until somebody deletes it.", drop, s.instancesThere(node, wide), s.restartsItself(v))
 	p.step.Then = "The DaemonSet makes a new pod on the node at once. The step is done when that one is ready" + s.agentsToo(v, node) + "."
+	if s.returnsOurs(node) && v.Set.isRestartedOnReturn() {
+		p.step.Why = join(p.step.Why, "The OpenStack controller does it before the node goes back into scheduling, unless its automated_openvswitch_restart is off.")
+	}
 	p.guardOnDelete(v)
 	answer := textOf(v.Unknown, "its revision is not known")
 	if known {
 		answer = "it runs " + revisionText(pod.Hash, pod.Template) + "; the DaemonSet is at " + revisionText(v.Revision, v.Set.Template)
 	}
 	p.guard(Guard{ID: "old", Text: "the pod is of an older revision", Holds: old, Answer: answer, Remedy: "look again when that is known"})
-	p.guardOthersReady(v, pod)
-	p.guardAtRest(node)
+	returns := s.returnsOurs(node) && v.Set.isRestartedOnReturn()
+	if returns {
+		// Nothing is scheduled to the node yet, and other nodes may be away in their own maintenance: neither holds Rockoon up.
+		p.guard(Guard{ID: "stays", Text: "the pod is not being deleted", Holds: pod.Deleting.IsZero(), Answer: stayText(pod), Remedy: "wait for the new one"})
+		p.guardNodeReady(node)
+		p.guard(s.guardNobodyElse(ActAs{Controller: ControllerOpenStack}))
+		p.requestFact(s.NodeRequest(node))
+	} else {
+		p.guardOthersReady(v, pod)
+		p.guardAtRest(node)
+	}
 	p.podFacts(v, pod)
 	if known && !old && pod.Deleting.IsZero() {
 		p.done = "runs " + revisionText(pod.Hash, pod.Template)
@@ -48,7 +60,7 @@ func (p *planner) restartPod() {
 		}
 		return
 	}
-	p.step.Change = RestartPod{Pod: pod.Ref(), Node: node, Set: v.Set.Ref(), Selector: v.Set.Selector, Revision: v.Revision, OneAtATime: true}
+	p.step.Change = RestartPod{Pod: pod.Ref(), Node: node, Set: v.Set.Ref(), Selector: v.Set.Selector, Revision: v.Revision, OneAtATime: !returns}
 	p.step.Commands = []string{deletePodCommand(pod)}
 	p.step.Status = "runs " + revisionText(pod.Hash, pod.Template)
 }
@@ -138,6 +150,9 @@ func (p *planner) restartAgents() {
 	}
 	p.step.Type = typable(n.Label(), n.UID)
 	p.step.Then = "Each is done when its new pod is ready and Neutron hears from the agent; the OpenStack controller looks again within 60 s."
+	if s.playsOn(ControllerOpenStack, name) {
+		p.step.Then = "Each is done when its new pod is ready and Neutron hears from the agent; the node can be taken back when all are heard from."
+	}
 	p.guardNodeReady(name)
 	var names, drops []string
 	var items []BatchItem
@@ -196,6 +211,9 @@ func (p *planner) daemon(v DaemonView, ok bool, node string) bool {
 	}
 	if sets != "" {
 		sources = append(sources, sets, revisions, pods)
+	}
+	if ok && p.s.returnsOurs(node) && v.Set.isRestartedOnReturn() {
+		sources = append(sources, SourceNodeLocks) // whose turn it is
 	}
 	switch {
 	case p.i.Kind != IntentRestartAgent:
@@ -348,10 +366,11 @@ func (s *Snapshot) instancesThere(node string, wide bool) string {
 }
 
 // restartsItself warns that the OpenStack controller replaces the pods of its own DaemonSets itself: while an update runs
-// at the end of each node's maintenance, else one after the other (mosk-facts 4.1).
+// at the end of each node's maintenance, else one after the other (mosk-facts 4.1). One that is played does not.
 func (s *Snapshot) restartsItself(v DaemonView) string {
+	_, played := s.actAs(ControllerOpenStack)
 	switch {
-	case v.Set.Namespace != namespaceOpenStack:
+	case v.Set.Namespace != namespaceOpenStack || played:
 		return ""
 	case s.ClusterRequest() != nil:
 		return "An update runs: the OpenStack controller restarts it itself at the end of the node's maintenance, unless its automated_openvswitch_restart is off."

@@ -1,0 +1,115 @@
+package core
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// aReturn is a cloud whose cmp-1 comes back while cmp-2 is away in its own maintenance; the pods of three DaemonSets on both
+// are old, with agents that Neutron hears from and a nova-compute that is up.
+func aReturn() *testCloud {
+	c := askedFor()
+	c.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr", Created: worldTime}, Kind: KindClusterMaintenanceRequest}
+	c.requests["cmp-1"].Deleting, c.locks["cmp-1"].RawState = worldTime, LockInactive
+	c.requests["cmp-2"] = &MaintenanceRequest{Meta: Meta{Name: "cmp-2", UID: "nmr-2", Created: worldTime}, Kind: KindNodeMaintenanceRequest, Node: "cmp-2", Scope: ScopeOS}
+	c.locks["cmp-2"].InnerState, c.locks["cmp-2"].RawState = InnerActive, LockInactive
+	sc := newScene()
+	for _, set := range []struct{ name, component, application string }{
+		{"neutron-l3-agent-default", "l3-agent", "neutron"}, {"openvswitch-openvswitch-vswitchd-default", "openvswitch-vswitchd", "openvswitch"},
+		{"nova-compute-default", "compute", "nova"}, {"neutron-ovs-agent-default", "neutron-ovs-agent", "neutron"},
+	} {
+		d := sc.daemonSet("openstack/"+set.name, set.component, set.application != "nova" && set.component != "neutron-ovs-agent", "cmp-1", "cmp-2")
+		d.Application = set.application
+		if d.OnDelete {
+			sc.old("openstack/"+set.name, "cmp-1", "cmp-2")
+		}
+		sc.pod("openstack/"+set.name, "cmp-2").Ready = false // its host is away
+	}
+	c.daemons = testDaemons{hash: "new", broken: map[string]bool{}}
+	for _, d := range sc.DaemonSets {
+		c.daemons.sets = append(c.daemons.sets, d)
+		c.daemons.revisions = append(c.daemons.revisions, sc.DaemonRevisions[d.UID]...)
+		c.daemons.pods = append(c.daemons.pods, sc.DaemonPods[d.UID]...)
+	}
+	for _, binary := range []string{"neutron-l3-agent", "neutron-openvswitch-agent"} {
+		c.daemons.agents = append(c.daemons.agents, &NetworkAgent{ID: binary, Host: "cmp-1", Type: binary, Binary: binary, AdminUp: true, Alive: true})
+	}
+	return c
+}
+
+// On the way back Rockoon restarts what is old, and waits for agents and nova-compute; played, each of these is a step, before
+// the scheduler has the host again.
+func TestWhatAPlayedNodeRestartsOnItsReturn(t *testing.T) {
+	l3, switches, into := "restart neutron-l3-agent-default on cmp-1", "restart openvswitch-openvswitch-vswitchd-default on cmp-1", "put nova-compute back into scheduling on cmp-1"
+	for name, tt := range map[string]struct {
+		cloud func(c *testCloud)
+		want  []string // beginnings of titles that can be confirmed, in their order
+		not   []string
+	}{
+		"old pods, and they alone":    {func(*testCloud) {}, []string{l3, switches, into}, []string{"restart neutron-ovs-agent", "restart nova-compute", "restart the network agents"}},
+		"its request is gone already": {func(c *testCloud) { delete(c.requests, "cmp-1") }, []string{l3, switches, into}, nil},
+		"an agent is silent":          {func(c *testCloud) { c.daemons.agents[1].Alive = false }, []string{l3, switches, "restart the network agents of cmp-1"}, nil},
+		"nova-compute is down":        {func(c *testCloud) { c.services["cmp-1"].Up = false }, []string{l3, switches, "restart nova-compute-default on cmp-1"}, nil},
+		"it is asked for still": {func(c *testCloud) {
+			c.requests["cmp-1"].Deleting, c.locks["cmp-1"].RawState = time.Time{}, LockActive
+			clear(c.instances)
+		}, nil, []string{l3, switches}},
+		"with Tungsten Fabric": {func(c *testCloud) {
+			c.daemons.sets = append(c.daemons.sets, &DaemonSet{Meta: Meta{Namespace: namespaceFabric, Name: "tf-vrouter-agent", UID: "ds-tf"}, OnDelete: true})
+		}, []string{into}, []string{l3, switches}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := aReturn()
+			tt.cloud(c)
+			s := played(t, c).engine.Snapshot()
+			p, _ := s.Procedure(ProcedureKey{Kind: ProcedureNode, Subject: "cmp-1"})
+			var ready []string
+			for _, st := range p.Steps {
+				if st.State == StepReady {
+					ready = append(ready, st.Title)
+				}
+			}
+			last := -1
+			for _, want := range tt.want {
+				i := slices.IndexFunc(ready, func(title string) bool { return strings.HasPrefix(title, want) })
+				if i <= last {
+					t.Fatalf("ready are %q; want %q", ready, tt.want)
+				}
+				last = i
+			}
+			for _, not := range tt.not {
+				if slices.ContainsFunc(ready, func(title string) bool { return strings.HasPrefix(title, not) }) {
+					t.Errorf("ready are %q, %q among them", ready, not)
+				}
+			}
+		})
+	}
+}
+
+// The restart is done although the same pod of a node in maintenance is not ready; and nobody is said to do it instead.
+func TestAnOldPodIsRestartedOnAPlayedReturn(t *testing.T) {
+	c := aReturn()
+	b := played(t, c)
+	i := Intent{Kind: IntentRestartPod, Workload: "openstack/neutron-l3-agent-default", Node: "cmp-1"}
+	if st := Plan(b.engine.Snapshot(), i); strings.Contains(st.Why, "itself") || !strings.Contains(st.Why, "back into scheduling") {
+		t.Errorf("it says %q", st.Why)
+	}
+	id, err := b.confirm(i)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if op := b.live(id); op.State != OperationDone {
+		t.Errorf("it ended as %s: %s", op.State, op.Text)
+	}
+	if st := Plan(b.engine.Snapshot(), Intent{Kind: IntentRestartPod, Workload: i.Workload, Node: "cmp-2"}); st.Doable() {
+		t.Error("the pod of a node that is asked for can be restarted")
+	}
+	assist := newBenchWith(t, t.TempDir(), aReturn(), DefaultSettings())
+	defer assist.end()
+	assist.arm()
+	if st := Plan(assist.engine.Snapshot(), i); st.Doable() {
+		t.Error("it can be restarted on the return of a node of a controller that is not played")
+	}
+}
