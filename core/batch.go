@@ -5,10 +5,11 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+	"time"
 )
 
 // runBatch does the items of a batch in order, at most AtOnce at a time, each planned again from the newest Snapshot right
-// before it. It pauses by itself at the first failure (unless the grant says to go on past failures), when the gate closes,
+// before it. It pauses by itself at the first item that failed in all its tries (unless the grant says to go on past failures), when the gate closes,
 // when a source that it rests on goes stale, and when anything that is still to be done has changed since the grant; it goes
 // on only when the operator says so.
 func (e *Engine) runBatch(op *operation, b Batch) {
@@ -201,24 +202,70 @@ func (op *operation) takeSkip() bool {
 	return true
 }
 
-// runItem plans one item again and does it. An item that has nothing left to do is skipped, one that is not as the grant
-// was given for is a failure.
+// runItem does one item, and tries again what failed only when it was under way, as often as the item says.
 func (e *Engine) runItem(op *operation, i int, item BatchItem) (OperationState, string) {
+	tries := max(item.Tries, 1)
+	for try := 1; ; try++ {
+		o := e.tryItem(op, i, item, try, tries)
+		switch {
+		case o.state == OperationDone && try > 1:
+			return o.state, o.text + inBrackets(tryText(try, tries))
+		case !o.again || try == tries:
+			if try > 1 && o.state == OperationFailed {
+				o.text = tryText(try, tries) + ": " + o.text
+			}
+			return o.state, o.text
+		}
+		op.setItem(i, OperationVerifying, tryText(try+1, tries)+" comes: "+o.text, e.cfg.Clock())
+		e.changed()
+		e.awaitItem(op, item)
+		if !op.goesOn() || op.isStopped() || e.ctx.Err() != nil {
+			return o.state, tryText(try, tries) + ": " + o.text + "; not tried again: the batch is held"
+		}
+	}
+}
+
+func tryText(try, tries int) string { return fmt.Sprintf("try %d of %d", try, tries) }
+
+// awaitItem waits, for as long as a result may take to be seen, until what is known shows the item as it was before its last
+// try: that was watched on the server itself, and what is known comes later.
+func (e *Engine) awaitItem(op *operation, item BatchItem) {
+	for quiet := e.cfg.Wall(); e.cfg.Wall().Sub(quiet) < e.cfg.Settle && e.ctx.Err() == nil && op.goesOn() && !op.isStopped(); {
+		s := e.Snapshot().without(op.state.ID)
+		gone, _ := nothingLeft(s, item)
+		if step := Plan(s, item.Intent); gone || changedSince(s, item, step) == "" && step.Blocker() == "" {
+			return
+		}
+		select {
+		case <-e.ctx.Done():
+		case <-time.After(e.cfg.PollEvery):
+		}
+	}
+}
+
+// tryItem plans one item again and does it. An item that has nothing left to do is skipped, one that is not as the grant was
+// given for is a failure.
+func (e *Engine) tryItem(op *operation, i int, item BatchItem, try, tries int) outcome {
 	s := e.Snapshot().without(op.state.ID)
 	step := Plan(s, item.Intent)
 	if gone, why := nothingLeft(s, item); gone {
-		return OperationSkipped, why
+		return outcome{state: OperationSkipped, text: why}
 	}
 	if step.Change == nil {
-		return OperationFailed, "it cannot be done any more: " + step.Blocker()
+		return outcome{state: OperationFailed, text: "it cannot be done any more: " + step.Blocker()}
 	}
 	if changed := changedSince(s, item, step); changed != "" {
-		return OperationFailed, "it has changed since the batch was confirmed: " + changed
+		return outcome{state: OperationFailed, text: "it has changed since the batch was confirmed: " + changed}
 	}
 	if b := step.Blocker(); b != "" {
-		return OperationFailed, b
+		return outcome{state: OperationFailed, text: b}
 	}
-	op.setItem(i, OperationRunning, "", e.cfg.Clock())
+	text := ""
+	if try > 1 {
+		text = tryText(try, tries)
+		step.Title += inBrackets(text)
+	}
+	op.setItem(i, OperationRunning, text, e.cfg.Clock())
 	e.changed()
 	return e.perform(op, i, step, step.Change)
 }

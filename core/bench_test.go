@@ -44,6 +44,7 @@ type testCloud struct {
 	lose      map[string]bool      // by action: it is done, and its answer is lost
 	migrating bool                 // live migrations stay under way until finish
 	failMoves bool                 // live migrations are taken and then fail
+	failFirst int                  // so many of the next do
 	onWrite   func(action string)
 	onLock    func(l *WorkloadLock, to LockState) // called when a lock is set, with the cloud locked
 	daemons   testDaemons
@@ -290,7 +291,8 @@ func (c *testCloud) finish(id string) {
 	}
 	m := ms[len(ms)-1]
 	in.Status, in.TaskState = "ACTIVE", ""
-	if c.failMoves {
+	if c.failMoves || c.failFirst > 0 {
+		c.failFirst--
 		m.Status, m.Failure = "error", failText
 		return
 	}

@@ -94,6 +94,7 @@ type BatchItem struct {
 	Label  string
 	Change Change
 	Basis  []Fact // what the item rests on; when it is no longer so, the item is not done
+	Tries  int    // how often it is tried when the migration that it begins fails; 0 means once
 }
 
 func (SetNodeAnnotation) isChange()  {}

@@ -57,8 +57,8 @@ func (e *Engine) begin(g Grant) (string, error) {
 		if isBatch {
 			e.runBatch(op, batch)
 		} else {
-			state, text := e.perform(op, -1, step, step.Change)
-			op.set(state, text, e.cfg.Clock())
+			o := e.perform(op, -1, step, step.Change)
+			op.set(o.state, o.text, e.cfg.Clock())
 		}
 		e.ended(op, step)
 		e.changed()

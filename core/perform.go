@@ -12,7 +12,7 @@ import (
 const callTimeout = 30 * time.Second
 
 // perform does one change and watches until the cluster shows its result. Item is the batch item's index, or -1.
-func (e *Engine) perform(op *operation, item int, step Step, c Change) (OperationState, string) {
+func (e *Engine) perform(op *operation, item int, step Step, c Change) outcome {
 	report := func(state OperationState, text string) {
 		if item >= 0 {
 			op.setItem(item, state, text, e.cfg.Clock())
@@ -28,7 +28,8 @@ func (e *Engine) perform(op *operation, item int, step Step, c Change) (Operatio
 	base := Record{Operation: id, Step: step.ID, Intent: &step.Intent, Object: ptr(step.Target), Node: step.Node, Title: step.Title}
 	override := e.overrideOf(step, c)
 	var tags *TagChange
-	end := func(state OperationState, text string, change *AnnotationChange) (OperationState, string) {
+	end := func(o outcome, change *AnnotationChange) outcome {
+		state, text := o.state, o.text
 		r := base
 		r.Kind, r.State = RecordVerified, string(state)
 		r.Override = override.remembered(state)
@@ -69,7 +70,7 @@ func (e *Engine) perform(op *operation, item int, step Step, c Change) (Operatio
 				e.history.Stopped = stopped
 			})
 		}
-		return state, text
+		return o
 	}
 
 	ctx, cancel := context.WithTimeout(e.ctx, callTimeout)
@@ -86,14 +87,14 @@ func (e *Engine) perform(op *operation, item int, step Step, c Change) (Operatio
 		r := base
 		r.Kind, r.Error = RecordRefused, err.Error()
 		e.record(r, true)
-		return OperationFailed, errorText(err)
+		return outcome{state: OperationFailed, text: errorText(err)}
 	}
 
 	before := base
 	before.Kind, before.Commands = RecordBefore, step.Commands
 	before.From, before.To = w.values()
 	if err := e.journal(before, true); err != nil {
-		return OperationFailed, "not done: " + err.Error()
+		return outcome{state: OperationFailed, text: "not done: " + err.Error()}
 	}
 	began := e.cfg.Clock()
 	err = w.write(ctx)
@@ -110,7 +111,7 @@ func (e *Engine) perform(op *operation, item int, step Step, c Change) (Operatio
 		e.cfg.OnWrite()
 	}
 	if err != nil && !uncertain(err) {
-		return end(OperationFailed, errorText(err), nil)
+		return end(outcome{state: OperationFailed, text: errorText(err)}, nil)
 	}
 	lost := err
 	if lost != nil {
@@ -118,7 +119,7 @@ func (e *Engine) perform(op *operation, item int, step Step, c Change) (Operatio
 	} else {
 		report(OperationVerifying, "accepted")
 	}
-	state, text := e.verify(w, began, lost, func(text string) { report(OperationVerifying, text) })
+	ended := e.verify(w, began, lost, func(text string) { report(OperationVerifying, text) })
 	var change *AnnotationChange
 	switch a := c.(type) {
 	case SetNodeAnnotation:
@@ -129,11 +130,11 @@ func (e *Engine) perform(op *operation, item int, step Step, c Change) (Operatio
 	if e.cfg.OnWrite != nil {
 		e.cfg.OnWrite()
 	}
-	return end(state, text, change)
+	return end(ended, change)
 }
 
 // verify looks until the cluster shows how it ended, or it is clear that nothing will come.
-func (e *Engine) verify(w writer, began time.Time, lost error, report func(string)) (OperationState, string) {
+func (e *Engine) verify(w writer, began time.Time, lost error, report func(string)) outcome {
 	var (
 		last  string
 		quiet = e.cfg.Wall() // since when nothing has happened
@@ -143,29 +144,29 @@ func (e *Engine) verify(w writer, began time.Time, lost error, report func(strin
 		o := w.outcome(ctx, began)
 		cancel()
 		if e.ctx.Err() != nil {
-			return OperationUnknown, "Lockstep left before the result was seen"
+			return outcome{state: OperationUnknown, text: "Lockstep left before the result was seen"}
 		}
 		switch {
 		case o.err != nil && isGone(o.err):
 			o.text = "it cannot be found any more: " + errorText(o.err)
 			if e.cfg.Wall().Sub(quiet) > e.cfg.Settle {
-				return OperationUnknown, "the result was not seen: " + errorText(o.err)
+				return outcome{state: OperationUnknown, text: "the result was not seen: " + errorText(o.err)}
 			}
 		case o.err != nil:
 			o.text = "cannot see the result: " + errorText(o.err)
 			quiet = e.cfg.Wall() // an outage is not a sign that nothing happens
 		case o.state.Ended():
-			return o.state, o.text
+			return outcome{state: o.state, text: o.text, again: o.again}
 		case o.moving:
 			quiet = e.cfg.Wall()
 		case e.cfg.Wall().Sub(quiet) > e.cfg.Settle:
 			if lost != nil {
-				return OperationFailed, "it was not done: " + errorText(lost)
+				return outcome{state: OperationFailed, text: "it was not done: " + errorText(lost)}
 			}
 			if o.text == "" {
 				o.text = "accepted, but nothing came of it"
 			}
-			return OperationFailed, o.text
+			return outcome{state: OperationFailed, text: o.text}
 		}
 		if o.text != "" && o.text != last {
 			last = o.text
@@ -173,7 +174,7 @@ func (e *Engine) verify(w writer, began time.Time, lost error, report func(strin
 		}
 		select {
 		case <-e.ctx.Done():
-			return OperationUnknown, "Lockstep left before the result was seen"
+			return outcome{state: OperationUnknown, text: "Lockstep left before the result was seen"}
 		case <-time.After(e.cfg.PollEvery):
 		}
 	}

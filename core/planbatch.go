@@ -63,7 +63,11 @@ func (p *planner) liveMigrateAll() {
 	movable, others := s.movable(name)
 	p.step.Title = "live-migrate " + count(len(movable), "instance") + " from " + n.Label()
 	p.step.Type = typable(n.Label(), n.UID)
+	tries := max(s.maintenanceOf(name).attempts, 1)
 	p.step.Why = fmt.Sprintf("Everything that holds the node and can be moved without stopping moves, %d at a time.", atOnce)
+	if tries > 1 {
+		p.step.Why = join(p.step.Why, fmt.Sprintf("One whose migration fails is tried again at once, up to the node's %d attempts.", tries))
+	}
 	if len(others) > 0 {
 		names := make([]string, len(others))
 		for i, v := range others {
@@ -88,6 +92,7 @@ func (p *planner) liveMigrateAll() {
 	p.guard(Guard{ID: "target", Text: "another compute service of its zone is up and enabled", Holds: targets > 0, Answer: fmt.Sprintf("%d are", targets),
 		Remedy: "enable one, or wait for a node that returns"})
 	p.fact("at once", itoa(atOnce))
+	p.fact("attempts", itoa(tries))
 	p.hostFacts(name)
 	var (
 		items []BatchItem
@@ -100,7 +105,7 @@ func (p *planner) liveMigrateAll() {
 			continue
 		}
 		steps = append(steps, one)
-		items = append(items, BatchItem{Intent: i, Label: instanceLabel(v.Instance), Change: one.Change, Basis: one.Basis})
+		items = append(items, BatchItem{Intent: i, Label: instanceLabel(v.Instance), Change: one.Change, Basis: one.Basis, Tries: tries})
 		p.step.Commands = append(p.step.Commands, one.Commands...)
 	}
 	p.guardEach(steps)

@@ -24,6 +24,7 @@ type outcome struct {
 	state  OperationState // an end, or OperationVerifying
 	text   string
 	moving bool  // something happens: keep looking, however long it takes
+	again  bool  // of a failure: it was taken and did not work out, and another try may; never of a refusal or a lost answer
 	err    error // the server could not be asked
 }
 
@@ -336,7 +337,7 @@ func (w *instanceWriter) migrated(ctx context.Context, in *Instance) outcome {
 	case in.TaskState == "" && m != nil && m.Status == "cancelled":
 		return outcome{state: OperationFailed, text: "the migration was aborted; it is still on " + w.label(in.Host)}
 	case in.TaskState == "" && m != nil && m.Failed():
-		return outcome{state: OperationFailed, text: "the migration failed" + because(m.Failure) + "; it is still on " + w.label(in.Host)}
+		return outcome{state: OperationFailed, again: live, text: "the migration failed" + because(m.Failure) + "; it is still on " + w.label(in.Host)}
 	case m != nil && m.Running():
 		w.begun = true
 		return outcome{state: OperationVerifying, moving: true, text: w.progress(m)}
