@@ -213,7 +213,7 @@ func (p *planner) daemon(v DaemonView, ok bool, node string) bool {
 		sources = append(sources, sets, revisions, pods)
 	}
 	if ok && p.s.returnsOurs(node) && v.Set.isRestartedOnReturn() {
-		sources = append(sources, SourceNodeLocks) // whose turn it is
+		sources = append(sources, SourceNodeLocks, SourceOpenStackController) // whose turn it is, and who else is there
 	}
 	switch {
 	case p.i.Kind != IntentRestartAgent:
