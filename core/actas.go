@@ -55,19 +55,23 @@ const (
 	turnPrepare                 // it is asked for, and holds it
 	turnReleased                // it is asked for, and has released it: LCM's turn
 	turnReturn                  // it is asked for no more, and has not taken it back
+	turnRemove                  // its removal is asked for, and it holds it
+	turnGone                    // the node has left the cluster, and its lock is left
 )
 
 // turnOf is whose turn it is. A request that is being removed is as good as gone: with a controller of its own it would wait
-// in its removal until that was through (mosk-facts 4.1, "NMR delete").
-func turnOf(l *WorkloadLock, r *MaintenanceRequest) actTurn {
+// in its removal until that was through (mosk-facts 4.1, "NMR delete"). A removal of the node is asked for by d.
+func turnOf(l *WorkloadLock, r *MaintenanceRequest, d *NodeNotice) actTurn {
 	asked := r != nil && r.Deleting.IsZero()
 	switch {
 	case l == nil:
 		return turnCreate
-	case asked && l.State() == LockInactive:
+	case (asked || d != nil) && l.State() == LockInactive:
 		return turnReleased
 	case asked:
 		return turnPrepare
+	case d != nil:
+		return turnRemove
 	case l.State() != LockActive || l.InnerState == InnerActive:
 		return turnReturn
 	}
@@ -80,18 +84,20 @@ func (s *Snapshot) actTurn(a ActAs, node string) actTurn {
 		if !s.known(SourceClusterLocks) || !s.known(SourceClusterRequests) {
 			return turnNone
 		}
-		return turnOf(s.clusterLock(a.Controller), s.ClusterRequest())
+		return turnOf(s.clusterLock(a.Controller), s.ClusterRequest(), nil)
 	}
 	if !s.known(SourceNodeLocks) || !s.known(SourceNodeRequests) {
 		return turnNone
 	}
 	l := s.NodeLock(node, a.Controller)
-	if n := s.Nodes[node]; !a.holds(n) {
-		if l == nil || n == nil {
-			return turnNone
-		}
+	n := s.Nodes[node]
+	switch {
+	case n == nil && l != nil && s.goneFor(node):
+		return turnGone
+	case n == nil || !a.holds(n) && l == nil:
+		return turnNone
 	}
-	return turnOf(l, s.NodeRequest(node))
+	return turnOf(l, s.NodeRequest(node), s.asksRemoval(node))
 }
 
 // movesInstances tells whether the played controller has instances to see to on the node: only OpenStack's does, only on
@@ -152,6 +158,14 @@ func (f *attentionFacts) acting() {
 				f.add(f.actEntry(a, name, SeverityUrgent, "as "+who+": it waits for you to take it back", Since{}))
 			}
 		}
+		for _, name := range f.s.lockedNames() {
+			switch f.s.actTurn(a, name) {
+			case turnRemove:
+				f.add(f.actEntry(a, name, SeverityUrgent, "as "+who+": its removal waits for you to let it go", Since{At: f.s.Deletions[name].Created, Exact: true}))
+			case turnGone:
+				f.add(f.actEntry(a, name, SeverityWarning, "as "+who+": it is gone, and its lock and what OpenStack knows of it wait for you", Since{}))
+			}
+		}
 		if missing > 0 {
 			f.add(f.actEntry(a, "", SeverityNotice, fmt.Sprintf("as %s: %s of your selection %s no lock of yours", who, count(missing, "node"), verb(missing, "has", "have")), Since{}))
 		}
@@ -163,6 +177,8 @@ func (f *attentionFacts) actEntry(a ActAs, node string, severity Severity, reaso
 		Subject: Ref{Kind: KindCluster, Name: f.s.Cluster}, Label: oneLine(a.Controller, 40), Resolve: clusterProcedure()}
 	if n := f.s.Nodes[node]; n != nil {
 		e.Subject, e.Label, e.Resolve = n.Ref(), n.Label(), &ProcedureKey{Kind: ProcedureNode, Subject: node}
+	} else if node != "" { // it has left the cluster
+		e.Subject, e.Label, e.Resolve = Ref{Kind: KindNode, Name: node}, oneLine(node, 64), &ProcedureKey{Kind: ProcedureNode, Subject: node}
 	}
 	return e
 }

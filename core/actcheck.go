@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"slices"
+	"strings"
 )
 
 // actCheck is what is asked of the servers themselves right before a step of a played controller: what is known can be older
@@ -50,6 +51,9 @@ var actChecks = map[IntentKind][]func(actCheckAt, context.Context) error{
 // node, and a lock that is released then lets LCM go on at once when it asks the next time.
 func (c actCheckAt) requestStands(ctx context.Context) error {
 	node := c.step.Intent.Node
+	if c.removal() {
+		return nil // what asks is no request for maintenance; that it is there is fresh
+	}
 	r := c.s.ClusterRequest()
 	if node != "" {
 		r = c.s.NodeRequest(node)
@@ -126,9 +130,40 @@ func (c actCheckAt) backInScheduling(ctx context.Context) error {
 	return err
 }
 
+// removal tells whether the node is to be removed, and not only maintained.
+func (c actCheckAt) removal() bool {
+	return c.step.Intent.Node != "" && c.s.actTurn(c.a, c.step.Intent.Node) == turnRemove
+}
+
 func (c actCheckAt) hostEmpty(ctx context.Context) error {
+	if c.removal() {
+		return c.nothingOn(ctx)
+	}
 	if node := c.step.Intent.Node; node != "" && c.s.movesInstances(c.a, node) {
 		return c.e.hostIsSafe(ctx, node)
+	}
+	return nil
+}
+
+// nothingOn asks Nova itself, right before a node is let go for good, whether a server is on it, in whatever state.
+func (c actCheckAt) nothingOn(ctx context.Context) error {
+	node := c.step.Intent.Node
+	if c.a.Controller != ControllerOpenStack || !c.s.maintenanceOf(node).compute {
+		return nil
+	}
+	if c.e.cfg.OpenStack == nil {
+		return refuse("Nova cannot be asked what is on the host")
+	}
+	found, err := c.e.cfg.OpenStack.InstancesOf(ctx, c.s.HostOf(node))
+	if err != nil {
+		return err
+	}
+	if len(found) > 0 {
+		names := make([]string, len(found))
+		for i, in := range found {
+			names[i] = instanceLabel(in)
+		}
+		return refuse("Nova still shows on %s: %s", c.s.Label(node), clip(strings.Join(names, ", "), 300))
 	}
 	return nil
 }

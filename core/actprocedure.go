@@ -44,6 +44,8 @@ func (b *nodeSteps) actAs(a ActAs) {
 			b.add(plan(IntentActIntoScheduling))
 		}
 		b.add(plan(IntentActRearm), plan(IntentActFinish))
+	case turnGone:
+		b.actGone(a)
 	}
 }
 

@@ -11,6 +11,9 @@ func (f *attentionFacts) staleInner(n nodeAttention) {
 	if n.Request != nil || n.own == nil || n.own.InnerState != InnerActive || n.own.State() == LockInactive || !f.s.known(SourceNodeRequests) {
 		return
 	}
+	if f.s.playsOn(ControllerOpenStack, n.Name) {
+		return // it is to be ended, as its own entry says
+	}
 	if n.Node != nil {
 		if r := f.s.History.Rounds[n.Node.UID]; !r.Ended.IsZero() && !f.long(r.Ended, innerSettles) {
 			return // the request's end was seen before the lock's
@@ -47,6 +50,9 @@ func (f *attentionFacts) nodeConfiguration(n nodeAttention) {
 
 // nodeWithoutLock is a node that LCM wants and that the OpenStack controller does not hold, though its role asks for it.
 func (f *attentionFacts) nodeWithoutLock(n nodeAttention) {
+	if f.s.playsOn(ControllerOpenStack, n.Name) {
+		return // it is to be made, as its own entry says
+	}
 	if n.own != nil || n.Node == nil || !f.s.known(SourceNodeLocks) ||
 		!n.Node.Is(RoleCompute) && !n.Node.Is(RoleController) && !n.Node.Is(RoleGateway) {
 		return
@@ -74,7 +80,13 @@ func (f *attentionFacts) lockWithoutNode(n nodeAttention) {
 	a.Severity, a.Since = SeverityNotice, Since{}
 	var owners []string
 	for _, l := range n.Locks {
+		if a, played := f.s.actAs(l.Controller); played && f.s.actTurn(a, n.Name) == turnGone {
+			continue // it is to be deleted, as its own entry says
+		}
 		owners = add(owners, l.Controller)
+	}
+	if len(owners) == 0 && len(n.Locks) > 0 {
+		return
 	}
 	what := "locks (" + some(owners, 4) + ")"
 	if len(owners) == 0 {

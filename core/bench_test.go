@@ -33,6 +33,8 @@ type testCloud struct {
 	pods        *NodePods // of cmp-1; nil: all ready
 	agents      []*NetworkAgent
 	roles       map[string][]Role // of the nodes that are no computes
+	deletions   []*NodeNotice
+	disablings  []*NodeNotice
 	lastID      int
 
 	writes []string
@@ -135,9 +137,28 @@ func (c *testCloud) deltas(now time.Time) []Delta {
 	for _, a := range c.agents {
 		agents = append(agents, a)
 	}
+	for name, l := range c.locks {
+		if _, ok := c.uids[name]; !ok { // of a node that has left the cluster
+			cp := *l
+			locks = append(locks, &cp)
+		}
+	}
+	for name, svc := range c.services {
+		if _, ok := c.uids[name]; !ok {
+			cp := *svc
+			services = append(services, &cp)
+		}
+	}
+	var deletions, disablings []Object
+	for _, d := range c.deletions {
+		deletions = append(deletions, d)
+	}
+	for _, d := range c.disablings {
+		disablings = append(disablings, d)
+	}
 	all := map[SourceID][]Object{
 		SourceNodes: nodes, SourceNodeLocks: locks, SourceNodeRequests: requests, SourceClusterRequests: cluster, SourceClusterLocks: {&cwl},
-		SourceDeletionRequests: nil, SourceDisableNotices: nil, SourceOpenStackStatus: osdpl, SourceOpenStackController: rockoon, SourceNodePods: pods,
+		SourceDeletionRequests: deletions, SourceDisableNotices: disablings, SourceOpenStackStatus: osdpl, SourceOpenStackController: rockoon, SourceNodePods: pods,
 		SourceInstances: instances, SourceComputeServices: services, SourceMigrations: migrations, SourceNetworkAgents: agents, SourceProjects: nil,
 		SourceVolumeServices: c.volumeServices(), SourceVolumes: nil,
 	}

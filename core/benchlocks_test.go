@@ -149,6 +149,18 @@ func (c *testCloud) CreateRequest(_ context.Context, n NewRequest, dryRun bool) 
 
 func (c *testCloud) Delete(_ context.Context, ref Ref, dryRun bool) error {
 	return c.maybe(dryRun, "delete", ref.Name, func(dryRun bool) error {
+		if ref.Kind == KindNodeWorkloadLock {
+			l, err := c.lockOf(ref)
+			switch {
+			case err != nil || dryRun:
+				return err
+			case len(l.Finalizers) > 0:
+				l.Deleting = worldTime
+			default:
+				delete(c.locks, l.Node)
+			}
+			return nil
+		}
 		if _, err := c.requestOf(ref); err != nil {
 			return err
 		}
@@ -196,6 +208,18 @@ func (c *testCloud) StatefulSet(_ context.Context, namespace, name string) (*Sta
 
 func (c *testCloud) RemoveFinalizer(_ context.Context, ref Ref, finalizer string, dryRun bool) error {
 	return c.maybe(dryRun, "remove-finalizer", ref.Name, func(dryRun bool) error {
+		if ref.Kind == KindNodeWorkloadLock {
+			l, err := c.lockOf(ref)
+			switch {
+			case err != nil:
+				return err
+			case !slices.Contains(l.Finalizers, finalizer):
+				return conflict("it has not that finalizer")
+			case !dryRun:
+				delete(c.locks, l.Node)
+			}
+			return nil
+		}
 		r, err := c.requestOf(ref)
 		switch {
 		case err != nil:

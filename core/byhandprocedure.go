@@ -98,10 +98,17 @@ func (b *nodeSteps) removal() {
 	b.situation()
 	b.quorumAhead()
 	if b.v.Node != nil && b.v.Node.Is(RoleCompute) {
+		b.actOutForRemoval()
 		b.removalInstances()
 	}
 	b.removalVolumes()
+	for _, a := range b.s.Settings.ActAs {
+		b.actRemoval(a)
+	}
 	for _, l := range b.v.Locks {
+		if _, played := b.s.actAs(l.Controller); played {
+			continue // the steps are ours
+		}
 		st := b.s.lockStep(l, "the lock of "+oneLine(l.Controller, 40)+" lets the node go", false)
 		st.Node, st.Label = b.v.Name, b.v.Label
 		if !l.NodeDeletionRequestSupported && st.State == StepWaiting {
@@ -112,10 +119,16 @@ func (b *nodeSteps) removal() {
 	gone := b.other("removed", "LCM removes the node", "LCM drains the node and takes it out of the cluster; then the OpenStack controller deletes its services and agents.", StepLater, "")
 	if b.v.Node == nil {
 		gone.State, gone.Status = StepDone, "the node is gone; its OpenStack services are being cleaned up"
+		if b.playsGone() {
+			gone.Status = "the node is gone"
+		}
 	} else if b.allReleased() {
 		gone.State, gone.Status = StepWaiting, "all locks are inactive"
 	}
 	b.add(gone)
+	if b.v.Node == nil {
+		b.act()
+	}
 }
 
 func (b *nodeSteps) allReleased() bool {

@@ -83,14 +83,14 @@ func (e *Engine) objectWriter(step Step, c Change) *objectWriter {
 		w.from, w.to = "held by "+c.Finalizer, "let go"
 		w.do = func(ctx context.Context) error { return k.RemoveFinalizer(ctx, c.Object, c.Finalizer, false) }
 		w.look = func(ctx context.Context) outcome {
-			r, err := k.Request(ctx, c.Object)
+			at, err := e.metaOf(ctx, c.Object)
 			switch {
 			case err != nil && isGone(err):
-				return outcome{state: OperationDone, text: "the request is gone"}
+				return outcome{state: OperationDone, text: "it is gone"}
 			case err != nil:
 				return outcome{err: err}
 			}
-			return seen(!slices.Contains(r.Finalizers, c.Finalizer), "the request is held by "+textOf(some(r.Finalizers, 3), "nobody"))
+			return seen(!slices.Contains(at.Finalizers, c.Finalizer), "it is held by "+textOf(some(at.Finalizers, 3), "nobody"))
 		}
 	case DeleteObject:
 		w.from, w.to = "there", "deleted"
@@ -133,29 +133,33 @@ func seen(done bool, text string) outcome {
 // deletion tells how a deletion goes. A finalizer keeps the object until the controllers are through with it: that it is on
 // its way is all that was asked for.
 func (e *Engine) deletion(ctx context.Context, ref Ref) outcome {
-	var deleting time.Time
-	var err error
-	switch ref.Kind {
-	case KindClusterMaintenanceRequest, KindNodeMaintenanceRequest:
-		var r *MaintenanceRequest
-		if r, err = e.cfg.Kubernetes.Request(ctx, ref); err == nil {
-			deleting = r.Deleting
-		}
-	default:
-		var l *WorkloadLock
-		if l, err = e.cfg.Kubernetes.Lock(ctx, ref); err == nil {
-			deleting = l.Deleting
-		}
-	}
+	at, err := e.metaOf(ctx, ref)
 	switch {
 	case err != nil && isGone(err):
 		return outcome{state: OperationDone, text: "it is gone"}
 	case err != nil:
 		return outcome{err: err}
-	case !deleting.IsZero():
+	case !at.Deleting.IsZero():
 		return outcome{state: OperationDone, text: "it is being removed: it goes when its controllers are through with it"}
 	}
 	return outcome{state: OperationVerifying, text: "it is still there"}
+}
+
+// metaOf reads a lock or a request from the server itself.
+func (e *Engine) metaOf(ctx context.Context, ref Ref) (Meta, error) {
+	switch ref.Kind {
+	case KindClusterMaintenanceRequest, KindNodeMaintenanceRequest:
+		r, err := e.cfg.Kubernetes.Request(ctx, ref)
+		if err != nil {
+			return Meta{}, err
+		}
+		return r.Meta, nil
+	}
+	l, err := e.cfg.Kubernetes.Lock(ctx, ref)
+	if err != nil {
+		return Meta{}, err
+	}
+	return l.Meta, nil
 }
 
 func innerText(state string) string { return "inner_state=" + textOf(oneLine(state, 40), "(not set)") }

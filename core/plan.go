@@ -38,7 +38,7 @@ func plannerOf(kind IntentKind) func(*planner) {
 	case IntentActLetGo:
 		return (*planner).actLetGo
 	case IntentActCreateLock, IntentActBegin, IntentActOutOfScheduling, IntentActSay, IntentActRelease, IntentActIntoScheduling, IntentActRearm, IntentActFinish,
-		IntentActVolumeOut, IntentActVolumeIn:
+		IntentActVolumeOut, IntentActVolumeIn, IntentActDropLock:
 		return (*planner).act
 	case IntentTagPowerOff:
 		return (*planner).tagPowerOff

@@ -50,7 +50,8 @@ func (p *planner) act() {
 	if node != "" {
 		r = s.NodeRequest(node)
 		n := s.Nodes[node]
-		held := Guard{ID: "holds", Text: who + " holds nodes like this one", Holds: a.holds(n) || n != nil && l != nil, Answer: "it does", Remedy: "its selection of nodes does not name it"}
+		gone := p.i.Kind == IntentActDropLock && l != nil
+		held := Guard{ID: "holds", Text: who + " holds nodes like this one", Holds: a.holds(n) || n != nil && l != nil || gone, Answer: "it does", Remedy: "its selection of nodes does not name it"}
 		if !held.Holds {
 			held.Answer = "it is none of them"
 		}
@@ -58,7 +59,10 @@ func (p *planner) act() {
 		if !held.Holds {
 			return
 		}
-		p.fact("node", n.UID)
+		p.fact("node", s.uidOf(node))
+		if d := s.asksRemoval(node); d != nil {
+			p.fact("removal", d.UID)
+		}
 	}
 	p.requestFact(r)
 	turn := s.actTurn(a, node)
@@ -96,6 +100,8 @@ func (p *planner) act() {
 		p.actRearm(a, l, turn, who)
 	case IntentActFinish:
 		p.actFinish(l, turn)
+	case IntentActDropLock:
+		p.actDropLock(a, l, turn)
 	}
 }
 
@@ -104,6 +110,12 @@ func (s *Snapshot) actSources(i Intent, a ActAs) []SourceID {
 	out := []SourceID{SourceClusterLocks, SourceClusterRequests}
 	if i.Node != "" {
 		out = []SourceID{SourceNodes, SourceNodeLocks, SourceNodeRequests}
+	}
+	switch {
+	case i.Kind == IntentActDropLock:
+		out = append(out, SourceDisableNotices)
+	case s.asksRemoval(i.Node) != nil:
+		out = append(out, SourceDeletionRequests)
 	}
 	if i.Node != "" && a.Namespace == podsNamespace && (i.Kind == IntentActIntoScheduling || i.Kind == IntentActRearm || i.Kind == IntentActVolumeIn) {
 		out = append(out, SourceNodePods)
@@ -119,7 +131,13 @@ func (s *Snapshot) actSources(i Intent, a ActAs) []SourceID {
 		out = append(out, s.quorumSources(a.Controller, i.Node)...)
 	}
 	compute := i.Node != "" && s.maintenanceOf(i.Node).compute
+	if s.asksRemoval(i.Node) != nil && i.Kind == IntentActRelease && compute {
+		out = append(out, SourceComputeServices, SourceInstances, SourceMigrations)
+		return out
+	}
 	switch i.Kind {
+	case IntentActDropLock:
+		out = append(out, SourceComputeServices, SourceInstances, SourceNetworkAgents)
 	case IntentActSay:
 		out = append(out, SourceInstances)
 	case IntentActRelease:
@@ -161,6 +179,7 @@ var actTitles = map[IntentKind]string{
 	IntentActIntoScheduling:  "put nova-compute back into scheduling on",
 	IntentActRearm:           "take the lock back on",
 	IntentActFinish:          "end the work on",
+	IntentActDropLock:        "delete the lock of",
 }
 
 // actLockName is the name of a lock to be made. Nothing reads it: LCM and Rockoon go by the spec (mosk-facts 1.1).
@@ -215,6 +234,8 @@ var turnTexts = map[actTurn]string{
 	turnPrepare:  "it is asked for, and the lock holds it",
 	turnReleased: "it is asked for, and released: it is LCM's turn",
 	turnReturn:   "nobody asks for it any more, and it is not taken back",
+	turnRemove:   "its removal is asked for, and the lock holds it",
+	turnGone:     "it has left the cluster",
 }
 
 func (p *planner) actCreate(a ActAs, turn actTurn, label, who string) {

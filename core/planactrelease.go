@@ -6,8 +6,10 @@ import (
 
 func (p *planner) actOutOfScheduling(l *WorkloadLock, turn actTurn) {
 	p.step.Risk = RiskLow
-	p.turnGuard(turn, turnPrepare)
-	p.guard(Guard{ID: "begun", Text: "the work on the node was begun", Holds: l.InnerState == InnerActive, Answer: innerText(l.InnerState)})
+	p.turnGuard(turn, turnPrepare, turnRemove)
+	if turn != turnRemove { // a removal counts against no concurrency
+		p.guard(Guard{ID: "begun", Text: "the work on the node was begun", Holds: l.InnerState == InnerActive, Answer: innerText(l.InnerState)})
+	}
 	svc := p.actService()
 	if svc == nil {
 		return
@@ -40,7 +42,11 @@ func (p *planner) actRelease(a ActAs, l *WorkloadLock, turn actTurn, who string)
 	s, node := p.s, p.i.Node
 	p.step.Risk = RiskHigh
 	p.step.Type = typable(p.step.Label, l.UID)
-	p.turnGuard(turn, turnPrepare)
+	p.turnGuard(turn, turnPrepare, turnRemove)
+	if turn == turnRemove {
+		p.actRemovalRelease(a, l, who)
+		return
+	}
 	if node == "" {
 		p.step.Type = typable(s.Cluster, l.UID)
 		p.step.Why = "LCM asks for the cluster and waits for every cluster lock. With this one " + who + " says that it is ready, or updated."

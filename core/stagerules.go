@@ -30,6 +30,7 @@ var stageRules = []stageRule{
 	{StageReleased, removalReleased},
 	{StageWaiting, removalHeld},
 	{StageWaiting, cleanupHeld},
+	{StageWaiting, oursToRemove},
 	{StageWaiting, oursToPrepare},
 	{StageWaiting, oursToTakeBack},
 	{StageUpdating, held}, // what LCM says of the machine, where the management cluster is connected
@@ -128,6 +129,14 @@ func oursToPrepare(f *stageFacts) (verdict, bool) {
 		v.reason, v.what = "you play the OpenStack controller, and "+count(f.on.blocking, "instance")+" must leave or stop first", count(f.on.blocking, "instance")+" left"
 	}
 	return v, true
+}
+
+// oursToRemove is a node with nothing left on it whose removal waits for a played controller.
+func oursToRemove(f *stageFacts) (verdict, bool) {
+	if f.ours() != turnRemove {
+		return verdict{}, false
+	}
+	return verdict{reason: "its removal is asked for, and you play the OpenStack controller: let it go", what: "to be let go", at: f.s.Deletions[f.name].Created, exact: true}, true
 }
 
 func oursToTakeBack(f *stageFacts) (verdict, bool) {

@@ -55,7 +55,8 @@ const (
 	IntentActIntoScheduling  IntentKind = "act-enable"         // Controller, Node
 	IntentActRearm           IntentKind = "act-rearm"          // Controller, Node (empty: the cluster): the lock to active
 	IntentActFinish          IntentKind = "act-finish"         // Controller, Node: inner_state inactive
-	IntentActLetGo           IntentKind = "act-let-go"         // Controller, Object: take Rockoon's finalizer off a request that is being removed
+	IntentActDropLock        IntentKind = "act-drop-lock"      // Controller, Node: delete the lock of a node that has left the cluster
+	IntentActLetGo           IntentKind = "act-let-go"         // Controller, Object: take Rockoon's finalizer off a request or lock that is being removed
 	IntentWithdraw           IntentKind = "withdraw"           // Object: delete a maintenance request
 
 	IntentRestartPod    IntentKind = "restart-pod"    // Workload, Node: the old pod of an OnDelete DaemonSet there

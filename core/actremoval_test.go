@@ -1,0 +1,191 @@
+package core
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// toBeRemoved is a cloud whose cmp-1 is to be removed; the lock is one that Rockoon made.
+func toBeRemoved() *testCloud {
+	c := atRest()
+	c.deletions = []*NodeNotice{{Meta: Meta{Name: "cmp-1", UID: "ndr", Created: worldTime}, Kind: KindNodeDeletionRequest, Node: "cmp-1"}}
+	c.locks["cmp-1"].Finalizers = []string{"lcm.mirantis.com/rockoon.nodeworkloadlock-finalizer"}
+	return c
+}
+
+// leave takes cmp-1 out of the cluster.
+func (c *testCloud) leave() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.uids, "cmp-1")
+	c.deletions = nil
+}
+
+// A node's removal, step by confirmed step, with Lockstep in the OpenStack controller's place (mosk-facts 4.1, "NDR" and "after
+// node gone").
+func TestThePlayedRemovalOfANode(t *testing.T) {
+	c := toBeRemoved()
+	clear(c.instances)
+	b := played(t, c)
+	for _, st := range []struct {
+		before func()
+		step   string
+	}{
+		{nil, "take nova-compute out of scheduling on cmp-1"},
+		{nil, "release the lock on cmp-1"},
+		{func() {
+			c.leave()
+			c.mu.Lock()
+			delete(c.services, "cmp-1") // the operator has deleted it
+			c.mu.Unlock()
+		}, "delete the lock of cmp-1"},
+		{nil, "let the lock go of cmp-1"},
+	} {
+		if st.before != nil {
+			st.before()
+		}
+		b.sync()
+		titles, by := stepsOf(t, b.engine.Snapshot(), "cmp-1")
+		found, ok := by[st.step]
+		if !ok || found.State != StepReady {
+			t.Fatalf("%s is %s (%s); there are %q", st.step, found.State, found.Blocker(), titles)
+		}
+		id, err := b.confirm(found.Intent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if op := b.awaitEnd(id); op.State != OperationDone {
+			t.Fatalf("%s ended as %s: %s", st.step, op.State, op.Text)
+		}
+	}
+	if want := []string{"service svc-cmp-1 false", "set-lock openstack-cmp-1=inactive", "delete openstack-cmp-1", "remove-finalizer openstack-cmp-1"}; !slices.Equal(c.written(), want) {
+		t.Errorf("the servers received %q, want %q", c.written(), want)
+	}
+	if c.locks["cmp-1"] != nil {
+		t.Error("the lock is still there")
+	}
+}
+
+// What keeps a played controller from letting a node go for good, and from dropping its lock.
+func TestWhatHoldsAPlayedRemoval(t *testing.T) {
+	out := func(c *testCloud) {
+		c.services["cmp-1"].Enabled, c.services["cmp-1"].DisabledReason = false, DisabledReasonMaintenance
+	}
+	for name, tt := range map[string]struct {
+		cloud func(c *testCloud)
+		kind  IntentKind
+		says  string // empty: it can be done
+	}{
+		"an instance runs": {out, IntentActRelease, "web-1 (ACTIVE)"},
+		"a stopped one holds it too": {func(c *testCloud) {
+			out(c)
+			clear(c.instances)
+			c.add("old", "cmp-1")
+			c.instances["id-old"].Status, c.instances["id-old"].VMState, c.instances["id-old"].Power = "SHUTOFF", "stopped", PowerShutdown
+		}, IntentActRelease, "old (SHUTOFF)"},
+		"the mode skip is no help": {func(c *testCloud) {
+			out(c)
+			c.annotations["cmp-1"][AnnotationMigrationMode] = string(ModeSkip)
+		}, IntentActRelease, "web-1 (ACTIVE)"},
+		"still scheduled to":         {func(c *testCloud) { clear(c.instances) }, IntentActRelease, "the scheduler puts nothing more"},
+		"empty":                      {func(c *testCloud) { out(c); clear(c.instances) }, IntentActRelease, ""},
+		"not begun: none is":         {func(*testCloud) {}, IntentActOutOfScheduling, ""},
+		"the removal is given up":    {func(c *testCloud) { out(c); clear(c.instances); c.deletions = nil }, IntentActRelease, "it is the time for it"},
+		"the node is there":          {func(*testCloud) {}, IntentActDropLock, "it is the time for it"},
+		"gone, with its service":     {func(c *testCloud) { clear(c.instances); c.leave() }, IntentActDropLock, "nova-compute"},
+		"gone, its machine disabled": {func(c *testCloud) { c.leave(); c.disablings = []*NodeNotice{{Meta: Meta{Name: "d"}, Node: "cmp-1"}} }, IntentActDropLock, "it is the time for it"},
+		"gone, with nothing left":    {func(c *testCloud) { clear(c.instances); c.leave(); delete(c.services, "cmp-1") }, IntentActDropLock, ""},
+		"gone, with an agent": {func(c *testCloud) {
+			clear(c.instances)
+			c.leave()
+			delete(c.services, "cmp-1")
+			c.agents = []*NetworkAgent{{ID: "a", Host: "cmp-1", Binary: "neutron-l3-agent"}}
+		}, IntentActDropLock, "neutron-l3-agent"},
+		"asked for maintenance first": {func(c *testCloud) { c.requests["cmp-1"] = askedFor().requests["cmp-1"]; clear(c.instances) }, IntentActRelease, "begun"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := toBeRemoved()
+			tt.cloud(c)
+			st := Plan(played(t, c).engine.Snapshot(), Intent{Kind: tt.kind, Controller: ControllerOpenStack, Node: "cmp-1"})
+			if got := st.Blocker(); (tt.says == "") != st.Doable() || !strings.Contains(got, tt.says) {
+				t.Errorf("it is %s, blocked by %q; want %q", st.State, got, tt.says)
+			}
+		})
+	}
+}
+
+// Nova is asked right before the node is let go: what was put there since holds it.
+func TestAPlayedRemovalAsksNovaLast(t *testing.T) {
+	c := toBeRemoved()
+	clear(c.instances)
+	c.services["cmp-1"].Enabled, c.services["cmp-1"].DisabledReason = false, DisabledReasonMaintenance
+	b := played(t, c)
+	c.mu.Lock()
+	c.add("late", "cmp-1")
+	c.instances["id-late"].Status = "SHUTOFF"
+	c.mu.Unlock()
+	id, err := b.confirm(Intent{Kind: IntentActRelease, Controller: ControllerOpenStack, Node: "cmp-1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if op := b.awaitEnd(id); op.State != OperationFailed || !strings.Contains(op.Text, "late") || len(c.written()) > 0 {
+		t.Errorf("it ended as %s: %s, after %q", op.State, op.Text, c.written())
+	}
+}
+
+// A removal and what it leaves wait for whoever plays the controller, and are told once.
+func TestAPlayedRemovalNeedsAPerson(t *testing.T) {
+	told := func(c *testCloud) (out []string) {
+		for _, a := range played(t, c).engine.Snapshot().Attention() {
+			if a.Node == "cmp-1" {
+				out = append(out, a.Reason)
+			}
+		}
+		return out
+	}
+	if got := told(toBeRemoved()); len(got) != 1 || !strings.Contains(got[0], "its removal waits for you") {
+		t.Errorf("to be removed: %q", got)
+	}
+	c := toBeRemoved()
+	c.leave()
+	if got := told(c); len(got) != 1 || !strings.Contains(got[0], "it is gone, and its lock") {
+		t.Errorf("gone: %q", got)
+	}
+	c = toBeRemoved()
+	c.locks["cmp-1"].RawState = LockInactive
+	if got := told(c); len(got) != 0 {
+		t.Errorf("let go: %q", got)
+	}
+	v, _ := played(t, func() *testCloud { c := toBeRemoved(); clear(c.instances); return c }()).engine.Snapshot().NodeView("cmp-1")
+	if v.Stage != StageWaiting || !strings.Contains(v.Reason, "let it go") {
+		t.Errorf("empty, it is %s: %s", v.Stage, v.Reason)
+	}
+}
+
+// What is left in OpenStack of a node that is gone has its commands, once it is down.
+func TestWhatIsLeftOfANodeThatIsGone(t *testing.T) {
+	for name, tt := range map[string]struct {
+		up, alive bool
+		want      map[string]string // by step: in its commands; "" for none
+	}{
+		"down":        {false, false, map[string]string{"delete the compute service of cmp-1": "openstack compute service delete svc-cmp-1", "delete the network agents of cmp-1": "openstack network agent delete agent-1"}},
+		"up, alive":   {true, true, map[string]string{"delete the compute service of cmp-1": "", "delete the network agents of cmp-1": ""}},
+		"down, heard": {false, true, map[string]string{"delete the compute service of cmp-1": "openstack compute service delete svc-cmp-1", "delete the network agents of cmp-1": ""}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := toBeRemoved()
+			clear(c.instances)
+			c.leave()
+			c.services["cmp-1"].Up = tt.up
+			c.agents = []*NetworkAgent{{ID: "agent-1", Host: "cmp-1", Binary: "neutron-l3-agent", Alive: tt.alive, AdminUp: true}}
+			_, by := stepsOf(t, played(t, c).engine.Snapshot(), "cmp-1")
+			for title, want := range tt.want {
+				st, ok := by[title]
+				if got := strings.Join(st.Commands, "\n"); !ok || st.State != StepWaiting || !strings.Contains(got, want) || want == "" && got != "" {
+					t.Errorf("%s is %s: %s, %q", title, st.State, st.Status, got)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,107 @@
+package core
+
+import (
+	"strings"
+)
+
+// asksRemoval is the NodeDeletionRequest that a node's locks have to answer; nil when none is to be, or while the node is in
+// maintenance, which comes first.
+func (s *Snapshot) asksRemoval(node string) *NodeNotice {
+	d := s.Deletions[node]
+	if d == nil || !d.Deleting.IsZero() || !s.known(SourceDeletionRequests) || s.NodeRequest(node) != nil {
+		return nil
+	}
+	return d
+}
+
+// goneFor tells whether the node has left the cluster, and is not there for as long as its machine is disabled: then locks and
+// what OpenStack knows of it stay (mosk-facts 1.3).
+func (s *Snapshot) goneFor(node string) bool {
+	return s.Nodes[node] == nil && s.known(SourceNodes) && s.known(SourceDisableNotices) && s.Disablings[node] == nil
+}
+
+// actRemovalRelease plans that a node may be removed: its lock lets it go.
+func (p *planner) actRemovalRelease(a ActAs, l *WorkloadLock, who string) {
+	p.step.Why = "LCM asks for the removal of the node and waits for every lock on it. With this one " + who + " says that nothing of its is left there."
+	p.step.Then = "When no other lock holds the node, LCM drains it and takes it out of the cluster, with all that is on its disks."
+	p.guardsOfRemoval(a)
+	p.lockChange(a, l, false, LockStatus{State: LockInactive})
+}
+
+// guardsOfRemoval hold when nothing is left on the node that goes with it for good (mosk-facts 4.1, "NDR").
+func (p *planner) guardsOfRemoval(a ActAs) {
+	s, node := p.s, p.i.Node
+	if a.Controller != ControllerOpenStack || s.Nodes[node] == nil || !s.Nodes[node].Is(RoleCompute) {
+		return
+	}
+	p.guard(s.guardHostKnown(s.Nodes[node]))
+	if svc := s.Services[s.HostOf(node)]; svc != nil {
+		p.fact("service state", serviceText(svc))
+		p.guard(Guard{ID: "out", Text: "the scheduler puts nothing more on the host", Holds: !svc.Enabled, Answer: "nova-compute is " + serviceText(svc), Remedy: "take it out of scheduling first"})
+	}
+	p.guard(s.guardNothingOn(node))
+	p.guard(s.guardNoMigration(s.HostOf(node)))
+	p.hostFacts(node)
+}
+
+// guardNothingOn holds when Nova shows no server on the node's host, in whatever state.
+func (s *Snapshot) guardNothingOn(node string) Guard {
+	g := Guard{ID: "nothing-on", Text: "no instance is left on the host, in whatever state", Answer: "none", Remedy: "migrate them, or have their owners delete them"}
+	left := s.InstancesOn(node)
+	if !s.known(SourceInstances) {
+		g.Answer, g.Remedy = "not known: "+s.whyUnknown(SourceInstances), "mend the source of the instances"
+		return g
+	}
+	if g.Holds = len(left) == 0; !g.Holds {
+		names := make([]string, len(left))
+		for i, in := range left {
+			names[i] = instanceLabel(in) + " (" + oneLine(in.Status, 30) + ")"
+		}
+		g.Answer = some(names, 8)
+	}
+	return g
+}
+
+// actDropLock plans the end of the lock of a node that is gone, once OpenStack knows nothing of the node any more: in Rockoon it
+// is the deletion of the lock that cleans up (mosk-facts 4.1, "after node gone").
+func (p *planner) actDropLock(a ActAs, l *WorkloadLock, turn actTurn) {
+	s, node := p.s, p.i.Node
+	p.step.Risk, p.step.Type = RiskHigh, typable(l.Name, l.UID)
+	p.turnGuard(turn, turnGone)
+	if a.Controller == ControllerOpenStack {
+		left := s.leftOfHost(node)
+		g := Guard{ID: "forgotten", Text: "OpenStack knows nothing of the host any more", Holds: len(left) == 0, Answer: "no service, no agent, no instance", Remedy: "delete what is left first"}
+		if !s.known(SourceComputeServices) || !s.known(SourceNetworkAgents) || !s.known(SourceInstances) {
+			g.Holds, g.Answer, g.Remedy = false, "not known: the compute services, the network agents or the instances", "mend their sources"
+		} else if len(left) > 0 {
+			g.Answer = some(left, 6)
+		}
+		p.guard(g)
+		p.fact("left", strings.Join(left, " "))
+	}
+	p.step.Why = "The node has left the cluster: its lock holds nothing."
+	p.step.Then = "The lock is gone. If the node comes back, a lock is made anew."
+	if !l.Deleting.IsZero() {
+		p.done = "it is being removed since " + clockText(l.Deleting)
+		return
+	}
+	p.step.Commands = []string{deleteCommand(l.Ref())}
+	p.step.Undo = "make it again"
+	p.step.Change = DeleteObject{Object: l.Ref()}
+}
+
+// leftOfHost is what OpenStack still knows of a host.
+func (s *Snapshot) leftOfHost(node string) []string {
+	var out []string
+	host := s.HostOf(node)
+	for _, in := range s.ByHost[host] {
+		out = append(out, instanceLabel(in))
+	}
+	if s.Services[host] != nil {
+		out = append(out, "nova-compute")
+	}
+	for _, a := range s.Agents[host] {
+		out = append(out, oneLine(a.Binary, 40))
+	}
+	return out
+}
