@@ -1,5 +1,7 @@
 package core
 
+import "slices"
+
 // act adds the steps of the controllers that Lockstep plays on the node, those that come next first; an instance that is in
 // the way comes between them (mosk-facts 4.1: out of scheduling, then the instances, then the lock).
 func (b *nodeSteps) act() {
@@ -108,4 +110,12 @@ func (s *Snapshot) playedTurn(controller, node string) actTurn {
 func (s *Snapshot) playsOn(controller, node string) bool {
 	a, played := s.actAs(controller)
 	return played && a.holds(s.Nodes[node])
+}
+
+// ownReturn tells whether the node is to be taken back by a controller that Lockstep plays, or to be cleaned up behind.
+func (b *nodeSteps) ownReturn() bool {
+	return slices.ContainsFunc(b.s.Settings.ActAs, func(a ActAs) bool {
+		turn := b.s.actTurn(a, b.v.Name)
+		return turn == turnReturn || turn == turnGone
+	})
 }

@@ -113,3 +113,13 @@ func TestAnOldPodIsRestartedOnAPlayedReturn(t *testing.T) {
 		t.Error("it can be restarted on the return of a node of a controller that is not played")
 	}
 }
+
+// Until a played node is taken back, nothing is offered for its next maintenance.
+func TestAPlayedReturnComesBeforeTheNextMaintenance(t *testing.T) {
+	c := aReturn()
+	delete(c.requests, "cmp-1")
+	titles, _ := stepsOf(t, played(t, c).engine.Snapshot(), "cmp-1")
+	if i := slices.IndexFunc(titles, func(title string) bool { return strings.HasPrefix(title, "set migration") }); i >= 0 || !slices.Contains(titles, "end the work on cmp-1") {
+		t.Errorf("the steps are %q", titles)
+	}
+}

@@ -36,7 +36,7 @@ func (e *Engine) runBatch(op *operation, b Batch) {
 		go func() {
 			defer running.Done()
 			defer func() { <-slots }()
-			state, text := e.runItem(op, i, b.Items[i])
+			state, text := e.runItem(op, i, b)
 			op.setItem(i, state, text, e.cfg.Clock())
 			if state == OperationUnknown || state == OperationFailed && !b.PastFailures {
 				r.fail(b.Items[i].Label + ": " + text)
@@ -203,7 +203,8 @@ func (op *operation) takeSkip() bool {
 }
 
 // runItem does one item, and tries again what failed only when it was under way, as often as the item says.
-func (e *Engine) runItem(op *operation, i int, item BatchItem) (OperationState, string) {
+func (e *Engine) runItem(op *operation, i int, b Batch) (OperationState, string) {
+	item := b.Items[i]
 	tries := max(item.Tries, 1)
 	for try := 1; ; try++ {
 		o := e.tryItem(op, i, item, try, tries)
@@ -221,6 +222,9 @@ func (e *Engine) runItem(op *operation, i int, item BatchItem) (OperationState, 
 		e.awaitItem(op, item)
 		if !op.goesOn() || op.isStopped() || e.ctx.Err() != nil {
 			return o.state, tryText(try, tries) + ": " + o.text + "; not tried again: the batch is held"
+		}
+		if s := e.Snapshot(); b.Node != "" && s.known(SourceNodeRequests) && s.standingRequest(b.Node) != b.Request {
+			return o.state, tryText(try, tries) + ": " + o.text + "; not tried again: the node's maintenance request is not the one that was there"
 		}
 	}
 }

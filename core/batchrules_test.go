@@ -271,6 +271,7 @@ func TestBatchPausesWhenTheRequestIsWithdrawn(t *testing.T) {
 func TestBatchTellsEveryFailure(t *testing.T) {
 	cloud := newTestCloud()
 	cloud.migrating, cloud.failMoves = true, true
+	cloud.annotations["cmp-1"][AnnotationMigrationAttempts] = "1"
 	for _, name := range []string{"web-4", "web-5"} {
 		cloud.add(name, "cmp-1")
 	}

@@ -100,3 +100,28 @@ func TestABatchThatIsHeldDoesNotTryAgain(t *testing.T) {
 		t.Errorf("it ended as %s: %q, after %q", got.State, got.Text, c.written())
 	}
 }
+
+// Nor is anything tried again for a maintenance that is given up meanwhile.
+func TestABatchTriesNothingAgainForAMaintenanceThatIsOver(t *testing.T) {
+	c := newTestCloud()
+	c.migrating, c.failMoves = true, true
+	b := newBench(t, t.TempDir(), c)
+	defer b.end()
+	b.arm()
+	id, err := b.confirm(Intent{Kind: IntentLiveMigrateAll, Node: "cmp-1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.await(id, func(op Operation) bool { return op.Items[0].State == OperationVerifying })
+	c.mu.Lock()
+	delete(c.requests, "cmp-1")
+	c.mu.Unlock()
+	b.sync()
+	c.mu.Lock()
+	c.finish("id-web-1")
+	c.mu.Unlock()
+	op := b.await(id, func(op Operation) bool { return op.Items[0].State.Ended() })
+	if got := op.Items[0]; got.State != OperationFailed || !strings.Contains(got.Text, "not tried again") || len(c.written()) != 1 {
+		t.Errorf("it ended as %s: %q, after %q", got.State, got.Text, c.written())
+	}
+}

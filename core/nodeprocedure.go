@@ -407,6 +407,10 @@ func (b *nodeSteps) restore() {
 // outside are the steps on a node of which nothing is asked: what can be settled before its turn comes, and after it.
 func (b *nodeSteps) outside() {
 	b.act()
+	if b.ownReturn() {
+		b.restore()
+		return // nothing is prepared for the next time before this one is over
+	}
 	switch b.v.Stage {
 	case StageDone:
 		b.add(b.other("done", b.v.Label+" went through its maintenance", "", StepDone, b.v.What))
