@@ -142,3 +142,20 @@ func TestThePlayedLockSaysWhatIsWaitedFor(t *testing.T) {
 		t.Errorf("released, the lock says %q", got)
 	}
 }
+
+// A lock that is missing is told once: as what the player has to make.
+func TestAMissingPlayedLockIsToldOnce(t *testing.T) {
+	c := askedFor()
+	c.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr", Created: worldTime}, Kind: KindClusterMaintenanceRequest}
+	delete(c.locks, "cmp-1")
+	clear(c.instances)
+	var told []string
+	for _, a := range played(t, c).engine.Snapshot().Attention() {
+		if a.Node == "cmp-1" {
+			told = append(told, a.Reason)
+		}
+	}
+	if len(told) != 1 || !strings.Contains(told[0], "you hold no lock on it") {
+		t.Errorf("it is told %q", told)
+	}
+}

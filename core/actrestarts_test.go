@@ -123,3 +123,32 @@ func TestAPlayedReturnComesBeforeTheNextMaintenance(t *testing.T) {
 		t.Errorf("the steps are %q", titles)
 	}
 }
+
+// What is to be done on a played return is told once, by its turn, however long it takes and whatever the lock still says.
+func TestAPlayedReturnIsToldOnce(t *testing.T) {
+	for name, cloud := range map[string]func(c *testCloud){
+		"its request goes":    func(c *testCloud) { c.requests["cmp-1"].Deleting = worldTime.Add(-24 * time.Hour) },
+		"its request is gone": func(c *testCloud) { delete(c.requests, "cmp-1") },
+		"an old text": func(c *testCloud) {
+			c.locks["cmp-1"].Message = "2026-01-16 11:00:00.000000 Timeout waiting for network agents on the host cmp-1."
+		},
+		"inner_state alone": func(c *testCloud) {
+			delete(c.requests, "cmp-1")
+			c.locks["cmp-1"].RawState, c.services["cmp-1"].Enabled = LockActive, true
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := aReturn()
+			cloud(c)
+			var told []string
+			for _, a := range played(t, c).engine.Snapshot().Attention() {
+				if a.Node == "cmp-1" {
+					told = append(told, a.Reason)
+				}
+			}
+			if len(told) != 1 || !strings.Contains(told[0], "it waits for you to take it back") {
+				t.Errorf("it is told %q", told)
+			}
+		})
+	}
+}

@@ -143,6 +143,9 @@ func (f *attentionFacts) computeLeft(n nodeAttention) {
 	if f.leavesForGood(n) {
 		return // disabled for its removal
 	}
+	if f.s.returnsOurs(n.Name) {
+		return // it is to be put back, as the entry of the turn says
+	}
 	if r := f.s.History.Rounds[n.Node.UID]; r.Request != "" && (r.Ended.IsZero() || !f.long(r.Ended, serviceSettles)) {
 		return // what Nova said last can be older than the end of the maintenance
 	}

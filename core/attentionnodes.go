@@ -228,8 +228,8 @@ func leftText(left []InstanceView) string {
 // nodeReturns is a node that does not get back into service: with a text of the controller, or silently (mosk-facts 4.1:
 // no text is set while it waits for the node and its pods).
 func (f *attentionFacts) nodeReturns(n nodeAttention) {
-	if n.Stage != StageReturning || n.message.Class == MessageOutage || f.leavesForGood(n) {
-		return
+	if n.Stage != StageReturning || n.message.Class == MessageOutage || f.leavesForGood(n) || f.s.playsOn(ControllerOpenStack, n.Name) {
+		return // what a played controller takes back is told by its turn
 	}
 	a := n.entry("node-returns")
 	switch {

@@ -104,7 +104,11 @@ func (b *nodeSteps) summary() []string {
 	}
 	out = append(out, fmt.Sprintf("%s, %d attempts", mode, v.Attempts))
 	if b.message.Class != MessageNone {
-		out = append(out, "the OpenStack controller says: "+oneLine(b.message.Text, 400))
+		who := "the OpenStack controller says: "
+		if s.playsOn(ControllerOpenStack, v.Name) {
+			who = "its lock says: "
+		}
+		out = append(out, who+oneLine(b.message.Text, 400))
 	}
 	if v.Node != nil && v.Node.Is(RoleCompute) {
 		switch {
