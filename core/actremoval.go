@@ -21,9 +21,13 @@ func (b *nodeSteps) actRemoval(a ActAs) {
 // actOutForRemoval takes the host out of scheduling where Lockstep plays the OpenStack controller: before anything leaves it.
 func (b *nodeSteps) actOutForRemoval() {
 	a, played := b.s.actAs(ControllerOpenStack)
-	if played && b.v.Node.Is(RoleCompute) && b.s.actTurn(a, b.v.Name) == turnRemove {
+	if !played || b.s.actTurn(a, b.v.Name) != turnRemove {
+		return
+	}
+	if b.v.Node.Is(RoleCompute) {
 		b.add(Plan(b.s, Intent{Kind: IntentActOutOfScheduling, Controller: a.Controller, Node: b.v.Name}))
 	}
+	b.actVolumes(a, IntentActVolumeOut)
 }
 
 // actGone is what is left to do for a node that has left the cluster: what Rockoon does when it deletes the node's lock
@@ -57,6 +61,15 @@ func (b *nodeSteps) actGone(a ActAs) {
 			}
 		}
 		b.add(service, agents)
+		for _, v := range s.VolumeServicesOn(b.v.Name) {
+			st := b.other("forget-volume", "delete "+v.label()+" of "+b.v.Label, "Cinder would show it as down for ever.", StepWaiting, "yours to delete: "+v.text())
+			st.ID += "/" + v.Host
+			st.Commands = []string{kubectlOpenStack("exec", "deployment/cinder-api", "--", "cinder-manage", "service", "remove", "cinder-volume", v.Host)}
+			if v.Up {
+				st.Status, st.Commands = "it is up still: wait until it is down", nil
+			}
+			b.add(st)
+		}
 	}
 	b.add(Plan(s, Intent{Kind: IntentActDropLock, Controller: a.Controller, Node: b.v.Name}))
 	if l := s.NodeLock(b.v.Name, a.Controller); a.Controller == ControllerOpenStack && l != nil && rockoonFinalizer(l.Meta) != "" {

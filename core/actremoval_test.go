@@ -88,14 +88,25 @@ func TestWhatHoldsAPlayedRemoval(t *testing.T) {
 			out(c)
 			c.annotations["cmp-1"][AnnotationMigrationMode] = string(ModeSkip)
 		}, IntentActRelease, "web-1 (ACTIVE)"},
-		"still scheduled to":         {func(c *testCloud) { clear(c.instances) }, IntentActRelease, "the scheduler puts nothing more"},
-		"empty":                      {func(c *testCloud) { out(c); clear(c.instances) }, IntentActRelease, ""},
-		"not begun: none is":         {func(*testCloud) {}, IntentActOutOfScheduling, ""},
-		"the removal is given up":    {func(c *testCloud) { out(c); clear(c.instances); c.deletions = nil }, IntentActRelease, "it is the time for it"},
-		"the node is there":          {func(*testCloud) {}, IntentActDropLock, "it is the time for it"},
-		"gone, with its service":     {func(c *testCloud) { clear(c.instances); c.leave() }, IntentActDropLock, "nova-compute"},
-		"gone, its machine disabled": {func(c *testCloud) { c.leave(); c.disablings = []*NodeNotice{{Meta: Meta{Name: "d"}, Node: "cmp-1"}} }, IntentActDropLock, "it is the time for it"},
-		"gone, with nothing left":    {func(c *testCloud) { clear(c.instances); c.leave(); delete(c.services, "cmp-1") }, IntentActDropLock, ""},
+		"still scheduled to": {func(c *testCloud) { clear(c.instances) }, IntentActRelease, "the scheduler puts nothing more"},
+		"empty":              {func(c *testCloud) { out(c); clear(c.instances) }, IntentActRelease, ""},
+		"a volume is on its disks": {func(c *testCloud) {
+			out(c)
+			clear(c.instances)
+			c.onDisks = map[string][]Volume{"cmp-1": {{ID: "vol-1", Name: "data"}}}
+		}, IntentActRelease, "data"},
+		"volumes can come to it": {func(c *testCloud) {
+			out(c)
+			clear(c.instances)
+			c.volumeService("cmp-1@lvm")
+		}, IntentActRelease, "puts no more volumes"},
+		"its volume service goes out": {func(c *testCloud) { out(c); c.volumeService("cmp-1@lvm") }, IntentActVolumeOut, ""},
+		"not begun: none is":          {func(*testCloud) {}, IntentActOutOfScheduling, ""},
+		"the removal is given up":     {func(c *testCloud) { out(c); clear(c.instances); c.deletions = nil }, IntentActRelease, "it is the time for it"},
+		"the node is there":           {func(*testCloud) {}, IntentActDropLock, "it is the time for it"},
+		"gone, with its service":      {func(c *testCloud) { clear(c.instances); c.leave() }, IntentActDropLock, "nova-compute"},
+		"gone, its machine disabled":  {func(c *testCloud) { c.leave(); c.disablings = []*NodeNotice{{Meta: Meta{Name: "d"}, Node: "cmp-1"}} }, IntentActDropLock, "it is the time for it"},
+		"gone, with nothing left":     {func(c *testCloud) { clear(c.instances); c.leave(); delete(c.services, "cmp-1") }, IntentActDropLock, ""},
 		"gone, with an agent": {func(c *testCloud) {
 			clear(c.instances)
 			c.leave()
@@ -107,7 +118,12 @@ func TestWhatHoldsAPlayedRemoval(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := toBeRemoved()
 			tt.cloud(c)
-			st := Plan(played(t, c).engine.Snapshot(), Intent{Kind: tt.kind, Controller: ControllerOpenStack, Node: "cmp-1"})
+			s := played(t, c).engine.Snapshot()
+			i := Intent{Kind: tt.kind, Controller: ControllerOpenStack, Node: "cmp-1"}
+			if all := s.VolumeServicesOn("cmp-1"); tt.kind == IntentActVolumeOut {
+				i.Object = all[0].Ref()
+			}
+			st := Plan(s, i)
 			if got := st.Blocker(); (tt.says == "") != st.Doable() || !strings.Contains(got, tt.says) {
 				t.Errorf("it is %s, blocked by %q; want %q", st.State, got, tt.says)
 			}

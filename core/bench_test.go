@@ -34,6 +34,7 @@ type testCloud struct {
 	agents      []*NetworkAgent
 	roles       map[string][]Role // of the nodes that are no computes
 	deletions   []*NodeNotice
+	onDisks     map[string][]Volume // of the nodes' own
 	disablings  []*NodeNotice
 	lastID      int
 
@@ -156,11 +157,15 @@ func (c *testCloud) deltas(now time.Time) []Delta {
 	for _, d := range c.disablings {
 		disablings = append(disablings, d)
 	}
+	var onDisks []Object
+	for name := range c.uids {
+		onDisks = append(onDisks, &HostVolumes{Host: name, Volumes: c.onDisks[name]})
+	}
 	all := map[SourceID][]Object{
 		SourceNodes: nodes, SourceNodeLocks: locks, SourceNodeRequests: requests, SourceClusterRequests: cluster, SourceClusterLocks: {&cwl},
-		SourceDeletionRequests: deletions, SourceDisableNotices: disablings, SourceOpenStackStatus: osdpl, SourceOpenStackController: rockoon, SourceNodePods: pods,
+		SourceVolumes: onDisks, SourceDeletionRequests: deletions, SourceDisableNotices: disablings, SourceOpenStackStatus: osdpl, SourceOpenStackController: rockoon, SourceNodePods: pods,
 		SourceInstances: instances, SourceComputeServices: services, SourceMigrations: migrations, SourceNetworkAgents: agents, SourceProjects: nil,
-		SourceVolumeServices: c.volumeServices(), SourceVolumes: nil,
+		SourceVolumeServices: c.volumeServices(),
 	}
 	maps.Copy(all, c.daemons.objects())
 	for _, set := range c.stateful {

@@ -97,8 +97,8 @@ func (b *nodeSteps) removal() {
 	b.add(b.other("removal-asked", "LCM asks for the removal of "+b.v.Label, "A NodeDeletionRequest names the node.", StepDone, "since "+clockText(asked.Created)))
 	b.situation()
 	b.quorumAhead()
+	b.actOutForRemoval()
 	if b.v.Node != nil && b.v.Node.Is(RoleCompute) {
-		b.actOutForRemoval()
 		b.removalInstances()
 	}
 	b.removalVolumes()

@@ -131,8 +131,13 @@ func (s *Snapshot) actSources(i Intent, a ActAs) []SourceID {
 		out = append(out, s.quorumSources(a.Controller, i.Node)...)
 	}
 	compute := i.Node != "" && s.maintenanceOf(i.Node).compute
-	if s.asksRemoval(i.Node) != nil && i.Kind == IntentActRelease && compute {
-		out = append(out, SourceComputeServices, SourceInstances, SourceMigrations)
+	if s.asksRemoval(i.Node) != nil && i.Kind == IntentActRelease {
+		if !s.noCinder() {
+			out = append(out, SourceVolumes)
+		}
+		if compute {
+			out = append(out, SourceComputeServices, SourceInstances, SourceMigrations)
+		}
 		return out
 	}
 	switch i.Kind {

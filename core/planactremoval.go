@@ -31,9 +31,19 @@ func (p *planner) actRemovalRelease(a ActAs, l *WorkloadLock, who string) {
 // guardsOfRemoval hold when nothing is left on the node that goes with it for good (mosk-facts 4.1, "NDR").
 func (p *planner) guardsOfRemoval(a ActAs) {
 	s, node := p.s, p.i.Node
-	if a.Controller != ControllerOpenStack || s.Nodes[node] == nil || !s.Nodes[node].Is(RoleCompute) {
+	if a.Controller != ControllerOpenStack || s.Nodes[node] == nil {
 		return
 	}
+	if s.Nodes[node].Is(RoleCompute) {
+		p.guardsOfCompute()
+	}
+	p.guardVolumes(true)
+	p.guard(s.guardNoVolumesOn(node))
+}
+
+// guardsOfCompute are those of the instances.
+func (p *planner) guardsOfCompute() {
+	s, node := p.s, p.i.Node
 	p.guard(s.guardHostKnown(s.Nodes[node]))
 	if svc := s.Services[s.HostOf(node)]; svc != nil {
 		p.fact("service state", serviceText(svc))
@@ -58,6 +68,27 @@ func (s *Snapshot) guardNothingOn(node string) Guard {
 			names[i] = instanceLabel(in) + " (" + oneLine(in.Status, 30) + ")"
 		}
 		g.Answer = some(names, 8)
+	}
+	return g
+}
+
+// guardNoVolumesOn holds when no volume is on the node's own disks, which go with it.
+func (s *Snapshot) guardNoVolumesOn(node string) Guard {
+	g := Guard{ID: "no-volumes", Text: "no volume is left on the disks of the node", Answer: "none", Remedy: "have them moved, or deleted by their owners"}
+	volumes, known := s.VolumesOn(node)
+	switch {
+	case s.noCinder():
+		g.Holds, g.Answer = true, "the cloud has no Cinder"
+	case !known:
+		g.Answer, g.Remedy = "not known yet", "wait until they are listed, or mend the source of the volumes"
+	case len(volumes) > 0:
+		names := make([]string, len(volumes))
+		for i, v := range volumes {
+			names[i] = volumeName(&v)
+		}
+		g.Answer = some(names, 8)
+	default:
+		g.Holds = true
 	}
 	return g
 }
@@ -102,6 +133,9 @@ func (s *Snapshot) leftOfHost(node string) []string {
 	}
 	for _, a := range s.Agents[host] {
 		out = append(out, oneLine(a.Binary, 40))
+	}
+	for _, v := range s.VolumeServicesOn(node) {
+		out = append(out, v.label())
 	}
 	return out
 }

@@ -21,8 +21,10 @@ func (p *planner) actVolumeService(verb, how string) *VolumeService {
 func (p *planner) actVolumeOut(l *WorkloadLock, turn actTurn) {
 	s, node := p.s, p.i.Node
 	p.step.Risk = RiskLow
-	p.turnGuard(turn, turnPrepare)
-	p.guard(Guard{ID: "begun", Text: "the work on the node was begun", Holds: l.InnerState == InnerActive, Answer: innerText(l.InnerState)})
+	p.turnGuard(turn, turnPrepare, turnRemove)
+	if turn != turnRemove { // a removal counts against no concurrency
+		p.guard(Guard{ID: "begun", Text: "the work on the node was begun", Holds: l.InnerState == InnerActive, Answer: innerText(l.InnerState)})
+	}
 	v := p.actVolumeService("take", "out of scheduling on")
 	if v == nil {
 		return
