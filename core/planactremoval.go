@@ -39,6 +39,7 @@ func (p *planner) guardsOfRemoval(a ActAs) {
 	}
 	p.guardVolumes(true)
 	p.guard(s.guardNoVolumesOn(node))
+	p.guardQuorum(a.Controller, node)
 }
 
 // guardsOfCompute are those of the instances.
