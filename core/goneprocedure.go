@@ -35,7 +35,11 @@ func (b *nodeSteps) cleanup() {
 		b.add(b.other("disabled", "the machine of "+label+" is enabled again, or removed", "A NodeDisableNotification names the node: while it is there, the OpenStack controller keeps the lock and cleans nothing up.",
 			StepWaiting, "disabled since "+clockText(d.Created)))
 	}
+	b.act()
 	for _, l := range b.v.Locks {
+		if a, played := s.actAs(l.Controller); played && s.actTurn(a, b.v.Name) == turnGone {
+			continue // the steps are ours
+		}
 		b.add(b.lockOfGone(l))
 	}
 }
