@@ -52,8 +52,13 @@ func TestBatchPausesOnStaleFacts(t *testing.T) {
 	resume(b, id)
 	b.await(id, pausedStale)
 	b.sync()
-	resume(b, id)
-	if op := b.awaitEnd(id); op.State != OperationDone {
+	op = b.await(id, func(op Operation) bool {
+		if op.State == OperationPaused { // what it saw last may have been stale yet
+			resume(b, id)
+		}
+		return op.State.Ended()
+	})
+	if op.State != OperationDone {
 		t.Errorf("it ended as %s: %s", op.State, op.Text)
 	}
 	if got := b.cloud.written(); len(got) != 3 {

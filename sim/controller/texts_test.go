@@ -302,6 +302,7 @@ func TestTextsMToRWhenANodeReturns(t *testing.T) {
 	clear = w.fault(http.MethodGet, "/network/v2.0/agents", 500, "broken")
 	w.untilTold("Q", lock, "Got error while waiting for network agents. Cannot execute openstack commands, error: HttpException: 500: Server Error for url: <url>, broken.")
 	do(w.OpenStack.StopCompute(host))
+	w.until("Nova shows it down", func() bool { return w.computeService("cmp-01").State == "down" }) // it counts as up for a minute yet
 	do(w.OpenStack.StartAgents(host))
 	clear()
 	w.untilTold("M", lock, "Timeout waiting for compute services up on the host.")

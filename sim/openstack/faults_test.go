@@ -101,6 +101,10 @@ func TestRequestsTellWhatWasSentAndNoSecret(t *testing.T) {
 		t.Fatalf("%+v", writes)
 	}
 	writes[0].At = writes[0].At.Truncate(time.Second)
+	if agent := writes[0].UserAgent; !strings.HasPrefix(agent, "gophercloud/") {
+		t.Errorf("it was sent by %q", agent)
+	}
+	writes[0].UserAgent = "" // with its version
 	want := openstack.Request{At: start, Method: "POST", Path: "/compute/v2.1/servers/" + id + "/action", Microversion: "2.30",
 		Body: `{"os-migrateLive":{"block_migration":"auto","host":null}}`, Status: 202, User: "admin"}
 	if writes[0] != want {
