@@ -1,0 +1,75 @@
+package core
+
+import (
+	"context"
+	"strings"
+	"time"
+)
+
+// annotationWriter sets a node's annotation.
+type annotationWriter struct {
+	e      *Engine
+	step   Step
+	change SetNodeAnnotation
+}
+
+func (w *annotationWriter) check(ctx context.Context) error {
+	if w.step.Intent.Kind == IntentDeclareSafe {
+		if err := w.e.hostIsSafe(ctx, w.change.Node.Name); err != nil {
+			return err
+		}
+	}
+	return w.e.cfg.Kubernetes.SetNodeAnnotation(ctx, w.change.Node, w.change.Key, w.change.Old, w.change.New, true)
+}
+
+// hostIsSafe asks Nova itself, right before the node is let go: after it, whatever still runs there goes down with the host.
+func (e *Engine) hostIsSafe(ctx context.Context, node string) error {
+	if e.cfg.OpenStack == nil {
+		return refuse("Nova cannot be asked what is on the host")
+	}
+	s := e.Snapshot()
+	host := s.HostOf(node)
+	found, err := e.cfg.OpenStack.InstancesOf(ctx, host)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, v := range s.withInstances(host, found).inTheWay(node) {
+		names = append(names, instanceLabel(v.Instance))
+	}
+	if len(names) > 0 {
+		return refuse("Nova still shows on %s: %s", s.Label(node), clip(strings.Join(names, ", "), 300))
+	}
+	return nil
+}
+
+func (w *annotationWriter) write(ctx context.Context) error {
+	return w.e.cfg.Kubernetes.SetNodeAnnotation(ctx, w.change.Node, w.change.Key, w.change.Old, w.change.New, false)
+}
+
+func (w *annotationWriter) outcome(ctx context.Context, _ time.Time) outcome {
+	v, err := w.e.cfg.Kubernetes.NodeAnnotation(ctx, w.change.Node, w.change.Key)
+	if err != nil {
+		return outcome{err: err}
+	}
+	if equalText(v, w.change.New) {
+		return outcome{state: OperationDone, text: "the node shows " + annotationText(w.change.Key, v)}
+	}
+	return outcome{state: OperationVerifying, text: "the node shows " + annotationText(w.change.Key, v)}
+}
+
+func (w *annotationWriter) values() (string, string) {
+	return textOr(w.change.Old, "(not set)"), textOr(w.change.New, "(not set)")
+}
+
+func annotationText(key string, v *string) string {
+	_, short, _ := strings.Cut(key, "/")
+	return short + "=" + textOr(v, "(not set)")
+}
+
+func textOr(v *string, or string) string {
+	if v == nil {
+		return or
+	}
+	return *v
+}

@@ -1,0 +1,315 @@
+package core
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// instanceWriter does one of Nova's actions on one instance.
+type instanceWriter struct {
+	nova   OpenStackWriter
+	change InstanceAction
+	basis  []Fact // of the step
+	now    func() time.Time
+	settle time.Duration
+	label  func(host string) string // what people call the host's node
+
+	known int  // the newest migration record before the write
+	begun bool // the action was seen to have begun
+}
+
+func (w *instanceWriter) check(ctx context.Context) error {
+	in, err := w.nova.Instance(ctx, w.change.Instance.UID)
+	if err != nil {
+		return err
+	}
+	switch w.change.Do {
+	case IntentAbortMigration, IntentForceComplete:
+		m, err := w.migration(ctx, w.change.MigrationID)
+		if err != nil {
+			return err
+		}
+		if m == nil || !m.Running() {
+			return refuse("migration %d of %s has ended", w.change.MigrationID, in.Name)
+		}
+		return nil
+	}
+	switch {
+	case in.Host != w.change.Host:
+		return refuse("%s is on %s now, not on %s", in.Name, w.label(in.Host), w.label(w.change.Host))
+	case in.Status != w.change.Status:
+		return refuse("%s is %s now, not %s", in.Name, in.Status, w.change.Status)
+	case in.TaskState != "":
+		return refuse("%s is busy: %s", in.Name, in.TaskState)
+	case instanceRules[w.change.Do].runs && in.Power != PowerRunning:
+		return refuse("the guest of %s does not run now: power state %s", in.Name, in.Power)
+	}
+	if changed := changedFrom(w.basis, in); changed != "" { // its owner's tag above all
+		return refuse("%s has changed: %s", in.Name, changed)
+	}
+	if instanceRules[w.change.Do].dead {
+		if err := w.hostIsDead(ctx, in.Host); err != nil {
+			return err
+		}
+	}
+	ms, err := w.nova.MigrationsOf(ctx, in.ID)
+	if err != nil {
+		return err
+	}
+	for _, m := range ms {
+		w.known = max(w.known, m.ID)
+	}
+	return nil
+}
+
+// hostIsDead asks Nova itself whether nova-compute of the host is down.
+func (w *instanceWriter) hostIsDead(ctx context.Context, host string) error {
+	svc, err := w.nova.ComputeService(ctx, host)
+	switch {
+	case err != nil:
+		return err
+	case svc.Up && !svc.ForcedDown:
+		return refuse("nova-compute of %s is up now", w.label(host))
+	}
+	return nil
+}
+
+func (w *instanceWriter) write(ctx context.Context) error {
+	id := w.change.Instance.UID
+	switch w.change.Do {
+	case IntentLiveMigrate:
+		return w.nova.LiveMigrate(ctx, id)
+	case IntentColdMigrate:
+		return w.nova.ColdMigrate(ctx, id)
+	case IntentConfirmResize:
+		return w.nova.ConfirmResize(ctx, id)
+	case IntentRevertResize:
+		return w.nova.RevertResize(ctx, id)
+	case IntentStop:
+		return w.nova.Stop(ctx, id)
+	case IntentStart:
+		return w.nova.Start(ctx, id)
+	case IntentResume:
+		return w.nova.Resume(ctx, id)
+	case IntentResetState:
+		return w.nova.ResetState(ctx, id)
+	case IntentShelve:
+		return w.nova.Shelve(ctx, id)
+	case IntentUnshelve:
+		return w.nova.Unshelve(ctx, id)
+	case IntentEvacuate:
+		return w.nova.Evacuate(ctx, id)
+	case IntentAbortMigration:
+		return w.nova.AbortMigration(ctx, id, w.change.MigrationID)
+	case IntentForceComplete:
+		return w.nova.ForceCompleteMigration(ctx, id, w.change.MigrationID)
+	}
+	return refuse("%q is no action on an instance", w.change.Do)
+}
+
+func (w *instanceWriter) outcome(ctx context.Context, began time.Time) outcome {
+	in, err := w.nova.Instance(ctx, w.change.Instance.UID)
+	if err != nil {
+		return outcome{err: err}
+	}
+	switch w.change.Do {
+	case IntentLiveMigrate, IntentColdMigrate:
+		return w.migrated(ctx, in)
+	case IntentEvacuate:
+		return w.rebuilt(ctx, in)
+	case IntentAbortMigration, IntentForceComplete:
+		return w.settled(ctx, in)
+	}
+	return w.stateReached(ctx, in, began)
+}
+
+// migrated judges a live or cold migration. Only the instance says where it is: a record can say "completed" too early,
+// and be all that tells of a failure.
+func (w *instanceWriter) migrated(ctx context.Context, in *Instance) outcome {
+	m, err := w.newest(ctx)
+	if err != nil {
+		return outcome{err: err}
+	}
+	live := w.change.Do == IntentLiveMigrate
+	switch {
+	case in.Status == "ERROR":
+		return outcome{state: OperationFailed, text: "the instance is in ERROR on " + w.label(in.Host) + because(in.Fault)}
+	case live && in.Host != w.change.Host && in.TaskState == "" && (m == nil || !m.Running()):
+		return outcome{state: OperationDone, text: "runs on " + w.label(in.Host)}
+	case !live && in.Status == "VERIFY_RESIZE" && in.TaskState == "":
+		return outcome{state: OperationDone, text: "is on " + w.label(in.Host) + "; the migration waits to be confirmed or reverted"}
+	case in.TaskState == "" && m != nil && m.Status == "cancelled":
+		return outcome{state: OperationFailed, text: "the migration was aborted; it is still on " + w.label(in.Host)}
+	case in.TaskState == "" && m != nil && m.Failed():
+		return outcome{state: OperationFailed, again: live, text: "the migration failed" + because(m.Failure) + "; it is still on " + w.label(in.Host)}
+	case m != nil && m.Running():
+		w.begun = true
+		return outcome{state: OperationVerifying, moving: true, text: w.progress(m)}
+	case in.TaskState != "" || in.Status == "MIGRATING" || in.Status == "RESIZE":
+		w.begun = true
+		return outcome{state: OperationVerifying, moving: true, text: strings.ToLower(in.Status) + ", " + in.TaskState}
+	}
+	text := "Nova took the migration, but the instance does not move from " + w.label(in.Host)
+	if w.begun {
+		text = "the migration ended, and the instance is still on " + w.label(in.Host)
+	}
+	return outcome{state: OperationVerifying, text: text}
+}
+
+// rebuilt judges an evacuation: the instance is on another host, and nothing is done with it any more.
+func (w *instanceWriter) rebuilt(ctx context.Context, in *Instance) outcome {
+	m, err := w.newest(ctx)
+	if err != nil {
+		return outcome{err: err}
+	}
+	switch {
+	case in.TaskState != "" || m != nil && m.Running():
+		w.begun = true
+		return outcome{state: OperationVerifying, moving: true, text: textOf(in.TaskState, "it is being rebuilt")}
+	case in.Host != w.change.Host && in.Host != "" && in.Status != "ERROR":
+		return outcome{state: OperationDone, text: "is " + in.Status + " on " + w.label(in.Host)}
+	case m != nil && m.Failed() || in.Status == "ERROR" && w.change.Status != "ERROR":
+		text := "it was not rebuilt"
+		if m != nil {
+			text += because(m.Failure)
+		}
+		return outcome{state: OperationFailed, text: text + because(in.Fault)}
+	}
+	return outcome{state: OperationVerifying, text: "Nova took it, but the instance is on " + w.label(in.Host) + " still"}
+}
+
+// settled judges an abort or a force-complete: the migration has to come to its end.
+func (w *instanceWriter) settled(ctx context.Context, in *Instance) outcome {
+	m, err := w.migration(ctx, w.change.MigrationID)
+	if err != nil {
+		return outcome{err: err}
+	}
+	if m != nil && m.Running() || in.TaskState == "migrating" {
+		// An abort is a request: Nova may take its time, or the migration may end first. Both are an end.
+		text := "the migration still runs"
+		if m != nil {
+			text = w.progress(m)
+		}
+		return outcome{state: OperationVerifying, moving: w.change.Do == IntentForceComplete, text: text}
+	}
+	aborted := m == nil || m.Status == "cancelled"
+	switch {
+	case w.change.Do == IntentAbortMigration && aborted:
+		return outcome{state: OperationDone, text: "aborted; it runs on " + w.label(in.Host)}
+	case w.change.Do == IntentAbortMigration && in.Host == w.change.Host:
+		return outcome{state: OperationDone, text: "the migration ended as " + m.Status + "; it is on " + w.label(in.Host)}
+	case w.change.Do == IntentAbortMigration:
+		return outcome{state: OperationFailed, text: "too late: the migration was completed, it runs on " + w.label(in.Host)}
+	case in.Host != w.change.Host:
+		return outcome{state: OperationDone, text: "runs on " + w.label(in.Host)}
+	}
+	return outcome{state: OperationFailed, text: fmt.Sprintf("the migration ended%s; it is still on %s", statusOf(m), w.label(in.Host))}
+}
+
+func statusOf(m *Migration) string {
+	if m == nil {
+		return ""
+	}
+	return " as " + m.Status + because(m.Failure)
+}
+
+// stateReached judges the actions that end in a state of the instance.
+func (w *instanceWriter) stateReached(ctx context.Context, in *Instance, began time.Time) outcome {
+	var ok bool
+	switch w.change.Do {
+	case IntentConfirmResize:
+		ok = in.Status == "ACTIVE" || in.Status == "SHUTOFF"
+	case IntentRevertResize:
+		ok = in.Status == "ACTIVE" || in.Status == "SHUTOFF"
+	case IntentStop:
+		ok = in.Status == "SHUTOFF"
+	case IntentStart, IntentResume, IntentResetState, IntentUnshelve:
+		ok = in.Status == "ACTIVE"
+	case IntentShelve:
+		ok = in.Status == "SHELVED" || in.Status == "SHELVED_OFFLOADED"
+	}
+	switch {
+	case in.Status == "ERROR" && w.change.Do != IntentResetState:
+		return outcome{state: OperationFailed, text: "the instance is in ERROR" + because(in.Fault)}
+	case ok && in.TaskState == "":
+		if in.Host == "" {
+			return outcome{state: OperationDone, text: "is " + in.Status + ", on no host"}
+		}
+		return outcome{state: OperationDone, text: "is " + in.Status + " on " + w.label(in.Host)}
+	case in.TaskState != "":
+		return outcome{state: OperationVerifying, moving: true, text: in.TaskState}
+	case w.change.Do == IntentConfirmResize:
+		return w.confirming(ctx, in, began)
+	}
+	return outcome{state: OperationVerifying, text: "Nova took it, but the instance is " + in.Status + " still"}
+}
+
+// confirmPatience is how long the source of a cold migration may take to clean up before that is no sign of progress any
+// more: the request to it may have been lost.
+const confirmPatience = 10 * time.Minute
+
+// confirming judges a confirmation that is not through. Nova sets no task state for it; only the record tells that the
+// source is being cleaned up.
+func (w *instanceWriter) confirming(ctx context.Context, in *Instance, began time.Time) outcome {
+	ms, err := w.nova.MigrationsOf(ctx, in.ID)
+	if err != nil {
+		return outcome{err: err}
+	}
+	var last *Migration
+	for _, m := range ms {
+		if last == nil || m.ID > last.ID {
+			last = m
+		}
+	}
+	if last != nil && last.Status == "confirming" {
+		return outcome{state: OperationVerifying, moving: w.now().Sub(began) < confirmPatience,
+			text: "confirming: " + w.label(last.SourceHost) + " is to clean up; the instance is " + in.Status + " until it has"}
+	}
+	return outcome{state: OperationVerifying, text: "Nova took it, but the instance is " + in.Status + " still"}
+}
+
+// newest is the migration record that this write made: the newest one that was not there before; nil when there is none.
+func (w *instanceWriter) newest(ctx context.Context) (*Migration, error) {
+	ms, err := w.nova.MigrationsOf(ctx, w.change.Instance.UID)
+	if err != nil {
+		return nil, err
+	}
+	var found *Migration
+	for _, m := range ms {
+		if m.ID > w.known && (found == nil || m.ID > found.ID) {
+			found = m
+		}
+	}
+	return found, nil
+}
+
+func (w *instanceWriter) migration(ctx context.Context, id int) (*Migration, error) {
+	ms, err := w.nova.MigrationsOf(ctx, w.change.Instance.UID)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range ms {
+		if m.ID == id {
+			return m, nil
+		}
+	}
+	return nil, nil
+}
+
+func (w *instanceWriter) values() (string, string) {
+	return w.change.Status + " on " + textOf(w.change.Host, "no host"), string(w.change.Do)
+}
+
+// progress is how a running migration goes.
+func (w *instanceWriter) progress(m *Migration) string {
+	text := m.Status
+	if m.DestHost != "" {
+		text += ", to " + w.label(m.DestHost)
+	}
+	if p := m.Percent(); p >= 0 {
+		text += ", " + itoa(p) + " %"
+	}
+	return text
+}

@@ -1,0 +1,120 @@
+package core
+
+import "slices"
+
+// evacuation is what gets the instances off the node.
+func (b *nodeSteps) evacuation() {
+	s, name := b.s, b.v.Name
+	m := s.maintenanceOf(name)
+	if !m.compute {
+		if b.v.ModeSet && b.v.Mode == ModeManual && b.held() {
+			b.add(Plan(s, Intent{Kind: IntentDeclareSafe, Node: name}))
+		}
+		return
+	}
+	if !m.reboot {
+		b.add(b.other("evacuate", "no instance has to move", "The request's scope is drain: the host does not reboot.", StepDone, ""))
+		return
+	}
+	if !b.held() {
+		b.add(b.other("evacuate", "the instances are out of the way", "", StepDone, ""))
+		return
+	}
+	if b.v.Stage == StageQueued {
+		b.add(b.other("begin", "the OpenStack controller begins", b.says(), StepWaiting, textOf(b.v.What, "queued")))
+		b.preparation()
+		return
+	}
+	views := s.InstanceViews(name)
+	byHand := b.v.Mode == ModeManual || b.v.Stage == StageWaiting || !b.v.Mode.Known()
+	if b.v.Mode == ModeLive && b.v.Stage != StageWaiting && b.v.Blocking != 0 {
+		b.add(b.controllerMoves())
+	}
+	b.instances(views, byHand, func(v InstanceView) []Step {
+		if byHand || !v.Migrates && b.v.Mode != ModeSkip || v.Action == ActionNotify {
+			return []Step{s.instanceStep(v)}
+		}
+		return nil // the controller moves it
+	})
+	if byHand || b.v.Mode == ModeSkip {
+		b.add(Plan(s, Intent{Kind: IntentDeclareSafe, Node: name}))
+	}
+}
+
+// instances are the steps that get out of the way what holds the node, the owners' word and room for them first; those that
+// move all and make room only byHand; of each that holds the node, what each says.
+func (b *nodeSteps) instances(views []InstanceView, byHand bool, each func(InstanceView) []Step) {
+	s, name := b.s, b.v.Name
+	if !b.v.Mode.Known() {
+		for _, mode := range []MigrationMode{ModeManual, ModeLive} {
+			b.add(Plan(s, Intent{Kind: IntentSetMode, Nodes: []string{name}, Mode: mode}))
+		}
+	}
+	if held := slices.DeleteFunc(slices.Clone(views), func(v InstanceView) bool { return !holdsAhead(v) }); len(held) > 0 {
+		b.add(s.tellOwners(b.target, name, b.v.Label, held))
+	}
+	if movable, _ := s.movable(name); byHand && (len(movable) >= 2 || b.batchRuns()) {
+		b.add(Plan(s, Intent{Kind: IntentLiveMigrateAll, Node: name}))
+	}
+	left := slices.DeleteFunc(slices.Clone(views), func(v InstanceView) bool { return !v.Blocks })
+	if byHand {
+		b.add(s.roomSteps(left)...)
+	}
+	for _, v := range left {
+		b.add(each(v)...)
+	}
+	b.add(b.unconfirmed()...)
+	if len(left) == 0 && s.known(SourceInstances) {
+		b.add(b.other("emptied", "no running instance is left", "", StepDone, textOf(b.safeText(views), "the host is empty")))
+	}
+}
+
+// batchRuns tells whether Lockstep moves the node's instances now, or failed to.
+func (b *nodeSteps) batchRuns() bool {
+	return slices.ContainsFunc(b.s.Operations, func(op Operation) bool {
+		return op.Node == b.v.Name && op.isBatchOf(IntentLiveMigrateAll) && (!op.State.Ended() || op.State == OperationFailed && !op.Acknowledged)
+	})
+}
+
+func (b *nodeSteps) safeText(views []InstanceView) string {
+	if len(views) == 0 {
+		return ""
+	}
+	names := make([]string, len(views))
+	for i, v := range views {
+		names[i] = instanceLabel(v.Instance)
+	}
+	return "safe: " + some(names, 4)
+}
+
+// controllerMoves is what the OpenStack controller does in mode live.
+func (b *nodeSteps) controllerMoves() Step {
+	why := join("In mode live the OpenStack controller live-migrates the instances itself.", b.says())
+	return b.other("evacuate", "the OpenStack controller moves the instances", why, StepWaiting, textOf(b.v.What, b.v.Reason))
+}
+
+// unconfirmed are the steps on instances that were cold-migrated away from the node and wait for a decision: a revert
+// brings them back to it.
+func (b *nodeSteps) unconfirmed() []Step {
+	s, host := b.s, b.s.HostOf(b.v.Name)
+	var ids []string
+	for id := range s.Migrations {
+		in, m := s.Instances[id], s.LatestMigration(id)
+		if in == nil || m == nil || in.Host == host || in.Status != "VERIFY_RESIZE" || m.SourceHost != host || m.Type == MigrationLive || m.Running() {
+			continue
+		}
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	var out []Step
+	for _, id := range ids {
+		st := Plan(s, Intent{Kind: IntentConfirmResize, Instance: id})
+		st.Why = join("It is on "+s.hostLabel(s.Instances[id].Host)+" now, and "+b.v.Label+" keeps its files until somebody decides.", st.Why)
+		if st.State != StepRunning && st.State != StepFailed {
+			st.Status = "is on " + s.hostLabel(s.Instances[id].Host) + " now; " + b.v.Label + " keeps its place"
+		}
+		st.Alternatives = []Step{Plan(s, Intent{Kind: IntentRevertResize, Instance: id})}
+		out = append(out, st)
+	}
+	return out
+}
