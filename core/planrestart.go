@@ -2,35 +2,43 @@ package core
 
 import (
 	"fmt"
-	"slices"
 	"strings"
-	"time"
 )
 
-// restartPod plans that the old pod of an OnDelete DaemonSet on one node is deleted, so that its DaemonSet makes a new one
-// (mosk-facts 8). One at a time: while another pod of the DaemonSet is not ready, nothing is deleted.
-func (p *planner) restartPod() {
+// podOnNode begins a step on the pod that a DaemonSet has on the intent's node; the pod is nil when there is none.
+func (p *planner) podOnNode() (DaemonView, *DaemonPod) {
 	s, node := p.s, p.i.Node
 	v, ok := s.daemonNamed(p.i.Workload)
 	p.step.Title, p.step.Risk, p.step.Node = "restart "+p.daemonLabel(v)+" on "+oneLine(s.Label(node), 64), RiskMedium, node
 	if !p.daemon(v, ok, node) {
-		return
+		return v, nil
 	}
 	pod := v.on(node)
 	if pod == nil {
 		p.identifyPod(v, Ref{Kind: KindPod, Namespace: v.Set.Namespace, Name: v.Set.Name})
 		p.unknown("the DaemonSet has a pod on the node", "there is none on "+oneLine(s.Label(node), 64))
-		return
+		return v, nil
 	}
 	p.identifyPod(v, pod.Ref())
 	p.guard(guardExists("the pod", pod.Ref()))
+	p.step.Then = "The DaemonSet makes a new pod on the node at once. The step is done when that one is ready" + s.agentsToo(v, node) + "."
+	return v, pod
+}
+
+// restartPod plans that the old pod of an OnDelete DaemonSet on one node is deleted, so that its DaemonSet makes a new one
+// (mosk-facts 8). One at a time: while another pod of the DaemonSet is not ready, nothing is deleted.
+func (p *planner) restartPod() {
+	s, node := p.s, p.i.Node
+	v, pod := p.podOnNode()
+	if pod == nil {
+		return
+	}
 	old, known := v.isOld(pod)
 	drop, wide := v.Set.drop()
 	if wide {
 		p.step.Risk, p.step.Type = RiskHigh, typable(s.Label(node), s.uidOf(node))
 	}
 	p.step.Why = join("The pod was made from an older revision; under OnDelete it stays until somebody deletes it.", drop, s.instancesThere(node, wide), s.restartsItself(v))
-	p.step.Then = "The DaemonSet makes a new pod on the node at once. The step is done when that one is ready" + s.agentsToo(v, node) + "."
 	if s.returnsOurs(node) && v.Set.isRestartedOnReturn() {
 		p.step.Why = join(p.step.Why, "The OpenStack controller does it before the node goes back into scheduling, unless its automated_openvswitch_restart is off.")
 	}
@@ -107,79 +115,6 @@ func (p *planner) restartPods() {
 	case len(items) > 0:
 		p.step.Change = Batch{Items: items, AtOnce: 1}
 		p.step.Status = fmt.Sprintf("%d of %d are old", len(v.Old), len(v.Pods))
-	}
-}
-
-// restartAgent plans that the pod of one of Neutron's agents on a node, or of its nova-compute, is deleted, old or not: what
-// mends one that does not report (mosk-facts 7.1, texts M, P and Q).
-func (p *planner) restartAgent() {
-	s, node := p.s, p.i.Node
-	v, ok := s.daemonNamed(p.i.Workload)
-	p.step.Title, p.step.Risk, p.step.Node = "restart "+p.daemonLabel(v)+" on "+oneLine(s.Label(node), 64), RiskMedium, node
-	if !p.daemon(v, ok, node) {
-		return
-	}
-	pod := v.on(node)
-	if pod == nil {
-		p.identifyPod(v, Ref{Kind: KindPod, Namespace: v.Set.Namespace, Name: v.Set.Name})
-		p.unknown("the DaemonSet has a pod on the node", "there is none on "+oneLine(s.Label(node), 64))
-		return
-	}
-	p.identifyPod(v, pod.Ref())
-	drop, _ := v.Set.drop()
-	who := v.Set.heardBy()
-	p.step.Why = join(who+" does not hear from it; a new pod starts it anew.", drop)
-	p.step.Then = "The DaemonSet makes a new pod on the node at once. The step is done when that one is ready" + s.agentsToo(v, node) + "."
-	p.guard(guardExists("the pod", pod.Ref()))
-	p.guard(Guard{ID: "agent", Text: "it is an agent of Neutron's, or nova-compute", Holds: v.Set.isNetworkAgent() || v.Set.isNovaCompute(), Answer: "it is " + oneLine(textOf(v.Set.Component, v.Set.Name), 64)})
-	p.guard(Guard{ID: "silent", Text: who + " does not hear from it", Holds: s.agentSilent(v.Set, node), Answer: s.agentText(v.Set, node), Remedy: "leave it alone"})
-	p.guardNodeReady(node)
-	p.guard(Guard{ID: "stays", Text: "the pod is not being deleted", Holds: pod.Deleting.IsZero(), Answer: stayText(pod), Remedy: "wait for the new one"})
-	p.podFacts(v, pod)
-	p.step.Change = RestartPod{Pod: pod.Ref(), Node: node, Set: v.Set.Ref(), Selector: v.Set.Selector, Revision: v.Revision}
-	p.step.Commands = []string{deletePodCommand(pod)}
-}
-
-// restartAgents plans the pods of all of Neutron's agents on a node that do not report.
-func (p *planner) restartAgents() {
-	s, name := p.s, p.i.Node
-	n := s.Nodes[name]
-	p.step.Title, p.step.Risk = "restart the network agents of "+oneLine(s.Label(name), 64), RiskHigh
-	if !p.node(name, n, []SourceID{SourceNodes, SourceDaemonSets, SourceDaemonPods, SourceNetworkAgents}) {
-		return
-	}
-	p.step.Type = typable(n.Label(), n.UID)
-	p.step.Then = "Each is done when its new pod is ready and Neutron hears from the agent; the OpenStack controller looks again within 60 s."
-	if s.playsOn(ControllerOpenStack, name) {
-		p.step.Then = "Each is done when its new pod is ready and Neutron hears from the agent; the node can be taken back when all are heard from."
-	}
-	p.guardNodeReady(name)
-	var names, drops []string
-	var items []BatchItem
-	var steps []Step
-	for _, v := range s.DaemonViews() {
-		if !v.Set.isNetworkAgent() || v.on(name) == nil || !s.agentSilent(v.Set, name) {
-			continue
-		}
-		i := Intent{Kind: IntentRestartAgent, Workload: v.Set.Namespace + "/" + v.Set.Name, Node: name}
-		one := Plan(s, i)
-		if one.Change == nil {
-			continue
-		}
-		drop, _ := v.Set.drop()
-		names, drops = append(names, v.Short()), add(drops, drop)
-		steps = append(steps, one)
-		items = append(items, BatchItem{Intent: i, Label: v.Short(), Change: one.Change, Basis: one.Basis})
-		p.fact("pod of "+v.Set.Name, v.on(name).UID)
-		p.step.Commands = append(p.step.Commands, one.Commands...)
-	}
-	p.step.Why = join("Neutron does not hear from them; new pods start them anew: "+textOf(some(names, 8), "none")+".", strings.Join(drops, " "))
-	p.guard(Guard{ID: "something", Text: "an agent there does not report", Holds: len(items) > 0, Answer: textOf(some(names, 4), "Neutron hears from all whose pods are known"),
-		Remedy: "look at the agents: openstack network agent list --host " + shellQuote(s.HostOf(name))})
-	p.guardEach(steps)
-	if len(items) > 0 {
-		p.step.Change = Batch{Items: items, AtOnce: 1}
-		p.step.Status = count(len(items), "pod")
 	}
 }
 
@@ -376,78 +311,6 @@ func (s *Snapshot) restartsItself(v DaemonView) string {
 		return "An update runs: the OpenStack controller restarts it itself at the end of the node's maintenance, unless its automated_openvswitch_restart is off."
 	}
 	return "The OpenStack controller restarts it itself, unless its automated_openvswitch_restart is off."
-}
-
-// agentsToo is what else has to be seen, where Neutron shows it.
-func (s *Snapshot) agentsToo(v DaemonView, node string) string {
-	if v.Set.isNovaCompute() {
-		return " and Nova shows nova-compute up"
-	}
-	if len(s.agentsTouched(v.Set, node)) == 0 || !s.known(SourceNetworkAgents) {
-		return ""
-	}
-	return " and Neutron hears from the agents again"
-}
-
-// heardBy is who hears from what runs in the DaemonSet's pods.
-func (d *DaemonSet) heardBy() string {
-	if d.isNovaCompute() {
-		return "Nova"
-	}
-	return "Neutron"
-}
-
-// agentSilent tells whether an agent in the DaemonSet's pod on the node does not report: Neutron says so, or shows none of
-// it while the OpenStack controller waits for the node's agents; of nova-compute Nova says so. What somebody has forced down
-// counts as down whatever it reports.
-func (s *Snapshot) agentSilent(d *DaemonSet, node string) bool {
-	if d.isNovaCompute() {
-		svc := s.Services[s.HostOf(node)]
-		return svc != nil && !svc.Up && !svc.ForcedDown
-	}
-	agents := s.agentsIn(d, node)
-	if len(agents) == 0 {
-		l := s.NodeLock(node, ControllerOpenStack)
-		return l != nil && awaitsAgents(ReadLockMessage(l.Message))
-	}
-	return slices.ContainsFunc(agents, func(a *NetworkAgent) bool { return !a.Alive })
-}
-
-// awaitsAgents tells whether a lock's text says that the node's network agents are awaited (texts P and Q).
-func awaitsAgents(m LockMessage) bool { return m.ID == "P" || m.ID == "Q" }
-
-func (s *Snapshot) agentText(d *DaemonSet, node string) string {
-	if d.isNovaCompute() {
-		svc := s.Services[s.HostOf(node)]
-		if svc == nil {
-			return "Nova knows no nova-compute on " + oneLine(s.HostOf(node), 64)
-		}
-		return "nova-compute is " + upText(svc) + inBrackets(seenText(svc.Updated))
-	}
-	agents := s.agentsIn(d, node)
-	if len(agents) == 0 {
-		return "Neutron shows no agent of it"
-	}
-	var words []string
-	for _, a := range agents {
-		state := "alive"
-		if !a.Alive {
-			state = "silent"
-			if !a.Heartbeat.IsZero() {
-				state += " since " + clockText(a.Heartbeat)
-			}
-		}
-		words = append(words, oneLine(a.Type, 40)+" "+state)
-	}
-	return some(words, 4)
-}
-
-// seenText says when a service was heard from last.
-func seenText(at time.Time) string {
-	if at.IsZero() {
-		return ""
-	}
-	return "heard from last at " + clockText(at)
 }
 
 // revisionText is how to call a revision: its hash, or the generation of the template.
