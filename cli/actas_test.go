@@ -42,7 +42,7 @@ func newPlayer(t *testing.T, name string, speed float64, actAs ...string) *playe
 func newPlayerIn(t *testing.T, told *scenario.Scenario, speed float64, actAs ...string) *player {
 	t.Helper()
 	t.Parallel()
-	cloud, err := sim.Start(t.Context(), sim.Options{Scenario: told, Speed: speed, Dir: t.TempDir(), Start: time.Now()})
+	cloud, err := sim.Start(t.Context(), sim.Options{Scenario: told, Speed: speed / slower, Dir: t.TempDir(), Start: time.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,6 +28,7 @@ type storyRig struct {
 func playStory(t *testing.T, name string, speed float64) *storyRig {
 	t.Helper()
 	t.Parallel()
+	speed /= slower
 	told, err := scenario.Load(name)
 	if err != nil {
 		t.Fatal(err)
@@ -263,7 +264,7 @@ func TestASilentComputeIsRestartedOnASimulatedCloud(t *testing.T) {
 // Tempest is asked for, runs and fails; removed and asked for again, it passes once what was broken is mended; then it is
 // removed.
 func TestTempestRunsOnASimulatedCloud(t *testing.T) {
-	r := playStory(t, "tempest-fails", 2400)
+	r := playStory(t, "tempest-fails", 1200)
 	run := func(want core.StepState) {
 		t.Helper()
 		r.until("the run of Tempest is "+string(want), func(s *core.Snapshot) bool {

@@ -11,10 +11,6 @@ import (
 	"lockstep/sim"
 )
 
-// sideBySide is how many tests run at once. They wait for simulated clouds more than they compute, so that it is more than
-// there are processors; -parallel asks for another number.
-const sideBySide = "4"
-
 func TestMain(m *testing.M) {
 	flag.Parse()
 	asked := false

@@ -150,7 +150,7 @@ func newProof(t *testing.T, rt *rapid.T, log *log) *proof {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.cloud, err = sim.Start(p.ctx, sim.Options{Scenario: told, Speed: 300, Dir: dir, Start: time.Now(), ControllersOff: true,
+	p.cloud, err = sim.Start(p.ctx, sim.Options{Scenario: told, Speed: 300 / slower, Dir: dir, Start: time.Now(), ControllersOff: true,
 		Timing: controller.Timing{Update: time.Minute, Reboot: time.Minute, Finalize: time.Minute, PodGrace: 5 * time.Second, PodStart: 10 * time.Second,
 			Retry: 20 * time.Second, Drain: 5 * time.Second, MigrateWait: 10 * time.Second, ReturnPoll: 5 * time.Second}})
 	if err != nil {
