@@ -232,7 +232,7 @@ func (p *program) wroteItAllDown(t *testing.T) {
 		}
 	}
 	for id, got := range kinds {
-		if want := []core.RecordKind{core.RecordGrant, core.RecordBefore, core.RecordAfter, core.RecordVerified}; !slices.Equal(got, want) {
+		if want := []core.RecordKind{core.RecordGrant, core.RecordBefore, core.RecordAfter, core.RecordVerified, core.RecordEnded}; !slices.Equal(got, want) {
 			t.Errorf("operation %s has the records %q, want %q", id, got, want)
 		}
 	}
