@@ -474,6 +474,8 @@ func tellsTheStory(t *testing.T, p *operator.Operator) {
 		"take nova-compute out of scheduling on cmp-01: done",
 		"live-migrate app-1: done",
 		"live-migrate db-2: failed",
+		"live-migrate db-2 (try 2 of 3): failed",
+		"live-migrate db-2 (try 3 of 3): failed",
 		"abort the live migration of etl-3: done",
 		"live-migrate etl-3: failed",
 		"live-migrate web-4: done",
