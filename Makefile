@@ -16,9 +16,9 @@ demo: build
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/lockstep .
 
-## test: every test that needs nothing but Go
+## test: every test that needs nothing but Go; packages wait for simulated clouds more than they compute
 test:
-	$(GO) test $(TESTFLAGS) ./...
+	$(GO) test -p 3 $(TESTFLAGS) ./...
 
 ## soak: many more random histories on the simulated cloud than test goes through
 soak:

@@ -252,3 +252,23 @@ func TestARefusedModeIsNotRememberedAsOurs(t *testing.T) {
 		t.Errorf("after a restart it has %+v", got)
 	}
 }
+
+// The end of a run is the last record of it, whatever is seen in its last moment.
+func TestTheEndIsTheLastRecord(t *testing.T) {
+	for range 20 {
+		dir, cloud := t.TempDir(), newTestCloud()
+		b := newBench(t, dir, cloud)
+		cloud.mu.Lock()
+		cloud.locks["cmp-2"].RawState = LockInactive
+		cloud.requests["cmp-2"] = &MaintenanceRequest{Meta: Meta{Name: "cmp-2", UID: "nmr-2", Created: worldTime}, Kind: KindNodeMaintenanceRequest, Node: "cmp-2", Scope: ScopeOS}
+		cloud.mu.Unlock()
+		for _, d := range cloud.deltas(time.Now()) {
+			b.engine.Apply(d) // and no Snapshot has shown it yet
+		}
+		b.end()
+		records := b.journal()
+		if last := records[len(records)-1]; last.Kind != RecordStop {
+			t.Fatalf("the last record is %s", last.Kind)
+		}
+	}
+}

@@ -205,8 +205,8 @@ func (e *Engine) leave() {
 	if e.write.Armed {
 		e.disarm("")
 	}
+	e.publish() // what it saw last is recorded before the end of the record
 	e.record(Record{Kind: RecordStop, Cluster: e.cfg.Cluster}, true)
-	e.publish()
 }
 
 // Apply hands the Engine news from a source. It blocks while the Engine is busy with earlier news, and drops the news
