@@ -276,6 +276,14 @@ type wrote struct {
 	code    int
 }
 
+// part is what of a step the write uses up: a lock is made by two writes, the second of which says its release.
+func (w wrote) part(r core.Record) string {
+	if r.Intent.Kind == core.IntentActCreateLock {
+		return r.Operation + " " + strings.Join(strings.Fields(w.what)[:2], " ")
+	}
+	return r.Operation
+}
+
 var annotationIntents = []core.IntentKind{core.IntentSetMode, core.IntentSetAttempts, core.IntentDeclareSafe, core.IntentRestoreMode}
 
 // ofKubernetes are the intents that a write to a resource can stand for.
@@ -283,10 +291,11 @@ var ofKubernetes = map[string][]core.IntentKind{
 	"patch nodes":                       annotationIntents,
 	"create nodeworkloadlocks":          {core.IntentActCreateLock},
 	"create clusterworkloadlocks":       {core.IntentActCreateLock},
-	"patch nodeworkloadlocks":           {core.IntentActBegin, core.IntentActFinish, core.IntentClearInner},
+	"patch nodeworkloadlocks":           {core.IntentActBegin, core.IntentActFinish, core.IntentActLetGo, core.IntentClearInner},
+	"delete nodeworkloadlocks":          {core.IntentActDropLock},
 	"patch clusterworkloadlocks":        {core.IntentClearInner},
-	"patch nodeworkloadlocks/status":    {core.IntentActRelease, core.IntentActRearm, core.IntentOverrideLock},
-	"patch clusterworkloadlocks/status": {core.IntentActRelease, core.IntentActRearm, core.IntentOverrideLock},
+	"patch nodeworkloadlocks/status":    {core.IntentActRelease, core.IntentActRearm, core.IntentActSay, core.IntentActCreateLock, core.IntentOverrideLock},
+	"patch clusterworkloadlocks/status": {core.IntentActRelease, core.IntentActRearm, core.IntentActSay, core.IntentActCreateLock, core.IntentOverrideLock},
 	"create nodemaintenancerequests":    {core.IntentAskNode},
 	"create clustermaintenancerequests": {core.IntentAskCluster},
 	"delete nodemaintenancerequests":    {core.IntentWithdraw},
@@ -509,8 +518,8 @@ func (p *proof) granted(rt *rapid.T, writes []wrote, records []core.Record) {
 	for _, w := range writes {
 		found := false
 		for _, r := range slices.Backward(before) {
-			if !used[r.Operation] && !r.At.After(w.at) && p.is(r, w.object) && slices.Contains(w.intents, r.Intent.Kind) {
-				used[r.Operation], found = true, true
+			if !r.At.After(w.at) && p.is(r, w.object) && slices.Contains(w.intents, r.Intent.Kind) && !used[w.part(r)] {
+				used[w.part(r)], found = true, true
 				break
 			}
 		}
