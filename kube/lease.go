@@ -247,6 +247,12 @@ func (l *Lease) Release(ctx context.Context) error {
 	}
 	l.turn.Lock()
 	defer l.turn.Unlock()
+	l.mu.Lock()
+	again := l.wanted
+	l.mu.Unlock()
+	if again {
+		return nil // taken again while this waited for its turn: to give that back would let another take what we count as ours
+	}
 	for attempt := 0; ; attempt++ {
 		state, err := l.look(ctx)
 		if err != nil {

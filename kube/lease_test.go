@@ -234,3 +234,33 @@ func TestIdentityNamesPersonMachineAndProcess(t *testing.T) {
 		t.Errorf("%q and %q", one, two)
 	}
 }
+
+// A lease that is asked for again while it is still being given back stays ours: what counts as held is held on the server too.
+func TestLeaseThatIsTakenWhileItIsGivenBackStays(t *testing.T) {
+	c := newCluster(t, kubeapi.Options{})
+	l := c.lease(ann, nil)
+	if err := l.Acquire(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	l.turn.Lock() // a renewal is under way: both wait for it
+	var both sync.WaitGroup
+	both.Go(func() {
+		for l.Held() { // until it is being given back
+			time.Sleep(time.Millisecond)
+		}
+		l.mu.Lock()
+		l.wanted = true // as Acquire does once it has its turn, before the other
+		l.held, l.renewed = true, time.Now()
+		l.mu.Unlock()
+		l.turn.Unlock()
+	})
+	both.Go(func() {
+		if err := l.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+	both.Wait()
+	if got := c.leaseSpec().text("holderIdentity"); !l.Held() || got != ann {
+		t.Errorf("held: %v, and the server says %q", l.Held(), got)
+	}
+}
