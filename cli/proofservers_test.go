@@ -281,7 +281,7 @@ func (w wrote) part(r core.Record) string {
 	if r.Intent.Kind == core.IntentActCreateLock {
 		return r.Operation + " " + strings.Join(strings.Fields(w.what)[:2], " ")
 	}
-	return r.Operation
+	return r.Operation + " " + r.Title
 }
 
 var annotationIntents = []core.IntentKind{core.IntentSetMode, core.IntentSetAttempts, core.IntentDeclareSafe, core.IntentRestoreMode}
@@ -496,10 +496,11 @@ func (p *proof) granted(rt *rapid.T, writes []wrote, records []core.Record) {
 			if !ok {
 				rt.Fatalf("%s was begun without a grant", r.Title)
 			}
-			if _, twice := begun[r.Operation]; twice {
+			// A failed migration is tried again, as often as the grant says; each try has a title of its own.
+			if _, twice := begun[r.Operation+" "+r.Title]; twice {
 				rt.Fatalf("%s was begun twice on one grant", r.Title)
 			}
-			begun[r.Operation] = r
+			begun[r.Operation+" "+r.Title] = r
 			if age := r.Wall.Sub(g.Wall); !item && age > core.GrantLifetime+30*time.Second {
 				rt.Fatalf("%s was begun %s after its grant", r.Title, age)
 			}
