@@ -34,6 +34,16 @@ func (p *planner) computeService(verb string) *ComputeService {
 	return svc
 }
 
+// guardReason holds when an operator's reason for disabling a service can be told from the OpenStack controller's own, and tells
+// whether Nova and Cinder take it.
+func (p *planner) guardReason(reason string) bool {
+	good := strings.TrimSpace(reason) != "" && strings.TrimSpace(reason) == reason && len([]rune(reason)) <= maxDisableReason && !strings.ContainsAny(reason, "\n\r\t")
+	p.guard(Guard{ID: "reason", Text: "there is a reason, of one line", Holds: good, Answer: textOf(oneLine(reason, 80), "none"), Remedy: "say why, in at most 255 characters, so that the next operator knows"})
+	p.guard(Guard{ID: "not-literal", Text: "the reason is not the OpenStack controller's own", Holds: reason != DisabledReasonMaintenance, Answer: textOf(oneLine(reason, 80), "none"),
+		Remedy: "choose another: by this one the controller knows the services that it enables again"})
+	return good
+}
+
 // disableCompute plans that the scheduler puts nothing more on a host.
 func (p *planner) disableCompute() {
 	p.step.Risk = RiskLow
@@ -42,10 +52,7 @@ func (p *planner) disableCompute() {
 		return
 	}
 	reason := p.i.Reason
-	good := strings.TrimSpace(reason) != "" && strings.TrimSpace(reason) == reason && len([]rune(reason)) <= maxDisableReason && !strings.ContainsAny(reason, "\n\r\t")
-	p.guard(Guard{ID: "reason", Text: "there is a reason, of one line", Holds: good, Answer: textOf(oneLine(reason, 80), "none"), Remedy: "say why, in at most 255 characters, so that the next operator knows"})
-	p.guard(Guard{ID: "not-literal", Text: "the reason is not the OpenStack controller's own", Holds: reason != DisabledReasonMaintenance, Answer: textOf(oneLine(reason, 80), "none"),
-		Remedy: "choose another: by this one the controller knows the services that it enables again"})
+	good := p.guardReason(reason)
 	p.guard(Guard{ID: "enabled", Text: "the service is enabled", Holds: svc.Enabled, Answer: serviceText(svc)})
 	p.step.Why = "The scheduler puts no more instances on the host. Those on it stay."
 	p.step.Then = "It stays disabled until you enable it: after a maintenance the OpenStack controller enables only what it disabled itself."

@@ -63,10 +63,7 @@ func (p *planner) disableVolume() {
 		return
 	}
 	reason := p.i.Reason
-	good := strings.TrimSpace(reason) != "" && strings.TrimSpace(reason) == reason && len([]rune(reason)) <= maxDisableReason && !strings.ContainsAny(reason, "\n\r\t")
-	p.guard(Guard{ID: "reason", Text: "there is a reason, of one line", Holds: good, Answer: textOf(oneLine(reason, 80), "none"), Remedy: "say why, in at most 255 characters, so that the next operator knows"})
-	p.guard(Guard{ID: "not-literal", Text: "the reason is not the OpenStack controller's own", Holds: reason != DisabledReasonMaintenance, Answer: textOf(oneLine(reason, 80), "none"),
-		Remedy: "choose another: by this one the controller knows the services that it enables again"})
+	good := p.guardReason(reason)
 	p.guard(Guard{ID: "enabled", Text: "the service is enabled", Holds: v.Enabled, Answer: v.text()})
 	p.step.Why = "The scheduler puts no more volumes on the host's disks. Those on it stay, and stay attached."
 	p.step.Then = "It stays disabled until you enable it, or until a maintenance of the node is over: there the OpenStack controller puts its own reason over yours, and enables what bears it."
