@@ -81,16 +81,12 @@ func TestHowOftenIsPartOfWhatIsConfirmed(t *testing.T) {
 
 // Between two tries the batch can be held.
 func TestABatchThatIsHeldDoesNotTryAgain(t *testing.T) {
-	c := newTestCloud()
-	c.migrating, c.failMoves = true, true
-	b := newBench(t, t.TempDir(), c)
+	b, id, _ := movesHeld(t)
 	defer b.end()
-	b.arm()
-	id, err := b.confirm(Intent{Kind: IntentLiveMigrateAll, Node: "cmp-1"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.await(id, func(op Operation) bool { return op.Items[0].State == OperationVerifying })
+	c := b.cloud
+	c.mu.Lock()
+	c.failMoves = true
+	c.mu.Unlock()
 	b.engine.Control(id, ControlPause)
 	c.mu.Lock()
 	c.finish("id-web-1")
@@ -103,16 +99,12 @@ func TestABatchThatIsHeldDoesNotTryAgain(t *testing.T) {
 
 // Nor is anything tried again for a maintenance that is given up meanwhile.
 func TestABatchTriesNothingAgainForAMaintenanceThatIsOver(t *testing.T) {
-	c := newTestCloud()
-	c.migrating, c.failMoves = true, true
-	b := newBench(t, t.TempDir(), c)
+	b, id, _ := movesHeld(t)
 	defer b.end()
-	b.arm()
-	id, err := b.confirm(Intent{Kind: IntentLiveMigrateAll, Node: "cmp-1"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.await(id, func(op Operation) bool { return op.Items[0].State == OperationVerifying })
+	c := b.cloud
+	c.mu.Lock()
+	c.failMoves = true
+	c.mu.Unlock()
 	c.mu.Lock()
 	delete(c.requests, "cmp-1")
 	c.mu.Unlock()
