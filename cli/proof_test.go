@@ -31,6 +31,7 @@ const (
 	sideBySideHistories = 3 // at a time; the number of histories is that of each
 	histories           = "2"
 	draws               = "40"
+	grantsFor           = 500 * time.Millisecond // of the wall clock: minutes of the cluster's
 )
 
 // Whatever happens on a cluster whose controllers live, and in whatever order: confirmations of anything that is offered,
@@ -108,16 +109,18 @@ type proof struct {
 	cloud *sim.Cloud
 	admin dynamic.Interface // as the cluster's own controllers: no fault concerns it but a closed port
 
-	act   bool     // Lockstep plays the OpenStack controller, which is switched off
-	most  int      // computes that may be worked on at a time
-	nodes []string // names of the computes
-	label map[string]string
-	hosts map[string]string // of compute services, by their ID
+	act      bool     // Lockstep plays the OpenStack controller, which is switched off
+	most     int      // computes that may be worked on at a time
+	nodes    []string // names of the computes
+	label    map[string]string
+	hosts    map[string]string   // of compute services, by their ID
+	backends map[string][]string // of the nodes with volumes of their own
 
 	mu         sync.Mutex
-	servers    []string // IDs of the instances, those of before too
-	folders    []string // of every journal
-	rockoonWas bool     // the OpenStack controller was at work at some time
+	servers    []string  // IDs of the instances, those of before too
+	folders    []string  // of every journal
+	without    []absence // in which the run of a journal was without the operator lease, or was not armed
+	rockoonWas bool      // the OpenStack controller was at work at some time
 
 	ctx       context.Context
 	stopAll   context.CancelFunc
@@ -130,12 +133,19 @@ type proof struct {
 	told          []string // what was drawn
 }
 
+// absence is a time in which nothing may be begun by the run that keeps a journal.
+type absence struct {
+	folder   string
+	from, to time.Time // of the cluster's clock; to is zero as long as it lasts
+}
+
 // operator is somebody at a session.
 type operator struct {
 	s       *session
 	folder  string
 	stop    func()
 	armed   bool
+	off     bool // it is not armed for certain: it never was, or was disarmed
 	granted []core.Grant
 }
 
@@ -144,7 +154,7 @@ func newProof(t *testing.T, rt *rapid.T, log *log) *proof {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &proof{t: t, rt: rt, log: log, dir: dir, began: time.Now(), label: map[string]string{}, hosts: map[string]string{}}
+	p := &proof{t: t, rt: rt, log: log, dir: dir, began: time.Now(), label: map[string]string{}, hosts: map[string]string{}, backends: map[string][]string{}}
 	p.ctx, p.stopAll = context.WithCancel(context.WithoutCancel(t.Context()))
 	told, err := scenario.Parse([]byte(p.scenario(rt)))
 	if err != nil {
@@ -159,7 +169,7 @@ func newProof(t *testing.T, rt *rapid.T, log *log) *proof {
 	for _, n := range told.Nodes {
 		if n.Has(scenario.RoleCompute) {
 			p.nodes = append(p.nodes, n.Name)
-			p.label[n.Name] = n.Machine
+			p.label[n.Name], p.backends[n.Name] = n.Machine, n.VolumeBackends
 		}
 	}
 	config := p.cloud.AdminConfig()
@@ -198,7 +208,8 @@ func (p *proof) scenario(rt *rapid.T) string {
 		if mode != "" {
 			annotations = fmt.Sprintf(", annotations: {%q: %s}", core.AnnotationMigrationMode, mode)
 		}
-		fmt.Fprintf(&b, "  - {machine: cmp-%02d, roles: [compute]%s}\n", i, annotations)
+		backends := rapid.SampledFrom([]string{"", "", ", volumeBackends: [lvm]", ", volumeBackends: [lvm, nvme]"}).Draw(rt, "disks of its own")
+		fmt.Fprintf(&b, "  - {machine: cmp-%02d, roles: [compute]%s%s}\n", i, annotations, backends)
 	}
 	if p.act {
 		b.WriteString("troubles:\n  - {kind: controllerDown, node: cmp-01}\n")
@@ -265,13 +276,13 @@ func (p *proof) open(folder string) *operator {
 		p.t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(p.ctx)
-	s, err := open(ctx, place{options: o, name: "mos", clock: p.cloud.Clock.Now, pace: 60, journal: folder, cloudsYAML: yaml}, p.log)
+	s, err := open(ctx, place{options: o, name: "mos", clock: p.cloud.Clock.Now, pace: 60, journal: folder, grants: grantsFor * slower, cloudsYAML: yaml}, p.log)
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	var running sync.WaitGroup
 	running.Go(func() { s.run(ctx) })
-	return &operator{s: s, folder: folder, stop: func() { cancel(); running.Wait() }}
+	return &operator{s: s, folder: folder, off: true, stop: func() { cancel(); running.Wait() }}
 }
 
 // end ends everything, and tells the history of a failure.
@@ -318,9 +329,23 @@ func (p *proof) armed(o *operator, takeOver bool) error {
 	defer cancel()
 	err := o.s.engine.Arm(ctx, takeOver)
 	if err == nil {
-		o.armed = true
+		o.armed, o.off = true, false
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		for i := range p.without {
+			if p.without[i].folder == o.folder && p.without[i].to.IsZero() {
+				p.without[i].to = p.cloud.Clock.Now()
+			}
+		}
 	}
 	return err
+}
+
+// bars notes that a session may begin nothing from now on.
+func (p *proof) bars(o *operator) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.without = append(p.without, absence{folder: o.folder, from: p.cloud.Clock.Now()})
 }
 
 func (p *proof) arm(rt *rapid.T) {
@@ -328,12 +353,17 @@ func (p *proof) arm(rt *rapid.T) {
 		rt.Skip("it is armed")
 	}
 	if p.first.armed {
-		p.first.s.engine.Disarm()
-		p.first.armed = false
-		p.tell("disarmed")
+		p.disarm(p.first)
 		return
 	}
 	p.tell("armed: %v", p.armed(p.first, true))
+}
+
+func (p *proof) disarm(o *operator) {
+	o.s.engine.Disarm()
+	o.armed, o.off = false, true
+	p.bars(o)
+	p.tell("disarmed")
 }
 
 // steps are all steps that are offered, those of other ways too: of the cluster, of every node and instance, and of what needs
@@ -440,22 +470,25 @@ func (p *proof) confirm(rt *rapid.T, o *operator, steps []core.Step) {
 		o.s.engine.Preview(ctx, st.Intent)
 		cancel()
 	}
+	for _, wrong := range []string{"", "yes", strings.ToUpper(st.Type) + "s"} {
+		if _, err := o.s.engine.Grant(st, wrong); err == nil && st.Type != "" {
+			rt.Fatalf("%s was confirmed by typing %q, where %q was to be typed", st.Title, wrong, st.Type)
+		}
+	}
 	g, err := o.s.engine.Grant(st, st.Type)
 	if err == nil {
 		_, err = o.s.engine.Execute(p.ctx, g)
 		o.granted = append(o.granted, g)
 	}
 	p.tell("%s: %s (%s %s): %v", p.who(o), st.Title, st.ID, g.ID, err)
+	if err == nil && o.off {
+		rt.Fatalf("%s was done by a session that is not armed", st.Title)
+	}
 	if err != nil && !errors.Is(err, core.ErrRefused) {
 		rt.Fatalf("%s: %v", st.Title, err)
 	}
 	if err == nil && rapid.Bool().Draw(rt, "wait for it") {
 		p.ends(o, g.ID)
-	}
-	if err == nil && st.Type != "" {
-		if _, err := o.s.engine.Grant(st, ""); err == nil {
-			rt.Fatalf("%s was confirmed without typing %s", st.Title, st.Type)
-		}
 	}
 }
 
@@ -500,7 +533,7 @@ func (p *proof) useGrant(rt *rapid.T) {
 	}
 	g := p.first.granted[rapid.IntRange(0, len(p.first.granted)-1).Draw(rt, "grant")]
 	if rapid.Bool().Draw(rt, "late") {
-		g.At, g.Expires = g.At.Add(-2*core.GrantLifetime), g.Expires.Add(-2*core.GrantLifetime)
+		time.Sleep(time.Until(g.Expires))
 		if _, err := p.first.s.engine.Execute(p.ctx, g); err == nil {
 			rt.Fatalf("a grant of %s was good past its time", g.StepID)
 		}
@@ -510,6 +543,9 @@ func (p *proof) useGrant(rt *rapid.T) {
 	_, once := p.first.s.engine.Execute(p.ctx, g)
 	_, twice := p.first.s.engine.Execute(p.ctx, g)
 	p.tell("used: %s (%s): %v", g.StepID, g.ID, once)
+	if once == nil && p.first.off {
+		rt.Fatalf("a grant of %s was good in a session that is not armed", g.StepID)
+	}
 	if once == nil && twice == nil {
 		rt.Fatalf("a grant of %s was good twice", g.StepID)
 	}
@@ -571,11 +607,12 @@ func (p *proof) another(rt *rapid.T) {
 	held := p.first.s.lease.Held()
 	err := p.armed(p.second, takeOver)
 	p.tell("another operator: %v", err)
-	if err == nil && held && !takeOver && p.first.s.lease.Held() && p.second.s.lease.Held() {
+	if err == nil && held && p.first.armed && !takeOver && p.first.s.lease.Held() && p.second.s.lease.Held() {
 		rt.Fatal("two operators hold the lease")
 	}
-	if err == nil && takeOver {
+	if err == nil && takeOver && held {
 		p.first.armed = false
+		p.bars(p.first) // it is not told of it at once, and asks before it writes
 	}
 }
 
@@ -669,7 +706,7 @@ func (p *proof) rest() {
 		return open == 0
 	})
 	p.tell("every operation has ended")
-	p.first.s.engine.Disarm()
+	p.disarm(p.first)
 	p.cloud.Clock.Pause()
 	copied := p.folder()
 	if err := os.CopyFS(copied, os.DirFS(p.first.folder)); err != nil {
@@ -708,6 +745,9 @@ func (p *proof) abort(s *core.Snapshot) {
 			g, err := p.first.s.engine.Grant(st, st.Type)
 			if err == nil {
 				_, err = p.first.s.engine.Execute(p.ctx, g)
+			}
+			if err != nil {
+				p.armed(p.first, true) // what it counted as its own may have been somebody else's
 			}
 			p.tell("aborts at the end: %s: %v", st.Title, err)
 		}

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -306,6 +307,10 @@ var ofKubernetes = map[string][]core.IntentKind{
 	"patch openstackdeployments":        {core.IntentAddTempest, core.IntentRemoveTempest},
 }
 
+// typed are the steps that are done only when the name of what they are about was typed, whatever else is true of it.
+var typed = []core.IntentKind{core.IntentOverrideLock, core.IntentClearInner, core.IntentAskCluster, core.IntentWithdraw, core.IntentDeclareSafe,
+	core.IntentLiveMigrateAll, core.IntentActRelease, core.IntentActDropLock, core.IntentActLetGo, core.IntentTagPowerOff, core.IntentStop}
+
 // ofNova are the intents that an action of Nova's can stand for.
 var ofNova = map[string]core.IntentKind{
 	"os-migrateLive": core.IntentLiveMigrate, "migrate": core.IntentColdMigrate, "confirmResize": core.IntentConfirmResize,
@@ -369,6 +374,7 @@ var (
 	migrationPath = regexp.MustCompile(`^/compute/v2\.1/servers/([^/]+)/migrations/\d+(/action)?$`)
 	tagsPath      = regexp.MustCompile(`^/compute/v2\.1/servers/([^/]+)/tags$`)
 	servicePath   = regexp.MustCompile(`^/compute/v2\.1/os-services/([^/]+)$`)
+	volumePath    = regexp.MustCompile(`^/volume/v3/os-services/(enable|disable|disable-log-reason)$`)
 )
 
 func ofOpenStack(r openstack.Request) wrote {
@@ -396,7 +402,20 @@ func ofOpenStack(r openstack.Request) wrote {
 			w.intents = []core.IntentKind{core.IntentDisableCompute, core.IntentActOutOfScheduling}
 		}
 	}
+	if m := volumePath.FindStringSubmatch(r.Path); m != nil {
+		w.object, w.intents = volumeHost(r), []core.IntentKind{core.IntentEnableVolume, core.IntentActVolumeIn}
+		if m[1] != "enable" {
+			w.intents = []core.IntentKind{core.IntentDisableVolume, core.IntentActVolumeOut}
+		}
+	}
 	return w
+}
+
+// volumeHost is the cinder-volume that a request is about: "cmp-01@lvm".
+func volumeHost(r openstack.Request) string {
+	var body struct{ Host string }
+	_ = json.Unmarshal([]byte(r.Body), &body) // no host is no object
+	return body.Host
 }
 
 // records are those of all journals, each once.
@@ -437,7 +456,7 @@ func (p *proof) journalText() string {
 // overridden are the locks of which an operator said what their controller did not: from then on the rules are not kept there.
 func (p *proof) overridden() map[string]bool {
 	names := map[string]bool{}
-	p.eachBefore(func(r core.Record) {
+	p.eachBefore(func(_ string, r core.Record) {
 		if r.Intent.Kind == core.IntentOverrideLock || r.Intent.Kind == core.IntentClearInner {
 			names[r.Object.Name] = true
 		}
@@ -447,7 +466,7 @@ func (p *proof) overridden() map[string]bool {
 
 func (p *proof) overriddenNodes() map[string]bool {
 	names := map[string]bool{}
-	p.eachBefore(func(r core.Record) {
+	p.eachBefore(func(_ string, r core.Record) {
 		if r.Intent.Kind == core.IntentOverrideLock || r.Intent.Kind == core.IntentClearInner {
 			names[r.Node] = true
 		}
@@ -455,13 +474,13 @@ func (p *proof) overriddenNodes() map[string]bool {
 	return names
 }
 
-func (p *proof) eachBefore(each func(core.Record)) {
+func (p *proof) eachBefore(each func(folder string, r core.Record)) {
 	for _, folder := range p.journals() {
 		paths, _ := filepath.Glob(filepath.Join(folder, "journal", "*.jsonl")) // the pattern is good
 		for _, path := range paths {
 			_, _ = core.ReadJournal(path, func(r core.Record) { // a line may be half written at this moment
 				if r.Kind == core.RecordBefore {
-					each(r)
+					each(folder, r)
 				}
 			})
 		}
@@ -501,8 +520,8 @@ func (p *proof) granted(rt *rapid.T, writes []wrote, records []core.Record) {
 				rt.Fatalf("%s was begun twice on one grant", r.Title)
 			}
 			begun[r.Operation+" "+r.Title] = r
-			if age := r.Wall.Sub(g.Wall); !item && age > core.GrantLifetime+30*time.Second {
-				rt.Fatalf("%s was begun %s after its grant", r.Title, age)
+			if slices.Contains(typed, g.Intent.Kind) && g.Typed == "" {
+				rt.Fatalf("%s was begun, and nothing was typed", g.Title)
 			}
 			if !item && *g.Object != *r.Object {
 				rt.Fatalf("%s was granted for %s, and begun on %s", r.Title, g.Object, r.Object)
@@ -515,6 +534,7 @@ func (p *proof) granted(rt *rapid.T, writes []wrote, records []core.Record) {
 			before = append(before, r)
 		}
 	}
+	p.armedThen(rt)
 	used := map[string]bool{}
 	for _, w := range writes {
 		found := false
@@ -530,9 +550,29 @@ func (p *proof) granted(rt *rapid.T, writes []wrote, records []core.Record) {
 	}
 }
 
-// is tells whether a step was about an object. Those on nova-compute by a played controller are told of its lock.
+// inFlight is how long after its last look at the operator lease a step may be noted, in the cluster's time.
+const inFlight = 3 * time.Minute
+
+// armedThen holds what was begun against the times in which its run was not armed, or somebody else had the operator lease.
+func (p *proof) armedThen(rt *rapid.T) {
+	p.mu.Lock()
+	without := slices.Clone(p.without)
+	p.mu.Unlock()
+	p.eachBefore(func(folder string, r core.Record) {
+		for _, w := range without {
+			if w.folder == folder && r.At.After(w.from.Add(inFlight)) && (w.to.IsZero() || r.At.Before(w.to)) {
+				rt.Fatalf("%s was begun at %s by a run that could not write since %s", r.Title, r.At.Format("15:04:05"), w.from.Format("15:04:05"))
+			}
+		}
+	})
+}
+
+// is tells whether a step was about an object. Those on a service by a played controller are told of its lock.
 func (p *proof) is(r core.Record, object string) bool {
 	host, service := p.hosts[object]
+	if r.Intent.Kind == core.IntentActVolumeOut || r.Intent.Kind == core.IntentActVolumeIn {
+		return r.Intent.Object.Name == object
+	}
 	return r.Object.Name == object || r.Object.UID == object || service && r.Node == host
 }
 
@@ -562,6 +602,14 @@ func (p *proof) verified(rt *rapid.T, writes []wrote, records []core.Record) {
 			continue
 		}
 		looked := p.lookedAt(a.node, records[i].At)
+		if records[i].Intent.Kind == core.IntentActRelease {
+			for _, service := range p.inScheduling(a.node, looked, w.at) {
+				rt.Fatalf("the lock of %s was released while %s was in scheduling", p.label[a.node], service)
+			}
+			if p.scope(a.node, w.at) == core.ScopeDrain {
+				continue // it asks no instance to move
+			}
+		}
 		for _, st := range a.servers {
 			always := true
 			modes := p.watch.modes[a.node]
@@ -574,6 +622,53 @@ func (p *proof) verified(rt *rapid.T, writes []wrote, records []core.Record) {
 			}
 		}
 	}
+}
+
+// inScheduling are the services of a host that took instances or volumes all the time from one moment to another.
+func (p *proof) inScheduling(host string, from, to time.Time) []string {
+	enabled := map[string]bool{"nova-compute": true}
+	for _, backend := range p.backends[host] {
+		enabled["cinder-volume of "+host+"@"+backend] = true
+	}
+	for _, r := range p.cloud.OpenStack.Writes() {
+		service, on := "", strings.Contains(r.Body, `"enabled"`)
+		if m := servicePath.FindStringSubmatch(r.Path); m != nil && p.hosts[m[1]] == host {
+			service = "nova-compute"
+		}
+		if m := volumePath.FindStringSubmatch(r.Path); m != nil && strings.HasPrefix(volumeHost(r), host+"@") {
+			service, on = "cinder-volume of "+volumeHost(r), m[1] == "enable"
+		}
+		if service == "" || r.Status != http.StatusOK || r.At.After(to) {
+			continue
+		}
+		if !on || !r.At.After(from) { // somebody's enabling after Lockstep's look is not Lockstep's to know
+			enabled[service] = on
+		}
+	}
+	var all []string
+	for service, on := range enabled {
+		if on {
+			all = append(all, service)
+		}
+	}
+	return all
+}
+
+// scope is that of a node's maintenance request at a time.
+func (p *proof) scope(node string, at time.Time) core.Scope {
+	var scope core.Scope
+	for _, r := range p.cloud.Kube.Requests() {
+		if r.Verb != "create" || r.Resource != "nodemaintenancerequests" || r.DryRun || r.Code != http.StatusCreated || r.Time.After(at) {
+			continue
+		}
+		var made struct {
+			Spec struct{ NodeName, Scope string }
+		}
+		if err := json.Unmarshal(r.Body, &made); err == nil && made.Spec.NodeName == node {
+			scope = core.Scope(made.Spec.Scope)
+		}
+	}
+	return scope
 }
 
 // lookedAt is when Lockstep read the list of a host's instances the last time but one before t.
@@ -732,9 +827,13 @@ func (p *proof) nova(id string, body map[string]any) error {
 // stranger changes nodes and compute services by hand.
 func (p *proof) stranger(rt *rapid.T) {
 	node := rapid.SampledFrom(p.nodes).Draw(rt, "node")
-	what := rapid.SampledFrom([]string{"mode live", "mode manual", "mode skip", "no mode", "disable", "enable"}).Draw(rt, "what")
+	what := rapid.SampledFrom([]string{"mode live", "mode manual", "mode skip", "no mode", "disable", "enable", "disable its volumes", "enable its volumes"}).Draw(rt, "what")
 	var err error
 	switch what {
+	case "disable its volumes", "enable its volumes":
+		for _, backend := range p.backends[node] {
+			err = errors.Join(err, p.setVolumeService(node+"@"+backend, what == "enable its volumes"))
+		}
 	case "disable", "enable":
 		err = p.setService(node, what == "enable")
 	default:
@@ -762,6 +861,17 @@ func (p *proof) setService(host string, enabled bool) error {
 		body = map[string]any{"status": "enabled"}
 	}
 	_, err := compute.Put(p.ctx, compute.ServiceURL("os-services", found.Services[0].ID), body, nil, &gophercloud.RequestOpts{OkCodes: []int{http.StatusOK}})
+	return err
+}
+
+func (p *proof) setVolumeService(host string, enabled bool) error {
+	volume := p.cloud.Controllers().Volume
+	verb, body := "disable-log-reason", map[string]any{"binary": "cinder-volume", "host": host, "disabled_reason": "a dead disk"}
+	if enabled {
+		verb = "enable"
+		delete(body, "disabled_reason")
+	}
+	_, err := volume.Put(p.ctx, volume.ServiceURL("os-services", verb), body, nil, &gophercloud.RequestOpts{OkCodes: []int{http.StatusOK}})
 	return err
 }
 

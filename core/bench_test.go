@@ -43,6 +43,7 @@ type testCloud struct {
 	held      bool
 	holder    string
 	leaseErr  error
+	takenBy   string               // somebody else who has the lease by now; nobody has told Lockstep yet
 	fail      map[string]*APIError // by action: what the next call of it answers
 	lose      map[string]bool      // by action: it is done, and its answer is lost
 	migrating bool                 // live migrations stay under way until finish
@@ -454,6 +455,16 @@ func (c *testCloud) Held() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.held
+}
+
+func (c *testCloud) Confirm(context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.takenBy != "" {
+		c.held, c.holder = false, c.takenBy
+		return &APIError{Kind: ErrConflict, Call: "take the operator lease", Message: c.takenBy + " holds it"}
+	}
+	return nil
 }
 
 func (c *testCloud) Holder() string {

@@ -35,6 +35,8 @@ type Config struct {
 	OnFocus func(node string) // told which node the operator looks at; may be nil
 	OnWrite func()            // told after every write, so that pollers look at once; may be nil
 
+	GrantFor time.Duration // how long a grant is good; GrantLifetime when zero
+
 	// PollEvery is how often the result of a write is looked for; 2 s when zero. Settle is how long an instance that Nova
 	// took an action for may show no sign of it before the action counts as failed; 20 s when zero.
 	PollEvery time.Duration
@@ -90,6 +92,9 @@ func New(cfg Config) *Engine {
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.GrantFor == 0 {
+		cfg.GrantFor = GrantLifetime
 	}
 	if cfg.PollEvery <= 0 {
 		cfg.PollEvery = 2 * time.Second

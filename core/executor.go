@@ -88,7 +88,7 @@ func (e *Engine) gate(g Grant, step Step) error {
 		return refuse("there is no grant")
 	}
 	if e.cfg.Wall().After(g.Expires) {
-		return refuse("the confirmation is older than %s; confirm again", GrantLifetime)
+		return refuse("the confirmation is older than %s; confirm again", g.Expires.Sub(g.At))
 	}
 	if given, ok := e.grants.Load(g.ID); ok && !reflect.DeepEqual(given, g) {
 		return refuse("the confirmation is not as it was given; confirm again")
@@ -123,6 +123,17 @@ func (e *Engine) mayWrite() error {
 		return refuse("the operator lease is not ours any more")
 	}
 	return nil
+}
+
+// mayStillWrite tells the same, and has asked the server whose the operator lease is.
+func (e *Engine) mayStillWrite(ctx context.Context) error {
+	if err := e.mayWrite(); err != nil || e.cfg.Lease == nil {
+		return err
+	}
+	if err := e.cfg.Lease.Confirm(ctx); err != nil {
+		return refuse("the operator lease is not ours any more: %s", errorText(err))
+	}
+	return e.mayWrite()
 }
 
 // changed asks for a Snapshot that shows how an operation goes.

@@ -24,7 +24,7 @@ type Grant struct {
 	Expires time.Time `json:"expires"` // wall time
 }
 
-// GrantLifetime is how long a grant can be used; long enough for a slow dry-run, short enough that nobody forgets it.
+// GrantLifetime is how long a grant can be used, unless Config says otherwise; long enough for a slow dry-run, short enough that nobody forgets it.
 const GrantLifetime = 2 * time.Minute
 
 // Preview is what the servers say of a step before it is confirmed.
@@ -123,8 +123,9 @@ func (e *Engine) Grant(step Step, typed string) (Grant, error) {
 	}
 	g := Grant{
 		ID: newID(), StepID: step.ID, Intent: step.Intent, Target: step.Target, Basis: slices.Clone(step.Basis), Typed: typed,
-		By: e.cfg.Operator, At: e.cfg.Wall(), Expires: e.cfg.Wall().Add(GrantLifetime),
+		By: e.cfg.Operator, At: e.cfg.Wall(),
 	}
+	g.Expires = g.At.Add(e.cfg.GrantFor)
 	if err := e.journal(Record{Kind: RecordGrant, Operation: g.ID, Step: step.ID, Intent: &g.Intent, Object: &g.Target, Node: step.Node,
 		Title: step.Title, Commands: step.Commands, Basis: g.Basis, Typed: typed}, true); err != nil {
 		return Grant{}, refuse("%v", err)

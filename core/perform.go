@@ -80,8 +80,9 @@ func (e *Engine) perform(op *operation, item int, step Step, c Change) outcome {
 		err = w.check(ctx)
 	}
 	if err == nil {
-		// The last look before the write: the lease can have gone while the servers were asked.
-		err = e.mayWrite()
+		// The last look before the write: the lease can have gone while the servers were asked, or been taken over since it was
+		// last renewed.
+		err = e.mayStillWrite(ctx)
 	}
 	if err != nil {
 		r := base

@@ -99,13 +99,16 @@ type OpenStackWriter interface {
 	SetComputeService(ctx context.Context, serviceID string, enabled bool, reason string) error
 }
 
-// OperatorLease keeps two operators from acting on one cluster at once. Held is asked right before every write.
+// OperatorLease keeps two operators from acting on one cluster at once. Held and Confirm are asked right before every write.
 type OperatorLease interface {
 	// Acquire takes the lease, or says in an *APIError (ErrConflict) who holds it. With takeOver it takes it from its
 	// holder.
 	Acquire(ctx context.Context, takeOver bool) error
 	// Held tells whether the lease is ours now, renewed recently enough.
 	Held() bool
+	// Confirm asks the server whether the lease is still ours. An error says who has it; from then on it is not held. A server
+	// that cannot be asked is no error: Held says for how long that is good enough.
+	Confirm(ctx context.Context) error
 	// Holder is who holds it as last seen, "user@host"; empty when nobody does.
 	Holder() string
 	// Release gives it back; it is called on every way out.

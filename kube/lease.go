@@ -204,6 +204,24 @@ func (l *Lease) Held() bool {
 	return l.held && l.elapsed(l.renewed) < l.opts.Distrust
 }
 
+// Confirm implements core.OperatorLease: between two renewals somebody can have taken it over.
+func (l *Lease) Confirm(ctx context.Context) error {
+	l.turn.Lock()
+	defer l.turn.Unlock()
+	state, err := l.look(ctx)
+	if err != nil || state.holder == l.opts.Identity {
+		return nil
+	}
+	l.mu.Lock()
+	l.held, l.wanted = false, false
+	l.mu.Unlock()
+	l.opts.Log.Warn("the operator lease is lost", "holder", state.holder)
+	if state.holder == "" {
+		return &core.APIError{Kind: core.ErrConflict, Server: core.ServerKubernetes, Call: l.call("take"), Message: "nobody holds it", Remedy: "Arm writing again."}
+	}
+	return l.heldBy(state.holder)
+}
+
 // elapsed is the time since t by the clock that has gone further: the monotonic one stands still while a machine sleeps,
 // and the wall clock can be set back.
 func (l *Lease) elapsed(t time.Time) time.Duration {

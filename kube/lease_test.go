@@ -119,6 +119,38 @@ func TestLeaseIsTakenOverAndTheOldHolderKnowsAtOnce(t *testing.T) {
 	until(t, "ann has lost it", func() bool { return !a.Held() && a.Holder() == "bob@jump" })
 }
 
+// Between two renewals only the server knows; a server that does not answer, or a lease of ours, is no reason to stop.
+func TestWhoseTheLeaseIsIsAskedOfTheServer(t *testing.T) {
+	c := newCluster(t, kubeapi.Options{})
+	a, b := c.lease(ann, nil), c.lease(bob, nil) // nobody renews
+	if err := a.Acquire(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Confirm(t.Context()); err != nil || !a.Held() {
+		t.Errorf("ours: %v, held %v", err, a.Held())
+	}
+	back := c.AddFault(kubeapi.Fault{Match: ours, Code: 500})
+	if err := a.Confirm(t.Context()); err != nil || !a.Held() {
+		t.Errorf("while the server does not answer: %v, held %v", err, a.Held())
+	}
+	back()
+	if err := b.Acquire(t.Context(), true); err != nil {
+		t.Fatal(err)
+	}
+	if !a.Held() {
+		t.Fatal("ann knows before she has asked")
+	}
+	if err := a.Confirm(t.Context()); !conflict(err) || !strings.Contains(err.Error(), "bob@jump holds it") || a.Held() {
+		t.Errorf("taken over: %v, held %v", err, a.Held())
+	}
+	if err := b.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Confirm(t.Context()); !conflict(err) || !strings.Contains(err.Error(), "nobody holds it") {
+		t.Errorf("given back by another: %v", err)
+	}
+}
+
 func TestOneOfManyGetsTheLease(t *testing.T) {
 	c := newCluster(t, kubeapi.Options{})
 	var leases []*Lease

@@ -28,6 +28,7 @@ type call struct {
 	contentType string
 	form        form
 	applied     bool // it applies a manifest: the managers of its fields are known by then
+	dry         bool // the options in its body ask for a dry run
 }
 
 // ServeHTTP answers one request: who is it, is there a fault, may they, what is it.
@@ -39,15 +40,17 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		ContentType: r.Header.Get("Content-Type"), DryRun: slices.Contains(r.URL.Query()["dryRun"], metav1.DryRunAll),
 	}
 	logged := s.options.LogReads || entry.Write() && !strings.HasPrefix(info.gvr.Resource, "selfsubject")
+	c := &call{Request: r, info: info}
 	recorder := &answer{ResponseWriter: w, tell: func(code int) {
 		if logged {
 			entry.Code = code
+			entry.DryRun = entry.DryRun || c.dry
 			s.journal.add(entry)
 		}
 	}}
 	defer recorder.once(0) // the connection was cut
 
-	c := &call{Request: r, w: recorder, info: info}
+	c.w = recorder
 	c.contentType, _, _ = mime.ParseMediaType(entry.ContentType)
 	if r.Body != nil && r.Method != http.MethodGet {
 		body, err := io.ReadAll(http.MaxBytesReader(recorder, r.Body, maxBody))
