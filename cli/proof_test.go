@@ -217,7 +217,7 @@ func (p *proof) scenario(rt *rapid.T) string {
 	b.WriteString("flavors: [{name: m1.small, vcpus: 2, memoryGiB: 4, diskGiB: 20}]\nprojects: [shop]\ninstances:\n")
 	for i := range 4 {
 		host := rapid.IntRange(1, 3).Draw(rt, "host")
-		oddity := rapid.SampledFrom([]string{"", "", "", "", ", status: SHUTOFF", ", status: ERROR, power: running", fmt.Sprintf(", status: VERIFY_RESIZE, cameFrom: cmp-%02d", host%3+1),
+		oddity := rapid.SampledFrom([]string{"", "", "", "", ", status: SHUTOFF", ", status: SUSPENDED", ", status: ERROR, power: running", fmt.Sprintf(", status: VERIFY_RESIZE, cameFrom: cmp-%02d", host%3+1),
 			", actions: [notify]", ", actions: [poweroff]", ", actions: [live_migrate]", ", neverConverges: true", ", noValidHost: true",
 			", failLive: {times: 1, at: 0.5, text: it broke}", ", failLive: {times: -1, at: 0.1, text: a device}",
 			", failCold: {times: 1, at: 0.5, text: it broke}", ", failFinish: {times: 1, at: 0.5, text: it broke}", ", failStop: {times: 1, text: it hangs}"}).Draw(rt, "oddity")

@@ -315,7 +315,7 @@ var typed = []core.IntentKind{core.IntentOverrideLock, core.IntentClearInner, co
 var ofNova = map[string]core.IntentKind{
 	"os-migrateLive": core.IntentLiveMigrate, "migrate": core.IntentColdMigrate, "confirmResize": core.IntentConfirmResize,
 	"revertResize": core.IntentRevertResize, "os-stop": core.IntentStop, "os-start": core.IntentStart, "os-resetState": core.IntentResetState,
-	"shelve": core.IntentShelve, "unshelve": core.IntentUnshelve, "evacuate": core.IntentEvacuate,
+	"shelve": core.IntentShelve, "unshelve": core.IntentUnshelve, "evacuate": core.IntentEvacuate, "resume": core.IntentResume,
 }
 
 // writes are what both servers received from Lockstep, in their order.
@@ -687,7 +687,7 @@ func (p *proof) lookedAt(host string, t time.Time) time.Time {
 
 // halting are the steps after which an instance may be down.
 var halting = []core.IntentKind{core.IntentStop, core.IntentShelve, core.IntentColdMigrate, core.IntentConfirmResize, core.IntentRevertResize, core.IntentEvacuate,
-	core.IntentLiveMigrate, core.IntentResetState, core.IntentUnshelve, core.IntentStart}
+	core.IntentLiveMigrate, core.IntentResetState, core.IntentUnshelve, core.IntentStart, core.IntentResume}
 
 // explained holds every instance that stopped against its reasons: a confirmed step on it, what the history did to it, or its
 // host, which went down for LCM after its lock was released.

@@ -131,7 +131,7 @@ func (e *Engine) mayStillWrite(ctx context.Context) error {
 		return err
 	}
 	if err := e.cfg.Lease.Confirm(ctx); err != nil {
-		return refuse("the operator lease is not ours any more: %s", errorText(err))
+		return refuse("not sure that the operator lease is still ours: %s", errorText(err))
 	}
 	return e.mayWrite()
 }

@@ -106,8 +106,8 @@ type OperatorLease interface {
 	Acquire(ctx context.Context, takeOver bool) error
 	// Held tells whether the lease is ours now, renewed recently enough.
 	Held() bool
-	// Confirm asks the server whether the lease is still ours. An error says who has it; from then on it is not held. A server
-	// that cannot be asked is no error: Held says for how long that is good enough.
+	// Confirm asks the server whether the lease is still ours. An *APIError of the kind ErrConflict says who has it, and from
+	// then on it is not held; another says why the server could not be asked.
 	Confirm(ctx context.Context) error
 	// Holder is who holds it as last seen, "user@host"; empty when nobody does.
 	Holder() string

@@ -209,7 +209,13 @@ func (l *Lease) Confirm(ctx context.Context) error {
 	l.turn.Lock()
 	defer l.turn.Unlock()
 	state, err := l.look(ctx)
-	if err != nil || state.holder == l.opts.Identity {
+	if err != nil {
+		state, err = l.look(ctx) // one answer may be lost
+	}
+	if err != nil {
+		return err
+	}
+	if state.holder == l.opts.Identity {
 		return nil
 	}
 	l.mu.Lock()

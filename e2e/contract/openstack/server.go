@@ -133,6 +133,11 @@ func state(server object) string {
 func (s *server) settles(status string) object {
 	s.Helper()
 	var last object
+	defer func() {
+		if s.Failed() && state(last) != status {
+			s.Logf("%s is %s on %v, at %v%%, fault %v", s.Name, state(last), last["OS-EXT-SRV-ATTR:host"], last["progress"], last["fault"])
+		}
+	}()
 	s.until(s.Name+" settles as "+status, func() bool {
 		last = s.look()
 		if last["status"] == "ERROR" && status != "ERROR" {
