@@ -47,6 +47,11 @@ func originals(s *scenario.Scenario) []string {
 	for _, p := range f.Projects {
 		names = append(names, p.ID)
 	}
+	for _, set := range f.StatefulSets {
+		if strings.HasPrefix(set.Name, "acme") {
+			names = append(names, set.Name)
+		}
+	}
 	for _, v := range f.VolumeServices {
 		names = append(names, v.Host, v.DisabledReason)
 		if v.Backend != "lvm" {

@@ -59,7 +59,7 @@ func open(ctx context.Context, p place, log *log) (*session, error) {
 		Clock:    p.clock,
 		Settings: p.config.settings(),
 		GrantFor: p.grants,
-		Sources:  slices.Concat(kube.Sources(), core.ManagementSources(), openStackSources()),
+		Sources:  engineSources(),
 		Log:      log.Logger,
 		OnFocus:  func(node string) { s.focus.Store(&node) },
 		OnWrite:  s.nudge,
@@ -199,6 +199,11 @@ func hurried(o kube.WatchOptions, pace float64) kube.WatchOptions {
 	o.WatchDuration, o.SilenceAllowed = 6*time.Second, 2*time.Second
 	o.TouchInterval = time.Second
 	return o
+}
+
+// engineSources are all that the engine of a session is told of.
+func engineSources() []core.SourceID {
+	return slices.Concat(kube.Sources(), core.ManagementSources(), openStackSources())
 }
 
 // openStackSources are the sources that nova's poller fills.

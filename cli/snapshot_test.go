@@ -7,15 +7,18 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
 
 	"lockstep/cli/inventory"
 	"lockstep/sim"
@@ -44,6 +47,7 @@ func rebuilt(t *testing.T, file string) *sim.Cloud {
 	return started(t, sim.Options{Scenario: s, Paused: true})
 }
 
+// started is a simulated cloud that ends with the test.
 func started(t *testing.T, o sim.Options) *sim.Cloud {
 	t.Helper()
 	o.Dir = t.TempDir()
@@ -218,6 +222,64 @@ func TestARehearsalPlaysTheOwnersThatNobodyKnows(t *testing.T) {
 		state, _, _ := unstructured.NestedString(lock.Object, "status", "state")
 		return state == "inactive"
 	})
+}
+
+// A database that is short of a pod is so in the rehearsal, until the pod is made anew.
+func TestTheQuorumThatWasFoundIsRebuilt(t *testing.T) {
+	alone(t)
+	s, err := scenario.Load("database-short")
+	if err != nil {
+		t.Fatal(err)
+	}
+	serves := func(c *sim.Cloud, name string) bool {
+		kube, err := kubernetes.NewForConfig(c.AdminConfig())
+		if err != nil {
+			t.Fatal(err)
+		}
+		pod, err := kube.CoreV1().Pods("openstack").Get(t.Context(), name, metav1.GetOptions{})
+		return err == nil && slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+			return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+		})
+	}
+	live := started(t, sim.Options{Scenario: s, Speed: 1})
+	until(t, "the crash of the database's pod", func() bool { return !serves(live, "mariadb-server-2") })
+	live.Clock.Pause()
+	first := inventoryOf(t, live)
+	if want := "{name: mariadb-server-2, node: ctl-01, down: true, waits: CrashLoopBackOff}"; !strings.Contains(content(t, first), want) {
+		t.Errorf("there is no %s in:\n%s", want, content(t, first))
+	}
+	again := rebuilt(t, first)
+	second, _, _ := takeSnapshot(t, again)
+	if diff := cmp.Diff(content(t, first), content(t, second)); diff != "" {
+		t.Errorf("the rebuilt cloud differs:\n%s", diff)
+	}
+	kube, err := kubernetes.NewForConfig(again.AdminConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.Clock.SetSpeed(600)
+	if err := kube.CoreV1().Pods("openstack").Delete(t.Context(), "mariadb-server-2", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "a new pod that serves", func() bool { return serves(again, "mariadb-server-2") })
+}
+
+// Agents that do not report are silent in the rehearsal too.
+func TestSilentAgentsThatWereFoundAreRebuilt(t *testing.T) {
+	alone(t)
+	live := started(t, sim.Options{Paused: true})
+	n, _ := live.Scenario.Node("cmp-03")
+	if err := live.OpenStack.StopAgents(n.Name); err != nil {
+		t.Fatal(err)
+	}
+	first, _, _ := takeSnapshot(t, live)
+	if !strings.Contains(content(t, first), "agentsDown: [neutron-metadata-agent, neutron-openvswitch-agent]") {
+		t.Errorf("nobody says which agents are silent:\n%s", content(t, first))
+	}
+	second, _, _ := takeSnapshot(t, rebuilt(t, first))
+	if diff := cmp.Diff(content(t, first), content(t, second)); diff != "" {
+		t.Errorf("the rebuilt cloud differs:\n%s", diff)
+	}
 }
 
 // The management cluster, too, is rebuilt: groups, indexes, and how far the plan has come.

@@ -33,6 +33,7 @@ type ClusterInventory struct {
 	Disablings      []*NodeNotice      // NodeDisableNotifications
 	OpenStack       []*OpenStackStatus // OpenStackDeploymentStatus; usually one
 	Controller      *Deployment        // Rockoon; nil when unknown
+	StatefulSets    []InventorySet     // of OpenStack and Redis, by namespace and name
 	// ControllerRelease is the cluster release that Rockoon's Deployment was made for (its variable
 	// OSCTL_CLUSTER_RELEASE); empty when it names none.
 	ControllerRelease string
@@ -44,6 +45,12 @@ type InventoryNode struct {
 	VRouter bool // tfvrouter=enabled
 	CPUs    int  // capacity; 0 when the node does not say
 	RAMMiB  int
+}
+
+// InventorySet is a StatefulSet with its pods.
+type InventorySet struct {
+	*StatefulSet
+	Pods []*DaemonPod // by name; none where they could not be read
 }
 
 // ManagementInventory is what the management cluster tells of one MOSK cluster.
@@ -111,6 +118,7 @@ type CloudInventory struct {
 	Migrations   []*Migration // those that have not ended, and those that wait for a confirmation
 
 	VolumeServices []*VolumeService // cinder-volume; none in a cloud without Cinder
+	Agents         []*NetworkAgent  // none in a cloud without Neutron
 }
 
 // Hypervisor is what a compute host has.

@@ -27,13 +27,27 @@ const (
 	releaseVariable = "OSCTL_CLUSTER_RELEASE"
 )
 
-// Inventory reads once, completely, what the cluster tells of an update: the same resources that a Watcher watches, with
-// the same rights but for "watch". What cannot be read is missing, and says why.
+// inventoried are the resources that Inventory lists: those of the maintenance itself, and of workloads the StatefulSets, whose
+// pods are among those of OpenStack's DaemonSets and Redis' own.
+func inventoried() []resource {
+	sets := []core.SourceID{core.SourceStatefulSets, core.SourceDaemonPods, core.SourceRedisSets, core.SourceRedisPods}
+	all := slices.Clone(watched)
+	for _, r := range workloads {
+		if slices.Contains(sets, r.source) {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// Inventory reads once, completely, what the cluster tells of an update: resources that a Watcher watches, with the same
+// rights but for "watch". What cannot be read is missing, and says why.
 func (c *Client) Inventory(ctx context.Context, progress core.InventoryProgress) (core.ClusterInventory, []core.MissingFacts) {
-	found := make([][]core.Object, len(watched))
+	lists := inventoried()
+	found := make([][]core.Object, len(lists))
 	release, capacity := "", map[string]*unstructured.Unstructured{}
 	reads := newReads(c, progress)
-	for i, r := range watched {
+	for i, r := range lists {
 		reads.start(ctx, string(r.source), r, func(list []*unstructured.Unstructured) {
 			for _, u := range list {
 				found[i] = append(found[i], r.translate(u))
@@ -48,6 +62,7 @@ func (c *Client) Inventory(ctx context.Context, progress core.InventoryProgress)
 	}
 	missing := reads.wait()
 	var inv core.ClusterInventory
+	pods := map[string][]*core.DaemonPod{} // by the UID of their set
 	for _, object := range slices.Concat(found...) {
 		switch o := object.(type) {
 		case *core.Node:
@@ -74,24 +89,31 @@ func (c *Client) Inventory(ctx context.Context, progress core.InventoryProgress)
 			inv.OpenStack = append(inv.OpenStack, o)
 		case *core.Deployment:
 			inv.Controller, inv.ControllerRelease = o, release
+		case *core.StatefulSet:
+			inv.StatefulSets = append(inv.StatefulSets, core.InventorySet{StatefulSet: o})
+		case *core.DaemonPod:
+			pods[o.Owner] = append(pods[o.Owner], o)
 		}
+	}
+	for i := range inv.StatefulSets {
+		inv.StatefulSets[i].Pods = pods[inv.StatefulSets[i].UID]
 	}
 	return inv, missing
 }
 
 // InventorySources are the sources whose resources Inventory reads.
 func InventorySources() []core.SourceID {
-	ids := make([]core.SourceID, 0, len(watched))
-	for _, r := range watched {
+	var ids []core.SourceID
+	for _, r := range inventoried() {
 		ids = append(ids, r.source)
 	}
 	return ids
 }
 
-// InventoryPermissions are what Inventory needs: the list of each watched resource.
+// InventoryPermissions are what Inventory needs: the list of each resource that it reads.
 func InventoryPermissions() []Permission {
 	var needs []Permission
-	for _, r := range watched {
+	for _, r := range inventoried() {
 		needs = append(needs, r.permission("list"))
 	}
 	return needs
@@ -172,7 +194,7 @@ func (r *reads) wait() []core.MissingFacts {
 // listAll reads a list in pages. Where the server has forgotten the place of the next page (410), the whole list is read
 // at once instead: the pages would be of two moments.
 func (c *Client) listAll(ctx context.Context, res resource) ([]*unstructured.Unstructured, *core.APIError) {
-	options := metav1.ListOptions{Limit: pageLimit}
+	options := metav1.ListOptions{Limit: pageLimit, LabelSelector: res.labels}
 	if res.name != "" {
 		options.FieldSelector = selectors.OneTermEqualSelector("metadata.name", res.name).String()
 	}

@@ -62,8 +62,8 @@ func TestAnInventoryWithSomeRightsSaysWhatIsMissing(t *testing.T) {
 	if len(inv.Nodes) != 1 || !inv.Nodes[0].VRouter || inv.Nodes[0].CPUs != 12 || inv.Nodes[0].RAMMiB != 64<<10 || len(inv.NodeLocks) != 1 {
 		t.Errorf("nodes %+v, locks %v", inv.Nodes, inv.NodeLocks)
 	}
-	if len(missing) != len(watched)-2 {
-		t.Errorf("%d of %d lists are missing", len(missing), len(watched))
+	if all := len(InventorySources()); len(missing) != all-2 {
+		t.Errorf("%d of %d lists are missing", len(missing), all)
 	}
 	for _, m := range missing {
 		if m.Err.Kind != core.ErrForbidden || m.What == "" {
@@ -75,7 +75,7 @@ func TestAnInventoryWithSomeRightsSaysWhatIsMissing(t *testing.T) {
 // A snapshot needs no right that a watcher lacks.
 func TestAnInventoryNeedsAWatchersRights(t *testing.T) {
 	needs := InventoryPermissions()
-	if len(needs) != len(watched) {
+	if len(needs) != len(InventorySources()) {
 		t.Errorf("it needs %v", needs)
 	}
 	for _, p := range needs {

@@ -28,10 +28,21 @@ const (
 
 // managementResources are what ManagementInventory lists, in words for people.
 var managementResources = []struct {
-	what string
-	gvr  schema.GroupVersionResource
+	what   string
+	source core.SourceID
+	gvr    schema.GroupVersionResource
 }{
-	{"machines", gvrMachines}, {"clusters", gvrClusters}, {"update groups", gvrUpdateGroups}, {"update plans", gvrUpdatePlans},
+	{"machines", core.SourceMachines, gvrMachines}, {"clusters", core.SourceClusters, gvrClusters},
+	{"update groups", core.SourceGroups, gvrUpdateGroups}, {"update plans", core.SourcePlans, gvrUpdatePlans},
+}
+
+// ManagementInventorySources are the sources whose resources ManagementInventory reads.
+func ManagementInventorySources() []core.SourceID {
+	var ids []core.SourceID
+	for _, r := range managementResources {
+		ids = append(ids, r.source)
+	}
+	return ids
 }
 
 // ManagementPermissions are what ManagementInventory needs on the management cluster in a namespace, the project; empty

@@ -87,3 +87,32 @@ func TestAStatefulSetIsReadWithItsPods(t *testing.T) {
 		t.Errorf("who may not list them: %v", err)
 	}
 }
+
+// An inventory has the StatefulSets of OpenStack and Redis with their own pods, and none of a DaemonSet's.
+func TestAnInventoryHasTheStatefulSets(t *testing.T) {
+	c := newCluster(t, kubeapi.Options{})
+	c.create(`{apiVersion: v1, kind: Namespace, metadata: {name: openstack-redis}}`)
+	c.create(`{apiVersion: v1, kind: Namespace, metadata: {name: stacklight}}`)
+	c.create(statefulSet("openstack", "mariadb-server", "replicas: 3"))
+	c.create(statefulSet("openstack-redis", "rfr-openstack-redis", "replicas: 1"))
+	c.create(statefulSet("stacklight", "patroni", "replicas: 3"))
+	c.create(statefulPod("openstack", "mariadb-server-1", "mariadb-server", "ctl-2", false))
+	c.create(statefulPod("openstack", "mariadb-server-0", "mariadb-server", "ctl-1", true))
+	c.create(statefulPod("openstack-redis", "rfr-openstack-redis-0", "rfr-openstack-redis", "ctl-2", true))
+	c.create(daemonPod("openstack", "agent-1", "agent", "cmp-1", "abc", true))
+	inv, missing := c.client(kubeapi.Readonly).Inventory(t.Context(), nil)
+	if len(missing) > 0 {
+		t.Fatalf("%s: %v", missing[0].What, missing[0].Err)
+	}
+	got := ""
+	for _, set := range inv.StatefulSets {
+		got += fmt.Sprintf("%s/%s %d:", set.Namespace, set.Name, set.Replicas)
+		for _, p := range set.Pods {
+			got += fmt.Sprintf(" %s on %s %v", p.Name, p.Node, p.Ready)
+		}
+		got += "; "
+	}
+	if want := "openstack/mariadb-server 3: mariadb-server-0 on ctl-1 true mariadb-server-1 on ctl-2 false; openstack-redis/rfr-openstack-redis 1: rfr-openstack-redis-0 on ctl-2 true; "; got != want {
+		t.Errorf("the StatefulSets are %q, want %q", got, want)
+	}
+}

@@ -18,19 +18,38 @@ import (
 const inventoryReads = 3
 
 // Inventory reads once, completely, what OpenStack tells of an update: services, hypervisors, aggregates, server groups,
-// flavors, projects, instances, migrations, volume services. What cannot be read is missing, and says why. Of an instance only what
+// flavors, projects, instances, migrations, volume services, network agents. What cannot be read is missing, and says why. Of an instance only what
 // core.Instance has is taken out of Nova's answer; user data, metadata, addresses and key pairs are dropped unread.
 func (c *Client) Inventory(ctx context.Context, progress core.InventoryProgress) (core.CloudInventory, []core.MissingFacts) {
 	if progress == nil {
 		progress = func(string, int) {}
 	}
 	var inv core.CloudInventory
-	lists := []reading{
-		{"compute services", func() (n int, err error) {
+	missing := readAll(c.inventoryLists(ctx, &inv), "list ", progress)
+	sortInventory(&inv)
+	return inv, missing
+}
+
+// InventorySources are the sources whose lists Inventory reads.
+func InventorySources() []core.SourceID {
+	var ids []core.SourceID
+	for _, list := range new(Client).inventoryLists(context.Background(), new(core.CloudInventory)) {
+		if id := core.SourceID(list.what); id.Server() == core.ServerOpenStack {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// inventoryLists are the lists of an inventory, each of which is read into its place there. Those that are sources too are
+// called as these.
+func (c *Client) inventoryLists(ctx context.Context, inv *core.CloudInventory) []reading {
+	return []reading{
+		{string(core.SourceComputeServices), func() (n int, err error) {
 			inv.Services, err = c.listServices(ctx, "")
 			return len(inv.Services), err
 		}},
-		{"instances", func() (int, error) {
+		{string(core.SourceInstances), func() (int, error) {
 			records, err := c.listServers(ctx, serverQuery{})
 			for try := 1; apiStatus(err) == http.StatusBadRequest && try < maxRestarts; try++ {
 				records, err = c.listServers(ctx, serverQuery{}) // the instance that marks a page was deleted meanwhile
@@ -58,24 +77,27 @@ func (c *Client) Inventory(ctx context.Context, progress core.InventoryProgress)
 			inv.Flavors, err = c.listFlavors(ctx)
 			return len(inv.Flavors), err
 		}},
-		{"projects", func() (n int, err error) {
+		{string(core.SourceProjects), func() (n int, err error) {
 			inv.Projects, err = c.listProjects(ctx)
 			return len(inv.Projects), err
 		}},
-		{"volume services", func() (n int, err error) {
+		{string(core.SourceVolumeServices), func() (n int, err error) {
 			if inv.VolumeServices, err = c.listVolumeServices(ctx, ""); errors.Is(err, errNoCinder) {
 				err = nil
 			}
 			return len(inv.VolumeServices), err
 		}},
-		{"migrations", func() (n int, err error) {
+		{string(core.SourceNetworkAgents), func() (n int, err error) {
+			if inv.Agents, err = c.listAgents(ctx); errors.Is(err, errNoNeutron) {
+				err = nil
+			}
+			return len(inv.Agents), err
+		}},
+		{string(core.SourceMigrations), func() (n int, err error) {
 			inv.Migrations, err = c.listOpenMigrations(ctx)
 			return len(inv.Migrations), err
 		}},
 	}
-	missing := readAll(lists, "list ", progress)
-	sortInventory(&inv)
-	return inv, missing
 }
 
 func asAPIError(err error, call string) *core.APIError {
@@ -92,6 +114,9 @@ func sortInventory(inv *core.CloudInventory) {
 		return cmp.Or(strings.Compare(a.Host, b.Host), strings.Compare(a.ID, b.ID))
 	})
 	slices.SortFunc(inv.VolumeServices, func(a, b *core.VolumeService) int { return strings.Compare(a.Host, b.Host) })
+	slices.SortFunc(inv.Agents, func(a, b *core.NetworkAgent) int {
+		return cmp.Or(strings.Compare(a.Host, b.Host), strings.Compare(a.Binary, b.Binary), strings.Compare(a.ID, b.ID))
+	})
 	slices.SortFunc(inv.Hypervisors, func(a, b core.Hypervisor) int { return strings.Compare(a.Name, b.Name) })
 	slices.SortFunc(inv.Aggregates, func(a, b core.Aggregate) int { return cmp.Or(strings.Compare(a.Name, b.Name), a.ID-b.ID) })
 	slices.SortFunc(inv.ServerGroups, func(a, b core.ServerGroup) int {

@@ -36,6 +36,9 @@ func inventoryCloud(t *testing.T, groups int) *fakeCloud {
 	f.answer("GET /compute/v2.1/flavors/detail", 200, `{"flavors": [{"id": "f1", "name": "m1", "vcpus": 1, "ram": 512, "disk": 1, "extra_specs": {}}]}`)
 	f.answer("GET /identity/v3/projects", 200, `{"projects": [{"id": "p1", "name": "shop"}], "links": {}}`)
 	f.answer("GET /compute/v2.1/os-migrations", 200, `{"migrations": []}`)
+	f.answer("GET /network/v2.0/agents", 200, `{"agents": [
+		{"id": "a2", "host": "cmp-2", "binary": "neutron-openvswitch-agent", "alive": false, "admin_state_up": true},
+		{"id": "a1", "host": "cmp-1", "binary": "neutron-openvswitch-agent", "alive": true, "admin_state_up": true}]}`)
 	return f
 }
 
@@ -62,6 +65,9 @@ func TestAnInventoryOfACloud(t *testing.T) {
 	}
 	if len(inv.Aggregates) != 2 || inv.Aggregates[0].Zone != "east" || !slices.Equal(inv.Aggregates[0].Hosts, []string{"cmp-1", "cmp-2"}) || inv.Aggregates[1].Zone != "" {
 		t.Errorf("the aggregates are %+v", inv.Aggregates)
+	}
+	if len(inv.Agents) != 2 || inv.Agents[0].Host != "cmp-1" || inv.Agents[1].Alive {
+		t.Errorf("the network agents are %+v", inv.Agents)
 	}
 	if len(inv.Flavors) != 1 || inv.Flavors[0].ID != "f1" || len(inv.Projects) != 1 {
 		t.Errorf("the flavors are %+v, the projects %+v", inv.Flavors, inv.Projects)

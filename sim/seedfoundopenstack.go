@@ -39,6 +39,14 @@ func foundCloud(cloud *openstack.Cloud, s *scenario.Scenario, hosts map[string]s
 		return nil
 	}
 	for _, n := range s.Nodes {
+		if n.NoService || len(n.AgentsDown) == 0 || !slices.ContainsFunc([]string{scenario.RoleCompute, scenario.RoleGateway, scenario.RoleController}, n.Has) {
+			continue // it is no host here, or has nothing silent
+		}
+		if err := cloud.StopAgentsNamed(hosts[n.Machine], n.AgentsDown); err != nil {
+			return fmt.Errorf("seed the agents of %s: %w", n.Machine, err)
+		}
+	}
+	for _, n := range s.Nodes {
 		if !n.Has(scenario.RoleCompute) || n.NoService {
 			continue
 		}

@@ -22,6 +22,7 @@ func Header(s *scenario.Scenario, file string) []string {
 		"Nodes are named by their machines. Times are the cluster's. The UIDs of Kubernetes are not kept: a rehearsal's objects",
 		"get their own. User data, metadata, addresses and key pairs of instances, Secrets and ConfigMaps are never taken over.",
 	}
+	lines = append(lines, ownText()...)
 	if f.Pseudonymous {
 		lines = append(lines, "Pseudonymous: names and IDs are made up and lead nowhere; foreign tags, annotations and texts are left out.")
 	}
@@ -45,6 +46,7 @@ func Contents(s *scenario.Scenario) string {
 		{len(s.Nodes), "1 node", "%d nodes"},
 		{len(f.ClusterLocks) + len(f.NodeLocks), "1 lock", "%d locks"},
 		{len(f.ClusterRequests) + len(f.NodeRequests), "1 maintenance request", "%d maintenance requests"},
+		{len(f.StatefulSets), "1 StatefulSet", "%d StatefulSets"},
 		{len(f.Plans), "1 update plan", "%d update plans"},
 		{len(f.UpdateGroups), "1 update group", "%d update groups"},
 		{len(s.Instances), "1 instance", "%d instances"},

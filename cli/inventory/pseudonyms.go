@@ -117,6 +117,7 @@ func (p *pseudonyms) scenario(s *scenario.Scenario) {
 		slices.Sort(a.Nodes)
 	}
 	p.volumes(f, machines)
+	p.sets(f, machines)
 	for i := range s.Instances {
 		p.instance(s, &s.Instances[i], machines, flavors, projects, groups)
 	}
@@ -164,6 +165,7 @@ func (p *pseudonyms) nodes(s *scenario.Scenario) (machines map[string]string) {
 		}
 		n.Machine, n.Zone, n.Group = machine, p.zone(n.Zone), p.name("update-group", n.Group)
 		n.Annotations, n.Created, n.ReadySince = harmlessAnnotations(n.Annotations), dayOf(s, n.Created), dayOf(s, n.ReadySince)
+		n.AgentsDown = plainAgents(n.AgentsDown)
 		if n.DisabledReason != "" && n.DisabledReason != core.DisabledReasonMaintenance {
 			n.DisabledReason = leftOut
 		}

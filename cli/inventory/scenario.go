@@ -32,6 +32,7 @@ func Scenario(inv *core.Inventory, version string) *scenario.Scenario {
 	b.deployment()
 	b.locks()
 	b.requests()
+	b.sets()
 	b.update()
 	b.management()
 	b.flavors()
@@ -39,6 +40,7 @@ func Scenario(inv *core.Inventory, version string) *scenario.Scenario {
 	b.groups()
 	b.aggregates()
 	b.volumes()
+	b.agents()
 	b.instances()
 	b.overcommit()
 	return b.s

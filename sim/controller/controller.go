@@ -14,6 +14,7 @@ import (
 	"hash/fnv"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"sync"
 
 	"github.com/gophercloud/gophercloud/v2"
@@ -57,6 +58,8 @@ type Options struct {
 	Troubles []Trouble    // what goes wrong, and when
 	PodLogs  PodLogs      // nil: nobody reads the logs of pods
 	Found    Bystander    // locks of a live cluster whose owners are not simulated
+	Sets     []FoundSet   // StatefulSets of a live cluster, instead of the usual ones; none: these
+	Silent   []string     // Kubernetes names of nodes of a live cluster whose network agents did not report: until their Open vSwitch agent's pod is deleted
 	Off      []string     // Kubernetes names of nodes whose machines are off when it begins, until LCM reboots them
 }
 
@@ -76,6 +79,8 @@ type env struct {
 	machines Machines // nil: nothing goes down with a node
 	troubles *troubles
 	dice     *dice
+
+	workloads []workload // what runs on the cluster
 }
 
 // dice make the random choices, each series of them after its own name: so what one handler draws does not depend on when
@@ -121,9 +126,9 @@ func newEnv(opts Options) (*env, error) {
 	e := &env{
 		kube: kube, dyn: dyn, view: newView(kube, dyn, log), clock: opts.Clock, timing: opts.Timing.withDefaults(), log: log,
 		compute: opts.Compute, network: opts.Network, volume: opts.Volume, machines: opts.Machines,
-		dice: &dice{seed: opts.Seed, drawn: map[string]uint64{}},
+		dice: &dice{seed: opts.Seed, drawn: map[string]uint64{}}, workloads: withSets(opts.Sets),
 	}
-	e.troubles = newTroubles(e, opts.Troubles)
+	e.troubles = newTroubles(e, opts.Troubles, slices.Concat(membersDown(opts.Sets), agentsSilent(opts.Silent)))
 	return e, nil
 }
 

@@ -19,7 +19,9 @@ func (k *kubelet) putPod(ctx context.Context, pod *corev1.Pod) error {
 	var err error
 	if k.load != nil {
 		pod.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}
-		markReady(pod, true, metav1.NewTime(k.clock.Now()))
+		if pod.Spec.NodeName != "" {
+			markReady(pod, true, metav1.NewTime(k.clock.Now()))
+		}
 		err = k.load(pod)
 	} else {
 		_, err = k.kube.CoreV1().Pods(pod.Namespace).Create(ctx, pod, metav1.CreateOptions{})

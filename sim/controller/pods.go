@@ -52,7 +52,7 @@ func (k *kubelet) servePods(ctx context.Context, nodes map[string]*corev1.Node, 
 	}
 	k.looked = true
 	names := sortedKeys(nodes)
-	for _, w := range workloads {
+	for _, w := range k.workloads {
 		s := sets[w.key()]
 		if s == (set{}) && w.service != "" {
 			continue // not deployed
@@ -110,11 +110,11 @@ func (k *kubelet) servePod(ctx context.Context, pod *corev1.Pod, now time.Time) 
 		}
 		return time.Time{}, k.setPodReady(ctx, pod, false, now)
 	}
-	if k.troubles.crashes(pod, host, k.seen[uid], now) {
-		if !ready && len(pod.Status.ContainerStatuses) > 0 && pod.Status.ContainerStatuses[0].State.Waiting != nil {
+	if waits, down := k.troubles.crashes(pod, host, k.seen[uid], now); down {
+		if !ready && waiting(pod) == waits {
 			return now.Add(time.Minute), nil
 		}
-		return now.Add(time.Minute), k.setPodCrashing(ctx, pod, now)
+		return now.Add(time.Minute), k.setPodDown(ctx, pod, waits, now)
 	}
 	if ready {
 		return time.Time{}, nil
@@ -174,8 +174,16 @@ func markReady(pod *corev1.Pod, ready bool, stamp metav1.Time) {
 	}
 }
 
-// setPodCrashing writes the status of a pod whose containers end again and again.
-func (k *kubelet) setPodCrashing(ctx context.Context, pod *corev1.Pod, now time.Time) error {
+// waiting is why the first container of a pod does not run; empty when it does, or nobody says.
+func waiting(pod *corev1.Pod) string {
+	if len(pod.Status.ContainerStatuses) == 0 || pod.Status.ContainerStatuses[0].State.Waiting == nil {
+		return ""
+	}
+	return pod.Status.ContainerStatuses[0].State.Waiting.Reason
+}
+
+// setPodDown writes the status of a pod that is not ready: its containers do not run for a reason, or run and serve nothing.
+func (k *kubelet) setPodDown(ctx context.Context, pod *corev1.Pod, waits string, now time.Time) error {
 	pod = pod.DeepCopy()
 	stamp := metav1.NewTime(now)
 	pod.Status.Phase = corev1.PodRunning
@@ -190,11 +198,16 @@ func (k *kubelet) setPodCrashing(ctx context.Context, pod *corev1.Pod, now time.
 	}
 	pod.Status.ContainerStatuses = nil
 	for _, container := range pod.Spec.Containers {
-		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{
-			Name: container.Name, Image: container.Image, RestartCount: restarts,
-			State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff",
-				Message: "back-off 5m0s restarting failed container=" + container.Name + " pod=" + pod.Name + "_" + pod.Namespace}},
-		})
+		status := corev1.ContainerStatus{Name: container.Name, Image: container.Image, RestartCount: restarts}
+		if waits == "" {
+			status.State.Running = &corev1.ContainerStateRunning{StartedAt: stamp}
+		} else {
+			status.State.Waiting = &corev1.ContainerStateWaiting{Reason: waits}
+		}
+		if waits == crashLoop {
+			status.State.Waiting.Message = "back-off 5m0s restarting failed container=" + container.Name + " pod=" + pod.Name + "_" + pod.Namespace
+		}
+		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, status)
 	}
 	_, err := k.kube.CoreV1().Pods(pod.Namespace).UpdateStatus(ctx, pod, metav1.UpdateOptions{})
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) { // a newer pod comes with the next look
@@ -228,12 +241,16 @@ func (k *kubelet) fill(ctx context.Context, w workload, s set, hash string, pods
 		for _, pod := range pods {
 			have[pod.Name] = true
 		}
-		for i := range min(s.replicas(w), len(eligible)) {
-			name := fmt.Sprintf("%s-%d", w.name, i)
-			if have[name] || !schedulable(eligible[i]) {
+		nodes := k.view.nodes()
+		for i, name := range w.memberNames(s.replicas(w)) {
+			if have[name] {
 				continue
 			}
-			if err := k.createPod(ctx, w, s, "", name, eligible[i].Name); err != nil {
+			place, ok := w.placeOf(name, i, nodes, eligible)
+			if !ok {
+				continue
+			}
+			if err := k.createPod(ctx, w, s, "", name, place); err != nil {
 				return err
 			}
 		}

@@ -81,6 +81,9 @@ func Populate(ctx context.Context, opts Options) error {
 	}
 	e.timing.PodStart = 0
 	k := newKubelet(e, newHosts(e.clock, nil, func() {}))
+	if err := k.makeFound(ctx); err != nil {
+		return fmt.Errorf("populate the cluster: %w", err)
+	}
 	for range 2 { // the second look sees the pods that the first made
 		if _, err := k.servePods(ctx, e.view.nodes(), e.clock.Now()); err != nil {
 			return fmt.Errorf("populate the cluster: %w", err)
@@ -92,7 +95,7 @@ func Populate(ctx context.Context, opts Options) error {
 // createSets makes the DaemonSets, StatefulSets and Deployments that are missing, of the services that there are.
 func (r *rockoon) createSets(ctx context.Context) error {
 	nodes := r.view.nodes()
-	for _, w := range workloads {
+	for _, w := range r.workloads {
 		if !r.has(w.service) && (w.service != serviceCeph || w.members(nodes) == 0) {
 			continue
 		}
@@ -146,7 +149,7 @@ func (e *env) endOldPods(ctx context.Context, kubeletVersion string) error {
 		return err
 	}
 	nodes := e.view.nodes()
-	for _, w := range workloads {
+	for _, w := range e.workloads {
 		if !w.onDelete {
 			continue
 		}

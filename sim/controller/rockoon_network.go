@@ -26,7 +26,7 @@ func (e *env) rollOut(ctx context.Context, namespace, release string) error {
 	if err != nil {
 		return fmt.Errorf("encode the template of release %s: %w", release, err)
 	}
-	for _, w := range workloads {
+	for _, w := range e.workloads {
 		if !w.onDelete || w.namespace != namespace {
 			continue
 		}
@@ -50,7 +50,7 @@ func (v visit) restoreNetworking(ctx context.Context) error {
 		restart = append(restart, "openvswitch-vswitchd")
 	}
 	for _, component := range restart {
-		for _, w := range workloads {
+		for _, w := range v.workloads {
 			if w.onDelete && w.namespace == openstackNamespace && w.component == component {
 				if err := v.restartPod(ctx, w); err != nil {
 					return err

@@ -150,8 +150,11 @@ func (k *kubelet) report(ctx context.Context, w workload, s set, hash string, po
 	return nil
 }
 
-// members is how many replicas of a StatefulSet a cluster has room for: one on each node of the role.
+// members is how many replicas of a StatefulSet a cluster has room for: one on each node of the role, or as many as were found.
 func (w workload) members(nodes map[string]*corev1.Node) int32 {
+	if w.places != nil {
+		return int32(w.replicas)
+	}
 	room := 0
 	for _, node := range nodes {
 		if w.runsOn(node) {

@@ -42,6 +42,7 @@ type Trouble struct {
 	Node     string        // Kubernetes name, for the kinds that happen to a node
 	Service  string        // key of an OpenStack service, for TroubleDeployment
 	Workload string        // name of a DaemonSet, StatefulSet or Deployment, for TroublePods
+	Waits    string        // why the containers of a pod that was found down do not run; empty: they do
 	At       time.Duration // after the start
 	OnReturn bool          // not At some time, but when the node is back from its reboot; for agents, computes and pods; the controller goes while the node is away
 	For      time.Duration // how long; zero: until somebody mends it
@@ -75,9 +76,19 @@ type trouble struct {
 	over    bool
 }
 
-func newTroubles(e *env, all []Trouble) *troubles {
+// crashLoop is why the containers of pods that crash do not run.
+const crashLoop = "CrashLoopBackOff"
+
+// newTroubles makes the troubles of one run, and beside them those that were there before it: they need not begin.
+func newTroubles(e *env, all, before []Trouble) *troubles {
 	t := &troubles{env: e, start: e.clock.Now()}
+	for _, one := range before {
+		t.all = append(t.all, &trouble{env: e, Trouble: one, start: t.start, struck: true})
+	}
 	for _, one := range all {
+		if one.Kind == TroublePods {
+			one.Waits = crashLoop
+		}
 		if one.Kind == TroubleRelease {
 			e.timing.RockoonRollout = one.For
 			if one.For <= 0 {
@@ -92,7 +103,7 @@ func newTroubles(e *env, all []Trouble) *troubles {
 // begin lets happen what is there from the start, before any controller looks.
 func (t *troubles) begin(ctx context.Context) error {
 	for _, one := range t.all {
-		if one.At == 0 && !one.waits() {
+		if one.At == 0 && !one.waits() && !one.active() {
 			if err := t.env.insist(ctx, one.Kind, one.strike); err != nil {
 				return err
 			}
@@ -347,11 +358,11 @@ func (t *troubles) are(kind string, meant func(*trouble) bool) bool {
 	return slices.ContainsFunc(t.all, func(one *trouble) bool { return one.Kind == kind && one.active() && meant(one) })
 }
 
-// crashes tells whether a pod is one that crashes: it was there when the trouble of its workload began. seen is when the
-// kubelet first saw it.
-func (t *troubles) crashes(pod *corev1.Pod, on host, seen, now time.Time) bool {
+// crashes tells whether a pod is one that does not become ready, and why its containers do not run: it was there when the trouble
+// of its workload began. seen is when the kubelet first saw it.
+func (t *troubles) crashes(pod *corev1.Pod, on host, seen, now time.Time) (waits string, yes bool) {
 	_, owner := podOwner(pod)
-	return t.are(TroublePods, func(one *trouble) bool {
+	yes = t.are(TroublePods, func(one *trouble) bool {
 		if one.Node != pod.Spec.NodeName || one.Workload != owner {
 			return false
 		}
@@ -362,6 +373,8 @@ func (t *troubles) crashes(pod *corev1.Pod, on host, seen, now time.Time) bool {
 			}
 			begun = on.since
 		}
+		waits = one.Waits
 		return !seen.After(begun) && (one.For <= 0 || now.Before(begun.Add(one.For)))
 	})
+	return waits, yes
 }

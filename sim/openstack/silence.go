@@ -1,17 +1,30 @@
 package openstack
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // StopAgents lets a host's network agents be dead at once, as if they had reported no more for a while. An unknown host is
 // an error.
 func (c *Cloud) StopAgents(name string) error {
+	return c.stopAgents(name, func(*agent) bool { return true })
+}
+
+// StopAgentsNamed does so to those of the host that have one of the binaries.
+func (c *Cloud) StopAgentsNamed(name string, binaries []string) error {
+	return c.stopAgents(name, func(a *agent) bool { return slices.Contains(binaries, a.binary) })
+}
+
+func (c *Cloud) stopAgents(name string, meant func(*agent) bool) error {
 	now := c.lock()
 	defer c.mu.Unlock()
 	h := c.hosts[name]
 	if h == nil {
 		return fmt.Errorf("openstack: stop agents: no host %q", name)
 	}
-	c.silence(h, now.Add(-agentDownTime-1), nil, h.agents)
+	agents := slices.DeleteFunc(slices.Clone(h.agents), func(a *agent) bool { return !meant(a) })
+	c.silence(h, now.Add(-agentDownTime-1), nil, agents)
 	return nil
 }
 

@@ -32,6 +32,8 @@ type Found struct {
 	ClusterLocks    []FoundLock    `json:"clusterLocks"`
 	NodeLocks       []FoundLock    `json:"nodeLocks"`
 
+	StatefulSets []FoundSet `json:"statefulSets"` // of OpenStack and Redis; none: the simulation's own
+
 	UpdateGroups []FoundUpdateGroup `json:"updateGroups"`
 	Plans        []FoundPlan        `json:"plans"`
 
@@ -198,6 +200,8 @@ type FoundNode struct {
 	DisabledReason string `json:"disabledReason"`
 	Down           bool   `json:"down"` // nova-compute does not report
 	ForcedDown     bool   `json:"forcedDown"`
+
+	AgentsDown []string `json:"agentsDown"` // network agents that do not report, by their binaries
 }
 
 // FoundFlavor is what Found adds to a flavor.
@@ -290,6 +294,7 @@ func (s *Scenario) checkFound(machines map[string]Node, check func(bool, string,
 		l.check("found.nodeLocks", i, check)
 		check(l.Node != "", "found.nodeLocks[%d].node: %s names no node", i, l.Name)
 	}
+	f.checkSets(machines, check)
 	for i, a := range f.Aggregates {
 		check(a.Name != "", "found.aggregates[%d].name: is missing", i)
 		for _, node := range a.Nodes {

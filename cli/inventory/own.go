@@ -1,0 +1,34 @@
+package inventory
+
+import (
+	"strings"
+
+	"lockstep/core"
+)
+
+// Own is what a rehearsal has of its own instead of what the cloud has.
+type Own struct {
+	What    string          // in words for people
+	Sources []core.SourceID // those whose facts a snapshot does not take over for it
+}
+
+// Owns are all of that: what the simulation's controllers and hosts make by themselves, and what was going on at the moment of the
+// look. Together with what a snapshot reads they are all the sources of the engine.
+var Owns = []Own{
+	{"DaemonSets with their pods and revisions", []core.SourceID{core.SourceDaemonSets, core.SourceRevisions, core.SourceFabricSets, core.SourceFabricRevisions, core.SourceFabricPods}},
+	{"pods for a drain to move", []core.SourceID{core.SourceNodePods}},
+	{"an OpenStackDeployment", []core.SourceID{core.SourceOpenStackDeployment}}, // it is for operators only, and its spec can hold what is secret
+	{"runs of Tempest", []core.SourceID{core.SourceTempestJob}},
+	{"volumes", []core.SourceID{core.SourceVolumes}},
+	{"what LCM is at, on the management cluster", []core.SourceID{core.SourceLCMClusters, core.SourceLCMMachines, core.SourceDrains}},
+	{"pauses and reboots that were asked for", []core.SourceID{core.SourceAutoPauses, core.SourceReboots}},
+}
+
+// ownText is the comment that says so.
+func ownText() []string {
+	var names []string
+	for _, o := range Owns {
+		names = append(names, o.What)
+	}
+	return []string{"Not taken over, a rehearsal has its own: " + strings.Join(names, "; ") + "."}
+}

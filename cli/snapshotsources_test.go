@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"lockstep/cli/inventory"
+	"lockstep/core"
+	"lockstep/kube"
+	"lockstep/nova"
+	"lockstep/sim"
+	"lockstep/sim/kubeapi"
+)
+
+// Every source of the engine is read by a snapshot, or said to be the rehearsal's own: one that is neither would be missing in
+// the file, and nobody would know.
+func TestASnapshotKnowsEverySource(t *testing.T) {
+	read := slices.Concat(kube.InventorySources(), kube.ManagementInventorySources(), nova.InventorySources())
+	var own []core.SourceID
+	for _, o := range inventory.Owns {
+		own = append(own, o.Sources...)
+	}
+	sources := engineSources()
+	for _, id := range sources {
+		switch isRead, isOwn := slices.Contains(read, id), slices.Contains(own, id); {
+		case !isRead && !isOwn:
+			t.Errorf("%s is neither read nor said to be the rehearsal's own", id)
+		case isRead && isOwn:
+			t.Errorf("%s is read, and said to be the rehearsal's own", id)
+		}
+	}
+	for _, id := range slices.Concat(read, own) {
+		if !slices.Contains(sources, id) {
+			t.Errorf("%s is no source of the engine", id)
+		}
+	}
+}
+
+// What a snapshot is said to read of the cluster it asks for: where the server refuses it, the file says that it is missing.
+func TestEverySourceThatASnapshotReadsIsMissed(t *testing.T) {
+	alone(t)
+	c := started(t, sim.Options{Paused: true})
+	c.Kube.AddFault(kubeapi.Fault{Verb: "list", Code: http.StatusForbidden})
+	_, code, out := takeSnapshot(t, c)
+	if code != exitAttention {
+		t.Fatalf("exit %d: %s", code, out)
+	}
+	for _, id := range kube.InventorySources() {
+		if !strings.Contains(out, "COULD NOT BE READ: "+string(id)+": ") {
+			t.Errorf("nobody says that %s could not be read:\n%s", id, out)
+		}
+	}
+}

@@ -1,0 +1,35 @@
+package sim
+
+import (
+	"lockstep/sim/controller"
+	"lockstep/sim/scenario"
+)
+
+// foundSilent are the Kubernetes names of nodes that run and whose network agents were found silent.
+func foundSilent(s *scenario.Scenario) []string {
+	var names []string
+	for _, n := range s.Nodes {
+		if len(n.AgentsDown) > 0 && n.Ready == "" { // those of a node that is away come back with it
+			names = append(names, n.Name)
+		}
+	}
+	return names
+}
+
+// foundSets are the StatefulSets that were found, with machines by their Kubernetes names.
+func foundSets(s *scenario.Scenario) []controller.FoundSet {
+	if s.Found == nil {
+		return nil
+	}
+	var all []controller.FoundSet
+	for _, set := range s.Found.StatefulSets {
+		found := controller.FoundSet{Namespace: set.Namespace, Name: set.Name, Replicas: set.Replicas}
+		for _, pod := range set.Pods {
+			node, _ := s.Node(pod.Node)
+			found.Members = append(found.Members, controller.FoundMember{Name: pod.Name, Node: node.Name, Waits: pod.Waits,
+				Down: pod.Down && node.Ready == ""}) // on a node that is away it is down with it, and comes back with it
+		}
+		all = append(all, found)
+	}
+	return all
+}

@@ -1,0 +1,37 @@
+package scenario
+
+import "slices"
+
+// FoundSet is a StatefulSet: what the quorum of a database rests on.
+type FoundSet struct {
+	Namespace string     `json:"namespace"`
+	Name      string     `json:"name"`
+	Replicas  int        `json:"replicas"`
+	Pods      []FoundPod `json:"pods"` // those that are not there are made when the simulation begins
+}
+
+// FoundPod is a pod of a StatefulSet.
+type FoundPod struct {
+	Name  string `json:"name"`
+	Node  string `json:"node"`  // machine name; empty: it is on none until it is made anew
+	Down  bool   `json:"down"`  // it is not ready; one that is made anew runs
+	Waits string `json:"waits"` // why a container of one that is down does not run, such as CrashLoopBackOff
+}
+
+// setNamespaces are those whose StatefulSets a file can have: OpenStack's and Redis'.
+var setNamespaces = []string{"openstack", "openstack-redis"}
+
+// checkSets says what is wrong with the StatefulSets that were found.
+func (f *Found) checkSets(machines map[string]Node, check func(bool, string, ...any)) {
+	unique := uniqueNames(check)
+	for i, set := range f.StatefulSets {
+		unique("found.statefulSets", i, set.Name)
+		check(slices.Contains(setNamespaces, set.Namespace), "found.statefulSets[%d].namespace: %s is in %q: want one of %v", i, set.Name, set.Namespace, setNamespaces)
+		check(set.Replicas >= 0, "found.statefulSets[%d].replicas: %s: %d: want 0 or more", i, set.Name, set.Replicas)
+		for j, pod := range set.Pods {
+			_, known := machines[pod.Node]
+			check(pod.Name != "", "found.statefulSets[%d].pods[%d].name: is missing", i, j)
+			check(known || pod.Node == "", "found.statefulSets[%d].pods[%d].node: %s is on the node %q, which is not there", i, j, pod.Name, pod.Node)
+		}
+	}
+}
