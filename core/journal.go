@@ -32,6 +32,7 @@ const (
 	RecordBefore   RecordKind = "before"   // a write is about to be sent
 	RecordAfter    RecordKind = "after"    // the server answered, or did not
 	RecordVerified RecordKind = "verified" // the cluster showed how it ended
+	RecordRefusal  RecordKind = "refusal"  // Nova was seen to refuse the OpenStack controller a migration
 	RecordRefused  RecordKind = "refused"  // the gate did not let a write through
 	RecordEnded    RecordKind = "ended"    // an operation came to its end, with all items of a batch
 	RecordControl  RecordKind = "control"  // the operator paused, resumed, skipped, stopped or acknowledged
@@ -71,7 +72,8 @@ type Record struct {
 	Change *AnnotationChange `json:"change,omitempty"`
 	Tags   *TagChange        `json:"tags,omitempty"`
 
-	Override *Override `json:"override,omitempty"`
+	Override *Override      `json:"override,omitempty"`
+	Refusal  *RefusalRecord `json:"refusal,omitempty"` // of the instance that is the object
 
 	Items []ItemRecord `json:"items,omitempty"` // of a batch that ended
 }

@@ -122,7 +122,9 @@ func (e *Engine) observeLocks(s *Snapshot, h History) History {
 	refused := cloneOnWrite[string, RefusalRecord]{m: h.Refused}
 	see := func(l *WorkloadLock) {
 		s.observeOutage(l, &outages)
-		s.observeRefusal(l, &refused)
+		if in, r, anew := s.observeRefusal(l, &refused); anew {
+			e.record(Record{Kind: RecordRefusal, Node: l.Node, Object: &in, Refusal: &r}, false)
+		}
 		old, had := h.Locks[l.UID]
 		if had && old.State == l.State() {
 			return
@@ -222,7 +224,7 @@ func (e *Engine) observePhases(s *Snapshot, h History) History {
 func replay(past []Record) History {
 	h := History{Changes: map[string]AnnotationChange{}, Tries: map[string]AnnotationChange{}, Tags: map[string]TagChange{}, Stopped: map[string]StopRecord{}}
 	stages, locks, rounds := map[string]StageRecord{}, map[string]LockRecord{}, map[string]Round{}
-	phases := map[PhaseID]PhaseRecord{}
+	phases, refused := map[PhaseID]PhaseRecord{}, map[string]RefusalRecord{}
 	for _, r := range past {
 		switch r.Kind {
 		case RecordUpdate:
@@ -243,6 +245,10 @@ func replay(past []Record) History {
 		case RecordRound:
 			if r.Round != nil && r.Object != nil {
 				rounds[r.Object.UID] = *r.Round
+			}
+		case RecordRefusal:
+			if r.Refusal != nil && r.Object != nil {
+				refused[r.Object.UID] = *r.Refusal
 			}
 		case RecordLock:
 			if r.Object != nil {
@@ -265,7 +271,7 @@ func replay(past []Record) History {
 			}
 		}
 	}
-	h.Stages, h.Locks, h.Rounds, h.Phases = stages, locks, rounds, phases
+	h.Stages, h.Locks, h.Rounds, h.Phases, h.Refused = stages, locks, rounds, phases, refused
 	if len(phases) == 0 {
 		h.Phases = nil
 	}

@@ -13,28 +13,39 @@ type RefusalRecord struct {
 	At   time.Time // by the text's own timestamp, or as it was seen
 }
 
-// observeRefusal notes a refusal that a lock's text tells.
-func (s *Snapshot) observeRefusal(l *WorkloadLock, refused *cloneOnWrite[string, RefusalRecord]) {
+// observeRefusal notes a refusal that a lock's text tells. It is anew where what is remembered says less: another text, or that
+// of an earlier maintenance. The controller's further tries within a minute say the same again, and need no record each.
+func (s *Snapshot) observeRefusal(l *WorkloadLock, refused *cloneOnWrite[string, RefusalRecord]) (instance Ref, r RefusalRecord, anew bool) {
 	if !strings.Contains(l.Message, "Got error while trying to migrate server") {
-		return // it is looked at for every lock in every Snapshot
+		return instance, r, false // it is looked at for every lock in every Snapshot
 	}
 	m := ReadLockMessage(l.Message)
 	if m.ID != "I" || len(m.Instances) == 0 {
-		return
+		return instance, r, false
 	}
+	id := m.Instances[0]
 	_, text, _ := strings.Cut(m.Text, ": ")
-	r := RefusalRecord{Text: oneLine(text, 400), At: m.At}
+	old, had := refused.m[id]
+	r = RefusalRecord{Text: oneLine(text, 400), At: m.At}
 	if r.At.IsZero() || r.At.After(s.Now) {
 		r.At = s.Now
 	}
-	if refused.m[m.Instances[0]] != r {
-		refused.set(m.Instances[0], r)
+	request := s.NodeRequest(l.Node)
+	past := !had || request != nil && old.At.Before(request.Created)
+	same := had && old.Text == r.Text
+	if same && (!old.At.Before(r.At) || m.At.IsZero() && !past) {
+		return instance, r, false
 	}
+	refused.set(id, r)
+	instance = Ref{Kind: KindInstance, UID: id}
+	if in := s.Instances[id]; in != nil {
+		instance = in.Ref()
+	}
+	return instance, r, past || !same
 }
 
 // gaveUp tells whether the OpenStack controller has said that it is through with moving the instance (text J) in the
-// maintenance that goes on, and what Nova said when it refused last, as far as
-// that was seen: of tries that have records the view tells.
+// maintenance that goes on, and what Nova said when it refused last, as far as that was seen: of tries that have records the view tells.
 func (s *Snapshot) gaveUp(v InstanceView, m hostMaintenance) (failure string, yes bool) {
 	l := s.NodeLock(m.name, ControllerOpenStack)
 	if m.request == nil || !m.request.Deleting.IsZero() || l == nil || l.State() != LockActive || s.playsOn(ControllerOpenStack, m.name) {
