@@ -99,8 +99,9 @@ func (f *attentionFacts) since(wall time.Time) Since {
 	return Since{At: f.s.Now.Add(-f.s.Wall.Sub(wall)), Exact: true}
 }
 
+// long tells whether something lasts for longer than the limit; a limit that is not known is 0, and never over.
 func (f *attentionFacts) long(since time.Time, limit time.Duration) bool {
-	return !since.IsZero() && f.s.Now.Sub(since) > limit
+	return !since.IsZero() && limit > 0 && f.s.Now.Sub(since) > limit
 }
 
 // lockSince is since when the lock is in its state, as far as it was seen; else the request's age is the bound.

@@ -39,9 +39,14 @@ type Phase struct {
 	Evidence []string // what the state rests on, one fact a line
 }
 
-// Elapsed is how long the phase took, or has taken so far; 0 when it has not begun.
+// Timed tells whether Elapsed says something: when the phase began is known, and when it ended if it is done.
+func (p Phase) Timed() bool {
+	return !p.Started.At.IsZero() && (p.State != PhaseDone || !p.Ended.At.IsZero())
+}
+
+// Elapsed is how long the phase took, or has taken so far; 0 when it has not begun, or when that is not known.
 func (p Phase) Elapsed(now time.Time) time.Duration {
-	if p.Started.At.IsZero() {
+	if !p.Timed() {
 		return 0
 	}
 	if !p.Ended.At.IsZero() {

@@ -3,11 +3,14 @@ package core
 import "time"
 
 // estimates are how long the documents allow for the parts of an update (mosk-facts 6.1, the maintenance window formula):
-// D instances per compute, NC computes, NG gateways, NKC masters, NKM workers.
-type estimates struct{ d, nc, ng, nkc, nkm int }
+// D instances per compute, NC computes, NG gateways, NKC masters, NKM workers. What counts nodes is 0 while these are not known.
+type estimates struct {
+	d, nc, ng, nkc, nkm int
+	unknown             bool // the nodes are
+}
 
 func estimatesOf(s *Snapshot) estimates {
-	var e estimates
+	e := estimates{unknown: !s.known(SourceNodes)}
 	for _, n := range s.Nodes {
 		if n.Is(RoleCompute) {
 			e.nc++
@@ -29,9 +32,17 @@ func estimatesOf(s *Snapshot) estimates {
 
 func minutes(n float64) time.Duration { return time.Duration(n * float64(time.Minute)) }
 
+// counted are minutes that were made of numbers of nodes; 0 while these are not known.
+func (e estimates) counted(n float64) time.Duration {
+	if e.unknown {
+		return 0
+	}
+	return minutes(n)
+}
+
 // openStack is the life-cycle management modules (45) and OpenStack's components: (0.78 D + 359)(NC + NG)/60.
 func (e estimates) openStack() time.Duration {
-	return minutes(45 + (0.78*float64(e.d)+359)*float64(e.nc+e.ng)/60)
+	return e.counted(45 + (0.78*float64(e.d)+359)*float64(e.nc+e.ng)/60)
 }
 
 // ceph is a minor version: 35 + 15; a major one is 50 as well.
@@ -40,13 +51,18 @@ func (e estimates) ceph() time.Duration { return minutes(50) }
 // modules is the life-cycle management modules alone.
 func (e estimates) modules() time.Duration { return minutes(45) }
 
-func (e estimates) services() time.Duration { return e.openStack() + e.ceph() }
+func (e estimates) services() time.Duration {
+	if e.unknown {
+		return 0
+	}
+	return e.openStack() + e.ceph()
+}
 
 // masters is the host OS one by one, 15 NKC, and Kubernetes, 40.
-func (e estimates) masters() time.Duration { return minutes(15*float64(e.nkc) + 40) }
+func (e estimates) masters() time.Duration { return e.counted(15*float64(e.nkc) + 40) }
 
 // workers is the instances' migration, 20 NC, and each worker's update and restart, 40 NKM, one after the other.
-func (e estimates) workers() time.Duration { return minutes(20*float64(e.nc) + 40*float64(e.nkm)) }
+func (e estimates) workers() time.Duration { return e.counted(20*float64(e.nc) + 40*float64(e.nkm)) }
 
 // worker is one worker: 20 for its instances, 40 for its update and restart.
 func (e estimates) worker() time.Duration { return minutes(20 + 40) }

@@ -29,9 +29,13 @@ func (f *phaseFacts) reached(v NodeView) time.Time {
 	return time.Time{}
 }
 
-// firstNode is by when the update had come to its first node; zero when nothing says.
+// firstNode is by when the update had come to its first node; zero when nothing says: of the nodes and requests that are not
+// known one can be older than all that are.
 func (f *phaseFacts) firstNode() time.Time {
 	var first time.Time
+	if !f.s.known(SourceNodes) || !f.s.known(SourceNodeRequests) {
+		return first
+	}
 	for _, v := range slices.Concat(f.masters, f.workers) {
 		if at := f.reached(v); !at.Before(f.request.Created) {
 			first = earlier(first, at)

@@ -147,6 +147,7 @@ func (f *phaseFacts) services() Phase {
 		p.State = PhaseRunning
 		if nodesBegun {
 			p.State = PhaseDone
+			f.end(&p, time.Time{})
 			p.Evidence = append(p.Evidence, "nodes are in maintenance, which LCM begins when all of them are inactive")
 		}
 		return p

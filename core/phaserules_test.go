@@ -205,6 +205,56 @@ func TestTimesOfPhases(t *testing.T) {
 	}
 }
 
+// Nobody saw the end of phase 2; the first node came after it. Where a source that says when that was is refused, how long the
+// phase took is not known, rather than counted from what is left or to this day. What was seen before stays.
+func TestHowLongAPhaseTookIsNotGuessed(t *testing.T) {
+	for _, tt := range []struct {
+		source SourceID
+		took   time.Duration // 0: not known
+	}{
+		{"", 4 * time.Hour}, // until ctl-01 became Ready again
+		{SourceNodes, 0},
+		{SourceNodeRequests, 0},
+		{SourceClusterLocks, 0},
+		{SourceDeletionRequests, 4 * time.Hour},
+		{SourceOpenStackStatus, 4 * time.Hour},
+		{SourceNodeLocks, 4 * time.Hour},
+	} {
+		sc := healthy()
+		cmr := sc.update(5 * time.Hour)
+		sc.ClusterLocks[0].RawState, sc.ClusterLocks[1].RawState = LockInactive, LockInactive
+		sc.allThrough(RoleMaster)
+		sc.maintained("cmp-01", "")
+		if tt.source != "" {
+			sc.source(tt.source, SourceForbidden)
+		}
+		p := sc.Phases()[1]
+		if p.State != PhaseDone || p.Elapsed(noon) != tt.took || p.Timed() != (tt.took > 0) {
+			t.Errorf("%s forbidden: phase 2 is %s and took %v, want %v\n%s", tt.source, p.State, p.Elapsed(noon), tt.took, evidence(p))
+		}
+		sc = sc.again()
+		sc.History.Update.UID = cmr.UID
+		sc.History.Phases = map[PhaseID]PhaseRecord{PhaseServices: {Started: Since{At: ago(5 * time.Hour), Exact: true}, Ended: Since{At: ago(3 * time.Hour), Exact: true}}}
+		if p := sc.Phases()[1]; p.Elapsed(noon) != 2*time.Hour {
+			t.Errorf("%s forbidden: phase 2 took %v, and was seen to take 2 h", tt.source, p.Elapsed(noon))
+		}
+	}
+}
+
+// The documents' estimate counts nodes: without them it is not known, and nothing is overdue by it.
+func TestNothingIsOverdueByNodesThatAreNotKnown(t *testing.T) {
+	sc := healthy()
+	sc.update(24 * time.Hour)
+	if p := sc.Phases()[1]; p.State != PhaseStuck || p.Lines[0].Limit == 0 {
+		t.Errorf("with the nodes: %s, openstack at most %v", p.State, p.Lines[0].Limit)
+	}
+	sc = sc.again()
+	sc.source(SourceNodes, SourceForbidden)
+	if p := sc.Phases()[1]; p.State != PhaseRunning || p.Lines[0].Limit != 0 || strings.Contains(evidence(p), "overdue") {
+		t.Errorf("without the nodes: %s, openstack at most %v\n%s", p.State, p.Lines[0].Limit, evidence(p))
+	}
+}
+
 // mosk-facts 6.1.
 func TestEstimatesOfTheDocuments(t *testing.T) {
 	e := estimates{d: 20, nc: 10, ng: 2, nkc: 3, nkm: 12}

@@ -127,7 +127,11 @@ func phaseFacts(m *Model, f *facts) {
 		f.tone(phaseMark(m.look.glyph, p.State).tone, "state", string(p.State))
 		if !p.Started.At.IsZero() {
 			f.add("began", stamp(p.Started.At, m.snap.Now))
-			f.add("took", age(p.Elapsed(m.snap.Now)))
+			took := "not known: nobody saw its end"
+			if p.Timed() {
+				took = age(p.Elapsed(m.snap.Now))
+			}
+			f.add("took", took)
 		}
 		if p.Total > 0 {
 			f.add("through", fmt.Sprintf("%d of %d", p.Done, p.Total))

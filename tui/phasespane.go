@@ -91,7 +91,7 @@ func phaseTime(m *Model, r phaseRow) line {
 		return one(themes.Dim, text)
 	}
 	switch {
-	case r.phase.State == core.PhasePending || r.phase.Started.At.IsZero():
+	case r.phase.State == core.PhasePending || !r.phase.Timed():
 		return nil
 	case r.phase.ID == core.PhaseTrigger:
 		return one(themes.Dim, clock(r.phase.Started.At, m.snap.Now))
