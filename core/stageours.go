@@ -1,0 +1,40 @@
+package core
+
+// ours is the turn of the OpenStack controller on a node where Lockstep plays it.
+func (f *stageFacts) ours() actTurn {
+	a, played := f.s.actAs(ControllerOpenStack)
+	if !played || !a.holds(f.node) {
+		return turnNone
+	}
+	return f.s.actTurn(a, f.name)
+}
+
+func oursToPrepare(f *stageFacts) (verdict, bool) {
+	if f.ours() != turnPrepare {
+		return verdict{}, false
+	}
+	v := verdict{reason: "its request is there, and you play the OpenStack controller: prepare it", what: "to be prepared", at: f.request.Created, exact: true}
+	if f.working() && f.evacuates() && f.computeKnown && f.on.blocking > 0 {
+		v.reason, v.what = "you play the OpenStack controller, and "+count(f.on.blocking, "instance")+" must leave or stop first", count(f.on.blocking, "instance")+" left"
+	}
+	return v, true
+}
+
+// oursToRemove is a node with nothing left on it whose removal waits for a played controller.
+func oursToRemove(f *stageFacts) (verdict, bool) {
+	if f.ours() != turnRemove {
+		return verdict{}, false
+	}
+	return verdict{reason: "its removal is asked for, and you play the OpenStack controller: let it go", what: "to be let go", at: f.s.Deletions[f.name].Created, exact: true}, true
+}
+
+func oursToTakeBack(f *stageFacts) (verdict, bool) {
+	if f.ours() != turnReturn {
+		return verdict{}, false
+	}
+	v := verdict{reason: "its request is over, and you play the OpenStack controller: take it back", what: "to be taken back"}
+	if f.request != nil {
+		v.at, v.exact = f.request.Deleting, true
+	}
+	return v, true
+}

@@ -1,0 +1,157 @@
+package core
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// otherLocksOnly is a node that the OpenStack controller has released, or never held, and others have not.
+func otherLocksOnly(f *stageFacts) (verdict, bool) {
+	if !f.leaving() || f.own != nil && f.own.State() != LockInactive {
+		return verdict{}, false
+	}
+	waits := strings.Join(f.otherWaits(), ", ")
+	return verdict{reason: "waits for the lock of " + waits, what: "waits for " + waits, at: f.requestAt()}, true
+}
+
+func (f *stageFacts) requestAt() time.Time {
+	if f.request == nil {
+		return time.Time{}
+	}
+	return f.request.Created
+}
+
+func unknownMode(f *stageFacts) (verdict, bool) {
+	if !f.leaving() || f.mode.Known() || !f.evacuates() || !f.working() {
+		return verdict{}, false
+	}
+	mode := oneLine(string(f.mode), 40)
+	return verdict{reason: fmt.Sprintf("its migration mode %q is none that the OpenStack controller knows: its handler fails on it", mode),
+		what: fmt.Sprintf("unknown mode %q", mode), at: f.requestAt()}, true
+}
+
+// controllerGaveUp is a controller that says it needs a person, and is still right.
+func controllerGaveUp(f *stageFacts) (verdict, bool) {
+	if !f.leaving() || f.message.Class != MessageActionable {
+		return verdict{}, false
+	}
+	if f.message.ID != "J" {
+		return verdict{reason: "the OpenStack controller says: " + oneLine(f.message.Text, 300), what: f.message.Meaning, at: f.message.At}, true
+	}
+	if f.computeKnown {
+		// The text is as old as the controller's last look; the instances say how it is now.
+		if f.on.blocking == 0 {
+			return verdict{}, false
+		}
+		if f.mode != ModeManual && f.on.migrating > 0 {
+			return verdict{}, false
+		}
+	}
+	v := verdict{reason: f.message.Meaning, at: f.message.At}
+	if f.mode == ModeManual {
+		v.reason = "manual mode: the operator moves the instances"
+		if r := f.requestAt(); !r.IsZero() {
+			v.at = r
+		}
+	}
+	v.what = f.inTheWay()
+	return v, true
+}
+
+// inTheWay is "2 live, 1 notify", with what moves by the operator's hand.
+func (f *stageFacts) inTheWay() string {
+	if !f.computeKnown {
+		if n := len(f.message.Instances); n > 0 {
+			return count(n, "instance") + " left"
+		}
+		return "instances are not known"
+	}
+	what := f.blockingText()
+	if f.on.manual == f.on.blocking {
+		what = count(f.on.blocking, "instance")
+	}
+	if f.on.migrating > 0 {
+		what += fmt.Sprintf(", %d moving", f.on.migrating)
+	}
+	return what
+}
+
+func instancesMove(f *stageFacts) (verdict, bool) {
+	if !f.leaving() || !f.evacuates() {
+		return verdict{}, false
+	}
+	byHand := f.mode == ModeManual && f.working() && f.on.blocking > 0 && f.on.movable == 0 && f.message.Class != MessageProgress
+	switch {
+	case byHand:
+		return verdict{}, false // the operator moves them, and is waited for
+	case f.gaveUpBefore():
+		return verdict{}, false
+	case f.on.migrating > 0:
+		return verdict{reason: fmt.Sprintf("%s under way from it", count(f.on.migrating, "migration")), what: f.movedText(), at: f.on.since}, true
+	case f.message.Class == MessageProgress && (!f.computeKnown || f.on.blocking > 0):
+		return verdict{reason: "the OpenStack controller says: " + oneLine(f.message.Text, 200), what: f.movedText(), at: f.requestAt()}, true
+	case f.working() && f.message.ID == "K":
+		return verdict{reason: f.message.Meaning, what: "OpenStack API away; " + f.movedText(), at: f.requestAt()}, true
+	case f.working() && f.message.Class != MessageWaiting && f.on.movable > 0:
+		return verdict{reason: fmt.Sprintf("the OpenStack controller works on it, and %s to move", count(f.on.movable, "instance")), what: f.movedText(), at: f.requestAt()}, true
+	}
+	return verdict{}, false
+}
+
+// gaveUpBefore tells whether the controller, after it gave up, begins anew with what it could not move before, as it does
+// every 60 s (mosk-facts 4.1), and nothing moves yet. The node waits for the operator until something does.
+func (f *stageFacts) gaveUpBefore() bool {
+	return f.computeKnown && f.on.migrating == 0 && f.on.blocking > 0 && f.message.Class == MessageProgress && f.hadStage && f.before.Stage == StageWaiting
+}
+
+// instancesInTheWay sees what the controller will say at its next look: nothing that it would move is left, and something
+// else holds the lock.
+func instancesInTheWay(f *stageFacts) (verdict, bool) {
+	if !f.leaving() || !f.evacuates() || !f.working() || f.on.blocking == 0 || f.message.Class == MessageWaiting || f.message.Class == MessageOutage {
+		return verdict{}, false
+	}
+	reason := "instances are left that nothing but the operator moves"
+	switch {
+	case f.mode == ModeManual:
+		reason = "manual mode: the operator moves the instances"
+	case f.gaveUpBefore():
+		reason = "the OpenStack controller gave up, and begins anew: " + oneLine(f.message.Text, 200)
+	}
+	return verdict{reason: reason, what: f.inTheWay(), at: f.requestAt()}, true
+}
+
+func notBegun(f *stageFacts) (verdict, bool) {
+	if !f.leaving() || f.working() {
+		return verdict{}, false
+	}
+	v := verdict{reason: "its request is there, and the OpenStack controller has not begun", at: f.requestAt(), exact: true}
+	if f.message.Class == MessageWaiting {
+		v.reason = f.message.Meaning
+		v.what = map[string]string{"F": "others come first", "A": "controller not updated yet"}[f.message.ID]
+	}
+	return v, true
+}
+
+func atWork(f *stageFacts) (verdict, bool) {
+	if !f.leaving() {
+		return verdict{}, false
+	}
+	v := verdict{reason: "the OpenStack controller prepares it", at: f.requestAt()}
+	switch {
+	case f.message.ID == "G":
+		v.reason, v.what = f.message.Meaning, "deferred: "+some(f.message.Blockers, 3)
+	case f.message.Class == MessageWaiting:
+		v.reason = f.message.Meaning
+	case f.message.Class == MessageOutage:
+		v.reason, v.what = f.message.Meaning, "OpenStack API away"
+	case f.message.Class == MessageUnknown:
+		v.reason = "the OpenStack controller says: " + oneLine(f.message.Text, 200)
+	case f.evacuates() && f.computeKnown && f.on.blocking == 0:
+		v.reason = "nothing holds the lock any more; the controller looks again within 60 s"
+		v.what = "nothing in the way"
+	case f.evacuates() && !f.computeKnown:
+		v.reason += "; its instances are not known: " + f.s.whyUnknown(SourceInstances)
+	}
+	return v, true
+}
