@@ -90,15 +90,7 @@ func TestVersionAndScenarios(t *testing.T) {
 // cloud is a simulated cloud that stands still where its scenario begins: with an update under way.
 func cloud(t *testing.T, user string) *sim.Cloud {
 	t.Helper()
-	c, err := sim.Start(t.Context(), sim.Options{Dir: t.TempDir(), User: user, Paused: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	c := started(t, sim.Options{User: user, Paused: true})
 	t.Setenv("OS_CLIENT_CONFIG_FILE", c.CloudsYAMLPath)
 	return c
 }

@@ -85,15 +85,7 @@ func hardToMove(t *testing.T) *sim.Cloud {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := sim.Start(t.Context(), sim.Options{Dir: t.TempDir(), User: kubeapi.Readonly, Paused: true, Scenario: s})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	c := started(t, sim.Options{User: kubeapi.Readonly, Paused: true, Scenario: s})
 	t.Setenv("OS_CLIENT_CONFIG_FILE", c.CloudsYAMLPath)
 	return c
 }

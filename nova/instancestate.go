@@ -13,20 +13,17 @@ func (w *Writer) ResetState(ctx context.Context, instanceID string) error {
 
 // Resume implements core.OpenStackWriter.
 func (w *Writer) Resume(ctx context.Context, instanceID string) error {
-	a := action{call: "resume instance " + instanceID, policy: "os_compute_api:os-suspend-server:resume"}
-	return w.act(ctx, a, instanceID, vBase, map[string]any{"resume": nil}, http.StatusAccepted)
+	return w.order(ctx, instanceID, "resume", "resume", "os_compute_api:os-suspend-server:resume")
 }
 
 // Shelve implements core.OpenStackWriter.
 func (w *Writer) Shelve(ctx context.Context, instanceID string) error {
-	a := action{call: "shelve instance " + instanceID, policy: "os_compute_api:os-shelve:shelve"}
-	return w.act(ctx, a, instanceID, vBase, map[string]any{"shelve": nil}, http.StatusAccepted)
+	return w.order(ctx, instanceID, "shelve", "shelve", "os_compute_api:os-shelve:shelve")
 }
 
 // Unshelve implements core.OpenStackWriter. The scheduler chooses the host.
 func (w *Writer) Unshelve(ctx context.Context, instanceID string) error {
-	a := action{call: "unshelve instance " + instanceID, policy: "os_compute_api:os-shelve:unshelve"}
-	return w.act(ctx, a, instanceID, vBase, map[string]any{"unshelve": nil}, http.StatusAccepted)
+	return w.order(ctx, instanceID, "unshelve", "unshelve", "os_compute_api:os-shelve:unshelve")
 }
 
 // SetTags implements core.OpenStackWriter.

@@ -100,8 +100,7 @@ func (w *Writer) LiveMigrate(ctx context.Context, instanceID string) error {
 
 // ColdMigrate implements core.OpenStackWriter.
 func (w *Writer) ColdMigrate(ctx context.Context, instanceID string) error {
-	a := action{call: "migrate instance " + instanceID, policy: "os_compute_api:os-migrate-server:migrate"}
-	return w.act(ctx, a, instanceID, vBase, map[string]any{"migrate": nil}, http.StatusAccepted)
+	return w.order(ctx, instanceID, "migrate", "migrate", "os_compute_api:os-migrate-server:migrate")
 }
 
 // ConfirmResize implements core.OpenStackWriter.
@@ -112,20 +111,17 @@ func (w *Writer) ConfirmResize(ctx context.Context, instanceID string) error {
 
 // RevertResize implements core.OpenStackWriter.
 func (w *Writer) RevertResize(ctx context.Context, instanceID string) error {
-	a := action{call: "revert the migration of instance " + instanceID, policy: "os_compute_api:servers:revert_resize"}
-	return w.act(ctx, a, instanceID, vBase, map[string]any{"revertResize": nil}, http.StatusAccepted)
+	return w.order(ctx, instanceID, "revertResize", "revert the migration of", "os_compute_api:servers:revert_resize")
 }
 
 // Stop implements core.OpenStackWriter.
 func (w *Writer) Stop(ctx context.Context, instanceID string) error {
-	a := action{call: "stop instance " + instanceID, policy: "os_compute_api:servers:stop"}
-	return w.act(ctx, a, instanceID, vBase, map[string]any{"os-stop": nil}, http.StatusAccepted)
+	return w.order(ctx, instanceID, "os-stop", "stop", "os_compute_api:servers:stop")
 }
 
 // Start implements core.OpenStackWriter.
 func (w *Writer) Start(ctx context.Context, instanceID string) error {
-	a := action{call: "start instance " + instanceID, policy: "os_compute_api:servers:start"}
-	return w.act(ctx, a, instanceID, vBase, map[string]any{"os-start": nil}, http.StatusAccepted)
+	return w.order(ctx, instanceID, "os-start", "start", "os_compute_api:servers:start")
 }
 
 // Evacuate implements core.OpenStackWriter. Before 2.14 Nova wants to be told whether the storage is shared; from then on it
@@ -191,6 +187,12 @@ func (w *Writer) act(ctx context.Context, a action, id string, v microversion, b
 		sc := at(s.compute, s.versions.best(v))
 		return w.c.send(ctx, sc, http.MethodPost, sc.ServiceURL("servers", id, "action"), body, ok...)
 	})
+}
+
+// order has an instance do what every Nova knows and what needs no arguments; what says it in words, "stop".
+func (w *Writer) order(ctx context.Context, instanceID, name, what, policy string) error {
+	a := action{call: what + " instance " + instanceID, policy: policy}
+	return w.act(ctx, a, instanceID, vBase, map[string]any{name: nil}, http.StatusAccepted)
 }
 
 // write refuses what the cloud is too old for, and else sends it once, with a deadline.

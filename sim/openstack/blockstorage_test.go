@@ -14,16 +14,23 @@ import (
 	"lockstep/sim/openstack"
 )
 
-func TestAHostWithVolumesOfItsOwn(t *testing.T) {
-	w := newWorld(t, openstack.Options{})
+// blockStorage is a client of Cinder with an administrator's login.
+func (w *world) blockStorage() *gophercloud.ServiceClient {
+	w.t.Helper()
 	p, endpoint, err := w.provider("sim")
 	if err != nil {
-		t.Fatal(err)
+		w.t.Fatal(err)
 	}
 	c, err := client.NewBlockStorageV3(p, endpoint)
 	if err != nil {
-		t.Fatal(err)
+		w.t.Fatal(err)
 	}
+	return c
+}
+
+func TestAHostWithVolumesOfItsOwn(t *testing.T) {
+	w := newWorld(t, openstack.Options{})
+	c := w.blockStorage()
 	id, err := w.AddVolume("n1", "demo", "data")
 	if err != nil {
 		t.Fatal(err)
@@ -104,14 +111,7 @@ func TestServicesOfSeveralBackEnds(t *testing.T) {
 	if got := state("pod@ceph"); got != "pod@ceph enabled <nil>; " {
 		t.Errorf("services of the pod: %s", got)
 	}
-	p, endpoint, err := w.provider("sim")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := client.NewBlockStorageV3(p, endpoint)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := w.blockStorage()
 	put := func(verb string, body map[string]any) int {
 		t.Helper()
 		r, err := c.Put(t.Context(), c.ServiceURL("os-services", verb), body, nil, &gophercloud.RequestOpts{OkCodes: []int{200, 400, 404}})
@@ -197,14 +197,7 @@ func TestAVolumeIsMovedToAnotherHost(t *testing.T) {
 		_, body := w.answer("block-storage", "", "/volumes/detail?all_tenants=1&host="+host)
 		return len(objects(body["volumes"]))
 	}
-	p, endpoint, err := w.provider("sim")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := client.NewBlockStorageV3(p, endpoint)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := w.blockStorage()
 	move := func(host string) int {
 		t.Helper()
 		r, err := c.Post(t.Context(), c.ServiceURL("volumes", id, "action"), map[string]any{"os-migrate_volume": map[string]any{"host": host}}, nil,
