@@ -90,19 +90,6 @@ func TestLeavingInGoodOrder(t *testing.T) {
 	}
 }
 
-// takeOver switches writing on although somebody else holds the lease.
-func (p *program) takeOver() {
-	p.t.Helper()
-	p.Press("w")
-	p.Wants("Switch writing on?", "holds the lease.", "[ Cancel ]")
-	p.Press("tab")
-	p.Type("take over")
-	p.Press("tab")
-	p.Wants("[ Take over ]")
-	p.Press("enter")
-	p.Wants("ARMED")
-}
-
 // Of two operators one can write. The other is told who, and can take over, which is typed; the first then cannot any more.
 func TestTwoOperators(t *testing.T) {
 	t.Parallel()
@@ -120,7 +107,7 @@ func TestTwoOperators(t *testing.T) {
 	bert.Press("tab", "tab", "enter") // without the words nothing is taken over
 	bert.Wants("Switch writing on?")
 	bert.Press("esc")
-	bert.takeOver()
+	bert.TakeOver()
 
 	anna.Wants("Writing was switched off", "READ-ONLY")
 	anna.PressUntil("esc", terminal.Hides("Writing was switched off"))
@@ -172,7 +159,7 @@ func TestKilledInTheMiddleOfAMigration(t *testing.T) {
 	if host := w.instance(t, "web-1").Host; host == w.node(t, "cmp-01") {
 		t.Error("web-1 has gone from the steps, and is still on cmp-01")
 	}
-	again.takeOver() // the killed one never gave its lease back
+	again.TakeOver() // the killed one never gave its lease back
 	again.WantsRow("ready", "live-migrate db-2")
 	again.OpenStep("live-migrate batch-17", "cold-migrate batch-17", "stop batch-17")
 	again.ConfirmTyped("batch-17")
@@ -192,12 +179,7 @@ func TestAnOutageKeepsTheLastStateAndBlocksWrites(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Want(t, terminal.All(operator.Row("─ 3 Nodes", " old"), operator.Row("cmp-01", "waiting for you"), terminal.Hides("● kubernetes")))
-	p.Find("3", "cmp-03")
-	p.Press("e")
-	p.Wants("Migration mode of cmp-03")
-	p.Press("up", "up")
-	p.WantsRow("▌ manual")
-	p.Press("enter")
+	p.chooseManual("cmp-03")
 	p.Wants("Not yet: ", "○ what is known is fresh")
 	p.Press("tab", "enter")
 	p.Wants("Not yet: ")

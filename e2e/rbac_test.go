@@ -161,6 +161,17 @@ func TestTheManifestsGiveWhatIsNeededAndNoMore(t *testing.T) {
 	}
 }
 
+// watches is the call that watches a resource in a namespace.
+func watches(resource schema.GroupVersionResource, namespace string, options metav1.ListOptions) func(*testing.T, dynamic.Interface) error {
+	return func(t *testing.T, client dynamic.Interface) error {
+		events, err := client.Resource(resource).Namespace(namespace).Watch(t.Context(), options)
+		if err == nil {
+			events.Stop()
+		}
+		return err
+	}
+}
+
 // The rules by name are not seen whole by an access review: these are the calls
 // as the program makes them.
 func TestTheCallsOfTheProgramPass(t *testing.T) {
@@ -174,6 +185,7 @@ spec: {nodeName: rbac-1, containers: [{name: c, image: none}]}
 `)
 	create(t, shared, secrets, `{apiVersion: v1, kind: Secret, metadata: {name: openstack-identity-credentials, namespace: openstack-external}}`)
 	deployments := schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
+	jobs := schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}
 
 	annotate := `[{"op":"add","path":"/metadata/annotations","value":{"openstack.lcm.mirantis.com/instance_migration_mode":"skip"}}]`
 
@@ -195,13 +207,7 @@ spec: {nodeName: rbac-1, containers: [{name: c, image: none}]}
 			_, err := client.Resource(deployments).Namespace("osh-system").List(t.Context(), metav1.ListOptions{FieldSelector: "metadata.name=rockoon"})
 			return err
 		}},
-		{"watch the OpenStack controller's deployment by its name", readers, func(t *testing.T, client dynamic.Interface) error {
-			events, err := client.Resource(deployments).Namespace("osh-system").Watch(t.Context(), metav1.ListOptions{FieldSelector: "metadata.name=rockoon"})
-			if err == nil {
-				events.Stop()
-			}
-			return err
-		}},
+		{"watch the OpenStack controller's deployment by its name", readers, watches(deployments, "osh-system", metav1.ListOptions{FieldSelector: "metadata.name=rockoon"})},
 		{"list every deployment of the namespace", nil, func(t *testing.T, client dynamic.Interface) error {
 			_, err := client.Resource(deployments).Namespace("osh-system").List(t.Context(), metav1.ListOptions{})
 			return err
@@ -210,21 +216,8 @@ spec: {nodeName: rbac-1, containers: [{name: c, image: none}]}
 			_, err := client.Resource(nodes).Patch(t.Context(), "rbac-1", types.JSONPatchType, []byte(annotate), metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}})
 			return err
 		}},
-		{"watch the run of Tempest by its name", readers, func(t *testing.T, client dynamic.Interface) error {
-			jobs := schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}
-			events, err := client.Resource(jobs).Namespace("openstack").Watch(t.Context(), metav1.ListOptions{FieldSelector: "metadata.name=openstack-tempest-run-tests"})
-			if err == nil {
-				events.Stop()
-			}
-			return err
-		}},
-		{"watch the pods of DaemonSets", readers, func(t *testing.T, client dynamic.Interface) error {
-			events, err := client.Resource(pods).Namespace("tf").Watch(t.Context(), metav1.ListOptions{LabelSelector: "controller-revision-hash"})
-			if err == nil {
-				events.Stop()
-			}
-			return err
-		}},
+		{"watch the run of Tempest by its name", readers, watches(jobs, "openstack", metav1.ListOptions{FieldSelector: "metadata.name=openstack-tempest-run-tests"})},
+		{"watch the pods of DaemonSets", readers, watches(pods, "tf", metav1.ListOptions{LabelSelector: "controller-revision-hash"})},
 		{"try to delete a pod of OpenStack's", operators, func(t *testing.T, client dynamic.Interface) error {
 			return client.Resource(pods).Namespace("openstack").Delete(t.Context(), "rbac-1", metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}})
 		}},

@@ -41,6 +41,17 @@ func (p *program) openOn(pane, name, title string) {
 	p.WantsGone(" Find ")
 }
 
+// chooseManual opens the dialog that gives a node without a migration mode the mode manual.
+func (p *program) chooseManual(machine string) {
+	p.t.Helper()
+	p.Find("3", machine)
+	p.Press("e")
+	p.Wants("Migration mode of " + machine)
+	p.Press("up", "up")
+	p.WantsRow("▌ manual")
+	p.Press("enter")
+}
+
 // What changes while its dialog is open cannot be confirmed unread: the dialog says what has changed.
 func TestWhatChangesUnderAnOpenDialogIsSaid(t *testing.T) {
 	t.Parallel()
@@ -62,12 +73,7 @@ func TestWhatChangesUnderAnOpenDialogIsSaid(t *testing.T) {
 	p.Press("esc")
 
 	// An annotation.
-	p.Find("3", "cmp-03")
-	p.Press("e")
-	p.Wants("Migration mode of cmp-03")
-	p.Press("up", "up")
-	p.WantsRow("▌ manual")
-	p.Press("enter")
+	p.chooseManual("cmp-03")
 	p.Wants("Ready.", "dry-run on the server: accepted")
 	w.annotate(t, w.node(t, "cmp-03"), modeAnnotation, "skip")
 	p.Wants("Changed since you opened it.", "instance_migration_mode: (not set) → skip", "[ Cancel ]")

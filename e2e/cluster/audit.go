@@ -140,6 +140,27 @@ func (c *Cluster) Writes(user User) ([]Request, error) {
 	}), nil
 }
 
+// Changes tells in a few words what the user asked to be changed, "patch nodes cmp-1" or "patch nodeworkloadlocks l (status)", in
+// the order in which it was received. Left out are leases, and what was only tried.
+func (c *Cluster) Changes(user User) ([]string, error) {
+	writes, err := c.Writes(user)
+	if err != nil {
+		return nil, err
+	}
+	var changes []string
+	for _, r := range writes {
+		if r.Resource == "leases" || r.DryRun {
+			continue
+		}
+		change := r.Verb + " " + r.Resource + " " + r.Name
+		if r.Subresource != "" {
+			change += " (" + r.Subresource + ")"
+		}
+		changes = append(changes, change)
+	}
+	return changes, nil
+}
+
 // AwaitRequest waits until the server has recorded a request that matches, and
 // returns the first; after a minute it gives up. The log is a moment behind:
 // the server writes a record after it has answered.

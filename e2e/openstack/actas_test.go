@@ -181,7 +181,7 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 	p.ExitCode()
 	p = start(p.State)
 	p.WantsRow("etl-3", "live-migrate etl-3: how it ended is not known", "x: acknowledge")
-	takeOver(p)
+	p.TakeOver()
 	p.Find("3", "cmp-01")
 	p.Press("enter")
 	p.WantsRow("wait for the migration of etl-3", " %, to cmp-02")
@@ -414,35 +414,12 @@ func proposal(p *operator.Operator) []string {
 	return all
 }
 
-// takeOver switches writing on although a program that was killed still holds the lease.
-func takeOver(p *operator.Operator) {
-	p.Press("w")
-	p.Wants("Switch writing on?", "holds the lease.", "[ Cancel ]")
-	p.Press("tab")
-	p.Type("take over")
-	p.Press("tab")
-	p.Wants("[ Take over ]")
-	p.Press("enter")
-	p.Wants("ARMED")
-}
-
 // received fails the test unless the API server received exactly the changes of the documented flow from the operator, each once.
 func (w *world) received(t *testing.T, node string) {
 	t.Helper()
-	writes, err := w.Writes(cluster.Maintainer)
+	got, err := w.Changes(cluster.Maintainer)
 	if err != nil {
 		t.Fatal(err)
-	}
-	var got []string
-	for _, r := range writes {
-		if r.Resource == "leases" || r.DryRun {
-			continue
-		}
-		what := r.Verb + " " + r.Resource + " " + r.Name
-		if r.Subresource != "" {
-			what += " (" + r.Subresource + ")"
-		}
-		got = append(got, what)
 	}
 	ofCluster, ofNode := "patch clusterworkloadlocks "+clusterLock+" (status)", "patch nodeworkloadlocks openstack-"+node
 	want := []string{ofCluster, ofNode, ofNode + " (status)", ofNode + " (status)", ofNode, ofCluster}

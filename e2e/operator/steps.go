@@ -21,6 +21,19 @@ func (o *Operator) Arm() {
 	o.Wants("ARMED", "holds the lease")
 }
 
+// TakeOver switches writing on although somebody else holds the lease: another operator, or a program that was killed.
+func (o *Operator) TakeOver() {
+	o.t.Helper()
+	o.Press("w")
+	o.Wants("Switch writing on?", "holds the lease.", "[ Cancel ]")
+	o.Press("tab")
+	o.Type("take over")
+	o.Press("tab")
+	o.Wants("[ Take over ]")
+	o.Press("enter")
+	o.Wants("ARMED")
+}
+
 // Find selects the row with the text in a pane: the cursor stays on it when the filter that finds it is taken away again.
 func (o *Operator) Find(pane, text string) {
 	o.t.Helper()
