@@ -33,7 +33,11 @@ type ClusterInventory struct {
 	Disablings      []*NodeNotice      // NodeDisableNotifications
 	OpenStack       []*OpenStackStatus // OpenStackDeploymentStatus; usually one
 	Controller      *Deployment        // Rockoon; nil when unknown
-	StatefulSets    []InventorySet     // of OpenStack and Redis, by namespace and name
+	StatefulSets    []*StatefulSet     // of OpenStack and Redis
+	DaemonSets      []*DaemonSet       // of OpenStack and Tungsten Fabric
+	// DaemonRevisions and DaemonPods are theirs, and the StatefulSets' pods, by the UID of the set.
+	DaemonRevisions map[string][]*DaemonRevision
+	DaemonPods      map[string][]*DaemonPod
 	// ControllerRelease is the cluster release that Rockoon's Deployment was made for (its variable
 	// OSCTL_CLUSTER_RELEASE); empty when it names none.
 	ControllerRelease string
@@ -45,12 +49,6 @@ type InventoryNode struct {
 	VRouter bool // tfvrouter=enabled
 	CPUs    int  // capacity; 0 when the node does not say
 	RAMMiB  int
-}
-
-// InventorySet is a StatefulSet with its pods.
-type InventorySet struct {
-	*StatefulSet
-	Pods []*DaemonPod // by name; none where they could not be read
 }
 
 // ManagementInventory is what the management cluster tells of one MOSK cluster.

@@ -27,13 +27,11 @@ const (
 	releaseVariable = "OSCTL_CLUSTER_RELEASE"
 )
 
-// inventoried are the resources that Inventory lists: those of the maintenance itself, and of workloads the StatefulSets, whose
-// pods are among those of OpenStack's DaemonSets and Redis' own.
+// inventoried are the resources that Inventory lists: those of the maintenance itself, and the sets of workloads with their pods.
 func inventoried() []resource {
-	sets := []core.SourceID{core.SourceStatefulSets, core.SourceDaemonPods, core.SourceRedisSets, core.SourceRedisPods}
 	all := slices.Clone(watched)
 	for _, r := range workloads {
-		if slices.Contains(sets, r.source) {
+		if r.source != core.SourceTempestJob && r.source != core.SourceOpenStackDeployment {
 			all = append(all, r)
 		}
 	}
@@ -61,8 +59,7 @@ func (c *Client) Inventory(ctx context.Context, progress core.InventoryProgress)
 		})
 	}
 	missing := reads.wait()
-	var inv core.ClusterInventory
-	pods := map[string][]*core.DaemonPod{} // by the UID of their set
+	inv := core.ClusterInventory{DaemonRevisions: map[string][]*core.DaemonRevision{}, DaemonPods: map[string][]*core.DaemonPod{}}
 	for _, object := range slices.Concat(found...) {
 		switch o := object.(type) {
 		case *core.Node:
@@ -90,13 +87,14 @@ func (c *Client) Inventory(ctx context.Context, progress core.InventoryProgress)
 		case *core.Deployment:
 			inv.Controller, inv.ControllerRelease = o, release
 		case *core.StatefulSet:
-			inv.StatefulSets = append(inv.StatefulSets, core.InventorySet{StatefulSet: o})
+			inv.StatefulSets = append(inv.StatefulSets, o)
+		case *core.DaemonSet:
+			inv.DaemonSets = append(inv.DaemonSets, o)
+		case *core.DaemonRevision:
+			inv.DaemonRevisions[o.Owner] = append(inv.DaemonRevisions[o.Owner], o)
 		case *core.DaemonPod:
-			pods[o.Owner] = append(pods[o.Owner], o)
+			inv.DaemonPods[o.Owner] = append(inv.DaemonPods[o.Owner], o)
 		}
-	}
-	for i := range inv.StatefulSets {
-		inv.StatefulSets[i].Pods = pods[inv.StatefulSets[i].UID]
 	}
 	return inv, missing
 }

@@ -88,7 +88,7 @@ func TestAStatefulSetIsReadWithItsPods(t *testing.T) {
 	}
 }
 
-// An inventory has the StatefulSets of OpenStack and Redis with their own pods, and none of a DaemonSet's.
+// An inventory has the StatefulSets of OpenStack and Redis with their own pods, and the DaemonSets with theirs.
 func TestAnInventoryHasTheStatefulSets(t *testing.T) {
 	c := newCluster(t, kubeapi.Options{})
 	c.create(`{apiVersion: v1, kind: Namespace, metadata: {name: openstack-redis}}`)
@@ -99,6 +99,7 @@ func TestAnInventoryHasTheStatefulSets(t *testing.T) {
 	c.create(statefulPod("openstack", "mariadb-server-1", "mariadb-server", "ctl-2", false))
 	c.create(statefulPod("openstack", "mariadb-server-0", "mariadb-server", "ctl-1", true))
 	c.create(statefulPod("openstack-redis", "rfr-openstack-redis-0", "rfr-openstack-redis", "ctl-2", true))
+	c.create(daemonSet("openstack", "agent", "OnDelete"))
 	c.create(daemonPod("openstack", "agent-1", "agent", "cmp-1", "abc", true))
 	inv, missing := c.client(kubeapi.Readonly).Inventory(t.Context(), nil)
 	if len(missing) > 0 {
@@ -107,12 +108,15 @@ func TestAnInventoryHasTheStatefulSets(t *testing.T) {
 	got := ""
 	for _, set := range inv.StatefulSets {
 		got += fmt.Sprintf("%s/%s %d:", set.Namespace, set.Name, set.Replicas)
-		for _, p := range set.Pods {
+		for _, p := range inv.DaemonPods[set.UID] {
 			got += fmt.Sprintf(" %s on %s %v", p.Name, p.Node, p.Ready)
 		}
 		got += "; "
 	}
 	if want := "openstack/mariadb-server 3: mariadb-server-0 on ctl-1 true mariadb-server-1 on ctl-2 false; openstack-redis/rfr-openstack-redis 1: rfr-openstack-redis-0 on ctl-2 true; "; got != want {
 		t.Errorf("the StatefulSets are %q, want %q", got, want)
+	}
+	if len(inv.DaemonSets) != 1 || !inv.DaemonSets[0].OnDelete || len(inv.DaemonPods[inv.DaemonSets[0].UID]) != 1 {
+		t.Errorf("the DaemonSets are %+v, with the pods %v", inv.DaemonSets, inv.DaemonPods)
 	}
 }

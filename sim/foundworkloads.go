@@ -26,10 +26,24 @@ func foundSets(s *scenario.Scenario) []controller.FoundSet {
 		found := controller.FoundSet{Namespace: set.Namespace, Name: set.Name, Replicas: set.Replicas}
 		for _, pod := range set.Pods {
 			node, _ := s.Node(pod.Node)
-			found.Members = append(found.Members, controller.FoundMember{Name: pod.Name, Node: node.Name, Waits: pod.Waits,
-				Down: pod.Down && node.Ready == ""}) // on a node that is away it is down with it, and comes back with it
+			found.Members = append(found.Members, controller.FoundMember{Name: pod.Name, Node: node.Name, Down: pod.Down, Waits: pod.Waits})
 		}
 		all = append(all, found)
+	}
+	return all
+}
+
+// foundDaemons are the pods of DaemonSets that were found old or down.
+func foundDaemons(s *scenario.Scenario) []controller.FoundDaemon {
+	if s.Found == nil {
+		return nil
+	}
+	var all []controller.FoundDaemon
+	for _, set := range s.Found.DaemonSets {
+		for _, pod := range set.Pods {
+			node, _ := s.Node(pod.Node)
+			all = append(all, controller.FoundDaemon{Namespace: set.Namespace, Set: set.Name, Node: node.Name, Old: pod.Old, Down: pod.Down, Waits: pod.Waits})
+		}
 	}
 	return all
 }

@@ -269,7 +269,7 @@ func ControllerOptions(s *scenario.Scenario) controller.Options {
 		storage = storage || n.Has(scenario.RoleStorage)
 	}
 	return controller.Options{
-		Seed: s.Seed, Troubles: troubles(s), Others: strangers(s), Sets: foundSets(s), Silent: foundSilent(s),
+		Seed: s.Seed, Troubles: troubles(s), Others: strangers(s), Sets: foundSets(s), Daemons: foundDaemons(s), Silent: foundSilent(s),
 		Update: &controller.Update{
 			Cluster: s.Cluster, Release: s.Release.To, KubeletVersion: s.Kubelet.To, ControllerVersion: s.Rockoon.To,
 			Masters: s.Masters(), Workers: s.Workers(), Concurrency: s.Update.Concurrency, Scope: s.Update.Scope,

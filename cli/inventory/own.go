@@ -15,7 +15,6 @@ type Own struct {
 // Owns are all of that: what the simulation's controllers and hosts make by themselves, and what was going on at the moment of the
 // look. Together with what a snapshot reads they are all the sources of the engine.
 var Owns = []Own{
-	{"DaemonSets with their pods and revisions", []core.SourceID{core.SourceDaemonSets, core.SourceRevisions, core.SourceFabricSets, core.SourceFabricRevisions, core.SourceFabricPods}},
 	{"pods for a drain to move", []core.SourceID{core.SourceNodePods}},
 	{"an OpenStackDeployment", []core.SourceID{core.SourceOpenStackDeployment}}, // it is for operators only, and its spec can hold what is secret
 	{"runs of Tempest", []core.SourceID{core.SourceTempestJob}},

@@ -4,31 +4,72 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
+	"lockstep/core"
 	"lockstep/sim/scenario"
 )
 
-// sets takes over the StatefulSets with their pods. A pod that is on its way out, or on a node that is gone, is left out: its
-// set makes it anew.
+// startsWithin is for how long a pod that is not ready, or one whose node came back, counts as one that is about to be: the
+// rehearsal's is.
+const startsWithin = 10 * time.Minute
+
+// starting are the reasons of containers that are on their way.
+var starting = []string{"ContainerCreating", "PodInitializing"}
+
+// down tells whether a pod is not ready and will not be by itself. One on a node that is away is away with it.
+func (b *builder) down(p *core.DaemonPod) bool {
+	n := b.at(b.machines[p.Node])
+	if p.Ready || n == nil || n.Ready != "" || slices.Contains(starting, p.Waits) {
+		return false
+	}
+	now := clusterTime(b.inv)
+	return p.Waits != "" || now.Sub(p.Created) > startsWithin && now.Sub(n.ReadySince.Of()) > startsWithin
+}
+
+// waits is why a pod that is down does not run.
+func (b *builder) waits(p *core.DaemonPod) string {
+	if !b.down(p) {
+		return ""
+	}
+	return oneLine(p.Waits, 100)
+}
+
+// sets takes over the StatefulSets with their pods, and of DaemonSets the pods that an update left old, or that are down. A pod
+// that is on its way out, or on a node that is gone, is left out: its set makes it anew.
 func (b *builder) sets() {
+	gone := func(p *core.DaemonPod) bool { return !p.Deleting.IsZero() || p.Node != "" && b.machines[p.Node] == "" }
 	for _, set := range b.inv.StatefulSets {
 		found := scenario.FoundSet{Namespace: set.Namespace, Name: set.Name, Replicas: set.Replicas}
-		for _, p := range set.Pods {
-			if !p.Deleting.IsZero() || p.Node != "" && b.machines[p.Node] == "" {
-				continue
+		for _, p := range b.inv.DaemonPods[set.UID] {
+			if !gone(p) {
+				found.Pods = append(found.Pods, scenario.FoundPod{Name: p.Name, Node: b.machines[p.Node], Down: b.down(p), Waits: b.waits(p)})
 			}
-			pod := scenario.FoundPod{Name: p.Name, Node: b.machines[p.Node], Down: !p.Ready && p.Node != ""}
-			if pod.Down {
-				pod.Waits = oneLine(p.Waits, 100)
-			}
-			found.Pods = append(found.Pods, pod)
 		}
 		b.s.Found.StatefulSets = append(b.s.Found.StatefulSets, found)
 	}
+	live := core.Source{State: core.SourceLive, AsOf: b.inv.Taken}
+	snapshot := &core.Snapshot{DaemonSets: b.inv.DaemonSets, DaemonRevisions: b.inv.DaemonRevisions, DaemonPods: b.inv.DaemonPods,
+		Sources: map[core.SourceID]core.Source{core.SourceDaemonPods: live, core.SourceFabricPods: live}}
+	for _, v := range snapshot.DaemonViews() {
+		found := scenario.FoundDaemonSet{Namespace: v.Set.Namespace, Name: v.Set.Name}
+		for _, p := range v.Pods {
+			old := v.Set.OnDelete && slices.Contains(v.Old, p) // others are replaced without anybody's doing
+			if !gone(p) && p.Node != "" && (old || b.down(p)) {
+				found.Pods = append(found.Pods, scenario.FoundDaemonPod{Node: b.machines[p.Node], Old: old, Down: b.down(p), Waits: b.waits(p)})
+			}
+		}
+		if len(found.Pods) > 0 {
+			slices.SortFunc(found.Pods, func(x, y scenario.FoundDaemonPod) int { return compareNames(x.Node, y.Node) })
+			b.s.Found.DaemonSets = append(b.s.Found.DaemonSets, found)
+		}
+	}
 }
 
-// plainSets are names of StatefulSets that every MOSK has; they tell nothing (mosk-facts 4.1).
-var plainSets = []string{"mariadb-server", "etcd-etcd", "rfr-openstack-redis", "openstack-prometheus-server", "openvswitch-ovn-db"}
+// plainSets are names of sets that every MOSK has; they tell nothing (mosk-facts 4.1, 8).
+var plainSets = []string{"mariadb-server", "etcd-etcd", "rfr-openstack-redis", "openstack-prometheus-server", "openvswitch-ovn-db",
+	"libvirt-libvirt-default", "nova-compute-default", "openvswitch-openvswitch-vswitchd-default", "openvswitch-ovn-controller-default",
+	"neutron-ovs-agent-default", "neutron-l3-agent-default", "neutron-dhcp-agent-default", "tf-vrouter-agent"}
 
 // podNumber is by what the pods of a StatefulSet differ.
 var podNumber = regexp.MustCompile(`-\d+$`)
@@ -36,27 +77,45 @@ var podNumber = regexp.MustCompile(`-\d+$`)
 // plainWaits is the form of Kubernetes' own reasons for a container that does not run.
 var plainWaits = regexp.MustCompile(`^[A-Za-z]{1,40}$`)
 
-// sets renames the StatefulSets, and with them their pods.
+// sets renames the sets, and with them their pods.
 func (p *pseudonyms) sets(f *scenario.Found, machines map[string]string) {
+	name := func(set string) string {
+		if slices.Contains(plainSets, set) {
+			return set
+		}
+		return p.name("set", set)
+	}
+	waits := func(reason string) string {
+		if reason != "" && !plainWaits.MatchString(reason) {
+			return leftOut
+		}
+		return reason
+	}
 	for i := range f.StatefulSets {
 		set := &f.StatefulSets[i]
-		if !slices.Contains(plainSets, set.Name) {
-			set.Name = p.name("set", set.Name)
-		}
+		set.Name = name(set.Name)
 		for j := range set.Pods {
 			pod := &set.Pods[j]
 			number := podNumber.FindString(pod.Name)
 			if pod.Name = set.Name + number; number == "" {
 				pod.Name = p.name("pod", pod.Name)
 			}
-			pod.Node = machines[pod.Node]
-			if pod.Waits != "" && !plainWaits.MatchString(pod.Waits) {
-				pod.Waits = leftOut
-			}
+			pod.Node, pod.Waits = machines[pod.Node], waits(pod.Waits)
 		}
 		slices.SortFunc(set.Pods, func(x, y scenario.FoundPod) int { return strings.Compare(x.Name, y.Name) })
 	}
 	slices.SortFunc(f.StatefulSets, func(x, y scenario.FoundSet) int {
+		return strings.Compare(x.Namespace+"/"+x.Name, y.Namespace+"/"+y.Name)
+	})
+	for i := range f.DaemonSets {
+		set := &f.DaemonSets[i]
+		set.Name = name(set.Name)
+		for j := range set.Pods {
+			set.Pods[j].Node, set.Pods[j].Waits = machines[set.Pods[j].Node], waits(set.Pods[j].Waits)
+		}
+		slices.SortFunc(set.Pods, func(x, y scenario.FoundDaemonPod) int { return strings.Compare(x.Node, y.Node) })
+	}
+	slices.SortFunc(f.DaemonSets, func(x, y scenario.FoundDaemonSet) int {
 		return strings.Compare(x.Namespace+"/"+x.Name, y.Namespace+"/"+y.Name)
 	})
 }

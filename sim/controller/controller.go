@@ -54,13 +54,14 @@ type Options struct {
 	Load       Load        // for Populate; nil: by requests
 	KubeletOff bool        // leave nodes' conditions and pods alone, for a cluster that has kubelets
 
-	Others   []ThirdParty // application controllers that nobody knows
-	Troubles []Trouble    // what goes wrong, and when
-	PodLogs  PodLogs      // nil: nobody reads the logs of pods
-	Found    Bystander    // locks of a live cluster whose owners are not simulated
-	Sets     []FoundSet   // StatefulSets of a live cluster, instead of the usual ones; none: these
-	Silent   []string     // Kubernetes names of nodes of a live cluster whose network agents did not report: until their Open vSwitch agent's pod is deleted
-	Off      []string     // Kubernetes names of nodes whose machines are off when it begins, until LCM reboots them
+	Others   []ThirdParty  // application controllers that nobody knows
+	Troubles []Trouble     // what goes wrong, and when
+	PodLogs  PodLogs       // nil: nobody reads the logs of pods
+	Found    Bystander     // locks of a live cluster whose owners are not simulated
+	Sets     []FoundSet    // StatefulSets of a live cluster, instead of the usual ones; none: these
+	Daemons  []FoundDaemon // pods of a live cluster's DaemonSets that were old or down
+	Silent   []string      // Kubernetes names of nodes of a live cluster whose network agents did not report: until their Open vSwitch agent's pod is deleted
+	Off      []string      // Kubernetes names of nodes whose machines are off when it begins, until LCM reboots them
 }
 
 // env is what all controllers of one Run share.
@@ -128,7 +129,7 @@ func newEnv(opts Options) (*env, error) {
 		compute: opts.Compute, network: opts.Network, volume: opts.Volume, machines: opts.Machines,
 		dice: &dice{seed: opts.Seed, drawn: map[string]uint64{}}, workloads: withSets(opts.Sets),
 	}
-	e.troubles = newTroubles(e, opts.Troubles, slices.Concat(membersDown(opts.Sets), agentsSilent(opts.Silent)))
+	e.troubles = newTroubles(e, opts.Troubles, slices.Concat(membersDown(opts.Sets), daemonsDown(opts.Daemons), agentsSilent(opts.Silent)))
 	return e, nil
 }
 

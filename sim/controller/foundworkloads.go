@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -21,6 +22,15 @@ type FoundMember struct {
 	Node  string // Kubernetes name; empty: it is on none until it is made anew
 	Down  bool   // it is not ready until it is made anew
 	Waits string // why a container of one that is down does not run; may be empty
+}
+
+// FoundDaemon is a pod of a live cluster's DaemonSet, as it was found; one of a set that is not there is left out.
+type FoundDaemon struct {
+	Namespace, Set string
+	Node           string // Kubernetes name
+	Old            bool   // it was made from an earlier template
+	Down           bool   // it is not ready until it is made anew
+	Waits          string // why a container of one that is down does not run; may be empty
 }
 
 // withSets are the usual workloads with the StatefulSets that were found instead of their own; none: as they are. Of one that is
@@ -56,8 +66,14 @@ func (w workload) memberNames(replicas int) []string {
 	return names
 }
 
-// makeFound makes the pods that were found, also on nodes where no new one would start.
-func (k *kubelet) makeFound(ctx context.Context) error {
+// before is the revision of a DaemonSet's pods that were found old.
+func (w workload) before() string {
+	return strings.ReplaceAll(hashID(w.namespace, w.name, "before"), "-", "")[:10]
+}
+
+// makeFound makes the pods that were found, also on nodes where no new one would start. Those of DaemonSets that are as they
+// should be are made as usual.
+func (k *kubelet) makeFound(ctx context.Context, daemons []FoundDaemon) error {
 	sets, err := k.sets(ctx)
 	if err != nil {
 		return err
@@ -66,6 +82,13 @@ func (k *kubelet) makeFound(ctx context.Context) error {
 		for _, name := range sortedKeys(w.places) {
 			if err := k.createPod(ctx, w, sets[w.key()], "", name, w.places[name]); err != nil {
 				return err
+			}
+		}
+		for _, d := range daemons {
+			if s := sets[w.key()]; d.Old && s.daemon != nil && d.Namespace == w.namespace && d.Set == w.name {
+				if err := k.createPod(ctx, w, s, w.before(), w.name+"-"+hashID(w.key(), d.Node)[:5], d.Node); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -90,6 +113,17 @@ func agentsSilent(nodes []string) []Trouble {
 	var all []Trouble
 	for _, node := range nodes {
 		all = append(all, Trouble{Kind: TroubleAgents, Node: node})
+	}
+	return all
+}
+
+// daemonsDown are the troubles of DaemonSets' pods that were found not ready.
+func daemonsDown(found []FoundDaemon) []Trouble {
+	var all []Trouble
+	for _, d := range found {
+		if d.Down {
+			all = append(all, Trouble{Kind: TroublePods, Node: d.Node, Workload: d.Set, Waits: d.Waits})
+		}
 	}
 	return all
 }

@@ -306,7 +306,11 @@ func (k *kubelet) createPod(ctx context.Context, w workload, s set, hash, name, 
 	owner := metav1.OwnerReference{APIVersion: "apps/v1", Kind: w.kind, Name: w.name, UID: types.UID(hashID(w.kind, w.namespace, w.name))}
 	switch w.kind {
 	case daemonSet:
-		labels[generationLabel] = fmt.Sprint(max(s.generation(), 1))
+		generation := max(s.generation(), 1)
+		if hash == w.before() {
+			generation--
+		}
+		labels[generationLabel] = fmt.Sprint(generation)
 		if hash != "" {
 			labels[revisionLabel] = hash
 		}

@@ -81,7 +81,7 @@ func Populate(ctx context.Context, opts Options) error {
 	}
 	e.timing.PodStart = 0
 	k := newKubelet(e, newHosts(e.clock, nil, func() {}))
-	if err := k.makeFound(ctx); err != nil {
+	if err := k.makeFound(ctx, opts.Daemons); err != nil {
 		return fmt.Errorf("populate the cluster: %w", err)
 	}
 	for range 2 { // the second look sees the pods that the first made

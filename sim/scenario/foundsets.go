@@ -18,20 +18,43 @@ type FoundPod struct {
 	Waits string `json:"waits"` // why a container of one that is down does not run, such as CrashLoopBackOff
 }
 
+// FoundDaemonSet is a DaemonSet of which pods are not as they should be.
+type FoundDaemonSet struct {
+	Namespace string           `json:"namespace"`
+	Name      string           `json:"name"` // one that the simulation does not have is left out
+	Pods      []FoundDaemonPod `json:"pods"` // those that are old or down
+}
+
+// FoundDaemonPod is a pod of a DaemonSet, by its node.
+type FoundDaemonPod struct {
+	Node  string `json:"node"`  // machine name
+	Old   bool   `json:"old"`   // it was made from an earlier template, and stays until somebody deletes it
+	Down  bool   `json:"down"`  // as of a FoundPod
+	Waits string `json:"waits"` // as of a FoundPod
+}
+
 // setNamespaces are those whose StatefulSets a file can have: OpenStack's and Redis'.
 var setNamespaces = []string{"openstack", "openstack-redis"}
 
-// checkSets says what is wrong with the StatefulSets that were found.
+// checkSets says what is wrong with the sets of pods that were found.
 func (f *Found) checkSets(machines map[string]Node, check func(bool, string, ...any)) {
 	unique := uniqueNames(check)
 	for i, set := range f.StatefulSets {
-		unique("found.statefulSets", i, set.Name)
+		unique("found.statefulSets", i, set.Namespace+"/"+set.Name)
+		check(set.Name != "", "found.statefulSets[%d].name: is missing", i)
 		check(slices.Contains(setNamespaces, set.Namespace), "found.statefulSets[%d].namespace: %s is in %q: want one of %v", i, set.Name, set.Namespace, setNamespaces)
 		check(set.Replicas >= 0, "found.statefulSets[%d].replicas: %s: %d: want 0 or more", i, set.Name, set.Replicas)
 		for j, pod := range set.Pods {
 			_, known := machines[pod.Node]
 			check(pod.Name != "", "found.statefulSets[%d].pods[%d].name: is missing", i, j)
 			check(known || pod.Node == "", "found.statefulSets[%d].pods[%d].node: %s is on the node %q, which is not there", i, j, pod.Name, pod.Node)
+		}
+	}
+	for i, set := range f.DaemonSets {
+		unique("found.daemonSets", i, set.Namespace+"/"+set.Name)
+		for j, pod := range set.Pods {
+			_, known := machines[pod.Node]
+			check(known, "found.daemonSets[%d].pods[%d].node: %s has a pod on the node %q, which is not there", i, j, set.Name, pod.Node)
 		}
 	}
 }

@@ -32,7 +32,8 @@ type Found struct {
 	ClusterLocks    []FoundLock    `json:"clusterLocks"`
 	NodeLocks       []FoundLock    `json:"nodeLocks"`
 
-	StatefulSets []FoundSet `json:"statefulSets"` // of OpenStack and Redis; none: the simulation's own
+	StatefulSets []FoundSet       `json:"statefulSets"` // of OpenStack and Redis; none: the simulation's own
+	DaemonSets   []FoundDaemonSet `json:"daemonSets"`   // of OpenStack and Tungsten Fabric
 
 	UpdateGroups []FoundUpdateGroup `json:"updateGroups"`
 	Plans        []FoundPlan        `json:"plans"`
