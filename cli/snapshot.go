@@ -33,9 +33,10 @@ func newSnapshot(o *options) *cobra.Command {
 		Use:   "snapshot -o FILE",
 		Short: "Write an inventory of the live cloud, to rehearse its update on",
 		Long: `Reads the cluster and OpenStack once, changes nothing, and writes what a rehearsal of the update needs: nodes, locks,
-requests, the StatefulSets that quorums rest on, the update plan and groups, instances with flavors, tags and zones,
-aggregates and server groups. Then "lockstep demo --from FILE" rebuilds the cloud in the simulation, as it stands. The
-file's head says what is not taken over: the rehearsal has its own DaemonSets, volumes and the like.
+requests, StatefulSets, pods of DaemonSets that are old or down, silent network agents, the update plan and groups,
+instances with flavors, tags and zones, aggregates and server groups. Then "lockstep demo --from FILE" rebuilds the cloud
+in the simulation, as it stands. The file's head says what is not taken over: the rehearsal has its own volumes, runs of
+Tempest and the like.
 
 Names and IDs are kept, or all replaced with --pseudonymise. User data, metadata, addresses and key pairs of
 instances, Secrets and ConfigMaps are never taken over.
