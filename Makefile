@@ -22,7 +22,7 @@ test:
 
 ## soak: many more random histories on the simulated cloud than test goes through
 soak:
-	$(GO) test -count=1 -timeout 3h -run TestWhateverHappens ./cli -rapid.checks=$(or $(CHECKS),100) -rapid.steps=60 $(TESTFLAGS)
+	$(GO) test -v -count=1 -timeout 3h -run TestWhateverHappens ./cli -rapid.checks=$(or $(CHECKS),100) -rapid.steps=150 $(TESTFLAGS)
 
 ## e2e: the real binary in a terminal, against a real kube-apiserver (which it builds) and the simulated cloud
 e2e: build

@@ -29,8 +29,8 @@ import (
 // -rapid.steps and their environment variables ask for another number, as "make soak" does.
 const (
 	sideBySideHistories = 3 // at a time; the number of histories is that of each
-	histories           = "2"
-	draws               = "40"
+	histories           = "1"
+	draws               = "100"
 	grantsFor           = 500 * time.Millisecond // of the wall clock: minutes of the cluster's
 )
 
@@ -43,26 +43,61 @@ func TestWhateverHappensOnALiveCluster(t *testing.T) {
 	unlessAsked(t, "rapid.checks", "RAPID_CHECKS", histories)
 	unlessAsked(t, "rapid.steps", "RAPID_STEPS", draws)
 	log := ownLog(t)
+	done := tally{writes: map[core.IntentKind]int{}}
+	t.Cleanup(func() { t.Logf("written in %d histories: %s", done.histories, done.String()) }) // with -v, as in make soak: what was put to the proof
 	for i := range sideBySideHistories {
 		t.Run(fmt.Sprintf("histories %d", i+1), func(t *testing.T) {
 			t.Parallel()
-			rapid.Check(t, func(rt *rapid.T) { history(t, rt, log) })
+			rapid.Check(t, func(rt *rapid.T) { history(t, rt, log, &done) })
 		})
 	}
 }
 
+// tally counts what histories have had written.
+type tally struct {
+	mu        sync.Mutex
+	histories int
+	writes    map[core.IntentKind]int
+}
+
+func (d *tally) add(records []core.Record) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.histories++
+	for _, r := range records {
+		if r.Kind == core.RecordBefore {
+			d.writes[r.Intent.Kind]++
+		}
+	}
+}
+
+func (d *tally) String() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var parts []string
+	for _, kind := range slices.Sorted(maps.Keys(d.writes)) {
+		parts = append(parts, fmt.Sprintf("%s %d", kind, d.writes[kind]))
+	}
+	return strings.Join(parts, ", ")
+}
+
 // history draws one.
-func history(t *testing.T, rt *rapid.T, log *log) {
+func history(t *testing.T, rt *rapid.T, log *log, done *tally) {
 	p := newProof(t, rt, log)
 	defer p.end()
 	rt.Repeat(map[string]func(*rapid.T){
 		"":                     p.check,
 		"confirm what is next": p.confirmNext,
-		"go on":                p.goOn, // most of what operators do
-		"go on, too":           p.goOn,
-		"go on, once more":     p.goOn,
+		"go on":                p.goOn,
+		"go on in peace":       p.goOnInPeace, // most of what operators do
+		"go on in peace, too":  p.goOnInPeace,
+		"go on in peace again": p.goOnInPeace,
 		"confirm anything":     p.confirmAny,
-		"confirm with others":  p.confirmAny,
+		"confirm in peace":     p.confirmInPeace,
+		"confirm once more":    p.confirmInPeace,
+		"confirm, and confirm": p.confirmInPeace,
+		"go on to the end":     p.goOnInPeace,
+		"go on, whatever":      p.goOnInPeace,
 		"grant for later":      p.grant,
 		"use an old grant":     p.useGrant,
 		"arm or disarm":        p.arm,
@@ -82,6 +117,7 @@ func history(t *testing.T, rt *rapid.T, log *log) {
 		"the clock jumps":      p.jump,
 	})
 	p.rest()
+	done.add(p.records())
 }
 
 // unlessAsked sets a flag of rapid's for this test, unless whoever runs the tests has.
@@ -117,8 +153,9 @@ type proof struct {
 	backends map[string][]string // of the nodes with volumes of their own
 
 	mu         sync.Mutex
-	servers    []string  // IDs of the instances, those of before too
-	folders    []string  // of every journal
+	servers    []string // IDs of the instances, those of before too
+	folders    []string // of every journal
+	read       journalReader
 	without    []absence // in which the run of a journal was without the operator lease, or was not armed
 	rockoonWas bool      // the OpenStack controller was at work at some time
 
@@ -154,7 +191,8 @@ func newProof(t *testing.T, rt *rapid.T, log *log) *proof {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &proof{t: t, rt: rt, log: log, dir: dir, began: time.Now(), label: map[string]string{}, hosts: map[string]string{}, backends: map[string][]string{}}
+	p := &proof{t: t, rt: rt, log: log, dir: dir, began: time.Now(), label: map[string]string{}, hosts: map[string]string{}, backends: map[string][]string{},
+		read: journalReader{offsets: map[string]int64{}, records: map[string][]core.Record{}}}
 	p.ctx, p.stopAll = context.WithCancel(context.WithoutCancel(t.Context()))
 	told, err := scenario.Parse([]byte(p.scenario(rt)))
 	if err != nil {
@@ -349,7 +387,7 @@ func (p *proof) bars(o *operator) {
 }
 
 func (p *proof) arm(rt *rapid.T) {
-	if p.first.armed && rapid.IntRange(0, 2).Draw(rt, "leave it so") > 0 {
+	if p.first.armed && rapid.IntRange(0, 3).Draw(rt, "really") < 3 { // small numbers are drawn most
 		rt.Skip("it is armed")
 	}
 	if p.first.armed {
@@ -426,7 +464,7 @@ func (p *proof) goOn(rt *rapid.T) {
 		rt.Skip("LCM asks for no node")
 	}
 	name := names[rapid.IntRange(0, len(names)-1).Draw(rt, "node in maintenance")]
-	for range rapid.IntRange(1, 6).Draw(rt, "steps") {
+	for range 12 - rapid.IntRange(0, 11).Draw(rt, "steps less") {
 		proc, _ := p.first.s.engine.Snapshot().Procedure(core.ProcedureKey{Kind: core.ProcedureNode, Subject: name})
 		i := slices.IndexFunc(proc.Steps, func(st core.Step) bool {
 			return st.Doable() && (st.State == core.StepReady || st.State == core.StepFailed) && !slices.Contains(besides, st.Intent.Kind)
@@ -445,6 +483,30 @@ func (p *proof) goOn(rt *rapid.T) {
 			return
 		}
 		p.ends(p.first, g.ID)
+	}
+}
+
+// peace ends the faults and arms writing, so that what is confirmed next is more than refused.
+func (p *proof) peace() {
+	p.cloud.Faults.Clear()
+	deadline := p.cloud.Clock.Now().Add(10 * time.Minute)
+	for !allKnown(p.first.s.engine.Snapshot()) && p.cloud.Clock.Now().Before(deadline) {
+		p.cloud.Clock.Sleep(p.ctx, 30*time.Second)
+	}
+	if !p.first.armed {
+		p.tell("the faults end; armed: %v", p.armed(p.first, true))
+	}
+}
+
+func (p *proof) goOnInPeace(rt *rapid.T) {
+	p.peace()
+	p.goOn(rt)
+}
+
+func (p *proof) confirmInPeace(rt *rapid.T) {
+	p.peace()
+	for range 4 - rapid.IntRange(0, 3).Draw(rt, "fewer") {
+		p.confirmAny(rt)
 	}
 }
 

@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"math"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -83,7 +86,7 @@ func (w *watcher) start() {
 	w.look(ctx)
 	go func() {
 		defer close(w.done)
-		for w.p.cloud.Clock.Sleep(ctx, time.Second) == nil {
+		for w.p.cloud.Clock.Sleep(ctx, 2*time.Second) == nil {
 			w.look(ctx)
 		}
 	}()
@@ -420,22 +423,24 @@ func volumeHost(r openstack.Request) string {
 
 // records are those of all journals, each once.
 func (p *proof) records() []core.Record {
+	type key struct {
+		kind                         core.RecordKind
+		operation, step, node, state string
+		wall                         time.Time
+	}
 	var all []core.Record
-	seen := map[string]bool{}
+	seen := map[key]bool{}
 	for _, folder := range p.journals() {
-		paths, _ := filepath.Glob(filepath.Join(folder, "journal", "*.jsonl")) // the pattern is good
-		for _, path := range paths {
-			skipped, err := core.ReadJournal(path, func(r core.Record) {
-				key := fmt.Sprint(r.Kind, r.Operation, r.Wall.UnixNano(), r.Step, r.Node, r.State)
-				if !seen[key] {
-					seen[key] = true
-					all = append(all, r)
-				}
-			})
-			if err != nil || skipped > 0 {
-				p.rt.Fatalf("%s: %d lines skipped, %v", path, skipped, err)
+		for _, r := range p.read.all(folder) {
+			k := key{r.Kind, r.Operation, r.Step, r.Node, r.State, r.Wall}
+			if !seen[k] {
+				seen[k] = true
+				all = append(all, r)
 			}
 		}
+	}
+	if err := p.read.error(); err != nil {
+		p.rt.Fatal(err)
 	}
 	slices.SortStableFunc(all, func(a, b core.Record) int { return a.Wall.Compare(b.Wall) })
 	return all
@@ -476,15 +481,58 @@ func (p *proof) overriddenNodes() map[string]bool {
 
 func (p *proof) eachBefore(each func(folder string, r core.Record)) {
 	for _, folder := range p.journals() {
-		paths, _ := filepath.Glob(filepath.Join(folder, "journal", "*.jsonl")) // the pattern is good
-		for _, path := range paths {
-			_, _ = core.ReadJournal(path, func(r core.Record) { // a line may be half written at this moment
-				if r.Kind == core.RecordBefore {
-					each(folder, r)
-				}
-			})
+		for _, r := range p.read.all(folder) {
+			if r.Kind == core.RecordBefore {
+				each(folder, r)
+			}
 		}
 	}
+}
+
+// journalReader reads journals that grow, each line of them once.
+type journalReader struct {
+	mu      sync.Mutex
+	offsets map[string]int64 // by path
+	records map[string][]core.Record
+	bad     error
+}
+
+// all are the records of the journals in a folder by now; a line that is half written at this moment is one of later.
+func (j *journalReader) all(folder string) []core.Record {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	paths, _ := filepath.Glob(filepath.Join(folder, "journal", "*.jsonl")) // the pattern is good
+	for _, path := range paths {
+		file, err := os.Open(path)
+		if err != nil {
+			j.bad = err
+			continue
+		}
+		rest, err := io.ReadAll(io.NewSectionReader(file, j.offsets[path], math.MaxInt64-j.offsets[path]))
+		file.Close()
+		if err != nil {
+			j.bad = err
+			continue
+		}
+		rest = rest[:bytes.LastIndexByte(rest, '\n')+1]
+		j.offsets[path] += int64(len(rest))
+		for line := range bytes.Lines(rest) {
+			var r core.Record
+			if err := json.Unmarshal(line, &r); err != nil {
+				j.bad = fmt.Errorf("%s: %w: %s", path, err, line)
+				continue
+			}
+			j.records[folder] = append(j.records[folder], r)
+		}
+	}
+	return slices.Clone(j.records[folder])
+}
+
+// error is what was wrong with a journal.
+func (j *journalReader) error() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.bad
 }
 
 // check is what holds at every moment.

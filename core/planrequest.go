@@ -43,7 +43,7 @@ func (p *planner) askCluster() {
 	if s.notConnected() == "" && s.Sources[SourcePlans].State != SourceAbsent {
 		sources = append(sources, SourcePlans)
 	}
-	p.common(sources, s.busyOn())
+	p.common(sources, s.busyOn(""))
 	p.guard(s.guardNoUpdate())
 	r := s.ClusterRequest()
 	p.requestFact(r)

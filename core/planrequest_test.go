@@ -31,6 +31,10 @@ func TestMaintenanceByHand(t *testing.T) {
 			sc.lock("", ControllerOpenStack, LockActive)
 			return Intent{Kind: IntentAskCluster, Release: "21.0.0+25.2"}
 		}, "21.0.0+25.2, and its lock is at 17.4.0+25.1", RiskHigh, nil},
+		{"the cluster, and it is being asked for already", func(sc scene) Intent {
+			sc.Operations = []Operation{{ID: "o", Step: "ask-cluster/mos", Title: "ask for the maintenance of the cluster", State: OperationRunning, Started: ago(0)}}
+			return Intent{Kind: IntentAskCluster}
+		}, "ask for the maintenance of the cluster", RiskHigh, nil},
 		{"a node before the cluster", func(scene) Intent { return askNode(ScopeOS) }, "nobody asks for it", RiskHigh, nil},
 		{"a node in LCM's update", func(sc scene) Intent { sc.update(time.Hour); return askNode(ScopeOS) }, "LCM's update runs", RiskHigh, nil},
 		{"a node while the cluster is held", func(sc scene) Intent {

@@ -31,7 +31,6 @@ func deleteOptions(c *call) (*metav1.DeleteOptions, error) {
 	if values := query["dryRun"]; len(values) > 0 {
 		options.DryRun = values
 	}
-	c.dry = len(options.DryRun) > 0
 	if problems := metav1validation.ValidateDeleteOptions(options); len(problems) > 0 {
 		return nil, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "DeleteOptions"}, "", problems)
 	}

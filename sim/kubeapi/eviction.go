@@ -37,7 +37,6 @@ func (s *Server) evict(c *call, pods *resource) error {
 		return apierrors.NewInvalid(groupKind(metav1.GroupName, "DeleteOptions"), "", problems)
 	}
 	dry := len(options.DryRun) > 0
-	c.dry = dry
 	old := pods.table.get(c.objectKey(pods))
 	if old == nil {
 		return apierrors.NewNotFound(pods.GroupResource(), c.info.name)

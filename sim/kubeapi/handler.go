@@ -1,6 +1,7 @@
 package kubeapi
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -28,7 +29,6 @@ type call struct {
 	contentType string
 	form        form
 	applied     bool // it applies a manifest: the managers of its fields are known by then
-	dry         bool // the options in its body ask for a dry run
 }
 
 // ServeHTTP answers one request: who is it, is there a fault, may they, what is it.
@@ -40,17 +40,15 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		ContentType: r.Header.Get("Content-Type"), DryRun: slices.Contains(r.URL.Query()["dryRun"], metav1.DryRunAll),
 	}
 	logged := s.options.LogReads || entry.Write() && !strings.HasPrefix(info.gvr.Resource, "selfsubject")
-	c := &call{Request: r, info: info}
 	recorder := &answer{ResponseWriter: w, tell: func(code int) {
 		if logged {
 			entry.Code = code
-			entry.DryRun = entry.DryRun || c.dry
 			s.journal.add(entry)
 		}
 	}}
 	defer recorder.once(0) // the connection was cut
 
-	c.w = recorder
+	c := &call{Request: r, w: recorder, info: info}
 	c.contentType, _, _ = mime.ParseMediaType(entry.ContentType)
 	if r.Body != nil && r.Method != http.MethodGet {
 		body, err := io.ReadAll(http.MaxBytesReader(recorder, r.Body, maxBody))
@@ -62,6 +60,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		c.body, entry.Body = body, body
+		entry.DryRun = entry.DryRun || asksForDryRun(body)
 	}
 
 	var known bool
@@ -93,6 +92,17 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := s.serveResource(c); err != nil {
 		writeError(recorder, err)
 	}
+}
+
+// asksForDryRun tells whether the options of a deletion, or of an eviction, are for a dry run: they are in the body.
+func asksForDryRun(body []byte) bool {
+	type options struct{ DryRun []string }
+	var given struct {
+		options
+		DeleteOptions options
+	}
+	_ = json.Unmarshal(body, &given) // no options of this form are none
+	return slices.Contains(append(given.DryRun, given.DeleteOptions.DryRun...), metav1.DryRunAll)
 }
 
 // errNoSuchPath is how the real server answers for a resource that it does not know.
