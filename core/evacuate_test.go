@@ -19,7 +19,7 @@ func TestAnInstanceIsEvacuatedOffADeadHostOnly(t *testing.T) {
 	}
 	set := func(up bool) {
 		cloud.mu.Lock()
-		cloud.services["cmp-1"].Up = up
+		cloud.services["cmp-1"].Up, cloud.dead = up, map[string]bool{"cmp-1": !up}
 		cloud.mu.Unlock()
 	}
 	set(false)

@@ -110,6 +110,12 @@ func (r instanceRule) name(label string) string {
 func (p *planner) instanceAction() {
 	rule, s := instanceRules[p.i.Kind], p.s
 	sources := []SourceID{SourceInstances, SourceComputeServices, SourceMigrations}
+	switch {
+	case rule.dead:
+		sources = append(sources, SourceNodes)
+	case p.i.Kind == IntentRevertResize:
+		sources = append(sources, s.staysUpSources()...)
+	}
 	in := s.Instances[p.i.Instance]
 	if in == nil {
 		p.identify(Ref{Kind: KindInstance, Name: p.i.Instance, UID: p.i.Instance})
@@ -154,8 +160,14 @@ func (p *planner) instanceAction() {
 		p.guardIdle(in, m)
 		if rule.dead {
 			p.guardComputeDown(in)
+			p.guardHostDead(in)
 		} else {
 			p.guardComputeUp(in, m)
+		}
+		if p.i.Kind == IntentRevertResize && m != nil {
+			if n := s.NodeOfHost(m.SourceHost); n != nil {
+				p.guardStaysUp(n.Name)
+			}
 		}
 	}
 	if rule.target || rule.offHost && in.Host == "" {
@@ -291,8 +303,7 @@ func (s *Snapshot) hostDown(host string) bool {
 	return svc != nil && (!svc.Up || svc.ForcedDown)
 }
 
-// guardComputeDown holds when nova-compute of its host is down: Nova evacuates off no other. That the host itself is off
-// nothing here can see.
+// guardComputeDown holds when nova-compute of its host is down: Nova evacuates off no other.
 func (p *planner) guardComputeDown(in *Instance) {
 	g := Guard{ID: "compute-down", Text: "nova-compute of its host is down", Holds: p.s.hostDown(in.Host), Answer: "down on " + p.s.hostLabel(in.Host), Remedy: "migrate it"}
 	switch svc := p.s.Services[in.Host]; {
@@ -302,6 +313,19 @@ func (p *planner) guardComputeDown(in *Instance) {
 		g.Answer = "up on " + p.s.hostLabel(in.Host)
 	default:
 		p.fact("service", svc.ID)
+	}
+	p.guard(g)
+}
+
+// guardHostDead holds while the kubelet of its host does not report. One that does, Ready or not, says that the host lives, and
+// its guests with it, whatever has become of its nova-compute. That a host which is silent is off nothing here can see.
+func (p *planner) guardHostDead(in *Instance) {
+	g := Guard{ID: "host-dead", Text: "the kubelet of its host does not report either", Holds: true, Answer: "the cluster has no node of the host",
+		Remedy: "the host lives, and its guests may: start its nova-compute anew; or make sure that it is switched off first"}
+	if n := p.s.NodeOfHost(in.Host); n != nil {
+		ready := textOf(oneLine(n.Ready, 20), "not told")
+		g.Holds, g.Answer = n.Ready != "True" && n.Ready != "False", "Ready is "+ready+dashed(oneLine(n.ReadyReason, 60))
+		p.fact("ready", ready)
 	}
 	p.guard(g)
 }
