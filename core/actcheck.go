@@ -41,10 +41,11 @@ var actChecks = map[IntentKind][]func(actCheckAt, context.Context) error{
 	IntentActBegin:           {actCheckAt.requestStands, actCheckAt.withinTheRule, actCheckAt.quorumsHold},
 	IntentActOutOfScheduling: {actCheckAt.requestStands},
 	IntentActVolumeOut:       {actCheckAt.requestStands},
-	IntentActRelease:         {actCheckAt.requestStands, actCheckAt.outOfScheduling, actCheckAt.volumesOut, actCheckAt.hostEmpty, actCheckAt.clusterPodsReady, actCheckAt.quorumsHold},
-	IntentActVolumeIn:        {actCheckAt.nodePodsReady},
-	IntentActIntoScheduling:  {actCheckAt.nodePodsReady, actCheckAt.computeUp},
-	IntentActRearm:           {actCheckAt.nodePodsReady, actCheckAt.backInScheduling, actCheckAt.volumesBack},
+	IntentActRelease: {actCheckAt.requestStands, actCheckAt.outOfScheduling, actCheckAt.volumesOut, actCheckAt.noVolumes, actCheckAt.hostEmpty,
+		actCheckAt.clusterPodsReady, actCheckAt.quorumsHold},
+	IntentActVolumeIn:       {actCheckAt.nodePodsReady},
+	IntentActIntoScheduling: {actCheckAt.nodePodsReady, actCheckAt.computeUp},
+	IntentActRearm:          {actCheckAt.nodePodsReady, actCheckAt.backInScheduling, actCheckAt.volumesBack},
 }
 
 // requestStands asks whether the request on which the step was granted is still there: without it LCM is not there to take the
@@ -148,7 +149,7 @@ func (c actCheckAt) hostEmpty(ctx context.Context) error {
 // nothingOn asks Nova itself, right before a node is let go for good, whether a server is on it, in whatever state.
 func (c actCheckAt) nothingOn(ctx context.Context) error {
 	node := c.step.Intent.Node
-	if c.a.Controller != ControllerOpenStack || !c.s.maintenanceOf(node).compute {
+	if c.a.Controller != ControllerOpenStack || !c.s.hasGuests(node) {
 		return nil
 	}
 	if c.e.cfg.OpenStack == nil {
@@ -165,7 +166,7 @@ func (c actCheckAt) nothingOn(ctx context.Context) error {
 		}
 		return refuse("Nova still shows on %s: %s", c.s.Label(node), clip(strings.Join(names, ", "), 300))
 	}
-	return nil
+	return c.e.nothingComes(ctx, node)
 }
 
 // clusterPodsReady asks for the pods of the whole controller before its cluster lock goes.

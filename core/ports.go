@@ -76,6 +76,8 @@ type OpenStackWriter interface {
 	// MigrationsOf reads the newest migration records of an instance, newest first, with Failure filled in where Nova
 	// tells why.
 	MigrationsOf(ctx context.Context, instanceID string) ([]*Migration, error)
+	// MigrationsOn reads the newest migration records from or to a host from the server itself, newest first.
+	MigrationsOn(ctx context.Context, host string) ([]*Migration, error)
 	LiveMigrate(ctx context.Context, instanceID string) error
 	ColdMigrate(ctx context.Context, instanceID string) error
 	ConfirmResize(ctx context.Context, instanceID string) error
