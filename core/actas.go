@@ -104,13 +104,14 @@ func (s *Snapshot) actTurn(a ActAs, node string) actTurn {
 // where instances can be, and only when the host may reboot: scope drain never migrates.
 func (s *Snapshot) movesInstances(a ActAs, node string) bool {
 	m := s.maintenanceOf(node)
-	return a.Controller == ControllerOpenStack && s.hasGuests(node) && m.node != nil && m.reboot
+	return a.Controller == ControllerOpenStack && s.hasGuests(a, node) && m.node != nil && m.reboot
 }
 
-// hasGuests tells whether instances can be on the node: by its role, or because Nova knows its host; a label that was taken off
-// moves none of them.
-func (s *Snapshot) hasGuests(node string) bool {
-	return s.maintenanceOf(node).compute || s.Services[s.HostOf(node)] != nil || len(s.InstancesOn(node)) > 0
+// hasGuests tells whether the node is a compute; or was one, for a label that was taken off moves no instance: it is none that
+// the controller holds by its roles, and Nova knows its host. Of others Rockoon does not ask: a controller can have the
+// nova-compute of Ironic.
+func (s *Snapshot) hasGuests(a ActAs, node string) bool {
+	return s.maintenanceOf(node).compute || !a.holds(s.Nodes[node]) && (s.Services[s.HostOf(node)] != nil || len(s.InstancesOn(node)) > 0)
 }
 
 // worksOn tells whether the controller counts as being at work on the node: its lock has inner_state active (mosk-facts 4.1), or

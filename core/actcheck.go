@@ -98,7 +98,7 @@ func (c actCheckAt) withinTheRule(ctx context.Context) error {
 // compute is the node's nova-compute as Nova itself shows it now; nil where the step has nothing to do with one.
 func (c actCheckAt) compute(ctx context.Context) (*ComputeService, error) {
 	node := c.step.Intent.Node
-	if node == "" || c.a.Controller != ControllerOpenStack || !c.s.maintenanceOf(node).compute || c.s.Services[c.s.HostOf(node)] == nil {
+	if node == "" || c.a.Controller != ControllerOpenStack || !c.s.hasGuests(c.a, node) || c.s.Services[c.s.HostOf(node)] == nil {
 		return nil, nil
 	}
 	if c.e.cfg.OpenStack == nil {
@@ -149,7 +149,7 @@ func (c actCheckAt) hostEmpty(ctx context.Context) error {
 // nothingOn asks Nova itself, right before a node is let go for good, whether a server is on it, in whatever state.
 func (c actCheckAt) nothingOn(ctx context.Context) error {
 	node := c.step.Intent.Node
-	if c.a.Controller != ControllerOpenStack || !c.s.hasGuests(node) {
+	if c.a.Controller != ControllerOpenStack || !c.s.hasGuests(c.a, node) {
 		return nil
 	}
 	if c.e.cfg.OpenStack == nil {

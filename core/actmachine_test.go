@@ -118,6 +118,15 @@ func TestAPlayedControllerWaits(t *testing.T) {
 		says  string // empty: it can be done
 	}{
 		"release: instances run": {begun, IntentActRelease, "cmp-1", "no running instance is left on the host"},
+		"release: still scheduled to, and the node has lost its role": {func(c *testCloud) {
+			begun(c)
+			clear(c.instances)
+			c.services["cmp-1"].Enabled, c.roles = true, map[string][]Role{"cmp-1": {RoleStorage}}
+		}, IntentActRelease, "cmp-1", "the scheduler puts nothing more"},
+		"release: a controller that Nova knows as Ironic's": {func(c *testCloud) {
+			begun(c)
+			c.services["cmp-1"].Enabled, c.roles = true, map[string][]Role{"cmp-1": {RoleController}}
+		}, IntentActRelease, "cmp-1", ""},
 		"release: instances run, and the node has lost its role": {func(c *testCloud) { begun(c); c.roles = map[string][]Role{"cmp-1": {RoleStorage}} }, IntentActRelease, "cmp-1",
 			"no running instance is left on the host"},
 		"release: scope drain never moves": {func(c *testCloud) { begun(c); c.requests["cmp-1"].Scope = ScopeDrain }, IntentActRelease, "cmp-1", ""},

@@ -149,6 +149,8 @@ func TestGuards(t *testing.T) {
 		{"live: on no host", healthy, func(sc scene) { sc.named("web-1").Host = "" }, live, []string{"on-host"}},
 		{"live: locked by its owner is only a note", healthy, func(sc scene) { sc.named("web-1").Locked = true }, live, nil},
 		{"live: nova-compute of its host is down", healthy, func(sc scene) { sc.Services["cmp-01"].Up = false }, live, []string{"compute-up"}},
+		{"live: Nova knows no nova-compute of its host", healthy, func(sc scene) { delete(sc.Services, "cmp-01") }, live, []string{"compute-up"}},
+		{"unshelve: it is on no host", healthy, func(sc scene) { sc.status("web-1", "SHELVED_OFFLOADED", "shelved_offloaded").Host = "" }, Intent{Kind: IntentUnshelve, Instance: web1}, nil},
 		{"live: all others are disabled", healthy, func(sc scene) { sc.Services["cmp-02"].Enabled, sc.Services["cmp-03"].Enabled = false, false }, live, []string{"target"}},
 		{"live: all others are in another zone", healthy, func(sc scene) { sc.Services["cmp-02"].Zone, sc.Services["cmp-03"].Zone = "edge", "edge" }, live, []string{"target"}},
 		{"live: one other is up", healthy, func(sc scene) { sc.Services["cmp-02"].Up = false }, live, nil},

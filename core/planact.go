@@ -133,12 +133,12 @@ func (s *Snapshot) actSources(i Intent, a ActAs) []SourceID {
 	if i.Kind == IntentActBegin || i.Kind == IntentActRelease {
 		out = append(out, s.quorumSources(a.Controller, i.Node)...)
 	}
-	compute := i.Node != "" && s.maintenanceOf(i.Node).compute
+	compute := i.Node != "" && s.hasGuests(a, i.Node)
 	if s.asksRemoval(i.Node) != nil && i.Kind == IntentActRelease {
 		if !s.noCinder() {
 			out = append(out, SourceVolumes)
 		}
-		if s.hasGuests(i.Node) {
+		if compute {
 			out = append(out, SourceComputeServices, SourceInstances, SourceMigrations)
 		}
 		return out

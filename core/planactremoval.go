@@ -34,7 +34,7 @@ func (p *planner) guardsOfRemoval(a ActAs) {
 	if a.Controller != ControllerOpenStack || s.Nodes[node] == nil {
 		return
 	}
-	if s.hasGuests(node) {
+	if s.hasGuests(a, node) {
 		p.guardsOfCompute()
 	}
 	p.guardVolumes(true)

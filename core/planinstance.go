@@ -282,17 +282,24 @@ func (p *planner) guardComputeUp(in *Instance, m *Migration) {
 		hosts = append(hosts, m.SourceHost)
 	}
 	g := Guard{ID: "compute-up", Text: "nova-compute of its host is up", Holds: true, Remedy: "look at the nova-compute pod of the node"}
-	var up, down []string
+	var up, down, unknown []string
 	for _, h := range hosts {
-		if svc := p.s.Services[h]; svc != nil && (!svc.Up || svc.ForcedDown) {
+		switch svc := p.s.Services[h]; {
+		case svc == nil && h != "":
+			unknown = append(unknown, p.s.hostLabel(h))
+		case svc == nil: // it is on no host yet
+		case !svc.Up || svc.ForcedDown:
 			down = append(down, p.s.hostLabel(h))
-		} else if svc != nil {
+		default:
 			up = append(up, p.s.hostLabel(h))
 		}
 	}
-	g.Answer = textOf(strings.Join(up, ", "), "not known")
-	if len(down) > 0 {
+	g.Answer = textOf(strings.Join(up, ", "), "it is on no host")
+	switch {
+	case len(down) > 0:
 		g.Holds, g.Answer = false, "down on "+strings.Join(down, ", ")
+	case len(unknown) > 0:
+		g.Holds, g.Answer = false, "Nova knows none on "+strings.Join(unknown, ", ")
 	}
 	p.guard(g)
 }

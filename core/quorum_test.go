@@ -271,7 +271,6 @@ func TestTheQuorumIsAskedOfTheServerRightBeforeTheWrite(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cloud := atRest()
 			cloud.roles = map[string][]Role{"cmp-1": {RoleController}}
-			clear(cloud.instances)
 			cloud.requests["cmp-1"] = &MaintenanceRequest{Meta: Meta{Name: "cmp-1", UID: "nmr", Created: worldTime}, Kind: KindNodeMaintenanceRequest, Node: "cmp-1", Scope: ScopeOS}
 			if tt.kind == IntentActRelease {
 				cloud.locks["cmp-1"].InnerState = InnerActive
