@@ -59,13 +59,19 @@ func TestJournalGoesOnAfterALineThatWasCutOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	j := &Journal{file: w, path: "a pipe"}
-	w.SetWriteDeadline(time.Now().Add(50 * time.Millisecond)) // it takes 64 KiB, and no more
+	begin, begun := make([]byte, 16), make(chan struct{})
+	go func() {
+		defer close(begun)
+		io.ReadFull(r, begin) // it is being written: a pipe takes some 64 KiB, and no more
+		w.SetWriteDeadline(time.Now())
+	}()
 	if err := j.Write(Record{Kind: RecordGrant, Commands: []string{strings.Repeat("x", 1<<20)}}, false); err == nil {
 		t.Fatal("all of it was written")
 	}
+	<-begun
 	w.SetWriteDeadline(time.Time{})
 	got := make(chan []byte)
-	go func() { all, _ := io.ReadAll(r); got <- all }()
+	go func() { rest, _ := io.ReadAll(r); got <- append(begin, rest...) }()
 	if err := j.Write(Record{Kind: RecordBefore, Operation: "7"}, false); err != nil {
 		t.Fatal(err)
 	}
