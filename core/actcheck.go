@@ -53,7 +53,7 @@ var actChecks = map[IntentKind][]func(actCheckAt, context.Context) error{
 func (c actCheckAt) requestStands(ctx context.Context) error {
 	node := c.step.Intent.Node
 	if c.removal() {
-		return nil // what asks is no request for maintenance; that it is there is fresh
+		return c.removalStands(ctx)
 	}
 	r := c.s.ClusterRequest()
 	if node != "" {
@@ -71,6 +71,25 @@ func (c actCheckAt) requestStands(ctx context.Context) error {
 		return err
 	case !now.Deleting.IsZero():
 		return refuse("the request is being removed")
+	}
+	return nil
+}
+
+// removalStands asks the same of the removal.
+func (c actCheckAt) removalStands(ctx context.Context) error {
+	d := c.s.asksRemoval(c.step.Intent.Node)
+	i := slices.IndexFunc(c.step.Basis, func(f Fact) bool { return f.Name == removalFactName })
+	if d == nil || i < 0 || c.step.Basis[i].Value != d.UID {
+		return refuse("nobody asks for its removal any more by the request that was there")
+	}
+	now, err := c.e.cfg.Kubernetes.DeletionRequest(ctx, d.Name, d.UID)
+	switch {
+	case err != nil:
+		return err
+	case now == nil:
+		return refuse("the request for its removal is gone")
+	case !now.Deleting.IsZero():
+		return refuse("the request for its removal is being removed")
 	}
 	return nil
 }

@@ -169,6 +169,42 @@ func TestAPlayedRemovalAsksNovaLast(t *testing.T) {
 	}
 }
 
+// Whether the removal is still asked for is asked as well: a lock that is let go for nothing lets LCM have the node, guests and
+// all, the next time that it asks.
+func TestAPlayedRemovalAsksWhetherItIsWanted(t *testing.T) {
+	for name, tt := range map[string]struct {
+		kind IntentKind
+		then func(c *testCloud)
+		says string
+	}{
+		"release: it is withdrawn":          {IntentActRelease, func(c *testCloud) { c.deletions = nil }, "is gone"},
+		"release: it is another":            {IntentActRelease, func(c *testCloud) { d := *c.deletions[0]; d.UID = "another"; c.deletions = []*NodeNotice{&d} }, "is gone"},
+		"release: it is being removed":      {IntentActRelease, func(c *testCloud) { d := *c.deletions[0]; d.Deleting = worldTime; c.deletions = []*NodeNotice{&d} }, "being removed"},
+		"out: it is withdrawn":              {IntentActOutOfScheduling, func(c *testCloud) { c.deletions = nil }, "is gone"},
+		"release: Cinder has lost services": {IntentActRelease, func(c *testCloud) { clear(c.volumes) }, "Cinder"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := toBeRemoved()
+			clear(c.instances)
+			c.volumeService("cmp-1@lvm").outOf(DisabledReasonMaintenance)
+			if tt.kind == IntentActRelease {
+				c.services["cmp-1"].Enabled, c.services["cmp-1"].DisabledReason = false, DisabledReasonMaintenance
+			}
+			b := played(t, c)
+			c.mu.Lock()
+			tt.then(c)
+			c.mu.Unlock()
+			id, err := b.confirm(Intent{Kind: tt.kind, Controller: ControllerOpenStack, Node: "cmp-1"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if op := b.awaitEnd(id); op.State != OperationFailed || !strings.Contains(op.Text, tt.says) || len(c.written()) > 0 {
+				t.Errorf("it ended as %s: %s, after %q", op.State, op.Text, c.written())
+			}
+		})
+	}
+}
+
 // Cinder too: a volume that was made since the last look would go with the node.
 func TestAPlayedRemovalAsksCinderLast(t *testing.T) {
 	c := toBeRemoved()

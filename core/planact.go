@@ -61,7 +61,7 @@ func (p *planner) act() {
 		}
 		p.fact("node", s.uidOf(node))
 		if d := s.asksRemoval(node); d != nil {
-			p.fact("removal", d.UID)
+			p.fact(removalFactName, d.UID)
 		}
 	}
 	p.requestFact(r)

@@ -4,6 +4,9 @@ import (
 	"strings"
 )
 
+// removalFactName is the name of the fact by which a step rests on the request for a node's removal.
+const removalFactName = "removal"
+
 // asksRemoval is the NodeDeletionRequest that a node's locks have to answer; nil when none is to be, or while the node is in
 // maintenance, which comes first.
 func (s *Snapshot) asksRemoval(node string) *NodeNotice {

@@ -109,6 +109,9 @@ func (c actCheckAt) volumesSettled(ctx context.Context, release bool) error {
 	if err != nil {
 		return err
 	}
+	if known := c.s.VolumeServicesOn(node); len(all) < len(known) { // its API may have left the catalog for a moment
+		return refuse("Cinder shows %s on %s now; known are %s", count(len(all), "volume service"), c.s.Label(node), clip(volumesText(known), 300))
+	}
 	if bad := volumesThat(all, release); len(bad) > 0 {
 		return refuse("Cinder still shows on %s: %s", c.s.Label(node), clip(strings.Join(bad, ", "), 300))
 	}
