@@ -56,3 +56,28 @@ func TestAnInstanceIsEvacuatedOffADeadHostOnly(t *testing.T) {
 		t.Errorf("it ended as %s: %s", op.State, op.Text)
 	}
 }
+
+// On a host whose kubelet reports, the way out of a silent nova-compute is to start it anew: its guests live. On a dead one it is
+// to evacuate them.
+func TestASilentNovaComputeOnALivingHost(t *testing.T) {
+	for name, scene := range map[string]func() scene{"a maintenance": inMaintenance, "a removal": func() scene { sc := healthy(); sc.removes("cmp-01"); return sc }} {
+		for _, dead := range []bool{false, true} {
+			sc := scene()
+			sc.daemonSet("openstack/nova-compute-default", "compute", false, "cmp-01").Application = "nova"
+			sc.dies("cmp-01")
+			if !dead {
+				sc.Nodes["cmp-01"].Ready = "True"
+			}
+			p, _ := sc.again().Procedure(ProcedureKey{Kind: ProcedureNode, Subject: "cmp-01"})
+			doable := func(kind IntentKind) bool {
+				return slices.ContainsFunc(p.Steps, func(st Step) bool { return st.Intent.Kind == kind && st.Doable() })
+			}
+			if got := doable(IntentRestartAgent); got == dead {
+				t.Errorf("%s, dead %t: nova-compute can be started anew: %t; %q", name, dead, got, outline(p))
+			}
+			if got := doable(IntentEvacuate); got != dead {
+				t.Errorf("%s, dead %t: evacuated: %t; %q", name, dead, got, outline(p))
+			}
+		}
+	}
+}

@@ -57,6 +57,9 @@ func (b *nodeSteps) instances(views []InstanceView, byHand bool, each func(Insta
 		b.add(Plan(s, Intent{Kind: IntentLiveMigrateAll, Node: name}))
 	}
 	left := slices.DeleteFunc(slices.Clone(views), func(v InstanceView) bool { return !v.Blocks })
+	if len(left) > 0 {
+		b.add(b.reviveCompute()...)
+	}
 	if byHand {
 		b.add(s.roomSteps(left)...)
 	}
@@ -67,6 +70,14 @@ func (b *nodeSteps) instances(views []InstanceView, byHand bool, each func(Insta
 	if len(left) == 0 && s.known(SourceInstances) {
 		b.add(b.other("emptied", "no running instance is left", "", StepDone, textOf(b.safeText(views), "the host is empty")))
 	}
+}
+
+// reviveCompute starts a silent nova-compute anew where the kubelet reports: the host lives, and nothing leaves it before.
+func (b *nodeSteps) reviveCompute() []Step {
+	if n := b.v.Node; n == nil || n.Ready != "True" || !b.s.hostDown(b.s.HostOf(b.v.Name)) {
+		return nil
+	}
+	return b.restartCompute()
 }
 
 // batchRuns tells whether Lockstep moves the node's instances now, or failed to.
