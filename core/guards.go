@@ -163,17 +163,17 @@ func (s *Snapshot) staysUpSources() []SourceID {
 	return sources
 }
 
-// guardStaysUp holds while the node is neither released to LCM nor to be removed: what is put on it then goes down with it, or
+// guardStaysUp holds while the node is neither released nor to be removed: what is put on it then goes down with it, or
 // for good, and no lock holds it any more.
 func (p *planner) guardStaysUp(name string) {
 	s := p.s
-	g := Guard{ID: "stays-up", Text: oneLine(s.Label(name), 64) + " does not go down now", Holds: true, Answer: "it is neither released to LCM nor to be removed", Remedy: "wait until it is back"}
+	g := Guard{ID: "stays-up", Text: oneLine(s.Label(name), 64) + " does not go down now", Holds: true, Answer: "it is neither released nor to be removed", Remedy: "wait until it is back"}
 	l := s.NodeLock(name, ControllerOpenStack)
 	switch {
 	case s.leavesCluster(name):
 		g.Holds, g.Answer, g.Remedy = false, "it is to be removed", ""
 	case s.leaving(name) && l != nil && l.State() == LockInactive:
-		g.Holds, g.Answer = false, "its lock is released: LCM drains it, and may reboot it"
+		g.Holds, g.Answer = false, "its lock is released: it is drained, and may be rebooted"
 	}
 	p.fact("goes down", textIf(g.Holds, "", g.Answer))
 	p.guard(g)
