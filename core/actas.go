@@ -100,20 +100,39 @@ func (s *Snapshot) actTurn(a ActAs, node string) actTurn {
 	return turnOf(l, s.NodeRequest(node), s.asksRemoval(node))
 }
 
-// movesInstances tells whether the played controller has instances to see to on the node: only OpenStack's does, only on
-// computes, and only when the host may reboot: scope drain never migrates.
+// movesInstances tells whether the played controller has instances to see to on the node: only OpenStack's does, only
+// where instances can be, and only when the host may reboot: scope drain never migrates.
 func (s *Snapshot) movesInstances(a ActAs, node string) bool {
 	m := s.maintenanceOf(node)
-	return a.Controller == ControllerOpenStack && m.compute && m.node != nil && m.reboot
+	return a.Controller == ControllerOpenStack && s.hasGuests(a, node) && m.node != nil && m.reboot
 }
 
-// underWay are the nodes at which the controller counts as being at work, by role (mosk-facts 4.1: every role of a node whose
-// lock has inner_state active).
+// hasGuests tells whether the node is a compute; or was one, for a label that was taken off moves no instance: it is none that
+// the controller holds by its roles, and Nova knows its host. Of others Rockoon does not ask: a controller can have the
+// nova-compute of Ironic.
+func (s *Snapshot) hasGuests(a ActAs, node string) bool {
+	return s.maintenanceOf(node).compute || !a.holds(s.Nodes[node]) && (s.Services[s.HostOf(node)] != nil || len(s.InstancesOn(node)) > 0)
+}
+
+// worksOn tells whether the controller counts as being at work on the node: its lock has inner_state active (mosk-facts 4.1), or
+// is not held, and LCM may be at work there. Not every controller that was there before keeps an inner_state (mosk-facts 4.3:
+// while any lock of OpenSDN's is inactive, no other node is handled). A removal counts against nothing.
+func (s *Snapshot) worksOn(controller, node string) bool {
+	l := s.NodeLock(node, controller)
+	switch {
+	case l == nil:
+		return false
+	case l.InnerState == InnerActive:
+		return true
+	}
+	return l.State() != LockActive && s.asksRemoval(node) == nil
+}
+
+// underWay are the nodes at which the controller counts as being at work, by each of their roles.
 func (s *Snapshot) underWay(controller, but string) map[Role][]string {
 	out := map[Role][]string{}
 	for _, name := range s.NodeNames() {
-		l := s.NodeLock(name, controller)
-		if name == but || l == nil || l.InnerState != InnerActive {
+		if name == but || !s.worksOn(controller, name) {
 			continue
 		}
 		roles := s.Nodes[name].Roles

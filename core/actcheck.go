@@ -41,10 +41,11 @@ var actChecks = map[IntentKind][]func(actCheckAt, context.Context) error{
 	IntentActBegin:           {actCheckAt.requestStands, actCheckAt.withinTheRule, actCheckAt.quorumsHold},
 	IntentActOutOfScheduling: {actCheckAt.requestStands},
 	IntentActVolumeOut:       {actCheckAt.requestStands},
-	IntentActRelease:         {actCheckAt.requestStands, actCheckAt.outOfScheduling, actCheckAt.volumesOut, actCheckAt.hostEmpty, actCheckAt.clusterPodsReady, actCheckAt.quorumsHold},
-	IntentActVolumeIn:        {actCheckAt.nodePodsReady},
-	IntentActIntoScheduling:  {actCheckAt.nodePodsReady, actCheckAt.computeUp},
-	IntentActRearm:           {actCheckAt.nodePodsReady, actCheckAt.backInScheduling, actCheckAt.volumesBack},
+	IntentActRelease: {actCheckAt.requestStands, actCheckAt.outOfScheduling, actCheckAt.volumesOut, actCheckAt.noVolumes, actCheckAt.hostEmpty,
+		actCheckAt.clusterPodsReady, actCheckAt.quorumsHold},
+	IntentActVolumeIn:       {actCheckAt.nodePodsReady},
+	IntentActIntoScheduling: {actCheckAt.nodePodsReady, actCheckAt.computeUp},
+	IntentActRearm:          {actCheckAt.nodePodsReady, actCheckAt.backInScheduling, actCheckAt.volumesBack},
 }
 
 // requestStands asks whether the request on which the step was granted is still there: without it LCM is not there to take the
@@ -52,7 +53,7 @@ var actChecks = map[IntentKind][]func(actCheckAt, context.Context) error{
 func (c actCheckAt) requestStands(ctx context.Context) error {
 	node := c.step.Intent.Node
 	if c.removal() {
-		return nil // what asks is no request for maintenance; that it is there is fresh
+		return c.removalStands(ctx)
 	}
 	r := c.s.ClusterRequest()
 	if node != "" {
@@ -70,6 +71,25 @@ func (c actCheckAt) requestStands(ctx context.Context) error {
 		return err
 	case !now.Deleting.IsZero():
 		return refuse("the request is being removed")
+	}
+	return nil
+}
+
+// removalStands asks the same of the removal.
+func (c actCheckAt) removalStands(ctx context.Context) error {
+	d := c.s.asksRemoval(c.step.Intent.Node)
+	i := slices.IndexFunc(c.step.Basis, func(f Fact) bool { return f.Name == removalFactName })
+	if d == nil || i < 0 || c.step.Basis[i].Value != d.UID {
+		return refuse("nobody asks for its removal any more by the request that was there")
+	}
+	now, err := c.e.cfg.Kubernetes.DeletionRequest(ctx, d.Name, d.UID)
+	switch {
+	case err != nil:
+		return err
+	case now == nil:
+		return refuse("the request for its removal is gone")
+	case !now.Deleting.IsZero():
+		return refuse("the request for its removal is being removed")
 	}
 	return nil
 }
@@ -97,7 +117,7 @@ func (c actCheckAt) withinTheRule(ctx context.Context) error {
 // compute is the node's nova-compute as Nova itself shows it now; nil where the step has nothing to do with one.
 func (c actCheckAt) compute(ctx context.Context) (*ComputeService, error) {
 	node := c.step.Intent.Node
-	if node == "" || c.a.Controller != ControllerOpenStack || !c.s.maintenanceOf(node).compute || c.s.Services[c.s.HostOf(node)] == nil {
+	if node == "" || c.a.Controller != ControllerOpenStack || !c.s.hasGuests(c.a, node) || c.s.Services[c.s.HostOf(node)] == nil {
 		return nil, nil
 	}
 	if c.e.cfg.OpenStack == nil {
@@ -148,7 +168,7 @@ func (c actCheckAt) hostEmpty(ctx context.Context) error {
 // nothingOn asks Nova itself, right before a node is let go for good, whether a server is on it, in whatever state.
 func (c actCheckAt) nothingOn(ctx context.Context) error {
 	node := c.step.Intent.Node
-	if c.a.Controller != ControllerOpenStack || !c.s.maintenanceOf(node).compute {
+	if c.a.Controller != ControllerOpenStack || !c.s.hasGuests(c.a, node) {
 		return nil
 	}
 	if c.e.cfg.OpenStack == nil {
@@ -165,7 +185,7 @@ func (c actCheckAt) nothingOn(ctx context.Context) error {
 		}
 		return refuse("Nova still shows on %s: %s", c.s.Label(node), clip(strings.Join(names, ", "), 300))
 	}
-	return nil
+	return c.e.nothingComes(ctx, node)
 }
 
 // clusterPodsReady asks for the pods of the whole controller before its cluster lock goes.

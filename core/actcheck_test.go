@@ -92,10 +92,18 @@ func TestAPlayedControllerAsksTheServersFirst(t *testing.T) {
 		then func(c *testCloud) // unseen by Lockstep
 		says string
 	}{
-		"release: the request is withdrawn":      {IntentActRelease, func(c *testCloud) { clear(c.requests) }, "the request is gone"},
-		"release: the request is another":        {IntentActRelease, func(c *testCloud) { c.requests["cmp-1"].UID = "another" }, "is gone"},
-		"release: the request is being removed":  {IntentActRelease, func(c *testCloud) { c.requests["cmp-1"].Deleting = worldTime }, "being removed"},
-		"release: an instance has come":          {IntentActRelease, func(c *testCloud) { c.add("late", "cmp-1") }, "late"},
+		"release: the request is withdrawn":     {IntentActRelease, func(c *testCloud) { clear(c.requests) }, "the request is gone"},
+		"release: the request is another":       {IntentActRelease, func(c *testCloud) { c.requests["cmp-1"].UID = "another" }, "is gone"},
+		"release: the request is being removed": {IntentActRelease, func(c *testCloud) { c.requests["cmp-1"].Deleting = worldTime }, "being removed"},
+		"release: an instance has come":         {IntentActRelease, func(c *testCloud) { c.add("late", "cmp-1") }, "late"},
+		"release: one is on its way here": {IntentActRelease, func(c *testCloud) {
+			c.add("late", "cmp-2")
+			c.migrations["id-late"] = []*Migration{{ID: 7, InstanceID: "id-late", Type: MigrationLive, Status: "running", SourceHost: "cmp-2", DestHost: "cmp-1", Created: worldTime}}
+		}, "late"},
+		"release: one is on its way back": {IntentActRelease, func(c *testCloud) {
+			c.add("late", "cmp-2")
+			c.migrations["id-late"] = []*Migration{{ID: 7, InstanceID: "id-late", Type: MigrationCold, Status: "reverting", SourceHost: "cmp-1", DestHost: "cmp-2", Created: worldTime}}
+		}, "late"},
 		"release: the host is in scheduling":     {IntentActRelease, func(c *testCloud) { c.services["cmp-1"].Enabled = true }, "enabled again"},
 		"begin: the request is withdrawn":        {IntentActBegin, func(c *testCloud) { clear(c.requests) }, "the request is gone"},
 		"begin: another node was begun":          {IntentActBegin, func(c *testCloud) { c.locks["cmp-2"].InnerState = InnerActive }, "no more nodes"},

@@ -159,3 +159,28 @@ func TestAMissingPlayedLockIsToldOnce(t *testing.T) {
 		t.Errorf("it is told %q", told)
 	}
 }
+
+// A lock that is made bears the name by which Rockoon finds its own: else it would make another beside it when it is back, and
+// release that one only (mosk-facts 1.1).
+func TestThePlayedLockBearsRockoonsName(t *testing.T) {
+	sc := healthy()
+	sc.Settings = playsOpenStack()
+	sc.Controller = &Deployment{Meta: Meta{Name: "rockoon", Namespace: "osh-system", UID: "dep"}}
+	sc.ClusterLocks = nil
+	delete(sc.NodeLocks, "cmp-01")
+	for _, tt := range []struct {
+		node string
+		of   []*OpenStackStatus
+		want string
+	}{
+		{"", []*OpenStackStatus{{Meta: Meta{Name: "osh-dev"}}}, "openstack-osh-dev"},
+		{"", nil, "openstack-mos"},
+		{"cmp-01", []*OpenStackStatus{{Meta: Meta{Name: "osh-dev"}}}, "openstack-cmp-01"},
+	} {
+		sc.OpenStack = tt.of
+		st := Plan(sc.again().Snapshot, Intent{Kind: IntentActCreateLock, Controller: ControllerOpenStack, Node: tt.node})
+		if c, ok := st.Change.(CreateLock); !ok || c.Lock.Name != tt.want || st.Target.Name != tt.want {
+			t.Errorf("of node %q it is %+v on %s, want %s", tt.node, st.Change, st.Target, tt.want)
+		}
+	}
+}

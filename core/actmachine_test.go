@@ -117,7 +117,18 @@ func TestAPlayedControllerWaits(t *testing.T) {
 		node  string
 		says  string // empty: it can be done
 	}{
-		"release: instances run":           {begun, IntentActRelease, "cmp-1", "no running instance is left on the host"},
+		"release: instances run": {begun, IntentActRelease, "cmp-1", "no running instance is left on the host"},
+		"release: still scheduled to, and the node has lost its role": {func(c *testCloud) {
+			begun(c)
+			clear(c.instances)
+			c.services["cmp-1"].Enabled, c.roles = true, map[string][]Role{"cmp-1": {RoleStorage}}
+		}, IntentActRelease, "cmp-1", "the scheduler puts nothing more"},
+		"release: a controller that Nova knows as Ironic's": {func(c *testCloud) {
+			begun(c)
+			c.services["cmp-1"].Enabled, c.roles = true, map[string][]Role{"cmp-1": {RoleController}}
+		}, IntentActRelease, "cmp-1", ""},
+		"release: instances run, and the node has lost its role": {func(c *testCloud) { begun(c); c.roles = map[string][]Role{"cmp-1": {RoleStorage}} }, IntentActRelease, "cmp-1",
+			"no running instance is left on the host"},
 		"release: scope drain never moves": {func(c *testCloud) { begun(c); c.requests["cmp-1"].Scope = ScopeDrain }, IntentActRelease, "cmp-1", ""},
 		"release: not begun":               {func(c *testCloud) { begun(c); c.locks["cmp-1"].InnerState = InnerInactive; clear(c.instances) }, IntentActRelease, "cmp-1", "the work on the node was begun"},
 		"release: still scheduled to":      {func(c *testCloud) { begun(c); c.services["cmp-1"].Enabled = true; clear(c.instances) }, IntentActRelease, "cmp-1", "the scheduler puts nothing more"},
@@ -125,6 +136,13 @@ func TestAPlayedControllerWaits(t *testing.T) {
 		"release: the host is empty":       {func(c *testCloud) { begun(c); clear(c.instances) }, IntentActRelease, "cmp-1", ""},
 		"begin":                            {prepare, IntentActBegin, "cmp-1", ""},
 		"begin: another is worked on":      {func(c *testCloud) { prepare(c); c.locks["cmp-2"].InnerState = InnerActive }, IntentActBegin, "cmp-1", "compute: cmp-2"},
+		"begin: another's lock is not held, though it is not noted as worked on": {func(c *testCloud) { prepare(c); c.locks["cmp-2"].RawState = LockInactive }, IntentActBegin, "cmp-1", "compute: cmp-2"},
+		"begin: another's lock failed":                                           {func(c *testCloud) { prepare(c); c.locks["cmp-2"].RawState = LockFailed }, IntentActBegin, "cmp-1", "compute: cmp-2"},
+		"begin: another is let go for good": {func(c *testCloud) {
+			prepare(c)
+			c.locks["cmp-2"].RawState = LockInactive
+			c.deletions = []*NodeNotice{{Meta: Meta{Name: "cmp-2", UID: "ndr", Created: worldTime}, Kind: KindNodeDeletionRequest, Node: "cmp-2"}}
+		}, IntentActBegin, "cmp-1", ""},
 		"begin: the controller runs": {func(c *testCloud) {
 			prepare(c)
 			c.rockoon = &Deployment{Meta: Meta{Name: "rockoon", Namespace: "osh-system"}, Replicas: 1, Ready: 1}

@@ -15,7 +15,7 @@ func (b *nodeSteps) actAs(a ActAs) {
 	plan := func(kind IntentKind) Step {
 		return Plan(s, Intent{Kind: kind, Controller: a.Controller, Node: node})
 	}
-	compute := a.Controller == ControllerOpenStack && b.v.Node != nil && b.v.Node.Is(RoleCompute) && b.v.Service != nil
+	compute := a.Controller == ControllerOpenStack && b.v.Node != nil && s.hasGuests(a, node) && b.v.Service != nil
 	turn := s.actTurn(a, node)
 	if a.Controller == ControllerOpenStack && turn != turnPrepare && heldByRockoon(b.v.Request) != "" {
 		defer func() {

@@ -24,7 +24,7 @@ func (b *nodeSteps) actOutForRemoval() {
 	if !played || b.s.actTurn(a, b.v.Name) != turnRemove {
 		return
 	}
-	if b.v.Node.Is(RoleCompute) {
+	if b.s.hasGuests(a, b.v.Name) {
 		b.add(Plan(b.s, Intent{Kind: IntentActOutOfScheduling, Controller: a.Controller, Node: b.v.Name}))
 	}
 	b.actVolumes(a, IntentActVolumeOut)

@@ -78,6 +78,25 @@ func TestWhatHoldsAPlayedRemoval(t *testing.T) {
 		says  string // empty: it can be done
 	}{
 		"an instance runs": {out, IntentActRelease, "web-1 (ACTIVE)"},
+		"an instance runs, and the node has lost its role": {func(c *testCloud) {
+			out(c)
+			c.roles = map[string][]Role{"cmp-1": {RoleStorage}}
+		}, IntentActRelease, "web-1 (ACTIVE)"},
+		"one that left it waits for a decision": {func(c *testCloud) {
+			out(c)
+			clear(c.instances)
+			c.add("half", "cmp-2")
+			c.instances["id-half"].Status, c.instances["id-half"].VMState = "VERIFY_RESIZE", "resized"
+			c.migrations["id-half"] = []*Migration{{ID: 7, InstanceID: "id-half", Type: MigrationCold, Status: "finished", SourceHost: "cmp-1", DestHost: "cmp-2", Created: worldTime}}
+		}, IntentActRelease, "half"},
+		"one that left it waits for a decision, and it is dead": {func(c *testCloud) {
+			out(c)
+			clear(c.instances)
+			c.add("half", "cmp-2")
+			c.instances["id-half"].Status, c.instances["id-half"].VMState = "VERIFY_RESIZE", "resized"
+			c.migrations["id-half"] = []*Migration{{ID: 7, InstanceID: "id-half", Type: MigrationCold, Status: "finished", SourceHost: "cmp-1", DestHost: "cmp-2", Created: worldTime}}
+			c.services["cmp-1"].Up = false
+		}, IntentActRelease, ""},
 		"a stopped one holds it too": {func(c *testCloud) {
 			out(c)
 			clear(c.instances)
@@ -150,6 +169,60 @@ func TestAPlayedRemovalAsksNovaLast(t *testing.T) {
 	}
 }
 
+// Whether the removal is still asked for is asked as well: a lock that is let go for nothing lets LCM have the node, guests and
+// all, the next time that it asks.
+func TestAPlayedRemovalAsksWhetherItIsWanted(t *testing.T) {
+	for name, tt := range map[string]struct {
+		kind IntentKind
+		then func(c *testCloud)
+		says string
+	}{
+		"release: it is withdrawn":          {IntentActRelease, func(c *testCloud) { c.deletions = nil }, "is gone"},
+		"release: it is another":            {IntentActRelease, func(c *testCloud) { d := *c.deletions[0]; d.UID = "another"; c.deletions = []*NodeNotice{&d} }, "is gone"},
+		"release: it is being removed":      {IntentActRelease, func(c *testCloud) { d := *c.deletions[0]; d.Deleting = worldTime; c.deletions = []*NodeNotice{&d} }, "being removed"},
+		"out: it is withdrawn":              {IntentActOutOfScheduling, func(c *testCloud) { c.deletions = nil }, "is gone"},
+		"release: Cinder has lost services": {IntentActRelease, func(c *testCloud) { clear(c.volumes) }, "Cinder"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := toBeRemoved()
+			clear(c.instances)
+			c.volumeService("cmp-1@lvm").outOf(DisabledReasonMaintenance)
+			if tt.kind == IntentActRelease {
+				c.services["cmp-1"].Enabled, c.services["cmp-1"].DisabledReason = false, DisabledReasonMaintenance
+			}
+			b := played(t, c)
+			c.mu.Lock()
+			tt.then(c)
+			c.mu.Unlock()
+			id, err := b.confirm(Intent{Kind: tt.kind, Controller: ControllerOpenStack, Node: "cmp-1"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if op := b.awaitEnd(id); op.State != OperationFailed || !strings.Contains(op.Text, tt.says) || len(c.written()) > 0 {
+				t.Errorf("it ended as %s: %s, after %q", op.State, op.Text, c.written())
+			}
+		})
+	}
+}
+
+// Cinder too: a volume that was made since the last look would go with the node.
+func TestAPlayedRemovalAsksCinderLast(t *testing.T) {
+	c := toBeRemoved()
+	clear(c.instances)
+	c.services["cmp-1"].Enabled, c.services["cmp-1"].DisabledReason = false, DisabledReasonMaintenance
+	b := played(t, c)
+	c.mu.Lock()
+	c.onDisks = map[string][]Volume{"cmp-1": {{ID: "vol-1", Name: "late-data"}}}
+	c.mu.Unlock()
+	id, err := b.confirm(Intent{Kind: IntentActRelease, Controller: ControllerOpenStack, Node: "cmp-1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if op := b.awaitEnd(id); op.State != OperationFailed || !strings.Contains(op.Text, "late-data") || len(c.written()) > 0 {
+		t.Errorf("it ended as %s: %s, after %q", op.State, op.Text, c.written())
+	}
+}
+
 // A removal and what it leaves wait for whoever plays the controller, and are told once.
 func TestAPlayedRemovalNeedsAPerson(t *testing.T) {
 	told := func(c *testCloud) (out []string) {
@@ -203,5 +276,58 @@ func TestWhatIsLeftOfANodeThatIsGone(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Nothing is let go by who does not see the nodes, or whether the OpenStack controller runs: a lock that is not taken back would
+// look like one of a node that never was.
+func TestNothingIsLetGoUnseen(t *testing.T) {
+	sc := healthy()
+	sc.Settings = playsOpenStack()
+	sc.Controller = &Deployment{Meta: Meta{Name: "rockoon", Namespace: "osh-system", UID: "dep"}}
+	sc.maintained("cmp-01", "").RawState = LockInactive
+	r := sc.NodeRequest("cmp-01")
+	r.Deleting, r.Finalizers = noon, []string{"lcm.mirantis.com/rockoon.nodemaintenancerequest-finalizer"}
+	let := Intent{Kind: IntentActLetGo, Controller: ControllerOpenStack, Object: r.Ref()}
+	if got := failing(Plan(sc.Snapshot, let)); !slices.Equal(got, []string{"taken-back"}) {
+		t.Errorf("not taken back: held by %q", got)
+	}
+	nodes := sc.Nodes
+	sc.Nodes = map[string]*Node{}
+	sc.source(SourceNodes, SourceConnecting)
+	if got := failing(Plan(sc.again().Snapshot, let)); !slices.Contains(got, "fresh") {
+		t.Errorf("with the nodes not seen yet: held by %q", got)
+	}
+	sc.Nodes = nodes
+	sc.Sources[SourceNodes] = sc.Sources[SourceNodeLocks]
+	l := sc.NodeLock("cmp-01", ControllerOpenStack)
+	l.RawState, l.InnerState = LockActive, InnerInactive
+	if st := Plan(sc.again().Snapshot, let); !st.Doable() {
+		t.Errorf("taken back: %s", st.Blocker())
+	}
+	sc.source(SourceOpenStackController, SourceStale)
+	if got := failing(Plan(sc.again().Snapshot, let)); !slices.Equal(got, []string{"fresh"}) {
+		t.Errorf("with the controller not seen any more: held by %q", got)
+	}
+}
+
+// The lock of a node that is gone stays while it is not known whether Cinder still knows its host.
+func TestNoLockIsDroppedWhileCinderIsNotSeen(t *testing.T) {
+	for state, want := range map[SourceState]bool{SourceLive: true, SourceAbsent: true, SourceFailed: false, SourceForbidden: false} {
+		sc := healthy()
+		sc.Settings = playsOpenStack()
+		sc.Controller = &Deployment{Meta: Meta{Name: "rockoon", Namespace: "osh-system", UID: "dep"}}
+		delete(sc.Nodes, "cmp-01")
+		delete(sc.Services, "cmp-01")
+		delete(sc.ByHost, "cmp-01")
+		l := sc.NodeLock("cmp-01", ControllerOpenStack)
+		sc.source(SourceVolumeServices, state)
+		if st := Plan(sc.Snapshot, Intent{Kind: IntentActDropLock, Controller: ControllerOpenStack, Node: "cmp-01"}); st.Doable() != want {
+			t.Errorf("drop, volume services %s: %v, %s", state, st.Doable(), st.Blocker())
+		}
+		l.Deleting, l.Finalizers = noon, []string{"lcm.mirantis.com/rockoon.nodeworkloadlock-finalizer"}
+		if st := Plan(sc.again().Snapshot, Intent{Kind: IntentActLetGo, Controller: ControllerOpenStack, Object: l.Ref()}); st.Doable() != want {
+			t.Errorf("let go, volume services %s: %v, %s", state, st.Doable(), st.Blocker())
+		}
 	}
 }

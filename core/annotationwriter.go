@@ -40,6 +40,41 @@ func (e *Engine) hostIsSafe(ctx context.Context, node string) error {
 	if len(names) > 0 {
 		return refuse("Nova still shows on %s: %s", s.Label(node), clip(strings.Join(names, ", "), 300))
 	}
+	return e.nothingComes(ctx, node)
+}
+
+// nothingComes asks Nova itself whether a migration is under way from or to the node's host: while it is, the instance is listed
+// on the host that it comes from. As in what is known, only an instance's newest record counts.
+func (e *Engine) nothingComes(ctx context.Context, node string) error {
+	s, nova := e.Snapshot(), e.cfg.OpenStack
+	host := s.HostOf(node)
+	records, err := nova.MigrationsOn(ctx, host)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, m := range records {
+		if !m.touches(host) {
+			continue
+		}
+		in, err := nova.Instance(ctx, m.InstanceID)
+		switch {
+		case err != nil && isGone(err):
+			continue
+		case err != nil:
+			return err
+		}
+		own, err := nova.MigrationsOf(ctx, m.InstanceID)
+		if err != nil {
+			return err
+		}
+		if len(own) > 0 && own[0].ID == m.ID {
+			names = append(names, instanceLabel(in)+" ("+m.Status+")")
+		}
+	}
+	if len(names) > 0 {
+		return refuse("Nova shows migrations from or to %s: %s", s.Label(node), clip(strings.Join(names, ", "), 300))
+	}
 	return nil
 }
 

@@ -33,6 +33,7 @@ type testCloud struct {
 	pods        *NodePods // of cmp-1; nil: all ready
 	agents      []*NetworkAgent
 	roles       map[string][]Role // of the nodes that are no computes
+	dead        map[string]bool   // nodes whose kubelets do not report
 	deletions   []*NodeNotice
 	onDisks     map[string][]Volume // of the nodes' own
 	disablings  []*NodeNotice
@@ -96,6 +97,9 @@ func (c *testCloud) deltas(now time.Time) []Delta {
 			ReadySince: worldTime.Add(-time.Hour), Annotations: maps.Clone(c.annotations[name])})
 		if roles := c.roles[name]; roles != nil {
 			nodes[len(nodes)-1].(*Node).Roles = roles
+		}
+		if c.dead[name] {
+			nodes[len(nodes)-1].(*Node).Ready = "Unknown"
 		}
 		if l := c.locks[name]; l != nil {
 			cp := *l
@@ -280,6 +284,21 @@ func (c *testCloud) MigrationsOf(_ context.Context, id string) ([]*Migration, er
 		out = append(out, &cp)
 	}
 	slices.Reverse(out)
+	return out, nil
+}
+
+func (c *testCloud) MigrationsOn(_ context.Context, host string) ([]*Migration, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var out []*Migration
+	for _, ms := range c.migrations {
+		for _, m := range ms {
+			if m.SourceHost == host || m.DestHost == host {
+				cp := *m
+				out = append(out, &cp)
+			}
+		}
+	}
 	return out, nil
 }
 

@@ -178,6 +178,17 @@ func (c *testCloud) Delete(_ context.Context, ref Ref, dryRun bool) error {
 	})
 }
 
+func (c *testCloud) DeletionRequest(_ context.Context, name, uid string) (*NodeNotice, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, d := range c.deletions {
+		if d.Name == name && d.UID == uid {
+			return d, nil
+		}
+	}
+	return nil, nil
+}
+
 func (c *testCloud) NotReadyPods(_ context.Context, namespace, node string) ([]string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

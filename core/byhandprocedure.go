@@ -152,6 +152,9 @@ func (b *nodeSteps) removalInstances() {
 	if movable, _ := s.movable(b.v.Name); len(movable) >= 2 && !s.hostDown(s.HostOf(b.v.Name)) || b.batchRuns() {
 		b.add(Plan(s, Intent{Kind: IntentLiveMigrateAll, Node: b.v.Name}))
 	}
+	if len(views) > 0 {
+		b.add(b.reviveCompute()...)
+	}
 	for _, v := range views {
 		b.add(s.removalStep(v))
 	}

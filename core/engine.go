@@ -72,7 +72,7 @@ type Engine struct {
 	ops   *operations
 	tasks sync.WaitGroup // running operations
 
-	grants sync.Map // grant ID → Grant: those given in this run and not used yet
+	grants sync.Map // grant ID → granted: those given in this run and not used yet
 }
 
 // publishEvery is the shortest time between two Snapshots that new facts cause; tickEvery the longest time between two

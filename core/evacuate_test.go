@@ -19,7 +19,7 @@ func TestAnInstanceIsEvacuatedOffADeadHostOnly(t *testing.T) {
 	}
 	set := func(up bool) {
 		cloud.mu.Lock()
-		cloud.services["cmp-1"].Up = up
+		cloud.services["cmp-1"].Up, cloud.dead = up, map[string]bool{"cmp-1": !up}
 		cloud.mu.Unlock()
 	}
 	set(false)
@@ -54,5 +54,30 @@ func TestAnInstanceIsEvacuatedOffADeadHostOnly(t *testing.T) {
 	}
 	if op := b.awaitEnd(id); op.State != OperationDone || !strings.Contains(op.Text, "cmp-2") {
 		t.Errorf("it ended as %s: %s", op.State, op.Text)
+	}
+}
+
+// On a host whose kubelet reports, the way out of a silent nova-compute is to start it anew: its guests live. On a dead one it is
+// to evacuate them.
+func TestASilentNovaComputeOnALivingHost(t *testing.T) {
+	for name, scene := range map[string]func() scene{"a maintenance": inMaintenance, "a removal": func() scene { sc := healthy(); sc.removes("cmp-01"); return sc }} {
+		for _, dead := range []bool{false, true} {
+			sc := scene()
+			sc.daemonSet("openstack/nova-compute-default", "compute", false, "cmp-01").Application = "nova"
+			sc.dies("cmp-01")
+			if !dead {
+				sc.Nodes["cmp-01"].Ready = "True"
+			}
+			p, _ := sc.again().Procedure(ProcedureKey{Kind: ProcedureNode, Subject: "cmp-01"})
+			doable := func(kind IntentKind) bool {
+				return slices.ContainsFunc(p.Steps, func(st Step) bool { return st.Intent.Kind == kind && st.Doable() })
+			}
+			if got := doable(IntentRestartAgent); got == dead {
+				t.Errorf("%s, dead %t: nova-compute can be started anew: %t; %q", name, dead, got, outline(p))
+			}
+			if got := doable(IntentEvacuate); got != dead {
+				t.Errorf("%s, dead %t: evacuated: %t; %q", name, dead, got, outline(p))
+			}
+		}
 	}
 }

@@ -90,11 +90,16 @@ func (e *Engine) gate(g Grant, step Step) error {
 	if e.cfg.Wall().After(g.Expires) {
 		return refuse("the confirmation is older than %s; confirm again", g.Expires.Sub(g.At))
 	}
-	if given, ok := e.grants.Load(g.ID); ok && !reflect.DeepEqual(given, g) {
+	found, ours := e.grants.Load(g.ID)
+	given, _ := found.(granted)
+	if ours && !reflect.DeepEqual(given.grant, g) {
 		return refuse("the confirmation is not as it was given; confirm again")
 	}
 	if err := stillAs(step, g.Target, g.Basis); err != nil {
 		return err
+	}
+	if ours && !reflect.DeepEqual(step.Change, given.change) {
+		return otherChange(given.change, step.Change)
 	}
 	if step.Type != "" && g.Typed != step.Type {
 		return refuse("the step now asks to type %s", step.Type)

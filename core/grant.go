@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -118,6 +119,9 @@ func (e *Engine) Grant(step Step, typed string) (Grant, error) {
 	if err := stillAs(now, step.Target, step.Basis); err != nil {
 		return Grant{}, err
 	}
+	if !reflect.DeepEqual(now.Change, step.Change) {
+		return Grant{}, otherChange(step.Change, now.Change)
+	}
 	if b := now.Blocker(); b != "" {
 		return Grant{}, refuse("%s", b)
 	}
@@ -130,8 +134,33 @@ func (e *Engine) Grant(step Step, typed string) (Grant, error) {
 		Title: step.Title, Commands: step.Commands, Basis: g.Basis, Typed: typed}, true); err != nil {
 		return Grant{}, refuse("%v", err)
 	}
-	e.grants.Store(g.ID, g)
+	e.grants.Store(g.ID, granted{g, step.Change})
 	return g, nil
+}
+
+// granted is a grant and what it was given for, whole: facts alone do not make a list.
+type granted struct {
+	grant  Grant
+	change Change
+}
+
+// otherChange is the refusal of what is not what was shown any more, though all facts are as they were.
+func otherChange(shown, now Change) error {
+	was, wasList := shown.(Batch)
+	is, isList := now.(Batch)
+	if wasList && isList {
+		return refuse("the list has changed since it was shown: %s → %s; look at it as it is now", listText(was), listText(is))
+	}
+	return refuse("what it would do has changed since it was shown: %s → %s", changeText(shown), changeText(now))
+}
+
+// listText is "web-1, web-2" for the items of a batch.
+func listText(b Batch) string {
+	labels := make([]string, len(b.Items))
+	for i, item := range b.Items {
+		labels[i] = oneLine(item.Label, 64)
+	}
+	return some(labels, 6)
 }
 
 // stillAs tells whether a step that was planned again is the one that was confirmed.

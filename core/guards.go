@@ -154,6 +154,31 @@ func (s *Snapshot) guardHostKnown(n *Node) Guard {
 	return g
 }
 
+// staysUpSources are those that tell of what guardStaysUp asks.
+func (s *Snapshot) staysUpSources() []SourceID {
+	sources := []SourceID{SourceNodeRequests, SourceNodeLocks}
+	if s.Sources[SourceDeletionRequests].State != SourceAbsent { // an older release knows no such requests
+		sources = append(sources, SourceDeletionRequests)
+	}
+	return sources
+}
+
+// guardStaysUp holds while the node is neither released nor to be removed: what is put on it then goes down with it, or
+// for good, and no lock holds it any more.
+func (p *planner) guardStaysUp(name string) {
+	s := p.s
+	g := Guard{ID: "stays-up", Text: oneLine(s.Label(name), 64) + " does not go down now", Holds: true, Answer: "it is neither released nor to be removed", Remedy: "wait until it is back"}
+	l := s.NodeLock(name, ControllerOpenStack)
+	switch {
+	case s.leavesCluster(name):
+		g.Holds, g.Answer, g.Remedy = false, "it is to be removed", ""
+	case s.leaving(name) && l != nil && l.State() == LockInactive:
+		g.Holds, g.Answer = false, "its lock is released: it is drained, and may be rebooted"
+	}
+	p.fact("goes down", textIf(g.Holds, "", g.Answer))
+	p.guard(g)
+}
+
 // inTheWay are the instances on the node that go down with it against somebody's will: those that Rockoon's blocking check
 // finds, whatever the request's scope says, and those that will run in a moment.
 func (s *Snapshot) inTheWay(node string) []InstanceView {
@@ -166,17 +191,20 @@ func (s *Snapshot) inTheWay(node string) []InstanceView {
 	return out
 }
 
-// comingUp tells whether an instance that does not run is being brought up by Nova (nova.compute.task_states). The blocking
-// check of the OpenStack controller does not see it.
+// comingUp tells whether an instance that does not run is being brought up by Nova (nova.compute.task_states): what is being
+// built is from the moment in which it has a host, before its first task there. The blocking check of the OpenStack controller
+// does not see it.
 func comingUp(v InstanceView) bool {
-	if v.Action == ActionPowerOff {
+	if v.Action == ActionPowerOff || v.Instance.Host == "" {
 		return false
 	}
 	switch v.Instance.TaskState {
-	case "powering-on", "resuming", "unshelving", "restoring", "spawning":
+	case "powering-on", "resuming", "unshelving", "restoring", "spawning", "rebuilding", "rebuild_block_device_mapping", "rebuild_spawning":
 		return true
+	case "deleting":
+		return false
 	}
-	return false
+	return v.Instance.VMState == "building"
 }
 
 // guardHostEmpty holds when nothing is left on the host that its reboot would hurt.
@@ -199,7 +227,7 @@ func (s *Snapshot) guardHostEmpty(node string) Guard {
 		name := instanceLabel(v.Instance)
 		state := string(v.Action)
 		if comingUp(v) {
-			state = v.Instance.TaskState
+			state = textOf(v.Instance.TaskState, "being built")
 		}
 		names[i] = fmt.Sprintf("%s (%s)", name, state)
 		remedies[i] = name + ": " + s.remedyFor(v)
@@ -248,13 +276,19 @@ func wayWords(ways []IntentKind) string {
 	return strings.Join(verbs[:last], ", ") + " or " + verbs[last] + " it"
 }
 
+// touches tells whether the migration is under way from or to the host, or is being reverted: that takes its instance back to
+// where it came from, in or out of scheduling.
+func (m *Migration) touches(host string) bool {
+	return (m.Running() || m.Status == "reverting") && (m.SourceHost == host || m.DestHost == host)
+}
+
 // migrationsOn are the instances with a migration under way from or to the host, by name. A record counts while it is its
 // instance's newest: older ones that never ended are Nova's leftovers.
 func (s *Snapshot) migrationsOn(host string) []string {
 	var names []string
 	for id := range s.Migrations {
 		in, m := s.Instances[id], s.LatestMigration(id)
-		if in != nil && m != nil && m.Running() && (m.SourceHost == host || m.DestHost == host) {
+		if in != nil && m != nil && m.touches(host) {
 			names = append(names, instanceLabel(in))
 		}
 	}

@@ -95,6 +95,7 @@ type Journal struct {
 	mu   sync.Mutex
 	file *os.File
 	path string
+	torn bool // the last line was cut off: the disk was full, say
 }
 
 // OpenJournal opens the journal at path for appending, and makes it and its folder, readable by the user alone, where
@@ -133,7 +134,12 @@ func (j *Journal) Write(r Record, durable bool) error {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if _, err := j.file.Write(append(line, '\n')); err != nil {
+	if j.torn {
+		line = append([]byte{'\n'}, line...) // what was cut off must not swallow this one
+	}
+	n, err := j.file.Write(append(line, '\n'))
+	j.torn = err != nil && (n > 0 || j.torn)
+	if err != nil {
 		return fmt.Errorf("write to the journal %s: %w", j.path, err)
 	}
 	if durable {

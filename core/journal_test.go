@@ -1,6 +1,7 @@
 package core
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -48,6 +49,39 @@ func TestJournalKeepsWhatWasWritten(t *testing.T) {
 		if info, err := os.Stat(name); err != nil || info.Mode().Perm() != mode {
 			t.Errorf("%s has mode %v (%v); it is the operator's alone: %v", filepath.Base(name), info.Mode(), err, mode)
 		}
+	}
+}
+
+// A disk that was full for a while cuts a line off in the middle: what is written next is a record all the same.
+func TestJournalGoesOnAfterALineThatWasCutOff(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := &Journal{file: w, path: "a pipe"}
+	begin, begun := make([]byte, 16), make(chan struct{})
+	go func() {
+		defer close(begun)
+		io.ReadFull(r, begin) // it is being written: a pipe takes some 64 KiB, and no more
+		w.SetWriteDeadline(time.Now())
+	}()
+	if err := j.Write(Record{Kind: RecordGrant, Commands: []string{strings.Repeat("x", 1<<20)}}, false); err == nil {
+		t.Fatal("all of it was written")
+	}
+	<-begun
+	w.SetWriteDeadline(time.Time{})
+	got := make(chan []byte)
+	go func() { rest, _ := io.ReadAll(r); got <- append(begin, rest...) }()
+	if err := j.Write(Record{Kind: RecordBefore, Operation: "7"}, false); err != nil {
+		t.Fatal(err)
+	}
+	j.Close()
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	if err := os.WriteFile(path, <-got, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if records, skipped := readAll(t, path); len(records) != 1 || records[0].Operation != "7" || skipped != 1 {
+		t.Errorf("%d skipped, %d records", skipped, len(records))
 	}
 }
 

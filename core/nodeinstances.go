@@ -57,6 +57,9 @@ func (b *nodeSteps) instances(views []InstanceView, byHand bool, each func(Insta
 		b.add(Plan(s, Intent{Kind: IntentLiveMigrateAll, Node: name}))
 	}
 	left := slices.DeleteFunc(slices.Clone(views), func(v InstanceView) bool { return !v.Blocks })
+	if len(left) > 0 {
+		b.add(b.reviveCompute()...)
+	}
 	if byHand {
 		b.add(s.roomSteps(left)...)
 	}
@@ -67,6 +70,14 @@ func (b *nodeSteps) instances(views []InstanceView, byHand bool, each func(Insta
 	if len(left) == 0 && s.known(SourceInstances) {
 		b.add(b.other("emptied", "no running instance is left", "", StepDone, textOf(b.safeText(views), "the host is empty")))
 	}
+}
+
+// reviveCompute starts a silent nova-compute anew where the kubelet reports: the host lives, and nothing leaves it before.
+func (b *nodeSteps) reviveCompute() []Step {
+	if n := b.v.Node; n == nil || n.Ready != "True" || !b.s.hostDown(b.s.HostOf(b.v.Name)) {
+		return nil
+	}
+	return b.restartCompute()
 }
 
 // batchRuns tells whether Lockstep moves the node's instances now, or failed to.
@@ -93,10 +104,9 @@ func (b *nodeSteps) controllerMoves() Step {
 	return b.other("evacuate", "the OpenStack controller moves the instances", why, StepWaiting, textOf(b.v.What, b.v.Reason))
 }
 
-// unconfirmed are the steps on instances that were cold-migrated away from the node and wait for a decision: a revert
-// brings them back to it.
-func (b *nodeSteps) unconfirmed() []Step {
-	s, host := b.s, b.s.HostOf(b.v.Name)
+// undecidedFrom are the IDs of the instances that were cold-migrated away from the host and wait for a decision, sorted: a
+// revert brings them back to it, and a confirmation is carried out there.
+func (s *Snapshot) undecidedFrom(host string) []string {
 	var ids []string
 	for id := range s.Migrations {
 		in, m := s.Instances[id], s.LatestMigration(id)
@@ -106,8 +116,14 @@ func (b *nodeSteps) unconfirmed() []Step {
 		ids = append(ids, id)
 	}
 	slices.Sort(ids)
+	return ids
+}
+
+// unconfirmed are the steps on instances that left the node and wait for a decision.
+func (b *nodeSteps) unconfirmed() []Step {
+	s := b.s
 	var out []Step
-	for _, id := range ids {
+	for _, id := range s.undecidedFrom(s.HostOf(b.v.Name)) {
 		st := Plan(s, Intent{Kind: IntentConfirmResize, Instance: id})
 		st.Why = join("It is on "+s.hostLabel(s.Instances[id].Host)+" now, and "+b.v.Label+" keeps its files until somebody decides.", st.Why)
 		if st.State != StepRunning && st.State != StepFailed {

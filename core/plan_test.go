@@ -149,6 +149,8 @@ func TestGuards(t *testing.T) {
 		{"live: on no host", healthy, func(sc scene) { sc.named("web-1").Host = "" }, live, []string{"on-host"}},
 		{"live: locked by its owner is only a note", healthy, func(sc scene) { sc.named("web-1").Locked = true }, live, nil},
 		{"live: nova-compute of its host is down", healthy, func(sc scene) { sc.Services["cmp-01"].Up = false }, live, []string{"compute-up"}},
+		{"live: Nova knows no nova-compute of its host", healthy, func(sc scene) { delete(sc.Services, "cmp-01") }, live, []string{"compute-up"}},
+		{"unshelve: it is on no host", healthy, func(sc scene) { sc.status("web-1", "SHELVED_OFFLOADED", "shelved_offloaded").Host = "" }, Intent{Kind: IntentUnshelve, Instance: web1}, nil},
 		{"live: all others are disabled", healthy, func(sc scene) { sc.Services["cmp-02"].Enabled, sc.Services["cmp-03"].Enabled = false, false }, live, []string{"target"}},
 		{"live: all others are in another zone", healthy, func(sc scene) { sc.Services["cmp-02"].Zone, sc.Services["cmp-03"].Zone = "edge", "edge" }, live, []string{"target"}},
 		{"live: one other is up", healthy, func(sc scene) { sc.Services["cmp-02"].Up = false }, live, nil},
@@ -160,6 +162,21 @@ func TestGuards(t *testing.T) {
 			m := sc.migration(sc.status("web-1", "VERIFY_RESIZE", "resized"), "finished", "cmp-01", time.Minute)
 			m.Type, m.SourceHost, sc.Services["cmp-02"].Up = MigrationCold, "cmp-02", false
 		}, Intent{Kind: IntentConfirmResize, Instance: web1}, []string{"compute-up"}},
+		{"revert: its source is held", healthy, func(sc scene) { sc.cameFrom("web-1", "cmp-02"); sc.maintained("cmp-02", "") }, Intent{Kind: IntentRevertResize, Instance: web1}, nil},
+		{"revert: its source is released to LCM", healthy, func(sc scene) {
+			sc.cameFrom("web-1", "cmp-02")
+			sc.maintained("cmp-02", "").RawState = LockInactive
+		}, Intent{Kind: IntentRevertResize, Instance: web1}, []string{"stays-up"}},
+		{"revert: its source is to be removed", healthy, func(sc scene) { sc.cameFrom("web-1", "cmp-02"); sc.removes("cmp-02") }, Intent{Kind: IntentRevertResize, Instance: web1}, []string{"stays-up"}},
+		{"revert: its own host is released to LCM", healthy, func(sc scene) {
+			sc.cameFrom("web-1", "cmp-02")
+			sc.maintained("cmp-01", "").RawState = LockInactive
+		}, Intent{Kind: IntentRevertResize, Instance: web1}, nil},
+		{"evacuate: its host is dead", healthy, func(sc scene) { sc.dies("cmp-01") }, Intent{Kind: IntentEvacuate, Instance: web1}, nil},
+		{"evacuate: the kubelet reports", healthy, func(sc scene) { sc.dies("cmp-01"); sc.Nodes["cmp-01"].Ready = "True" }, Intent{Kind: IntentEvacuate, Instance: web1}, []string{"host-dead"}},
+		{"evacuate: the kubelet reports that it is not Ready", healthy, func(sc scene) { sc.dies("cmp-01"); sc.Nodes["cmp-01"].Ready = "False" }, Intent{Kind: IntentEvacuate, Instance: web1}, []string{"host-dead"}},
+		{"evacuate: nobody knows what the kubelet reports", healthy, func(sc scene) { sc.dies("cmp-01"); sc.aged(SourceNodes, time.Hour) }, Intent{Kind: IntentEvacuate, Instance: web1}, []string{"fresh"}},
+		{"evacuate: its node has left the cluster", healthy, func(sc scene) { sc.dies("cmp-01"); delete(sc.Nodes, "cmp-01") }, Intent{Kind: IntentEvacuate, Instance: web1}, nil},
 		{"stop: in error", healthy, func(sc scene) { sc.status("web-1", "ERROR", "error") }, Intent{Kind: IntentStop, Instance: web1}, nil},
 		{"stop: stopped", healthy, func(sc scene) { sc.status("web-1", "SHUTOFF", "stopped") }, Intent{Kind: IntentStop, Instance: web1}, []string{"status"}},
 		{"start: runs", healthy, func(scene) {}, Intent{Kind: IntentStart, Instance: web1}, []string{"status"}},
@@ -189,6 +206,17 @@ func TestGuards(t *testing.T) {
 		{"safe: one is being started", emptied, func(sc scene) { sc.named("web-1").TaskState = "powering-on" }, declare, []string{"host-empty"}},
 		{"safe: one is on its way here", emptied, func(sc scene) { sc.migration(sc.named("web-2"), "running", "cmp-01", time.Minute) }, declare, []string{"no-migration"}},
 		{"safe: one leaves", emptied, func(sc scene) { sc.migrates("web-1") }, declare, []string{"no-migration"}},
+		{"safe: one is on its way back", emptied, func(sc scene) {
+			sc.status("web-2", "REVERT_RESIZE", "resized").TaskState = "resize_reverting"
+			m := sc.migration(sc.named("web-2"), "reverting", "cmp-02", time.Minute)
+			m.Type, m.SourceHost = MigrationCold, "cmp-01"
+		}, declare, []string{"no-migration"}},
+		{"safe: one is built here, its disks first", emptied, func(sc scene) { sc.builds("cmp-01", "new", "block_device_mapping") }, declare, []string{"host-empty"}},
+		{"safe: one is built here, before its first task", emptied, func(sc scene) { sc.builds("cmp-01", "new", "") }, declare, []string{"host-empty"}},
+		{"safe: one in error is rebuilt", emptied, func(sc scene) {
+			in := sc.status("web-1", "REBUILD", "error")
+			in.TaskState = "rebuild_block_device_mapping"
+		}, declare, []string{"host-empty"}},
 		{"safe: LCM does not ask", emptied, func(sc scene) { delete(sc.NodeRequests, "cmp-01") }, declare, []string{"request"}},
 		{"safe: it returns", emptied, func(sc scene) { sc.NodeRequest("cmp-01").Deleting = noon }, declare, []string{"request"}},
 		{"safe: released already", emptied, func(sc scene) { sc.NodeLock("cmp-01", ControllerOpenStack).RawState = LockInactive }, declare, []string{"lock"}},
@@ -231,6 +259,23 @@ func TestGuards(t *testing.T) {
 		{"enable: the controller's, in maintenance", inMaintenance, func(scene) {}, enable, []string{"not-owned"}},
 		{"enable: the controller's, left over", inMaintenance, func(sc scene) { delete(sc.NodeRequests, "cmp-01") }, enable, nil},
 		{"enable: another's, in maintenance", inMaintenance, func(sc scene) { sc.Services["cmp-01"].DisabledReason = "fan" }, enable, nil},
+		{"enable: another's, released to LCM", inMaintenance, func(sc scene) {
+			sc.Services["cmp-01"].DisabledReason = "fan"
+			sc.NodeLock("cmp-01", ControllerOpenStack).RawState = LockInactive
+		}, enable, []string{"stays-up"}},
+		{"enable: another's, on its way back", inMaintenance, func(sc scene) {
+			sc.Services["cmp-01"].DisabledReason = "fan"
+			sc.NodeLock("cmp-01", ControllerOpenStack).RawState, sc.NodeRequest("cmp-01").Deleting = LockInactive, noon
+		}, enable, nil},
+		{"enable: to be removed", inMaintenance, func(sc scene) { delete(sc.NodeRequests, "cmp-01"); sc.removes("cmp-01") }, enable, []string{"stays-up"}},
+		{"enable: nobody knows whether it is to be removed", inMaintenance, func(sc scene) {
+			delete(sc.NodeRequests, "cmp-01")
+			sc.source(SourceDeletionRequests, SourceFailed)
+		}, enable, []string{"fresh"}},
+		{"enable: a release without removals", inMaintenance, func(sc scene) {
+			delete(sc.NodeRequests, "cmp-01")
+			sc.source(SourceDeletionRequests, SourceAbsent)
+		}, enable, nil},
 
 		// A whole host.
 		{"all: nothing in the way", emptied, func(scene) {}, Intent{Kind: IntentLiveMigrateAll, Node: "cmp-01"}, []string{"something"}},
@@ -250,6 +295,29 @@ func TestGuards(t *testing.T) {
 			}
 		})
 	}
+}
+
+// builds adds an instance that Nova is building on the host.
+func (sc scene) builds(host, name, task string) {
+	in := sc.instance(host, name)
+	in.Status, in.VMState, in.Power, in.TaskState = "BUILD", "building", PowerNoState, task
+}
+
+// cameFrom makes an instance one that was cold-migrated from a host, and waits for a decision.
+func (sc scene) cameFrom(name, host string) {
+	in := sc.status(name, "VERIFY_RESIZE", "resized")
+	m := sc.migration(in, "finished", in.Host, time.Minute)
+	m.Type, m.SourceHost = MigrationCold, host
+}
+
+// removes has LCM ask for the removal of a node.
+func (sc scene) removes(node string) {
+	sc.Deletions[node] = &NodeNotice{Meta: Meta{Name: node, UID: "ndr-" + node, Created: ago(time.Hour)}, Kind: KindNodeDeletionRequest, Node: node}
+}
+
+// dies switches a host off: neither its kubelet nor its nova-compute reports.
+func (sc scene) dies(node string) {
+	sc.Nodes[node].Ready, sc.Nodes[node].ReadyReason, sc.Services[node].Up = "Unknown", "NodeStatusUnknown", false
 }
 
 func (sc scene) aged(id SourceID, age time.Duration) {

@@ -61,7 +61,7 @@ func (p *planner) act() {
 		}
 		p.fact("node", s.uidOf(node))
 		if d := s.asksRemoval(node); d != nil {
-			p.fact("removal", d.UID)
+			p.fact(removalFactName, d.UID)
 		}
 	}
 	p.requestFact(r)
@@ -111,6 +111,9 @@ func (s *Snapshot) actSources(i Intent, a ActAs) []SourceID {
 	if i.Node != "" {
 		out = []SourceID{SourceNodes, SourceNodeLocks, SourceNodeRequests}
 	}
+	if r := s.NodeRequest(i.Node); r != nil && r.Scope == "" {
+		out = append(out, SourceClusterRequests) // which says the scope then
+	}
 	switch {
 	case i.Kind == IntentActDropLock:
 		out = append(out, SourceDisableNotices)
@@ -130,7 +133,7 @@ func (s *Snapshot) actSources(i Intent, a ActAs) []SourceID {
 	if i.Kind == IntentActBegin || i.Kind == IntentActRelease {
 		out = append(out, s.quorumSources(a.Controller, i.Node)...)
 	}
-	compute := i.Node != "" && s.maintenanceOf(i.Node).compute
+	compute := i.Node != "" && s.hasGuests(a, i.Node)
 	if s.asksRemoval(i.Node) != nil && i.Kind == IntentActRelease {
 		if !s.noCinder() {
 			out = append(out, SourceVolumes)
@@ -187,11 +190,15 @@ var actTitles = map[IntentKind]string{
 	IntentActDropLock:        "delete the lock of",
 }
 
-// actLockName is the name of a lock to be made. Nothing reads it: LCM and Rockoon go by the spec (mosk-facts 1.1).
+// actLockName is the name of a lock to be made. LCM goes by the spec; Rockoon finds its own by their names, of the node or of its
+// OpenStackDeployment, and makes another beside one that is called otherwise (mosk-facts 1.1).
 func (p *planner) actLockName() string {
 	of := p.s.Cluster
-	if p.i.Node != "" {
+	switch {
+	case p.i.Node != "":
 		of = p.i.Node
+	case p.i.Controller == ControllerOpenStack && len(p.s.OpenStack) == 1:
+		of = p.s.OpenStack[0].Name // as its OpenStackDeployment
 	}
 	return objectName(p.i.Controller + "-" + of)
 }

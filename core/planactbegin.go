@@ -48,8 +48,7 @@ func (p *planner) guardZone(a ActAs) {
 	own := zone(p.i.Node)
 	g := Guard{ID: guardZoneID, Text: "computes of one availability zone only are worked on", Holds: true, Answer: textOf(oneLine(own, 40), "its zone is not known"), Remedy: "take those of the other zone back first"}
 	for _, name := range s.NodeNames() {
-		l := s.NodeLock(name, a.Controller)
-		if name == p.i.Node || l == nil || l.InnerState != InnerActive || !s.Nodes[name].Is(RoleCompute) {
+		if name == p.i.Node || !s.worksOn(a.Controller, name) || !s.Nodes[name].Is(RoleCompute) {
 			continue
 		}
 		if other := zone(name); other != "" && own != "" && other != own {

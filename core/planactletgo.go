@@ -48,7 +48,7 @@ func (p *planner) actLetGo() {
 	p.step.Node, p.step.Label = r.Node, oneLine(textOf(s.Label(r.Node), s.Cluster), 64)
 	p.step.Title += " of " + p.step.Label
 	p.step.Type = typable(p.step.Label, r.UID)
-	p.common([]SourceID{SourceNodeRequests, SourceClusterRequests, SourceNodeLocks, SourceClusterLocks}, s.busyOn(r.Node))
+	p.common([]SourceID{SourceNodes, SourceNodeRequests, SourceClusterRequests, SourceNodeLocks, SourceClusterLocks, SourceOpenStackController}, s.busyOn(r.Node))
 	p.guard(Guard{ID: "played", Text: "Lockstep plays the OpenStack controller", Holds: played, Answer: "as you said at its start", Remedy: "start it with --act-as openstack"})
 	p.guard(s.guardNobodyElse(ActAs{Controller: ControllerOpenStack}))
 	p.requestFact(r)
@@ -77,7 +77,11 @@ func (p *planner) removeFinalizer(ref Ref, finalizer string) {
 func (p *planner) actLetLockGo() {
 	s := p.s
 	p.step.Title, p.step.Risk = "let the lock go", RiskHigh
-	l := p.lock(SourceNodes, SourceDisableNotices, SourceComputeServices, SourceInstances, SourceNetworkAgents, SourceOpenStackController)
+	sources := []SourceID{SourceNodes, SourceDisableNotices, SourceComputeServices, SourceInstances, SourceNetworkAgents, SourceOpenStackController}
+	if !s.noCinder() {
+		sources = append(sources, SourceVolumeServices)
+	}
+	l := p.lock(sources...)
 	if l == nil {
 		return
 	}

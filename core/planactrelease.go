@@ -60,7 +60,7 @@ func (p *planner) actRelease(a ActAs, l *WorkloadLock, turn actTurn, who string)
 	p.step.Why = "LCM asks for the node and waits for every lock on it. With this one " + who + " says that its workload is out of the way."
 	p.step.Then = s.lcmThen(l, LockInactive)
 	p.guard(Guard{ID: "begun", Text: "the work on the node was begun", Holds: l.InnerState == InnerActive, Answer: innerText(l.InnerState), Remedy: "begin it first"})
-	if a.Controller == ControllerOpenStack && s.maintenanceOf(node).compute && s.Services[s.HostOf(node)] != nil {
+	if a.Controller == ControllerOpenStack && s.hasGuests(a, node) && s.Services[s.HostOf(node)] != nil {
 		svc := s.Services[s.HostOf(node)]
 		p.fact("service state", serviceText(svc))
 		p.guard(Guard{ID: "out", Text: "the scheduler puts nothing more on the host", Holds: !svc.Enabled, Answer: "nova-compute is " + serviceText(svc), Remedy: "take it out of scheduling first"})

@@ -4,6 +4,9 @@ import (
 	"strings"
 )
 
+// removalFactName is the name of the fact by which a step rests on the request for a node's removal.
+const removalFactName = "removal"
+
 // asksRemoval is the NodeDeletionRequest that a node's locks have to answer; nil when none is to be, or while the node is in
 // maintenance, which comes first.
 func (s *Snapshot) asksRemoval(node string) *NodeNotice {
@@ -34,7 +37,7 @@ func (p *planner) guardsOfRemoval(a ActAs) {
 	if a.Controller != ControllerOpenStack || s.Nodes[node] == nil {
 		return
 	}
-	if s.Nodes[node].Is(RoleCompute) {
+	if s.hasGuests(a, node) {
 		p.guardsOfCompute()
 	}
 	p.guardVolumes(true)
@@ -52,7 +55,22 @@ func (p *planner) guardsOfCompute() {
 	}
 	p.guard(s.guardNothingOn(node))
 	p.guard(s.guardNoMigration(s.HostOf(node)))
+	p.guard(s.guardDecided(s.HostOf(node)))
 	p.hostFacts(node)
+}
+
+// guardDecided holds when no instance that left the host waits for a decision: without the host it can be neither confirmed nor
+// reverted. Where nova-compute is down it cannot be either way.
+func (s *Snapshot) guardDecided(host string) Guard {
+	g := Guard{ID: "decided", Text: "no migration away from the host waits for a decision", Holds: true, Answer: "none", Remedy: "confirm or revert it: it can be neither once the host is gone"}
+	var names []string
+	for _, id := range s.undecidedFrom(host) {
+		names = append(names, instanceLabel(s.Instances[id]))
+	}
+	if len(names) > 0 {
+		g.Holds, g.Answer = s.hostDown(host), some(names, 8)
+	}
+	return g
 }
 
 // guardNothingOn holds when Nova shows no server on the node's host, in whatever state.
@@ -103,7 +121,9 @@ func (p *planner) actDropLock(a ActAs, l *WorkloadLock, turn actTurn) {
 	if a.Controller == ControllerOpenStack {
 		left := s.leftOfHost(node)
 		g := Guard{ID: "forgotten", Text: "OpenStack knows nothing of the host any more", Holds: len(left) == 0, Answer: "no service, no agent, no instance", Remedy: "delete what is left first"}
-		if !s.known(SourceComputeServices) || !s.known(SourceNetworkAgents) || !s.known(SourceInstances) {
+		if !s.known(SourceVolumeServices) && !s.noCinder() {
+			g.Holds, g.Answer, g.Remedy = false, "not known: the volume services", "mend their source"
+		} else if !s.known(SourceComputeServices) || !s.known(SourceNetworkAgents) || !s.known(SourceInstances) {
 			g.Holds, g.Answer, g.Remedy = false, "not known: the compute services, the network agents or the instances", "mend their sources"
 		} else if len(left) > 0 {
 			g.Answer = some(left, 6)

@@ -111,7 +111,7 @@ func (p *planner) actRearm(a ActAs, l *WorkloadLock, turn actTurn, who string) {
 	}
 	if node != "" {
 		p.guardReturned()
-		if svc := s.Services[s.HostOf(node)]; a.Controller == ControllerOpenStack && svc != nil && s.maintenanceOf(node).compute {
+		if svc := s.Services[s.HostOf(node)]; a.Controller == ControllerOpenStack && svc != nil && s.hasGuests(a, node) {
 			p.fact("service state", serviceText(svc))
 			p.guard(Guard{ID: "in", Text: "nova-compute is up, and not disabled for the maintenance", Holds: svc.Up && (svc.Enabled || svc.DisabledReason != DisabledReasonMaintenance),
 				Answer: upText(svc) + ", " + serviceText(svc), Remedy: "put it back into scheduling first"})

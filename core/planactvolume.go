@@ -128,6 +128,8 @@ func (s *Snapshot) restsOnVolumes(i Intent) bool {
 		return true
 	case IntentActRelease, IntentActRearm:
 		return i.Node != "" && !s.noCinder()
+	case IntentActDropLock:
+		return !s.noCinder()
 	case IntentActIntoScheduling, IntentActFinish:
 		return len(s.VolumeServicesOn(i.Node)) > 0
 	}

@@ -13,11 +13,8 @@ func (p *planner) computeService(verb string) *ComputeService {
 	label := oneLine(s.hostLabel(textOf(name, host)), 64)
 	p.step.Title, p.step.Label, p.step.Node = verb+" nova-compute of "+label, label, name
 	sources := []SourceID{SourceComputeServices}
-	if svc != nil && svc.DisabledReason == DisabledReasonMaintenance {
-		sources = append(sources, SourceNodeRequests)
-		if s.playsOn(ControllerOpenStack, name) {
-			sources = append(sources, SourceNodeLocks)
-		}
+	if p.i.Kind == IntentEnableCompute {
+		sources = append(sources, s.staysUpSources()...)
 	}
 	if svc == nil {
 		p.identify(Ref{Kind: KindComputeService, Name: host})
@@ -94,6 +91,7 @@ func (p *planner) enableCompute() {
 		own.Remedy = "wait until its NodeMaintenanceRequest is gone"
 	}
 	p.guard(own)
+	p.guardStaysUp(p.i.Node)
 	if turn := p.s.playedTurn(ControllerOpenStack, p.i.Node); turn != turnNone && turn != turnCreate && svc.DisabledReason == DisabledReasonMaintenance {
 		p.guard(Guard{ID: "not-played", Text: "it is not Lockstep's own turn, as the OpenStack controller", Answer: turnTexts[turn],
 			Remedy: "put it back into scheduling by the node's own step, which looks at its pods and agents first"})

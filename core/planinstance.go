@@ -110,6 +110,12 @@ func (r instanceRule) name(label string) string {
 func (p *planner) instanceAction() {
 	rule, s := instanceRules[p.i.Kind], p.s
 	sources := []SourceID{SourceInstances, SourceComputeServices, SourceMigrations}
+	switch {
+	case rule.dead:
+		sources = append(sources, SourceNodes)
+	case p.i.Kind == IntentRevertResize:
+		sources = append(sources, s.staysUpSources()...)
+	}
 	in := s.Instances[p.i.Instance]
 	if in == nil {
 		p.identify(Ref{Kind: KindInstance, Name: p.i.Instance, UID: p.i.Instance})
@@ -154,8 +160,14 @@ func (p *planner) instanceAction() {
 		p.guardIdle(in, m)
 		if rule.dead {
 			p.guardComputeDown(in)
+			p.guardHostDead(in)
 		} else {
 			p.guardComputeUp(in, m)
+		}
+		if p.i.Kind == IntentRevertResize && m != nil {
+			if n := s.NodeOfHost(m.SourceHost); n != nil {
+				p.guardStaysUp(n.Name)
+			}
 		}
 	}
 	if rule.target || rule.offHost && in.Host == "" {
@@ -270,17 +282,24 @@ func (p *planner) guardComputeUp(in *Instance, m *Migration) {
 		hosts = append(hosts, m.SourceHost)
 	}
 	g := Guard{ID: "compute-up", Text: "nova-compute of its host is up", Holds: true, Remedy: "look at the nova-compute pod of the node"}
-	var up, down []string
+	var up, down, unknown []string
 	for _, h := range hosts {
-		if svc := p.s.Services[h]; svc != nil && (!svc.Up || svc.ForcedDown) {
+		switch svc := p.s.Services[h]; {
+		case svc == nil && h != "":
+			unknown = append(unknown, p.s.hostLabel(h))
+		case svc == nil: // it is on no host yet
+		case !svc.Up || svc.ForcedDown:
 			down = append(down, p.s.hostLabel(h))
-		} else if svc != nil {
+		default:
 			up = append(up, p.s.hostLabel(h))
 		}
 	}
-	g.Answer = textOf(strings.Join(up, ", "), "not known")
-	if len(down) > 0 {
+	g.Answer = textOf(strings.Join(up, ", "), "it is on no host")
+	switch {
+	case len(down) > 0:
 		g.Holds, g.Answer = false, "down on "+strings.Join(down, ", ")
+	case len(unknown) > 0:
+		g.Holds, g.Answer = false, "Nova knows none on "+strings.Join(unknown, ", ")
 	}
 	p.guard(g)
 }
@@ -291,8 +310,7 @@ func (s *Snapshot) hostDown(host string) bool {
 	return svc != nil && (!svc.Up || svc.ForcedDown)
 }
 
-// guardComputeDown holds when nova-compute of its host is down: Nova evacuates off no other. That the host itself is off
-// nothing here can see.
+// guardComputeDown holds when nova-compute of its host is down: Nova evacuates off no other.
 func (p *planner) guardComputeDown(in *Instance) {
 	g := Guard{ID: "compute-down", Text: "nova-compute of its host is down", Holds: p.s.hostDown(in.Host), Answer: "down on " + p.s.hostLabel(in.Host), Remedy: "migrate it"}
 	switch svc := p.s.Services[in.Host]; {
@@ -302,6 +320,19 @@ func (p *planner) guardComputeDown(in *Instance) {
 		g.Answer = "up on " + p.s.hostLabel(in.Host)
 	default:
 		p.fact("service", svc.ID)
+	}
+	p.guard(g)
+}
+
+// guardHostDead holds while the kubelet of its host does not report. One that does, Ready or not, says that the host lives, and
+// its guests with it, whatever has become of its nova-compute. That a host which is silent is off nothing here can see.
+func (p *planner) guardHostDead(in *Instance) {
+	g := Guard{ID: "host-dead", Text: "the kubelet of its host does not report either", Holds: true, Answer: "the cluster has no node of the host",
+		Remedy: "the host lives, and its guests may: start its nova-compute anew; or make sure that it is switched off first"}
+	if n := p.s.NodeOfHost(in.Host); n != nil {
+		ready := textOf(oneLine(n.Ready, 20), "not told")
+		g.Holds, g.Answer = n.Ready != "True" && n.Ready != "False", "Ready is "+ready+dashed(oneLine(n.ReadyReason, 60))
+		p.fact("ready", ready)
 	}
 	p.guard(g)
 }

@@ -278,7 +278,7 @@ func TestBasisChangesWithTheFacts(t *testing.T) {
 		{Intent{Kind: IntentSetMode, Node: "cmp-01", Mode: ModeSkip}, slices.Concat(onNode, onHost, inRequest)},
 		{Intent{Kind: IntentSetMode, Nodes: []string{"cmp-01", "cmp-02"}, Mode: ModeSkip}, onNode},
 		{Intent{Kind: IntentDeclareSafe, Node: "cmp-01"}, slices.Concat(onNode, onHost, inRequest)},
-		{Intent{Kind: IntentLiveMigrateAll, Node: "cmp-01"}, slices.Concat(onNode[:1], onHost)},
+		{Intent{Kind: IntentLiveMigrateAll, Node: "cmp-01"}, slices.Concat(onNode[:1], onHost, inRequest[:1])},
 		{Intent{Kind: IntentEnableCompute, Node: "cmp-01"}, slices.Concat(onService, inRequest[:1])},
 		{Intent{Kind: IntentDisableCompute, Node: "cmp-01", Reason: "x"}, onService},
 		{Intent{Kind: IntentEnableVolume, Node: "cmp-01", Object: lvmOf("cmp-01")}, append(slices.Clone(inRequest[:1]), onVolumes...)},

@@ -11,8 +11,8 @@ func (p *planner) volumeServiceStep(verb string) *VolumeService {
 	p.step.Title, p.step.Label, p.step.Node = verb+" "+volumeLabel(host)+" of "+label, label, name
 	v := s.volumeService(name, host)
 	sources := []SourceID{SourceVolumeServices}
-	if v != nil && v.forMaintenance() {
-		sources = append(sources, SourceNodeRequests, SourceNodeLocks)
+	if p.i.Kind == IntentEnableVolume {
+		sources = append(sources, s.staysUpSources()...)
 	}
 	if v == nil {
 		p.identify(Ref{Kind: KindVolumeService, Name: host})
@@ -91,8 +91,9 @@ func (p *planner) enableVolume() {
 	p.guard(Guard{ID: "disabled", Text: "the service is disabled", Holds: !v.Enabled, Answer: v.text()})
 	own := Guard{ID: "not-owned", Text: "it is not the OpenStack controller that keeps it disabled", Holds: true, Answer: v.text()}
 	p.requestFact(s.NodeRequest(p.i.Node))
-	gaveUp := s.cannotEnableVolumes(p.i.Node)
-	switch r := s.NodeRequest(p.i.Node); {
+	r := s.NodeRequest(p.i.Node)
+	gaveUp := s.cannotEnableVolumes(p.i.Node) && (r == nil || !r.Deleting.IsZero()) // else what it says is of its last return
+	switch {
 	case !v.forMaintenance() || r == nil:
 	case gaveUp:
 		own.Answer = "it says that it cannot enable it"
@@ -101,6 +102,7 @@ func (p *planner) enableVolume() {
 		own.Remedy = "wait until its NodeMaintenanceRequest is gone"
 	}
 	p.guard(own)
+	p.guardStaysUp(p.i.Node)
 	p.step.Why = "The scheduler puts volumes on the host's disks again."
 	p.step.Then = "New volumes can come to the host from now on."
 	if gaveUp {

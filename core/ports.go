@@ -34,6 +34,10 @@ type KubernetesWriter interface {
 	// CreateRequest makes a maintenance request. A name that is taken is ErrConflict.
 	CreateRequest(ctx context.Context, r NewRequest, dryRun bool) error
 
+	// DeletionRequest reads the NodeDeletionRequest of a node that has the name and the UID from the server itself; nil when it is
+	// not there any more.
+	DeletionRequest(ctx context.Context, name, uid string) (*NodeNotice, error)
+
 	// NotReadyPods are the names of the pods in a namespace that are not ready, sorted, of one node unless node is empty;
 	// Jobs' pods are left out, as Rockoon does (mosk-facts 4.1).
 	NotReadyPods(ctx context.Context, namespace, node string) ([]string, error)
@@ -76,6 +80,8 @@ type OpenStackWriter interface {
 	// MigrationsOf reads the newest migration records of an instance, newest first, with Failure filled in where Nova
 	// tells why.
 	MigrationsOf(ctx context.Context, instanceID string) ([]*Migration, error)
+	// MigrationsOn reads the newest migration records from or to a host from the server itself, newest first.
+	MigrationsOn(ctx context.Context, host string) ([]*Migration, error)
 	LiveMigrate(ctx context.Context, instanceID string) error
 	ColdMigrate(ctx context.Context, instanceID string) error
 	ConfirmResize(ctx context.Context, instanceID string) error

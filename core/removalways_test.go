@@ -45,7 +45,9 @@ func TestWhatTakesAnInstanceOffARemovedNode(t *testing.T) {
 		sc := removed()
 		in := sc.instance("cmp-01", "db")
 		in.Status, in.Power = tc.status, tc.power
-		sc.Services["cmp-01"].Up = !tc.dead
+		if tc.dead {
+			sc.dies("cmp-01")
+		}
 		p, _ := sc.Procedure(ProcedureKey{Kind: ProcedureNode, Subject: "cmp-01"})
 		i := slices.IndexFunc(p.Steps, func(st Step) bool { return st.Target.UID == in.ID })
 		if i < 0 {

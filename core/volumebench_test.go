@@ -39,6 +39,12 @@ func (c *testCloud) VolumeServices(_ context.Context, host string) ([]*VolumeSer
 	return out, nil
 }
 
+func (c *testCloud) VolumesOf(_ context.Context, host string) ([]Volume, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.onDisks[host], nil
+}
+
 func (c *testCloud) SetVolumeService(_ context.Context, host string, enabled bool, reason string) error {
 	return c.write("volume-service", fmt.Sprintf("%s %v", host, enabled), func() error {
 		v := c.volumes[host]

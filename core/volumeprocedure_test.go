@@ -44,6 +44,12 @@ func TestAnOperatorsStepsOnVolumeServices(t *testing.T) {
 		}, enable, []string{"not-owned"}, ""},
 		{"enable: another's, in maintenance", func(sc scene) { sc.volumeService("cmp-01@lvm").outOf("mine"); sc.maintained("cmp-01", "") }, enable, nil,
 			"openstack volume service set --enable cmp-01@lvm cinder-volume"},
+		{"enable: to be removed", func(sc scene) { sc.volumeService("cmp-01@lvm").outOf("mine"); sc.removes("cmp-01") }, enable, []string{"stays-up"}, ""},
+		{"enable: the controller said that it cannot, and is asked anew", func(sc scene) {
+			cannotEnable(sc)
+			sc.NodeRequest("cmp-01").Deleting = time.Time{}
+			sc.NodeLock("cmp-01", ControllerOpenStack).RawState = LockActive
+		}, enable, []string{"not-owned"}, ""},
 		{"enable: the controller says that it cannot", cannotEnable, enable, nil, "openstack volume service set --enable cmp-01@lvm cinder-volume"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

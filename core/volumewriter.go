@@ -12,6 +12,9 @@ type VolumeWriter interface {
 	// VolumeServices reads the cinder-volume services of a host, which is named without a back end, from the server itself;
 	// there are none in a cloud without Cinder.
 	VolumeServices(ctx context.Context, host string) ([]*VolumeService, error)
+	// VolumesOf reads the volumes on a host's own disks from the server itself; the host is named without a back end. A cloud
+	// without Cinder is ErrUnsupported.
+	VolumesOf(ctx context.Context, host string) ([]Volume, error)
 	// SetVolumeService enables exactly the service that Cinder calls host ("cmp-04@lvm"), or disables it with a reason.
 	SetVolumeService(ctx context.Context, host string, enabled bool, reason string) error
 }
@@ -106,8 +109,34 @@ func (c actCheckAt) volumesSettled(ctx context.Context, release bool) error {
 	if err != nil {
 		return err
 	}
+	if known := c.s.VolumeServicesOn(node); len(all) < len(known) { // its API may have left the catalog for a moment
+		return refuse("Cinder shows %s on %s now; known are %s", count(len(all), "volume service"), c.s.Label(node), clip(volumesText(known), 300))
+	}
 	if bad := volumesThat(all, release); len(bad) > 0 {
 		return refuse("Cinder still shows on %s: %s", c.s.Label(node), clip(strings.Join(bad, ", "), 300))
+	}
+	return nil
+}
+
+// noVolumes asks Cinder itself, right before a node is let go for good, whether a volume is on its disks.
+func (c actCheckAt) noVolumes(ctx context.Context) error {
+	node := c.step.Intent.Node
+	if !c.removal() || c.a.Controller != ControllerOpenStack || c.s.noCinder() {
+		return nil
+	}
+	if c.e.cfg.OpenStack == nil {
+		return refuse("Cinder cannot be asked for the volumes of the host")
+	}
+	volumes, err := c.e.cfg.OpenStack.VolumesOf(ctx, c.s.volumeHostOf(node))
+	if err != nil {
+		return err
+	}
+	if len(volumes) > 0 {
+		names := make([]string, len(volumes))
+		for i, v := range volumes {
+			names[i] = volumeName(&v)
+		}
+		return refuse("Cinder still shows on the disks of %s: %s", c.s.Label(node), clip(some(names, 8), 300))
 	}
 	return nil
 }

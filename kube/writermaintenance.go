@@ -135,6 +135,22 @@ func (w *Writer) CreateLock(ctx context.Context, l core.NewLock, dryRun bool) er
 	return w.SetLock(ctx, ref, "", core.LockStatus{State: core.LockActive, Release: l.Release}, false)
 }
 
+// DeletionRequest implements core.KubernetesWriter. It lists by name, which is the right that a Watcher needs anyway.
+func (w *Writer) DeletionRequest(ctx context.Context, name, uid string) (*core.NodeNotice, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	list, err := w.client.resource(lcm("nodedeletionrequests"), "").List(ctx, metav1.ListOptions{FieldSelector: selectors.OneTermEqualSelector("metadata.name", name).String()})
+	if err != nil {
+		return nil, Describe(err, "list nodedeletionrequest "+name)
+	}
+	for i := range list.Items {
+		if d, ok := noticeFrom(core.KindNodeDeletionRequest)(&list.Items[i]).(*core.NodeNotice); ok && d.Name == name && d.UID == uid {
+			return d, nil
+		}
+	}
+	return nil, nil
+}
+
 // CreateRequest implements core.KubernetesWriter.
 func (w *Writer) CreateRequest(ctx context.Context, r core.NewRequest, dryRun bool) error {
 	spec := map[string]any{}

@@ -182,3 +182,25 @@ func TestLocksAreForbiddenWithoutTheRight(t *testing.T) {
 	wantError(t, w.SetLock(t.Context(), lockRef("l"), "", core.LockStatus{State: core.LockInactive}, false), core.ErrForbidden, "")
 	wantError(t, w.CreateRequest(t.Context(), core.NewRequest{Kind: core.KindNodeMaintenanceRequest, Name: "n1", Node: "n1"}, true), core.ErrForbidden, "")
 }
+
+// A request for a node's removal is read by its name and UID; another of the name is not it, and to be forbidden is no answer. A
+// reader's rights are enough.
+func TestARequestForARemovalIsRead(t *testing.T) {
+	c := newCluster(t, kubeapi.Options{Users: []kubeapi.User{{Name: "ann"}}})
+	for _, name := range []string{"cmp-1", "cmp-2"} {
+		c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeDeletionRequest, metadata: {name: ` + name + `, uid: uid-` + name + `}, spec: {nodeName: ` + name + `}}`)
+	}
+	w := NewWriter(c.client(kubeapi.Readonly))
+	for _, tt := range []struct {
+		name, uid string
+		want      bool
+	}{{"cmp-1", "uid-cmp-1", true}, {"cmp-1", "uid-cmp-2", false}, {"cmp-3", "uid-cmp-3", false}} {
+		d, err := w.DeletionRequest(t.Context(), tt.name, tt.uid)
+		if err != nil || (d != nil) != tt.want || d != nil && (d.Node != tt.name || d.Kind != core.KindNodeDeletionRequest) {
+			t.Errorf("%s with %s: %+v, %v", tt.name, tt.uid, d, err)
+		}
+	}
+	if _, err := NewWriter(c.client("ann")).DeletionRequest(t.Context(), "cmp-1", "uid-cmp-1"); kindOf(err) != core.ErrForbidden {
+		t.Errorf("who may not list them: %v", err)
+	}
+}

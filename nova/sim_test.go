@@ -147,6 +147,14 @@ func TestSimAMigrationIsAborted(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.await("it run", func() bool { return b.migrationOf("busy").Status == "running" })
+	for host, want := range map[string]int{"kaas-node-001": 1, b.migrationOf("busy").DestHost: 1, "nowhere": 0} {
+		if list, err := w.MigrationsOn(ctx, host); err != nil || len(list) != want || want == 1 && (list[0].InstanceID != "busy" || !list[0].Running()) {
+			t.Errorf("migrations on %s: %+v, %v", host, list, err)
+		}
+	}
+	if _, err := w.MigrationsOn(ctx, ""); apiError(t, err).Kind != core.ErrInvalid {
+		t.Errorf("on no host: %v", err)
+	}
 	if err := w.AbortMigration(ctx, "busy", b.migrationID("busy")); err != nil {
 		t.Fatal(err)
 	}

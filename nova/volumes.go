@@ -262,6 +262,20 @@ func (w *Writer) VolumeServices(ctx context.Context, host string) ([]*core.Volum
 	return services, err
 }
 
+// VolumesOf implements core.VolumeWriter.
+func (w *Writer) VolumesOf(ctx context.Context, host string) ([]core.Volume, error) {
+	ctx, cancel := context.WithTimeout(ctx, readLimit)
+	defer cancel()
+	if host == "" {
+		return nil, &core.APIError{Kind: core.ErrInvalid, Server: core.ServerOpenStack, Call: "list volumes", Message: "no host was named"}
+	}
+	found, err := w.c.volumesOf(ctx, host)
+	if err != nil {
+		return nil, err
+	}
+	return found.Volumes, nil
+}
+
 // SetVolumeService implements core.VolumeWriter. Cinder takes a reason only when it disables.
 func (w *Writer) SetVolumeService(ctx context.Context, host string, enabled bool, reason string) error {
 	a := action{call: "enable volume service " + host, policy: "volume_extension:services:update"}

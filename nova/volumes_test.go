@@ -108,6 +108,13 @@ func TestSimTheVolumesOfAHost(t *testing.T) {
 			t.Errorf("%+v is not on the host", v)
 		}
 	}
+	w := NewWriter(c, nil)
+	if now, err := w.VolumesOf(context.Background(), "kaas-node-001"); err != nil || len(now) != 2 {
+		t.Errorf("asked for right now: %+v, %v", now, err)
+	}
+	if now, err := w.VolumesOf(context.Background(), "kaas-node-003"); err != nil || len(now) != 0 {
+		t.Errorf("of the other, right now: %+v, %v", now, err)
+	}
 	p.SetVolumeHosts(nil)
 	b.await("none again", func() bool { return len(b.objects[core.SourceVolumes]) == 0 })
 }
@@ -129,6 +136,9 @@ func TestSimACloudWithoutCinder(t *testing.T) {
 	w := NewWriter(c, nil)
 	if all, err := w.VolumeServices(context.Background(), "kaas-node-001"); err != nil || len(all) != 0 {
 		t.Errorf("services: %v, %v", all, err)
+	}
+	if _, err := w.VolumesOf(context.Background(), "kaas-node-001"); apiError(t, err).Kind != core.ErrUnsupported {
+		t.Errorf("volumes: %v", err)
 	}
 	if e := apiError(t, w.SetVolumeService(context.Background(), "kaas-node-001@lvm", true, "")); e.Kind != core.ErrUnsupported || e.Uncertain() {
 		t.Errorf("%s", e)

@@ -87,6 +87,16 @@ func (w *Writer) MigrationsOf(ctx context.Context, instanceID string) ([]*core.M
 	return all, nil
 }
 
+// MigrationsOn implements core.OpenStackWriter. It reads the 100 newest records.
+func (w *Writer) MigrationsOn(ctx context.Context, host string) ([]*core.Migration, error) {
+	ctx, cancel := context.WithTimeout(ctx, readLimit)
+	defer cancel()
+	if host == "" {
+		return nil, &core.APIError{Kind: core.ErrInvalid, Server: core.ServerOpenStack, Call: actionListMigrations.call, Message: "no host was named"}
+	}
+	return w.c.listMigrations(ctx, migrationQuery{host: host, limit: hostMigrations})
+}
+
 // LiveMigrate implements core.OpenStackWriter. The scheduler chooses the destination, and Nova the kind of migration.
 //
 // It asks for 2.25, the oldest microversion that knows block_migration "auto", on purpose: from 2.25 to 2.33 Nova checks
