@@ -43,11 +43,28 @@ func (e *Engine) hostIsSafe(ctx context.Context, node string) error {
 	return e.nothingComes(ctx, node)
 }
 
+// cellAnswers asks Nova for the host's nova-compute, where it had one. Nova leaves a cell whose database does not answer out of
+// its lists without a word: the host seems empty then, and has no nova-compute either, which is in the same database.
+func (e *Engine) cellAnswers(ctx context.Context, host string) error {
+	s := e.Snapshot()
+	if s.Services[host] == nil {
+		return nil
+	}
+	_, err := e.cfg.OpenStack.ComputeService(ctx, host)
+	if err != nil && isGone(err) {
+		return refuse("Nova shows nothing of %s any more, not even its nova-compute: the database of its cell may not answer", s.hostLabel(host))
+	}
+	return err
+}
+
 // nothingComes asks Nova itself whether a migration is under way from or to the node's host: while it is, the instance is listed
 // on the host that it comes from. As in what is known, only an instance's newest record counts.
 func (e *Engine) nothingComes(ctx context.Context, node string) error {
 	s, nova := e.Snapshot(), e.cfg.OpenStack
 	host := s.HostOf(node)
+	if err := e.cellAnswers(ctx, host); err != nil {
+		return err
+	}
 	records, err := nova.MigrationsOn(ctx, host)
 	if err != nil {
 		return err

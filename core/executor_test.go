@@ -235,6 +235,30 @@ func TestDeclareSafeAsksNovaItself(t *testing.T) {
 	}
 }
 
+// A host is not empty because Nova does not see its cell.
+func TestDeclareSafeKnowsACellThatIsDown(t *testing.T) {
+	b := newBench(t, t.TempDir(), newTestCloud())
+	defer b.end()
+	b.arm()
+	for _, in := range b.cloud.instances {
+		in.Host = "cmp-2"
+	}
+	b.sync()
+	b.cloud.mu.Lock()
+	delete(b.cloud.services, "cmp-1")
+	b.cloud.mu.Unlock()
+	id, err := b.confirm(Intent{Kind: IntentDeclareSafe, Node: "cmp-1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if op := b.awaitEnd(id); op.State != OperationFailed || !strings.Contains(op.Text, "not even its nova-compute") {
+		t.Errorf("ended as %s: %s", op.State, op.Text)
+	}
+	if got := b.cloud.written(); len(got) != 0 {
+		t.Errorf("the cloud received %q", got)
+	}
+}
+
 // The annotation that Lockstep changed is remembered over a restart, and offered back to what it was.
 func TestDeclaredNodeIsOfferedItsOldMode(t *testing.T) {
 	dir, cloud := t.TempDir(), newTestCloud()
