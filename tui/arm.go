@@ -121,7 +121,7 @@ func (d *armDialog) press(m *Model) tea.Cmd {
 func (d *armDialog) failed(err error) { d.asking, d.err, d.focus = false, err, onCancel }
 
 func (d *armDialog) draw(m *Model, w, _ int) []string {
-	w = min(w, 76)
+	w = boxWidth(w, 76)
 	inner := max(w-4, 10)
 	body := []line{{}}
 	body = append(body, paragraph(themes.Text, "With writing on, a step that you confirm is carried out. Nothing happens "+

@@ -77,17 +77,23 @@ func stateNow(s *core.Snapshot, src core.Source) core.SourceState {
 }
 
 // healthLine is how the servers do, in at most w columns: with the servers' own words, and without them where there is no
-// room.
+// room; then without those that were never asked for.
 func healthLine(m *Model, w int) line {
 	all := healths(m.snap)
 	var out line
-	for _, words := range []func(*core.Snapshot, health) string{fullWords, shortWords} {
+	for _, level := range []struct {
+		words func(*core.Snapshot, health) string
+		off   bool
+	}{{fullWords, true}, {shortWords, true}, {shortWords, false}} {
 		var parts []line
 		for _, h := range all {
+			if h.state == core.SourceOff && !level.off {
+				continue
+			}
 			k := sourceMark(m.look.glyph, h.state)
 			part := line{txt(k.tone, k.glyph), txt(themes.Text, " "+h.label)}
 			if h.state != core.SourceLive {
-				part = part.and(k.tone, " "+words(m.snap, h))
+				part = part.and(k.tone, " "+level.words(m.snap, h))
 			}
 			parts = append(parts, part)
 		}
