@@ -61,9 +61,9 @@ func TestADeferralTellsWhatItWaitsFor(t *testing.T) {
 		told  string
 	}{
 		"a pod comes up":             {"ContainerCreating", time.Minute, ""},
-		"a pod crashes":              {"CrashLoopBackOff", time.Minute, "deferred: these cannot do without the node now: database; mariadb-server: 2 of 3 ready; mariadb-server-1 on ctl-02 is not (CrashLoopBackOff)"},
+		"a pod crashes":              {"CrashLoopBackOff", time.Minute, "deferred: mariadb-server: 2 of 3 ready; mariadb-server-1 on ctl-02 is not (CrashLoopBackOff); these cannot do without the node now: database"},
 		"an image is not there":      {"ImagePullBackOff", time.Minute, "is not (ImagePullBackOff)"},
-		"a pod has long come up":     {"ContainerCreating", time.Hour, "deferred for long: these cannot do without the node now: database; mariadb-server: 2 of 3 ready"},
+		"a pod has long come up":     {"ContainerCreating", time.Hour, "deferred for long: mariadb-server: 2 of 3 ready"},
 		"a pod has crashed for long": {"CrashLoopBackOff", time.Hour, "deferred for long: "},
 	} {
 		sc := quorate("ctl-01", "!ctl-02", "ctl-03")

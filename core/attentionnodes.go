@@ -349,13 +349,14 @@ func (f *attentionFacts) nodeDeferred(n nodeAttention) {
 	case !long && !f.s.quorumBroken(n.message.Blockers):
 		return // F, G and A come by themselves to what they wait for
 	case n.message.ID == "G":
-		a.Reason = "deferred: " + n.message.Meaning
+		a.Reason = "deferred: "
 		if long {
-			a.Reason = "deferred for long: " + n.message.Meaning
+			a.Reason = "deferred for long: "
 		}
-		if seen != "" {
-			a.Reason += "; " + seen
+		if seen != "" { // which pod it is says more than which service
+			a.Reason += seen + "; "
 		}
+		a.Reason += n.message.Meaning
 	default:
 		a.Reason = "waits for long: " + n.message.Meaning
 	}

@@ -382,3 +382,20 @@ func TestTheOperatorSaysWhetherABatchGoesOnPastFailures(t *testing.T) {
 		t.Error("a single step speaks of the next one")
 	}
 }
+
+// One box is seen at a time: two that lie on each other read as one, with two buttons to press. What was open before is there
+// again afterwards.
+func TestOneBoxIsSeenAtATime(t *testing.T) {
+	for _, size := range sizes {
+		d, _, _ := opened(theStep(), func(d *driver) { d.send(windowSize(size.w, size.h)) })
+		d.keys("w")
+		frame := stripped(d.shows())
+		if !strings.Contains(frame, "Switch writing on?") || strings.Contains(frame, "To undo") || strings.Count(frame, "Cancel ]") != 1 {
+			t.Errorf("%dx%d: two boxes at once:\n%s", size.w, size.h, frame)
+		}
+		d.keys("esc")
+		if frame := stripped(d.shows()); strings.Contains(frame, "Switch writing on?") || !strings.Contains(frame, "To undo") {
+			t.Errorf("%dx%d: the confirmation is not back:\n%s", size.w, size.h, frame)
+		}
+	}
+}

@@ -85,10 +85,10 @@ func (p *procedurePage) goNext() {
 
 func (p *procedurePage) titleCell(m *Model, s core.Step) line {
 	tone := themes.Text
-	switch s.State {
-	case core.StepDone, core.StepLater:
+	switch {
+	case s.State == core.StepDone, s.State == core.StepLater:
 		tone = themes.Dim
-	case core.StepReady:
+	case s.ID == p.next:
 		tone = themes.Strong
 	}
 	out := one(tone, s.Title)

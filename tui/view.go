@@ -32,10 +32,9 @@ func (m *Model) compose() string {
 		return ""
 	}
 	lines := m.screen(m.width, m.height)
-	for _, l := range m.layers {
-		if !l.page() && !m.small() {
-			lines = m.lay(l.draw(m, m.width, m.height), lines)
-		}
+	// One box at a time: two of them on each other would read as one, with two buttons to press.
+	if top := m.top(); top != nil && !top.page() && !m.small() {
+		lines = m.lay(top.draw(m, m.width, m.height), lines)
 	}
 	frame := strings.Join(lines[:min(len(lines), m.height)], "\n")
 	if m.opts.ASCII {
