@@ -183,18 +183,27 @@ func (p *procedurePage) turn(by int) {
 	}
 }
 
-// draw is the list of steps above, and all of the selected one below, or beside where there is room.
+// draw is the page: its rule, which says how many steps are not seen, and the body.
 func (p *procedurePage) draw(m *Model, w, h int) []string {
+	body := p.body(m, w, h-1)
 	note := one(themes.Dim, "esc back")
 	if !p.known {
 		note = one(themes.Warn, "no longer known: what was last seen")
 	}
-	out := []string{m.ruleLine(w, one(themes.RuleFocus, p.proc.Title), note, true, nil)}
+	if more := m.moreText(p.steps.more()); more != "" {
+		note = append(one(themes.Dim, more+"   "), note...)
+	}
+	return append([]string{m.ruleLine(w, one(themes.RuleFocus, p.proc.Title), note, true, nil)}, body...)
+}
+
+// body is the list of steps above, and all of the selected one below, or beside where there is room.
+func (p *procedurePage) body(m *Model, w, h int) []string {
+	var out []string
 	var head []line
-	if p.proc.Goal != "" && h >= 18 {
+	if p.proc.Goal != "" && h >= 17 {
 		head = append(head, paragraph(themes.Dim, p.proc.Goal, w-2)...)
 	}
-	head = append(head, p.summary(m, w-2, max(h/4, 1))...)
+	head = append(head, p.summary(m, w-2, max((h+1)/4, 1))...)
 	for _, l := range head {
 		out = append(out, m.look.draw(append(line{blank(1)}, l...), w, asItIs))
 	}

@@ -197,15 +197,24 @@ func (m *Model) paneNote(id paneID) []line {
 	if n := p.note(m); len(n) > 0 {
 		parts = append(parts, n)
 	}
-	switch above, below := p.more(); {
-	case above > 0 && below > 0:
-		parts = append(parts, one(themes.Dim, m.look.glyph.Up+" "+itoa(above)+" "+m.look.glyph.Down+" "+itoa(below)))
-	case above > 0:
-		parts = append(parts, one(themes.Dim, m.look.glyph.Up+" "+itoa(above)+" more"))
-	case below > 0:
-		parts = append(parts, one(themes.Dim, m.look.glyph.Down+" "+itoa(below)+" more"))
+	if text := m.moreText(p.more()); text != "" {
+		parts = append(parts, one(themes.Dim, text))
 	}
 	return parts
+}
+
+// moreText says how many rows there are above and below those that are seen; empty when all are.
+func (m *Model) moreText(above, below int) string {
+	up, down := m.look.glyph.Up+" "+itoa(above), m.look.glyph.Down+" "+itoa(below)
+	switch {
+	case above > 0 && below > 0:
+		return up + " " + down
+	case above > 0:
+		return up + " more"
+	case below > 0:
+		return down + " more"
+	}
+	return ""
 }
 
 // paneBody is a pane's content in exactly h lines of w columns.
