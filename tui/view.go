@@ -230,10 +230,7 @@ func (m *Model) paneBody(id paneID, x, y, w, h int) []string {
 		case all > 0:
 			words = []line{one(themes.Dim, " Nothing here matches /"+p.filterText()+". esc clears the filter.")}
 		case st.trouble != nil:
-			words = troubleLines(m, st.trouble, w)
-			for _, src := range st.others {
-				words = append(words, troubleLines(m, src, w)...)
-			}
+			words = allTroubleLines(m, append([]*core.Source{st.trouble}, st.others...), w)
 		default:
 			for _, l := range wrap(clean(p.empty(m), rowLimit), max(w-2, 8)) {
 				words = append(words, one(themes.Dim, " "+l))
