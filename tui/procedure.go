@@ -368,8 +368,11 @@ func (p *procedurePage) openStep(m *Model) tea.Cmd {
 		return m.openOwners(s.Tell)
 	}
 	if s.Intent.Kind == "" {
-		why := strings.TrimSuffix(string(s.State)+": "+s.Status, ": ")
-		return m.say(toneWarn, s.Title+" is not yours to do ("+why+")")
+		why := " (" + strings.TrimSuffix(string(s.State)+": "+named(m.snap, s.Status), ": ") + ")"
+		if len(s.Commands) > 0 { // it may be the operator's all the same, by hand
+			return m.say(toneWarn, "Lockstep does nothing here, c copies the commands: "+s.Title+why)
+		}
+		return m.say(toneWarn, s.Title+" is not yours to do"+why)
 	}
 	at := 0
 	for i := range p.proc.Steps {

@@ -162,3 +162,19 @@ func TestOneKeyGoesToWhatComesNext(t *testing.T) {
 		}
 	}
 }
+
+// Enter on what Lockstep does not do says so, and where there are commands for it, how to get them: some of it is the operator's
+// to do by hand.
+func TestEnterOnWhatOthersDoSaysWhatIsLeft(t *testing.T) {
+	for want, step := range map[string]core.Step{
+		"LCM drains the node is not yours to do (waiting: 3 pods left)": {ID: "a", Title: "LCM drains the node", State: core.StepWaiting, Status: "3 pods left"},
+		"Lockstep does nothing here, c copies the commands: delete the agents (waiting: yours to delete: 2 dead agents)": {ID: "a", Title: "delete the agents",
+			State: core.StepWaiting, Status: "yours to delete: 2 dead agents", Commands: []string{"openstack network agent delete"}},
+	} {
+		d, _ := steps(t, 120, 40, step)
+		d.keys("enter")
+		if d.toast.text != want {
+			t.Errorf("it says %q, want %q", d.toast.text, want)
+		}
+	}
+}
