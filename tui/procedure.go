@@ -46,7 +46,7 @@ func (m *Model) openProcedure(key core.ProcedureKey) tea.Cmd {
 			{width: 9, cell: func(s core.Step) line { return p.stateCell(m, s) }},
 			{width: 18, most: 56, share: 52, measure: func(s core.Step) int { return width(clean(s.Title, rowLimit)) },
 				cell: func(s core.Step) line { return p.titleCell(m, s) }},
-			{width: 12, grow: true, cell: func(s core.Step) line { return stepStatus(m, s) }},
+			{width: 12, grow: true, cell: func(s core.Step) line { return p.statusCell(m, s) }},
 		},
 	}
 	p.steps.set(proc.Steps, m.snap.Revision)
@@ -56,11 +56,16 @@ func (m *Model) openProcedure(key core.ProcedureKey) tea.Cmd {
 	return nil
 }
 
+// firstReady is the first step that can be confirmed. To abort or to hurry what is under way is a way out, and never what comes
+// next.
 func firstReady(steps []core.Step) string {
-	if i := slices.IndexFunc(steps, func(s core.Step) bool { return s.State == core.StepReady }); i >= 0 {
-		return steps[i].ID
+	i := slices.IndexFunc(steps, func(s core.Step) bool {
+		return s.State == core.StepReady && s.Intent.Kind != core.IntentAbortMigration && s.Intent.Kind != core.IntentForceComplete
+	})
+	if i < 0 {
+		return ""
 	}
-	return ""
+	return steps[i].ID
 }
 
 // stateCell is how a step stands. Of those that can be confirmed the first stands out alone: it comes next, the others can
@@ -96,6 +101,14 @@ func (p *procedurePage) titleCell(m *Model, s core.Step) line {
 		out = out.and(themes.Key, fmt.Sprintf(" %d ways", n+1))
 	}
 	return out
+}
+
+// statusCell is how a step goes. What the summary says of all of them is not said once more of each.
+func (p *procedurePage) statusCell(m *Model, s core.Step) line {
+	if s.State != core.StepFailed && slices.Contains(p.proc.Summary, s.Status) {
+		s.Status = ""
+	}
+	return stepStatus(m, s)
 }
 
 func stepStatus(m *Model, s core.Step) line {

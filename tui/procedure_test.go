@@ -97,6 +97,30 @@ func TestOneStepComesNext(t *testing.T) {
 	}
 }
 
+// To abort or to hurry a migration is offered, and does not stand out: what comes next is to wait.
+func TestAWayOutIsNotWhatComesNext(t *testing.T) {
+	list := []core.Step{{ID: "wait", State: core.StepWaiting}, {ID: "abort", State: core.StepReady, Intent: core.Intent{Kind: core.IntentAbortMigration}},
+		{ID: "force", State: core.StepReady, Intent: core.Intent{Kind: core.IntentForceComplete}}}
+	if got := firstReady(list); got != "" {
+		t.Errorf("%q stands out", got)
+	}
+	if got := firstReady(append(list, core.Step{ID: "stop", State: core.StepReady})); got != "stop" {
+		t.Errorf("%q stands out", got)
+	}
+}
+
+// What the summary says of all steps is not said of each.
+func TestWhatTheSummarySaysIsNotRepeated(t *testing.T) {
+	d, p := steps(t, 120, 40, core.Step{ID: "a", Title: "stop web-1", State: core.StepReady, Status: "given up"}, core.Step{ID: "b", Title: "move web-1", State: core.StepReady, Status: "9 %"})
+	p.proc.Summary = []string{"given up"}
+	if got := p.statusCell(d.Model, p.proc.Steps[0]).text(); got != "" {
+		t.Errorf("it says again %q", got)
+	}
+	if got := p.statusCell(d.Model, p.proc.Steps[1]).text(); got != "9 %" {
+		t.Errorf("it says %q", got)
+	}
+}
+
 // A blocked step says what it waits for; that writing is not armed comes after what is known of the step itself.
 func TestABlockedStepSaysWhatItWaitsFor(t *testing.T) {
 	unarmed := core.Guard{ID: "armed", Text: "writing is armed", Answer: "read-only"}
