@@ -26,7 +26,11 @@ func (s *Snapshot) preparationOf(a ActAs, node string) preparation {
 	if !begun {
 		return preparation{prepareIt, "to be prepared"}
 	}
-	if svc := s.Services[m.host]; m.compute && svc != nil && svc.Enabled {
+	svc := s.Services[m.host]
+	if m.compute && svc == nil {
+		return preparation{"Nova shows no nova-compute of its host", "not known"}
+	}
+	if m.compute && svc.Enabled {
 		return preparation{"its host has to leave scheduling", "to leave scheduling"}
 	}
 	if s.movesInstances(a, node) {
