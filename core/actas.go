@@ -168,13 +168,22 @@ func (f *attentionFacts) acting() {
 					f.add(f.actEntry(a, name, SeverityWarning, "as "+who+": it is asked for, and you hold no lock on it", Since{At: r.Created, Exact: true}))
 				}
 			case turnPrepare:
-				e := f.actEntry(a, name, SeverityUrgent, "as "+who+": it waits for you to prepare it", Since{At: f.s.NodeRequest(name).Created, Exact: true})
+				next := "it waits for you to prepare it"
+				if at := f.s.preparationOf(a, name); a.Controller == ControllerOpenStack && at.next != prepareIt {
+					next = at.next
+				}
+				e := f.actEntry(a, name, SeverityUrgent, "as "+who+": "+next, Since{At: f.s.NodeRequest(name).Created, Exact: true})
+				e.ID = "act/" + a.Controller + "/" + name + "/prepare" // the same entry, however far it is
 				if a.Controller == ControllerOpenStack {
 					e.Detail = join(f.s.quorumShort(name)...)
 				}
 				f.add(e)
 			case turnReturn:
-				f.add(f.actEntry(a, name, SeverityUrgent, "as "+who+": it waits for you to take it back", Since{}))
+				since := Since{}
+				if r := f.s.NodeRequest(name); r != nil {
+					since = Since{At: r.Deleting, Exact: true}
+				}
+				f.add(f.actEntry(a, name, SeverityUrgent, "as "+who+": it waits for you to take it back", since))
 			}
 		}
 		for _, name := range f.s.lockedNames() {

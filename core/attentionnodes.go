@@ -341,19 +341,28 @@ func (f *attentionFacts) nodeDeferred(n nodeAttention) {
 	if a.Since = n.Since; a.Since.At.Before(n.Request.Created) {
 		a.Since = Since{At: n.Request.Created, Exact: true}
 	}
+	long := f.long(a.Since.At, f.waitingLimit(n.message.ID))
+	seen := f.s.Seen(n.own, n.message)
 	switch {
 	case n.message.ID == "F": // the others are under way; or a stale inner state holds it, which is an entry of its own
 		return
-	case !f.long(a.Since.At, f.waitingLimit(n.message.ID)):
+	case !long && !f.s.quorumBroken(n.message.Blockers):
 		return // F, G and A come by themselves to what they wait for
 	case n.message.ID == "G":
-		a.Reason = "deferred for long: " + n.message.Meaning
+		a.Reason = "deferred: "
+		if long {
+			a.Reason = "deferred for long: "
+		}
+		if seen != "" { // which pod it is says more than which service
+			a.Reason += seen + "; "
+		}
+		a.Reason += n.message.Meaning
 	default:
 		a.Reason = "waits for long: " + n.message.Meaning
 	}
 	a.Severity = SeverityWarning
 	a.Detail = sentence(n.message.Remedy)
-	if seen := f.s.Seen(n.own, n.message); seen != "" {
+	if seen != "" && n.message.ID != "G" {
 		a.Detail = join(sentence("Seen: "+seen), a.Detail)
 	}
 	f.add(a)

@@ -48,7 +48,10 @@ func (p *EvacuationPlan) Headline() string {
 // TimeText is how long the evacuation takes, and by what that is known.
 func (p *EvacuationPlan) TimeText() string {
 	text := "How long it takes is not known: no completed live migration of this cloud was seen yet."
-	if p.Time != nil {
+	switch {
+	case p.Time != nil && *p.Time == 0:
+		text = "Nothing has to be live-migrated."
+	case p.Time != nil:
 		text = "Moving takes about " + p.Time.String()
 		if *p.Slow > *p.Time {
 			text += ", " + p.Slow.String() + " at the slow end"

@@ -2,6 +2,7 @@ package core
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -33,6 +34,24 @@ type LockMessage struct {
 	Unset     []string     // instance IDs with no action that moves them
 	Instances []string     // all instance IDs named in it, those of Notify and Unset among them
 	Blockers  []string     // services that block (literal G), sorted
+}
+
+// blockersRemedy is what to do about the services that text G names: those that need a quorum wait for their pods, compute for
+// the computes of other zones (mosk-facts 4.1: can_handle_nmr).
+func blockersRemedy(services []string) string {
+	var parts, sets []string
+	for _, name := range services {
+		if _, quorum := quorumNamed(name); quorum {
+			sets = append(sets, name)
+		}
+	}
+	if len(sets) > 0 {
+		parts = append(parts, some(sets, 4)+": a StatefulSet would lose its quorum with the node; mend the pod that is not ready, or wait until it is")
+	}
+	if slices.Contains(services, "compute") {
+		parts = append(parts, "compute: wait until no compute of another availability zone is in maintenance")
+	}
+	return textOf(strings.Join(parts, "; "), "wait; when it lasts, look at the pods of these services")
 }
 
 // maxMessageRead is how much of an errorMessage is read, in bytes. Nothing that a controller says needs more; a text of
@@ -92,11 +111,12 @@ var literals = []literal{
 		remedy:  "wait for the nodes before it; when none is under way, a lock's inner_state was left active"},
 	{id: "G", name: "services need the node", pattern: regexp.MustCompile(`^Some services blocks nmr handling`), class: MessageWaiting,
 		meaning: "some services cannot do without the node now",
-		remedy:  "wait; compute: computes of another availability zone are in maintenance; database, coordination, redis, metric-storage: their StatefulSet would lose its quorum",
+		remedy:  "wait; when it lasts, look at the pods of the services that are False",
 		read: func(m *LockMessage, _ []string) {
 			m.Blockers = pythonFalse(m.Text)
 			if len(m.Blockers) > 0 {
 				m.Meaning = "these cannot do without the node now: " + some(m.Blockers, 8)
+				m.Remedy = blockersRemedy(m.Blockers)
 			}
 		}},
 	{id: "H", name: "instances are moving", pattern: regexp.MustCompile(`^Starting migration for (\S+)`), class: MessageProgress,

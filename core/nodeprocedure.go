@@ -108,7 +108,9 @@ func (b *nodeSteps) summary() []string {
 		if s.playsOn(ControllerOpenStack, v.Name) {
 			who = "its lock says: "
 		}
-		out = append(out, who+oneLine(b.message.Text, 400))
+		if text := oneLine(b.message.Text, 400); !strings.HasSuffix(v.Reason, text) {
+			out = append(out, who+text)
+		}
 	}
 	if v.Node != nil && v.Node.Is(RoleCompute) {
 		switch {

@@ -124,6 +124,7 @@ func (p *planner) settle() {
 		st.State, st.Status = StepWaiting, status
 	case op != "" && !op.Ended():
 		st.State, st.Status = StepRunning, status
+		st.Title = p.s.runsAs(*st)
 	case p.done != "":
 		st.State, st.Status = StepDone, p.done
 	case op == OperationFailed || op == OperationUnknown:
@@ -134,6 +135,17 @@ func (p *planner) settle() {
 	default:
 		st.State = StepReady
 	}
+}
+
+// runsAs is what the step was called when it was confirmed: a batch that is half through is still the batch that was granted,
+// though there is less to do by now.
+func (s *Snapshot) runsAs(step Step) string {
+	for _, op := range s.Operations {
+		if op.Step == step.ID && !op.State.Ended() {
+			return op.Title
+		}
+	}
+	return step.Title
 }
 
 // operationOf is how the newest operation that does the step goes, and what to say of it; empty when there is none that

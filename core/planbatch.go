@@ -89,7 +89,7 @@ func (p *planner) liveMigrateAll() {
 		zone = svc.Zone
 	}
 	targets := s.targets(host, zone)
-	p.guard(Guard{ID: "target", Text: "another compute service of its zone is up and enabled", Holds: targets > 0, Answer: fmt.Sprintf("%d are", targets),
+	p.guard(Guard{ID: "target", Text: "another compute service of its zone is up and enabled", Holds: targets > 0, Answer: fmt.Sprintf("%d %s", targets, verb(targets, "is", "are")),
 		Remedy: "enable one, or wait for a node that returns"})
 	p.fact(requestFactName, s.standingRequest(name))
 	p.fact("at once", itoa(atOnce))

@@ -349,7 +349,7 @@ func (p *planner) guardTarget(in *Instance) {
 	if zone != "" {
 		where = " in zone " + zone
 	}
-	p.guard(Guard{ID: "target", Text: "another compute service" + where + " is up and enabled", Holds: n > 0, Answer: fmt.Sprintf("%d are", n),
+	p.guard(Guard{ID: "target", Text: "another compute service" + where + " is up and enabled", Holds: n > 0, Answer: fmt.Sprintf("%d %s", n, verb(n, "is", "are")),
 		Remedy: "enable one, or wait for a node that returns"})
 }
 

@@ -229,7 +229,7 @@ func TestRunningBatchStaysInTheProcedure(t *testing.T) {
 	sc.doing(Operation{Step: "live-migrate-all/uid-cmp-01", Title: "live-migrate 2 instances from cmp-01", Node: "cmp-01", Items: []OperationItem{
 		{Instance: "gone-1", State: OperationDone}, {Instance: web1, State: OperationQueued}}})
 	p, _ := sc.Procedure(ProcedureKey{Kind: ProcedureNode, Subject: "cmp-01"})
-	if want := "running: live-migrate 1 instance from cmp-01 | 1 of 2 done"; !slices.Contains(outline(p), want) {
+	if want := "running: live-migrate 2 instances from cmp-01 | 1 of 2 done"; !slices.Contains(outline(p), want) {
 		t.Errorf("got\n\t%s\nwant among it\n\t%s", strings.Join(outline(p), "\n\t"), want)
 	}
 }

@@ -177,6 +177,22 @@ func (s *Snapshot) quorumText(v quorumView, node string) string {
 	return text
 }
 
+// quorumBroken tells whether one of the services of text G lacks a pod that does not come up by itself: its kubelet has tried
+// again and again (CrashLoopBackOff, ImagePullBackOff).
+func (s *Snapshot) quorumBroken(services []string) bool {
+	for _, name := range services {
+		q, known := quorumNamed(name)
+		if !known {
+			continue
+		}
+		v, _ := s.quorum(q)
+		if slices.ContainsFunc(v.pods, func(p *DaemonPod) bool { return !serves(p) && strings.HasSuffix(p.Waits, "BackOff") }) {
+			return true
+		}
+	}
+	return false
+}
+
 // quorumMatters tells whether a quorum can be lost with the node: one of its pods runs there, or belongs there because the node
 // is a controller. The OpenStack controller asks for every node; what no pod needs cannot be missed.
 func (s *Snapshot) quorumMatters(node string) bool {

@@ -331,7 +331,7 @@ func TestAShortQuorumIsInThePlanAndInWhatNeedsYou(t *testing.T) {
 	sc.NodeRequests["ctl-01"][0].Created = ago(5 * time.Hour)
 	found := sc.again().Attention()
 	if !slices.ContainsFunc(found, func(a Attention) bool {
-		return a.Node == "ctl-01" && strings.Contains(a.Detail, "Seen: mariadb-server: 2 of 3 ready; mariadb-server-1 on ctl-02 is not.")
+		return a.Node == "ctl-01" && strings.Contains(a.Reason, "deferred for long: mariadb-server: 2 of 3 ready; mariadb-server-1 on ctl-02 is not; these")
 	}) {
 		t.Errorf("it does not tell what is seen: %+v", found)
 	}

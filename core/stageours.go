@@ -13,11 +13,9 @@ func oursToPrepare(f *stageFacts) (verdict, bool) {
 	if f.ours() != turnPrepare {
 		return verdict{}, false
 	}
-	v := verdict{reason: "its request is there, and you play the OpenStack controller: prepare it", what: "to be prepared", at: f.request.Created, exact: true}
-	if f.working() && f.evacuates() && f.computeKnown && f.on.blocking > 0 {
-		v.reason, v.what = "you play the OpenStack controller, and "+count(f.on.blocking, "instance")+" must leave or stop first", count(f.on.blocking, "instance")+" left"
-	}
-	return v, true
+	a, _ := f.s.actAs(ControllerOpenStack)
+	at := f.s.preparationOf(a, f.name)
+	return verdict{reason: at.next, what: at.what, at: f.request.Created, exact: true}, true
 }
 
 // oursToRemove is a node with nothing left on it whose removal waits for a played controller.

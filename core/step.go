@@ -152,25 +152,36 @@ type Step struct {
 // Doable tells whether the step can be confirmed now.
 func (s Step) Doable() bool { return s.Change != nil && s.Blocker() == "" }
 
-// Blocker is the first reason why the step cannot be confirmed now; empty when it can. That writing is not armed is told
-// only when it is the one reason left: it says nothing of the step.
+// Blocker is the first reason why the step cannot be confirmed now; empty when it can.
 func (s Step) Blocker() string {
-	unarmed := ""
-	for _, g := range s.Guards {
-		if g.Holds {
-			continue
-		}
-		reason := g.Text
-		if g.Answer != "" {
-			reason += ": " + g.Answer
-		}
-		if g.ID != guardArmedID {
-			return reason
-		}
-		unarmed = reason
+	g, blocked := s.BlockedBy()
+	switch {
+	case !blocked:
+		return ""
+	case g.Answer == "":
+		return g.Text
 	}
-	return unarmed
+	return g.Text + ": " + g.Answer
 }
+
+// BlockedBy is the first guard that does not hold; false when all do. That writing is not armed is told only when it is the
+// one reason left: it says nothing of the step.
+func (s Step) BlockedBy() (Guard, bool) {
+	var unarmed Guard
+	for _, g := range s.Guards {
+		switch {
+		case g.Holds:
+		case !g.SaysUnarmed():
+			return g, true
+		default:
+			unarmed = g
+		}
+	}
+	return unarmed, unarmed.ID != ""
+}
+
+// SaysUnarmed tells whether the guard is the one that every step has: that writing is armed.
+func (g Guard) SaysUnarmed() bool { return g.ID == guardArmedID }
 
 // ProcedureKind names a procedure.
 type ProcedureKind string

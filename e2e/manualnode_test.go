@@ -83,7 +83,7 @@ func TestManualNode(t *testing.T) {
 	said := w.lockText(t, node)
 	await(t, "the controller has looked again", func() bool { return w.lockText(t, node) != said })
 	p.OpenStep("live-migrate batch-17", "cold-migrate batch-17", "stop batch-17")
-	p.Wants("Its owner asked to be told first")
+	p.Wants("Its owner asked")
 	p.ConfirmTyped("batch-17")
 	p.WantsRow("done", "no running instance is left", "safe: ")
 

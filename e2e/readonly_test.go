@@ -90,7 +90,7 @@ func (p *program) refuses(action tui.Action) {
 		})
 	}
 	// A list of steps changes nothing by itself: its first one is opened.
-	listed := terminal.Shows("enter open step")
+	listed := terminal.Shows("right other way")
 	screen := p.Want(p.t, any(blocked, asked, refused, listed))
 	if listed.Met(screen) {
 		p.Press("enter")

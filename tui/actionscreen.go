@@ -16,7 +16,7 @@ func globalActions() []Action {
 			Keys: []string{":", "ctrl+k"}, Footer: 90,
 			run: func(m *Model) tea.Cmd { m.open(newPalette(m, false)); return nil }},
 		{ID: "arm", Title: "Switch writing on, or off again", Short: "arm writing", Scope: ScopeGlobal, Keys: []string{"w"},
-			Footer: 91, blocked: needSnapshot, run: (*Model).toggleArm},
+			Footer: 88, blocked: needSnapshot, run: (*Model).toggleArm},
 		{ID: "mouse", Title: "Switch the mouse on or off (on, it takes text selection away from the terminal)", Short: "mouse",
 			Scope: ScopeGlobal, Keys: []string{"f2"}, run: func(m *Model) tea.Cmd {
 				m.mouse = !m.mouse
@@ -54,7 +54,7 @@ func dashboardActions() []Action {
 			Footer: 1, blocked: needRow, run: (*Model).openSteps},
 		{ID: "inspect", Title: "Show everything that is known of what is selected", Short: "inspect", Scope: ScopeDashboard,
 			Keys: []string{"i", "d"}, Footer: 20, blocked: needRow, run: (*Model).inspect},
-		{ID: "menu", Title: "Show all that can be done with what is selected", Short: "all actions", Scope: ScopeDashboard,
+		{ID: "menu", Title: "Show all that can be done with what is selected", Short: "actions", Scope: ScopeDashboard,
 			Keys: []string{"a"}, Footer: 12, run: func(m *Model) tea.Cmd { m.open(newPalette(m, true)); return nil }},
 		{ID: "filter", Title: "Show only rows with this text", Short: "filter", Scope: ScopeDashboard, Keys: []string{"/"},
 			Footer: 30, run: func(m *Model) tea.Cmd { m.filtering = true; return nil }},

@@ -22,6 +22,7 @@ type previewMsg struct {
 type executedMsg struct {
 	dialog *confirmDialog
 	title  string
+	op     string // the operation's ID
 	err    error
 }
 
@@ -53,6 +54,9 @@ func (m *Model) answered(msg tea.Msg) tea.Cmd {
 			return m.say(toneBad, "refused: "+msg.title+": "+msg.err.Error())
 		}
 		m.close(msg.dialog)
+		if op := m.operation(msg.op); op != nil && op.State.Ended() {
+			return m.tellEnd(op)
+		}
 		return m.say(toneInfo, "begun: "+msg.title)
 	case armedMsg:
 		if msg.err != nil {
@@ -101,11 +105,11 @@ func (m *Model) execute(d *confirmDialog, step core.Step, typed string) tea.Cmd 
 	return func() tea.Msg {
 		grant, err := backend.Grant(step, typed)
 		if err != nil {
-			return executedMsg{d, step.Title, err}
+			return executedMsg{d, step.Title, "", err}
 		}
 		ctx, cancel := context.WithTimeout(parent, answerWithin)
 		defer cancel()
-		_, err = backend.Execute(ctx, grant)
-		return executedMsg{d, step.Title, err}
+		op, err := backend.Execute(ctx, grant)
+		return executedMsg{d, step.Title, op, err}
 	}
 }

@@ -14,11 +14,12 @@ const takeOverWord = "take over"
 
 // armDialog explains what arming means, and asks. Where another operator holds the lease, taking it is typed.
 type armDialog struct {
-	holder string // who else holds the lease; empty for nobody
-	focus  int
-	input  textinput.Model
-	asking bool
-	err    error
+	holder  string // who else holds the lease; empty for nobody
+	focus   int
+	input   textinput.Model
+	missing bool // it was asked for without the word
+	asking  bool
+	err     error
 }
 
 // toggleArm switches writing off at once, or asks before it switches it on.
@@ -62,7 +63,7 @@ func (d *armDialog) follow(m *Model) {
 		holder = mode.Lease
 	}
 	if holder != d.holder {
-		d.holder, d.focus = holder, onCancel
+		d.holder, d.focus, d.missing = holder, onCancel, false
 		d.input.Reset()
 	}
 }
@@ -81,6 +82,7 @@ func (d *armDialog) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 		return true, d.press(m)
 	case d.focus == onInput:
 		d.input, _ = d.input.Update(msg)
+		d.missing = false
 	}
 	return true, nil
 }
@@ -107,6 +109,7 @@ func (d *armDialog) press(m *Model) tea.Cmd {
 		return nil
 	}
 	if !d.ready() {
+		d.missing, d.focus = true, onInput
 		return nil
 	}
 	d.asking, d.err = true, nil
@@ -121,7 +124,7 @@ func (d *armDialog) press(m *Model) tea.Cmd {
 func (d *armDialog) failed(err error) { d.asking, d.err, d.focus = false, err, onCancel }
 
 func (d *armDialog) draw(m *Model, w, _ int) []string {
-	w = min(w, 76)
+	w = boxWidth(w, 76)
 	inner := max(w-4, 10)
 	body := []line{{}}
 	body = append(body, paragraph(themes.Text, "With writing on, a step that you confirm is carried out. Nothing happens "+
@@ -145,8 +148,11 @@ func (d *armDialog) draw(m *Model, w, _ int) []string {
 	}
 	focus := map[int]int{onCancel: 0, onInput: -1, onConfirm: 1}[d.focus]
 	left := one(themes.Dim, "")
-	if d.asking {
+	switch {
+	case d.asking:
 		left = one(themes.Moves, "asking for the lease")
+	case d.missing:
+		left = one(themes.Needs, "Not taken over: type the word first.")
 	}
 	body = append(body, apart(left, buttons([]string{"Cancel", name}, focus), inner))
 	return m.box(one(themes.Strong, "Switch writing on?"), nil, body, w)

@@ -41,7 +41,14 @@ func TestTakingTheLeaseIsTyped(t *testing.T) {
 	if len(d.fake.armed) != 0 {
 		t.Fatal("the lease was taken without typing")
 	}
-	d.keys("shift+tab", takeOverWord, "tab", "enter")
+	if frame := stripped(d.shows()); !strings.Contains(frame, "Not taken over: type the word first.") {
+		t.Errorf("it does not say what is missing:\n%s", frame)
+	}
+	d.keys(takeOverWord) // it led to the field
+	if frame := stripped(d.shows()); strings.Contains(frame, "Not taken over") {
+		t.Errorf("the word is there, and it is missed:\n%s", frame)
+	}
+	d.keys("tab", "enter")
 	if fmt.Sprint(d.fake.armed) != "[true]" {
 		t.Fatalf("armed %v", d.fake.armed)
 	}

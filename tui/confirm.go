@@ -36,6 +36,7 @@ type confirmDialog struct {
 	preview  *core.Preview
 	asking   bool // the grant is on its way
 	refusal  string
+	missing  string // what is still to be typed, said when Confirm was asked for without it
 	quiet    time.Time
 }
 
@@ -72,7 +73,7 @@ func (d *confirmDialog) previewed(p core.Preview) { d.preview = &p }
 
 // rest puts the focus where a stray key does no harm: on Cancel, or where a name has to be typed, on its empty field.
 func (d *confirmDialog) rest() {
-	d.focus = onCancel
+	d.focus, d.missing = onCancel, ""
 	d.input.Reset()
 	d.input.Blur()
 	if d.typed() && d.blocker() == "" {
@@ -83,6 +84,21 @@ func (d *confirmDialog) rest() {
 
 // typed tells whether the target's name must be typed.
 func (d *confirmDialog) typed() bool { return d.step.Type != "" }
+
+// fielded tells whether the field for the name is there: where nothing but the name and the server's dry-run is open.
+func (d *confirmDialog) fielded() bool {
+	return d.typed() && d.blocker() == "" && d.next == nil && !d.asking && (d.preview == nil || d.preview.Err == nil)
+}
+
+// want says which name is missing, and leads to its field.
+func (d *confirmDialog) want() {
+	d.missing = "Not confirmed: type the name first."
+	if d.input.Value() != "" {
+		d.missing = "Not confirmed: that is not the name."
+	}
+	d.focus = onInput
+	d.input.Focus()
+}
 
 // blocker is why the step cannot be confirmed now; empty when it can.
 func (d *confirmDialog) blocker() string {
@@ -241,18 +257,17 @@ func (d *confirmDialog) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 	case "esc", "tab", "shift+tab", "up", "down", "pgup", "pgdown", "ctrl+y", "ctrl+r", "ctrl+f":
 		return false, nil
 	case "enter":
-		if d.obstacle() == "" {
-			return true, d.press(m)
-		}
-		return true, nil
+		return true, d.press(m)
 	}
 	d.input, _ = d.input.Update(msg)
+	d.missing = ""
 	return true, nil
 }
 
 func (d *confirmDialog) paste(_ *Model, text string) {
 	if d.focus == onInput {
 		d.input, _ = d.input.Update(tea.PasteMsg{Content: clean(text, 256)})
+		d.missing = ""
 	}
 }
 
@@ -280,10 +295,13 @@ func (d *confirmDialog) press(m *Model) tea.Cmd {
 		return d.readAgain(m)
 	case d.preview != nil && d.preview.Err != nil && d.blocker() == "":
 		return d.askPreview(m)
+	case d.fielded() && d.input.Value() != d.step.Type:
+		d.want()
+		return nil
 	case d.obstacle() != "":
 		return nil
 	}
-	d.asking, d.refusal = true, ""
+	d.asking, d.refusal, d.missing = true, "", ""
 	return m.execute(d, d.step, d.input.Value())
 }
 

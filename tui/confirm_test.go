@@ -99,9 +99,79 @@ func TestATypedConfirmationWantsTheExactName(t *testing.T) {
 	if len(d.fake.granted) != 0 {
 		t.Fatal("another name was enough")
 	}
-	d.keys("shift+tab", "backspace", "7", "tab", "enter")
+	d.keys("backspace", "7", "tab", "enter") // without the name, Confirm leads to its field
 	if len(d.fake.granted) != 1 || d.fake.typed[0] != "cmp-07" {
 		t.Fatalf("granted %d with %q", len(d.fake.granted), d.fake.typed)
+	}
+}
+
+// Confirm without the name says what is missing, from the field and from the button alike, and leads to the field; what was said
+// goes when something is typed.
+func TestConfirmWithoutTheNameSaysWhatIsMissing(t *testing.T) {
+	step := theStep()
+	step.Type, step.Risk = "cmp-07", core.RiskHigh
+	for name, tt := range map[string]struct {
+		keys []string
+		says string
+	}{
+		"enter in the empty field": {[]string{"enter"}, "Not confirmed: type the name first."},
+		"the button":               {[]string{"tab", "enter"}, "Not confirmed: type the name first."},
+		"a part of it":             {[]string{"cmp", "enter"}, "Not confirmed: that is not the name."},
+		"a part, and the button":   {[]string{"cmp", "tab", "enter"}, "Not confirmed: that is not the name."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, _, box := opened(step)
+			d.keys(tt.keys...)
+			if frame := stripped(d.shows()); !strings.Contains(frame, tt.says) || len(d.fake.granted) > 0 {
+				t.Fatalf("it does not say %q:\n%s", tt.says, frame)
+			}
+			if box.focus != onInput {
+				t.Error("the name cannot be typed at once")
+			}
+			d.keys("backspace", "backspace", "backspace", "cmp-07")
+			if frame := stripped(d.shows()); strings.Contains(frame, "Not confirmed") || !strings.Contains(frame, "Ready.  enter confirms") {
+				t.Errorf("the name is there, and it says:\n%s", frame)
+			}
+			if d.keys("enter"); len(d.fake.granted) != 1 {
+				t.Errorf("%d were granted", len(d.fake.granted))
+			}
+		})
+	}
+}
+
+// However long the name and however small the screen: the name, what was typed, and the buttons are seen whole.
+func TestALongNameCanBeSeenWhileItIsTyped(t *testing.T) {
+	step := theStep()
+	step.Type = "openstack-kaas-node-9df0d016-06dc-4088-a491-2bfc0dade0eb"
+	d, _, _ := opened(step, func(d *driver) { d.send(windowSize(80, 24)) })
+	typed := step.Type[:50]
+	d.keys(typed)
+	frame := stripped(d.shows())
+	for _, want := range []string{"Type " + step.Type + ":", "  " + typed + "\n", "Cancel", "Confirm"} {
+		if !strings.Contains(frame, want) {
+			t.Errorf("%q is not on the screen:\n%s", want, frame)
+		}
+	}
+}
+
+// On a screen that does not hold everything, what will happen stands above the conditions that hold already: they can be scrolled
+// to, and Ready says of them what matters.
+func TestWhatComesOfItIsSeenFirst(t *testing.T) {
+	step := theStep()
+	step.Then = "LCM drains the node at once."
+	step.Guards = append(step.Guards, core.Guard{ID: "empty", Text: "the host is empty", Answer: "1 runs", Remedy: "move it"})
+	for i := range 20 {
+		step.Guards = append(step.Guards, core.Guard{ID: itoa(i), Text: "condition " + itoa(i) + " of a great many", Holds: true, Answer: "it does"})
+	}
+	d, _, _ := opened(step, func(d *driver) { d.send(windowSize(80, 24)) })
+	frame := stripped(d.shows())
+	at := -1
+	for _, want := range []string{step.Then, "the host is empty", step.Commands[0], "To undo", "What holds already"} {
+		i := strings.Index(frame, want)
+		if i <= at {
+			t.Fatalf("%q is not on the screen, or in the wrong place:\n%s", want, frame)
+		}
+		at = i
 	}
 }
 
@@ -271,13 +341,13 @@ func TestALongConfirmationScrollsAndKeepsItsButtons(t *testing.T) {
 	d, _, box := opened(step)
 	d.send(windowSize(80, 24))
 	frame := stripped(d.shows())
-	if !strings.Contains(frame, "[ Cancel ]") || !strings.Contains(frame, "more lines") {
+	if !strings.Contains(frame, "[ Cancel ]") || !strings.Contains(frame, "more lines") || !strings.Contains(frame, "To undo: migrate it back") {
 		t.Errorf("a long box at 80x24:\n%s", frame)
 	}
 	for range 60 {
 		d.keys("down")
 	}
-	if frame := stripped(d.shows()); !strings.Contains(frame, "To undo: migrate it back") || !strings.Contains(frame, "[ Cancel ]") {
+	if frame := stripped(d.shows()); strings.Contains(frame, "more lines") || strings.Count(frame, "one of many conditions") < 4 || !strings.Contains(frame, "[ Cancel ]") {
 		t.Errorf("its end cannot be reached (scrolled %d of %d):\n%s", box.scroll, box.last, frame)
 	}
 }
@@ -310,5 +380,22 @@ func TestTheOperatorSaysWhetherABatchGoesOnPastFailures(t *testing.T) {
 	single.keys("f")
 	if frame := stripped(single.shows()); strings.Contains(frame, "When one fails") {
 		t.Error("a single step speaks of the next one")
+	}
+}
+
+// One box is seen at a time: two that lie on each other read as one, with two buttons to press. What was open before is there
+// again afterwards.
+func TestOneBoxIsSeenAtATime(t *testing.T) {
+	for _, size := range sizes {
+		d, _, _ := opened(theStep(), func(d *driver) { d.send(windowSize(size.w, size.h)) })
+		d.keys("w")
+		frame := stripped(d.shows())
+		if !strings.Contains(frame, "Switch writing on?") || strings.Contains(frame, "To undo") || strings.Count(frame, "Cancel ]") != 1 {
+			t.Errorf("%dx%d: two boxes at once:\n%s", size.w, size.h, frame)
+		}
+		d.keys("esc")
+		if frame := stripped(d.shows()); strings.Contains(frame, "Switch writing on?") || !strings.Contains(frame, "To undo") {
+			t.Errorf("%dx%d: the confirmation is not back:\n%s", size.w, size.h, frame)
+		}
 	}
 }

@@ -8,22 +8,28 @@ import (
 	"lockstep/themes"
 )
 
+// besideBox is the width from which on the box leaves room at its sides: below it, what is left there would be the beginnings
+// and ends of lines, which say nothing.
+const besideBox = 144
+
 // draw is the box: what, why, the conditions, the same by hand, what comes after; the buttons below never scroll away.
 func (d *confirmDialog) draw(m *Model, w, h int) []string {
-	w = min(w, 104)
-	if w < 44 {
-		w = max(w, 20)
+	if w > besideBox {
+		w = 104
 	}
+	w = max(w, 20)
 	inner := max(w-4, 10)
 	s := d.step
 	title := s.Title
 	if s.Label != "" && !strings.Contains(s.Title, s.Label) {
 		title = s.Label + " " + m.look.glyph.Dot + " " + s.Title
 	}
-	if d.where != "" {
-		title = d.where + " " + m.look.glyph.Dot + " " + title
-	}
 	note := line{txt(themes.Dim, "risk: "), txt(riskTone(s.Risk), string(s.Risk))}
+	if d.where != "" {
+		if whole := d.where + " " + m.look.glyph.Dot + " " + title; width(whole)+note.width() < inner { // what is done comes before its number
+			title = whole
+		}
+	}
 	foot := d.foot(inner)
 	room := max(h-2-len(foot), 1)
 	body := d.body(m, inner, true)
@@ -42,8 +48,8 @@ func (d *confirmDialog) draw(m *Model, w, h int) []string {
 	return m.box(one(themes.Strong, title), note, append(body, foot...), w)
 }
 
-// body is everything that has to be read. Conditions that hold have a line each when all is set, otherwise they share a
-// paragraph, so that what does not hold and the commands are seen first.
+// body is everything that has to be read: what is done and what comes of it first. Where not all of it has room, the
+// conditions that hold share a paragraph at the end, so that what does not hold and the commands are seen without scrolling.
 func (d *confirmDialog) body(m *Model, w int, all bool) []line {
 	s := d.step
 	var out []line
@@ -63,47 +69,29 @@ func (d *confirmDialog) body(m *Model, w int, all bool) []line {
 	for _, l := range describe(m.snap, s) {
 		add(themes.Text, l)
 	}
-	if s.Why != "" {
-		out = append(out, labelled("Why: ", named(m.snap, s.Why), w)...)
-	}
-	if s.Status != "" {
-		out = append(out, labelled("Now: ", named(m.snap, s.Status), w)...)
-	}
-	if len(s.Guards) > 0 {
-		gapLine()
-		add(themes.Dim, "Before this may happen")
-		var holding []string
-		for _, g := range s.Guards {
-			switch {
-			case all || !g.Holds:
-				out = append(out, guardLines(m, g, w)...)
-			case g.Answer != "":
-				holding = append(holding, g.Text+" ("+g.Answer+")")
-			default:
-				holding = append(holding, g.Text)
-			}
-		}
-		for i, l := range wrap(clean(strings.Join(holding, ", "), rowLimit), max(w-4, 8)) {
-			lead := line{blank(4)}
-			if len(holding) == 0 {
-				break
-			}
-			if i == 0 {
-				lead = line{blank(2), txt(themes.Good, m.look.glyph.On+" ")}
-			}
-			out = append(out, append(lead, txt(themes.Dim, l)))
+	for _, p := range []struct{ label, text string }{{"Why: ", named(m.snap, s.Why)}, {"Now: ", named(m.snap, s.Status)}, {"Then: ", s.Then}} {
+		if p.text != "" {
+			out = append(out, labelled(p.label, p.text, w)...)
 		}
 	}
-	if d.preview != nil && (d.preview.DryRun != "" || d.preview.Err != nil) {
-		if e := d.preview.Err; e != nil {
-			out = append(out, line{txt(themes.Bad, "  "+m.look.glyph.Failed+" "), txt(themes.Text, "the server's dry-run")})
-			out = append(out, indented(themes.Bad, e.Error(), 4, w)...)
-			if e.Remedy != "" {
-				out = append(out, indented(themes.Key, e.Remedy, 4, w)...)
-			}
+	var shown, holding []core.Guard
+	for _, g := range s.Guards {
+		if all || !g.Holds {
+			shown = append(shown, g)
 		} else {
-			out = append(out, indented(themes.Dim, d.preview.DryRun, 2, w)...)
+			holding = append(holding, g)
 		}
+	}
+	gapLine()
+	if len(shown) > 0 {
+		add(themes.Dim, "Before this may happen")
+		for _, g := range shown {
+			out = append(out, guardLines(m, g, w)...)
+		}
+	}
+	refused := d.preview != nil && d.preview.Err != nil
+	if all || refused {
+		out = append(out, d.dryRun(m, w)...)
 	}
 	if len(s.Commands) > 0 {
 		gapLine()
@@ -113,15 +101,65 @@ func (d *confirmDialog) body(m *Model, w int, all bool) []line {
 		}
 	}
 	gapLine()
-	if s.Then != "" {
-		out = append(out, labelled("Then: ", s.Then, w)...)
-	}
 	undo := s.Undo
 	if undo == "" {
 		undo = "it cannot be undone"
 	}
 	out = append(out, labelled("To undo: ", undo, w)...)
+	if len(holding) > 0 {
+		gapLine()
+		if len(shown) > 0 {
+			add(themes.Dim, "What holds already")
+		} else {
+			add(themes.Dim, "Before this may happen")
+		}
+		out = append(out, holdLines(m, holding, w)...)
+	}
+	if !all && !refused {
+		out = append(out, d.dryRun(m, w)...)
+	}
 	gapLine()
+	return out
+}
+
+// dryRun is what the server says of the change before it is made.
+func (d *confirmDialog) dryRun(m *Model, w int) []line {
+	if d.preview == nil {
+		return nil
+	}
+	e := d.preview.Err
+	switch {
+	case e == nil && d.preview.DryRun == "":
+		return nil
+	case e == nil:
+		return indented(themes.Dim, d.preview.DryRun, 2, w)
+	}
+	out := []line{{txt(themes.Bad, "  "+m.look.glyph.Failed+" "), txt(themes.Text, "the server's dry-run")}}
+	out = append(out, indented(themes.Bad, e.Error(), 4, w)...)
+	if e.Remedy != "" {
+		out = append(out, indented(themes.Key, e.Remedy, 4, w)...)
+	}
+	return out
+}
+
+// holdLines are conditions that hold, in one paragraph.
+func holdLines(m *Model, guards []core.Guard, w int) []line {
+	var parts []string
+	for _, g := range guards {
+		text := g.Text
+		if g.Answer != "" {
+			text += " (" + g.Answer + ")"
+		}
+		parts = append(parts, text)
+	}
+	var out []line
+	for i, l := range wrap(clean(strings.Join(parts, ", "), rowLimit), max(w-4, 8)) {
+		lead := line{blank(4)}
+		if i == 0 {
+			lead = line{blank(2), txt(themes.Good, m.look.glyph.On+" ")}
+		}
+		out = append(out, append(lead, txt(themes.Dim, l)))
+	}
 	return out
 }
 
@@ -202,19 +240,6 @@ func (d *confirmDialog) foot(w int) []line {
 	case d.preview != nil && d.preview.Err != nil && d.blocker() == "":
 		confirm = "Ask again"
 	}
-	var left line
-	reason := d.obstacle()
-	switch {
-	case reason == "" && d.typed():
-		left = append(one(themes.Dim, "Typed: "), d.field(w-46)...).and(themes.Good, "  enter confirms")
-	case reason == "":
-		left = one(themes.Good, "Ready.")
-	case d.typed() && d.blocker() == "" && d.next == nil && d.preview != nil && d.preview.Err == nil && !d.asking:
-		left = one(themes.Dim, "Type ").and(themes.Strong, d.step.Type).and(themes.Dim, ": ")
-		left = append(left, d.field(w-left.width()-26)...)
-	default:
-		left = one(themes.Warn, "Not yet: "+reason+".")
-	}
 	focus := 0
 	if d.focus == onConfirm {
 		focus = 1
@@ -222,9 +247,29 @@ func (d *confirmDialog) foot(w int) []line {
 	if d.focus == onInput {
 		focus = -1
 	}
+	reason := d.obstacle()
 	b := buttons([]string{"Cancel", confirm}, focus)
 	if reason != "" && d.next == nil && confirm == "Confirm" && focus != 1 {
 		b = append(buttons([]string{"Cancel"}, focus), blank(2), txt(themes.Off, "  "+confirm+"  "))
+	}
+	if d.fielded() {
+		field := one(themes.Dim, "Type ").and(themes.Strong, d.step.Type).and(themes.Dim, ": ")
+		if need := width(d.step.Type) + 2; field.width()+need <= w { // the name, and the cursor behind it
+			out = append(out, append(field, d.field(need)...))
+		} else {
+			out = append(out, field.cut(w), append(line{blank(2)}, d.field(w-2)...))
+		}
+	}
+	var left line
+	switch {
+	case reason == "" && d.typed() && focus != 0:
+		left = one(themes.Good, "Ready.").and(themes.Dim, "  enter confirms")
+	case reason == "":
+		left = one(themes.Good, "Ready.")
+	case d.missing != "" && d.fielded():
+		left = one(themes.Needs, d.missing)
+	case !d.fielded() || d.input.Value() == d.step.Type:
+		left = one(themes.Warn, "Not yet: "+reason+".")
 	}
 	if left.width()+b.width()+1 > w {
 		out = append(out, left.cut(w))
@@ -254,147 +299,11 @@ func inputLine(value string, at, w int, focused bool) line {
 	return line{txt(themes.Input, string(r[from:at])), txt(themes.ButtonFocus, under), txt(themes.Input, after)}.cut(w)
 }
 
-// describe says exactly what is changed on exactly which object.
-func describe(s *core.Snapshot, step core.Step) []string {
-	on := kindWord(step.Target.Kind) + " " + step.Target.Name
-	if step.Label != "" && step.Label != step.Target.Name {
-		on += " (" + step.Label + ")"
-	}
-	if step.Target.UID != "" && step.Target.UID != step.Target.Name {
-		on += ", uid " + step.Target.UID
-	}
-	switch c := step.Change.(type) {
-	case core.SetNodeAnnotation:
-		if c.New == nil {
-			return []string{"Remove " + c.Key + " (now " + quoted(c.Old) + ") from " + on + "."}
-		}
-		return []string{"Set " + c.Key + " from " + quoted(c.Old) + " to " + quoted(c.New) + " on " + on + "."}
-	case core.InstanceAction:
-		text := doing(c) + " " + on
-		if c.Host != "" {
-			text += ", on " + s.Label(c.Host)
-		}
-		if c.Status != "" {
-			text += ", " + c.Status
-		}
-		return []string{text + "."}
-	case core.SetMaintenanceTags:
-		return []string{"Set the maintenance tags of " + on + " from " + actionsText(c.Old) + " to " + actionsText(c.New) + "; its other tags stay."}
-	case core.SetComputeService:
-		if c.Enabled {
-			return []string{"Enable " + on + " (disabled with \"" + c.WasReason + "\")."}
-		}
-		return []string{"Disable " + on + " with the reason \"" + c.Reason + "\"."}
-	case core.SetVolumeService:
-		service := "cinder-volume " + c.Service.Name
-		if c.Enabled {
-			return []string{"Enable " + service + " (disabled with \"" + c.WasReason + "\")."}
-		}
-		return []string{"Disable " + service + " with the reason \"" + c.Reason + "\"."}
-	case core.RestartPod:
-		return []string{"Delete " + on + ", on " + s.Label(c.Node) + "; " + c.Set.Namespace + "/" + c.Set.Name + " makes a new one."}
-	case core.SetTempest:
-		if c.Add {
-			return []string{"Add \"tempest\" to spec.features.services of " + on + "."}
-		}
-		return []string{"Remove \"tempest\" from spec.features.services of " + on + "."}
-	case core.Batch:
-		out := []string{fmt.Sprintf("%s for %s, %d at a time:", counted(len(c.Items), "change"), on, max(c.AtOnce, 1))}
-		for i, item := range c.Items {
-			out = append(out, fmt.Sprintf("  %2d  %s", i+1, item.Label))
-		}
-		if step.MayGoPast() {
-			out = append(out, atFailure(c.PastFailures))
-		}
-		return out
-	}
-	if step.Target.Name == "" {
-		return nil
-	}
-	return []string{"On " + on + "."}
-}
-
-// atFailure says what a batch does when an item fails, and which key has it do the other.
-func atFailure(past bool) string {
-	if past {
-		return "When one fails: it goes on with the next (ctrl+f: it pauses)."
-	}
-	return "When one fails: it pauses (ctrl+f: it goes on with the next)."
-}
-
-// actionsText are maintenance actions in a sentence.
-func actionsText(actions []core.MaintenanceAction) string {
-	if len(actions) == 0 {
-		return "none"
-	}
-	words := make([]string, len(actions))
-	for i, a := range actions {
-		words[i] = string(a)
-	}
-	return strings.Join(words, ", ")
-}
-
-func kindWord(k core.Kind) string {
-	switch k {
-	case core.KindNode:
-		return "node"
-	case core.KindInstance:
-		return "instance"
-	case core.KindComputeService:
-		return "nova-compute of"
-	case core.KindVolumeService:
-		return "cinder-volume"
-	case core.KindPod:
-		return "pod"
-	}
-	return string(k)
-}
-
-// doing is what is done with an instance, as the beginning of a sentence.
-func doing(c core.InstanceAction) string {
-	switch c.Do {
-	case core.IntentLiveMigrate:
-		return "Live-migrate"
-	case core.IntentColdMigrate:
-		return "Cold-migrate"
-	case core.IntentConfirmResize:
-		return "Confirm the cold migration of"
-	case core.IntentRevertResize:
-		return "Take back the cold migration of"
-	case core.IntentStop:
-		return "Stop"
-	case core.IntentStart:
-		return "Start"
-	case core.IntentResume:
-		return "Resume"
-	case core.IntentResetState:
-		return "Write ACTIVE into Nova's record of"
-	case core.IntentEvacuate:
-		return "Evacuate"
-	case core.IntentShelve:
-		return "Shelve"
-	case core.IntentUnshelve:
-		return "Unshelve"
-	case core.IntentAbortMigration:
-		return fmt.Sprintf("Abort migration %d of", c.MigrationID)
-	case core.IntentForceComplete:
-		return fmt.Sprintf("Force migration %d to complete of", c.MigrationID)
-	}
-	return string(c.Do)
-}
-
 func counted(n int, word string) string {
 	if n == 1 {
 		return "1 " + word
 	}
 	return fmt.Sprintf("%d %ss", n, word)
-}
-
-func quoted(s *string) string {
-	if s == nil {
-		return "(not set)"
-	}
-	return "\"" + *s + "\""
 }
 
 func joined(lines []string) string { return strings.Join(lines, "\n") }

@@ -38,14 +38,18 @@ func (m *Model) keysLine(w int) line {
 	if chain := m.scope().chain(); chain[len(chain)-1] == ScopeGlobal {
 		help = line{txt(themes.Text, "?"), txt(themes.Hint, " help ")}
 	}
-	out := line{blank(1)}
+	var out line
 	room := w - help.width() - 1
 	for _, a := range m.footerActions() {
 		tone, key := themes.Hint, themes.Text
 		if a.Blocked(m) != "" {
 			tone, key = themes.Off, themes.Off
 		}
-		part := line{txt(key, keyName(a.key(m))), txt(tone, " "+a.short(m)), blank(2)}
+		gap := blank(2)
+		if len(out) == 0 {
+			gap = blank(1)
+		}
+		part := line{gap, txt(key, keyName(a.key(m))), txt(tone, " "+a.short(m))}
 		if out.width()+part.width() > room {
 			break
 		}
@@ -60,7 +64,7 @@ func (m *Model) footerActions() []*Action {
 	for _, scope := range m.scope().chain() {
 		for i := range m.actions {
 			a := &m.actions[i]
-			if a.Scope == scope && a.Footer > 0 && len(a.Keys) > 0 && a.offered(m) {
+			if a.Scope == scope && a.Footer > 0 && len(a.Keys) > 0 && a.offered(m) && !a.achieved(m) {
 				out = append(out, a)
 			}
 		}
@@ -71,6 +75,11 @@ func (m *Model) footerActions() []*Action {
 		}
 	}
 	return out
+}
+
+// achieved tells whether what the action is for is so already, so that the footer need not speak of it.
+func (a *Action) achieved(m *Model) bool {
+	return a.ID == "confirm.arm" && m.snap != nil && m.snap.Write.Armed
 }
 
 // short is the action's word in the footer, by what it would do now.

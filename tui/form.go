@@ -122,11 +122,19 @@ func newReasonForm(m *Model) *form {
 		}}
 }
 
+// lockName is what to call a lock: "openstack on cmp-07".
+func (m *Model) lockName(l *core.WorkloadLock) string {
+	if l.Node == "" {
+		return l.Controller + " of the cluster"
+	}
+	return l.Controller + " on " + m.snap.Label(l.Node)
+}
+
 // newOverrideForm asks what the selected lock is to say.
 func newOverrideForm(m *Model) *form {
 	row, _ := m.locks.current()
 	l := *row
-	f := &form{title: "Override the lock " + l.Name, about: "The lock belongs to the controller " + l.Controller + ". LCM takes it at its word, whoever wrote it. " +
+	f := &form{title: "Override the lock of " + m.lockName(l), about: "The lock belongs to the controller " + l.Controller + ". LCM takes it at its word, whoever wrote it. " +
 		"The text stands in its errorMessage, for everybody who looks; without one the owner's is removed.",
 		label: "text", input: newField(""), with: func(i core.Intent, text string) core.Intent { i.Reason = text; return i }}
 	f.input.CharLimit = core.MaxLockText
@@ -153,7 +161,7 @@ func newLockTextForm(m *Model) *form {
 	l := *row
 	input := newField("")
 	input.CharLimit = core.MaxLockText
-	return &form{title: "Set the lock " + l.Name + " to failed",
+	return &form{title: "Set the lock of " + m.lockName(l) + " to failed",
 		about: "LCM stops there until the lock is inactive. The text stands in its errorMessage, for everybody who looks.",
 		label: "text", input: input,
 		intent: func(text string) (core.Intent, error) {
@@ -249,7 +257,7 @@ func (f *form) submit(m *Model) tea.Cmd {
 }
 
 func (f *form) draw(m *Model, w, _ int) []string {
-	w = min(w, 78)
+	w = boxWidth(w, 78)
 	inner := max(w-4, 10)
 	body := append([]line{{}}, paragraph(themes.Text, f.about, inner)...)
 	body = append(body, line{})

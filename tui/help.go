@@ -4,7 +4,8 @@ import (
 	"lockstep/themes"
 )
 
-// newHelp is every action of the catalogue, scope by scope, those of where the operator is first.
+// newHelp is every action of the catalogue: the keys that work where the operator is, what the marks mean, the keys that work
+// elsewhere, and at last what has no key.
 func newHelp(m *Model) *pager {
 	here := m.scope()
 	return &pager{
@@ -21,56 +22,76 @@ func newHelp(m *Model) *pager {
 func helpLines(m *Model, here Scope, w int) []line {
 	var out []line
 	shown := make(map[Scope]bool)
-	section := func(s Scope) {
+	section := func(s Scope, name string) {
 		if shown[s] {
 			return
 		}
 		shown[s] = true
-		var rows []line
-		for i := range m.actions {
-			a := &m.actions[i]
-			if a.Scope != s || !a.offered(m) {
-				continue
-			}
-			keys := keysText(a.Keys)
-			if keys == "" {
-				keys = "a, :"
-			}
-			lead := append(line{blank(1)}, one(themes.Key, keys).fit(20, false)...)
-			reason := ""
-			if s == here || s == ScopeGlobal || s == ScopeDashboard {
-				reason = a.Blocked(m)
-			}
-			tone := themes.Text
-			if reason != "" {
-				tone = themes.Off
-			}
-			for j, text := range wrap(a.Title, max(w-22, 10)) {
-				if j > 0 {
-					lead = line{blank(21)}
-				}
-				rows = append(rows, append(lead[:len(lead):len(lead)], txt(tone, text)))
-			}
-			if reason != "" {
-				rows = append(rows, line{blank(21), txt(themes.Warn, "not now: "+reason)}.cut(w))
-			}
-		}
+		rows := helpRows(m, s, w, s == here || s == ScopeGlobal || s == ScopeDashboard)
 		if len(rows) == 0 {
 			return
 		}
 		if len(out) > 0 {
 			out = append(out, line{})
 		}
-		out = append(out, one(themes.Strong, string(s)))
-		out = append(out, rows...)
+		out = append(append(out, one(themes.Strong, name)), rows...)
 	}
 	for _, s := range here.chain() {
-		section(s)
+		section(s, string(s))
 	}
+	out = append(append(out, line{}), legend(m)...)
 	for _, s := range Scopes() {
-		section(s)
+		section(s, string(s)+", elsewhere")
 	}
-	return append(append(out, line{}), legend(m)...)
+	return append(append(out, line{}), keyless(m, w)...)
+}
+
+// keysWide is the room for the keys of an action in the help.
+const keysWide = 19
+
+// helpRows are the actions of a scope that have keys. Reasons why one cannot be used are told where it could be.
+func helpRows(m *Model, s Scope, w int, reasons bool) []line {
+	var rows []line
+	for i := range m.actions {
+		a := &m.actions[i]
+		if a.Scope != s || !a.offered(m) || len(a.Keys) == 0 {
+			continue
+		}
+		if reason := a.Blocked(m); reasons && reason != "" {
+			rows = append(rows, helpRow(one(themes.Key, keysText(a.Keys)), themes.Off, a.Title+" (not now: "+reason+")", w)...)
+		} else {
+			rows = append(rows, helpRow(one(themes.Key, keysText(a.Keys)), themes.Text, a.Title, w)...)
+		}
+	}
+	return rows
+}
+
+// helpRow is a text beside its keys, or where it works.
+func helpRow(keys line, tone themes.Token, text string, w int) []line {
+	var rows []line
+	lead := append(line{blank(1)}, keys.fit(keysWide, false)...)
+	for i, part := range wrap(clean(text, rowLimit), max(w-keysWide-2, 10)) {
+		if i > 0 {
+			lead = line{blank(keysWide + 1)}
+		}
+		rows = append(rows, append(lead[:len(lead):len(lead)], txt(tone, part)))
+	}
+	return rows
+}
+
+// keyless are the actions that have no key, which are found by their names.
+func keyless(m *Model, w int) []line {
+	out := []line{one(themes.Strong, "without a key: by name, after a or :")}
+	for _, s := range Scopes() {
+		for i := range m.actions {
+			a := &m.actions[i]
+			if a.Scope != s || !a.offered(m) || len(a.Keys) > 0 {
+				continue
+			}
+			out = append(out, helpRow(one(themes.Dim, string(s)), themes.Text, a.Title, w)...)
+		}
+	}
+	return out
 }
 
 // legend says what the marks mean.

@@ -29,6 +29,14 @@ type paster interface{ paste(m *Model, text string) }
 // before.
 const swallowFor = 300 * time.Millisecond
 
+// boxWidth is how wide a box is that takes at most most columns: where next to nothing would be left beside it, all of them.
+func boxWidth(w, most int) int {
+	if w < most+8 {
+		return w
+	}
+	return most
+}
+
 // box frames lines: a title and a note above them. On terminals with few colours it has borders, elsewhere a background
 // of its own, which costs a slow line half of the bytes.
 func (m *Model) box(title, note line, body []line, w int) []string {

@@ -39,7 +39,7 @@ func newLocksPane(m *Model) *locksPane {
 	t := &table[*core.WorkloadLock]{
 		header: true,
 		id:     func(l *core.WorkloadLock) string { return string(l.Kind) + "/" + l.Name },
-		name:   func(l *core.WorkloadLock) string { return "lock " + l.Name },
+		name:   func(l *core.WorkloadLock) string { return "the lock of " + m.lockName(l) },
 	}
 	t.columns = []column[*core.WorkloadLock]{
 		{title: "of", width: 7, most: 24, rank: 1, measure: func(l *core.WorkloadLock) int { return width(clean(lockOf(m, l), rowLimit)) },

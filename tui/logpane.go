@@ -244,7 +244,7 @@ func (m *Model) runningLine(w int) line {
 	if op.State == core.OperationPaused {
 		hold = " go on  "
 	}
-	keys := line{txt(themes.Text, "h"), txt(themes.Hint, hold), txt(themes.Text, "o"), txt(themes.Hint, " omit  "), txt(themes.Text, "t"),
+	keys := line{blank(2), txt(themes.Text, "h"), txt(themes.Hint, hold), txt(themes.Text, "o"), txt(themes.Hint, " omit  "), txt(themes.Text, "t"),
 		txt(themes.Hint, " stop ")}
 	return apart(out, keys, w)
 }

@@ -176,8 +176,9 @@ func (m *Model) take(s *core.Snapshot) tea.Cmd {
 	if s == nil || m.snap != nil && s.Revision < m.snap.Revision {
 		return nil
 	}
+	before := m.snap
 	m.snap = s
-	cmd := m.refresh()
+	cmd := tea.Batch(m.refresh(), m.ended(before))
 	if !m.touched && m.now().Sub(m.opened) < settleWithin && m.nodes.index > 0 {
 		m.nodes.goTo(0)
 		cmd = tea.Batch(cmd, m.follow())

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"charm.land/bubbles/v2/textinput"
@@ -29,7 +31,8 @@ type palette struct {
 	shown int // rows, as drawn last
 }
 
-// newPalette lists what can be done here: everything, or with menu only what the focused pane adds.
+// newPalette lists what can be done here: everything, or with menu only what the focused pane adds. What cannot be done now
+// comes last.
 func newPalette(m *Model, menu bool) *palette {
 	p := &palette{title: "Find", input: newField("")}
 	chain := m.scope().chain()
@@ -60,6 +63,7 @@ func newPalette(m *Model, menu bool) *palette {
 		p.all = append(p.all, overrides(m)...)
 		p.all = append(p.all, jumps(m)...)
 	}
+	slices.SortStableFunc(p.all, func(a, b entry) int { return cmp.Compare(min(len(a.reason), 1), min(len(b.reason), 1)) })
 	p.found = p.all
 	return p
 }
@@ -168,9 +172,9 @@ func (p *palette) choose(m *Model) tea.Cmd {
 }
 
 func (p *palette) draw(m *Model, w, h int) []string {
-	w = min(w, 92)
+	w = boxWidth(w, 92)
 	inner := max(w-4, 10)
-	rows := max(min(h-8, 16), 1)
+	rows := max(min(h-9, 16), 1)
 	p.shown = rows
 	body := []line{append(one(themes.Key, "> "), inputLine(p.input.Value(), p.input.Position(), inner-4, true)...), {}}
 	from := max(p.at-rows+1, 0)
@@ -181,11 +185,13 @@ func (p *palette) draw(m *Model, w, h int) []string {
 		}
 		e := p.found[i]
 		tone := themes.Text
-		right := one(themes.Key, e.keys)
+		right := one(themes.Key, e.keys).cut(inner / 2)
 		if e.reason != "" {
 			tone, right = themes.Off, one(themes.Off, e.reason)
+			if width(e.title)+right.width()+4 > inner {
+				right = one(themes.Off, "not now")
+			}
 		}
-		right = right.cut(inner / 2)
 		lead := blank(2)
 		if i == p.at {
 			lead = txt(themes.Match, m.look.glyph.Cursor+" ")
@@ -195,6 +201,11 @@ func (p *palette) draw(m *Model, w, h int) []string {
 		}
 		body = append(body, apart(line{lead, txt(tone, e.title)}, right, inner))
 	}
+	why := line{}
+	if p.at < len(p.found) && p.found[p.at].reason != "" {
+		why = one(themes.Warn, "  Not now: "+p.found[p.at].reason+".").cut(inner)
+	}
+	body = append(body, why)
 	if len(p.found) == 0 {
 		body[2] = one(themes.Dim, "  Nothing is called that.")
 	}

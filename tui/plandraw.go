@@ -80,11 +80,16 @@ func nodePlanLines(m *Model, plan *core.EvacuationPlan, n *core.NodeEvacuation, 
 	c := n.Counts
 	var parts []string
 	for _, part := range []struct {
-		n    int
-		text string
-	}{{c.Blocks, "block"}, {c.MayFail, "may fail"}, {c.Unknown, "not known"}, {c.Moves, "move"}, {c.GoesDown, "go down"}, {c.Stays, "stay"}} {
-		if part.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.text))
+		n         int
+		one, many string
+	}{{c.Blocks, "blocks", "block"}, {c.MayFail, "may fail", "may fail"}, {c.Unknown, "not known", "not known"}, {c.Moves, "moves", "move"},
+		{c.GoesDown, "goes down", "go down"}, {c.Stays, "stays", "stay"}} {
+		switch part.n {
+		case 0:
+		case 1:
+			parts = append(parts, "1 "+part.one)
+		default:
+			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.many))
 		}
 	}
 	if len(parts) == 0 {

@@ -18,6 +18,7 @@ type procedurePage struct {
 	proc  core.Procedure
 	known bool
 	steps *table[core.Step]
+	next  string // ID of the first step that can be confirmed: what comes next
 	// By step ID the alternative that was turned to, by its own ID: the ways to an end change while it is looked at, and another
 	// one must not take the chosen one's place. None: the step itself.
 	way map[string]string
@@ -42,36 +43,57 @@ func (m *Model) openProcedure(key core.ProcedureKey) tea.Cmd {
 		id:   func(s core.Step) string { return s.ID },
 		name: func(s core.Step) string { return s.Title },
 		columns: []column[core.Step]{
-			{width: 9, cell: func(s core.Step) line { return stepMark(m.look.glyph, s.State).spans(string(s.State)) }},
-			{width: 18, most: 56, measure: func(s core.Step) int { return width(clean(s.Title, rowLimit)) },
+			{width: 9, cell: func(s core.Step) line { return p.stateCell(m, s) }},
+			{width: 18, most: 56, share: 52, measure: func(s core.Step) int { return width(clean(s.Title, rowLimit)) },
 				cell: func(s core.Step) line { return p.titleCell(m, s) }},
-			{width: 12, grow: true, cell: func(s core.Step) line { return stepStatus(m, s) }},
+			{width: 12, grow: true, cell: func(s core.Step) line { return p.statusCell(m, s) }},
 		},
 	}
 	p.steps.set(proc.Steps, m.snap.Revision)
-	for _, want := range []core.StepState{core.StepFailed, core.StepReady, core.StepBlocked, core.StepRunning, core.StepWaiting} {
-		found := false
-		for _, s := range proc.Steps {
-			if s.State == want {
-				p.steps.choose(s.ID)
-				found = true
-				break
-			}
-		}
-		if found {
-			break
-		}
-	}
+	p.next = firstReady(proc.Steps)
+	p.goNext()
 	m.open(p)
 	return nil
 }
 
+// firstReady is the first step that can be confirmed. To abort or to hurry what is under way is a way out, and never what comes
+// next.
+func firstReady(steps []core.Step) string {
+	i := slices.IndexFunc(steps, func(s core.Step) bool {
+		return s.State == core.StepReady && s.Intent.Kind != core.IntentAbortMigration && s.Intent.Kind != core.IntentForceComplete
+	})
+	if i < 0 {
+		return ""
+	}
+	return steps[i].ID
+}
+
+// stateCell is how a step stands. Of those that can be confirmed the first stands out alone: it comes next, the others can
+// wait.
+func (p *procedurePage) stateCell(m *Model, s core.Step) line {
+	k := stepMark(m.look.glyph, s.State)
+	if s.State == core.StepReady && s.ID != p.next {
+		k = mark{" ", themes.Text}
+	}
+	return k.spans(string(s.State))
+}
+
+// goNext puts the cursor on what is the operator's to see to next: what failed, then what can be confirmed, then what waits.
+func (p *procedurePage) goNext() {
+	for _, want := range []core.StepState{core.StepFailed, core.StepReady, core.StepBlocked, core.StepRunning, core.StepWaiting} {
+		if i := slices.IndexFunc(p.proc.Steps, func(s core.Step) bool { return s.State == want }); i >= 0 {
+			p.steps.choose(p.proc.Steps[i].ID)
+			return
+		}
+	}
+}
+
 func (p *procedurePage) titleCell(m *Model, s core.Step) line {
 	tone := themes.Text
-	switch s.State {
-	case core.StepDone, core.StepLater:
+	switch {
+	case s.State == core.StepDone, s.State == core.StepLater:
 		tone = themes.Dim
-	case core.StepReady:
+	case s.ID == p.next:
 		tone = themes.Strong
 	}
 	out := one(tone, s.Title)
@@ -81,15 +103,27 @@ func (p *procedurePage) titleCell(m *Model, s core.Step) line {
 	return out
 }
 
+// statusCell is how a step goes. What the summary says of all of them is not said once more of each.
+func (p *procedurePage) statusCell(m *Model, s core.Step) line {
+	if s.State != core.StepFailed && slices.Contains(p.proc.Summary, s.Status) {
+		s.Status = ""
+	}
+	return stepStatus(m, s)
+}
+
 func stepStatus(m *Model, s core.Step) line {
 	status := named(m.snap, s.Status)
 	switch {
 	case s.State == core.StepBlocked && s.Blocker() != "":
-		out := one(themes.Warn, "unmet: "+s.Blocker()) // a guard's text is what should be so
-		if s.Status != "" {
-			out = out.and(themes.Dim, "; "+status)
+		g, _ := s.BlockedBy()
+		until := one(themes.Warn, untilText(g))
+		switch {
+		case s.Status == "":
+			return until
+		case g.SaysUnarmed(): // it is the same for every step, and says nothing of this one
+			return append(one(themes.Dim, status+"; "), until...)
 		}
-		return out
+		return until.and(themes.Dim, "; "+status)
 	case s.Status != "" && s.State == core.StepFailed:
 		return one(themes.Bad, status)
 	case s.Status != "" && s.State == core.StepRunning:
@@ -100,6 +134,14 @@ func stepStatus(m *Model, s core.Step) line {
 	return nil
 }
 
+// untilText says what a blocked step waits for: a guard's text is what has to be so, its answer what was found.
+func untilText(g core.Guard) string {
+	if g.Answer == "" {
+		return "until " + g.Text
+	}
+	return "until " + g.Text + " (" + g.Answer + ")"
+}
+
 func (*procedurePage) scope() Scope { return ScopeProcedure }
 func (*procedurePage) page() bool   { return true }
 
@@ -108,9 +150,11 @@ func (p *procedurePage) refresh(m *Model) tea.Cmd {
 	if p.known = ok; !ok {
 		return nil
 	}
-	p.proc = proc
-	if gone := p.steps.set(proc.Steps, m.snap.Revision); gone != "" && m.top() == p {
-		return m.say(toneWarn, "gone: "+gone)
+	was, _ := p.steps.current()
+	ran := was != nil && was.State == core.StepRunning
+	p.proc, p.next = proc, firstReady(proc.Steps)
+	if gone := p.steps.set(proc.Steps, m.snap.Revision); gone != "" && !ran && m.top() == p {
+		return m.say(toneWarn, "gone: "+gone) // how what ran has ended is said by itself
 	}
 	return nil
 }
@@ -152,23 +196,27 @@ func (p *procedurePage) turn(by int) {
 	}
 }
 
-// draw is the list of steps above, and all of the selected one below, or beside where there is room.
+// draw is the page: its rule, which says how many steps are not seen, and the body.
 func (p *procedurePage) draw(m *Model, w, h int) []string {
+	body := p.body(m, w, h-1)
 	note := one(themes.Dim, "esc back")
 	if !p.known {
 		note = one(themes.Warn, "no longer known: what was last seen")
 	}
-	out := []string{m.ruleLine(w, one(themes.RuleFocus, p.proc.Title), note, true, nil)}
+	if more := m.moreText(p.steps.more()); more != "" {
+		note = append(one(themes.Dim, more+"   "), note...)
+	}
+	return append([]string{m.ruleLine(w, one(themes.RuleFocus, p.proc.Title), note, true, nil)}, body...)
+}
+
+// body is the list of steps above, and all of the selected one below, or beside where there is room.
+func (p *procedurePage) body(m *Model, w, h int) []string {
+	var out []string
 	var head []line
-	if p.proc.Goal != "" && h >= 18 {
+	if p.proc.Goal != "" && h >= 17 {
 		head = append(head, paragraph(themes.Dim, p.proc.Goal, w-2)...)
 	}
-	if n := len(p.proc.Summary); n > 0 {
-		room := max(h/5, 1)
-		for _, s := range p.proc.Summary[:min(n, room)] {
-			head = append(head, one(themes.Text, named(m.snap, s)).cut(w-2))
-		}
-	}
+	head = append(head, p.summary(m, w-2, max((h+1)/4, 1))...)
 	for _, l := range head {
 		out = append(out, m.look.draw(append(line{blank(1)}, l...), w, asItIs))
 	}
@@ -188,10 +236,29 @@ func (p *procedurePage) draw(m *Model, w, h int) []string {
 		return out
 	}
 	out = append(out, p.stepRule(m, w))
-	for _, l := range p.details(m, w-2, room-list-1) {
+	for _, l := range p.fitDetails(m, w-2, room-list-1) {
 		out = append(out, m.look.draw(append(line{blank(1)}, l...), w, asItIs))
 	}
 	return out
+}
+
+// summary is what is known that matters here, in at most room lines: the first of it, which says how it stands, as a whole, and
+// of the rest a line each.
+func (p *procedurePage) summary(m *Model, w, room int) []line {
+	var out []line
+	for i, text := range p.proc.Summary {
+		text = named(m.snap, text)
+		lines := paragraph(themes.Text, text, w)
+		switch {
+		case i > 0:
+			lines = []line{one(themes.Text, text).cut(w)}
+		case len(lines) > 2:
+			rest := strings.TrimPrefix(text, lines[0].text())
+			lines = []line{lines[0], one(themes.Text, strings.TrimSpace(rest)).cut(w)}
+		}
+		out = append(out, lines...)
+	}
+	return out[:min(len(out), room)]
 }
 
 func (p *procedurePage) drawBeside(m *Model, w, h int) []string {
@@ -200,7 +267,7 @@ func (p *procedurePage) drawBeside(m *Model, w, h int) []string {
 	steps := padTo(p.steps.draw(m.look, left, h, true, false), left, h)
 	var side []string
 	side = append(side, p.stepRule(m, right))
-	for _, l := range p.details(m, right-2, h-1) {
+	for _, l := range p.fitDetails(m, right-2, h-1) {
 		side = append(side, m.look.draw(append(line{blank(1)}, l...), right, asItIs))
 	}
 	side = padTo(side, right, h)
@@ -227,8 +294,21 @@ func (p *procedurePage) stepRule(m *Model, w int) string {
 	return m.ruleLine(w, name, note, false, nil)
 }
 
-// details are what one has to know of the selected step before it is opened.
-func (p *procedurePage) details(m *Model, w, h int) []line {
+// fitDetails are the details in at most h lines: commands are written out where there is room, and cut where there is not.
+func (p *procedurePage) fitDetails(m *Model, w, h int) []line {
+	out := p.details(m, w, true)
+	if len(out) > h {
+		out = p.details(m, w, false)
+	}
+	if len(out) > h {
+		out = append(out[:max(h-1, 0)], one(themes.Dim, m.look.glyph.Ellipsis+" enter shows all"))
+	}
+	return out
+}
+
+// details are what one has to know of the selected step before it is opened. Of one that is done or runs only what it is and
+// how it goes: its conditions and commands are those of doing it once more.
+func (p *procedurePage) details(m *Model, w int, written bool) []line {
 	s, ok := p.chosen()
 	if !ok {
 		return nil
@@ -247,29 +327,39 @@ func (p *procedurePage) details(m *Model, w, h int) []line {
 	if s.Status != "" {
 		out = append(out, labelled("now   ", named(m.snap, s.Status), w)...)
 	}
+	begun := s.State == core.StepDone || s.State == core.StepRunning
 	for _, g := range s.Guards {
-		if !g.Holds {
+		if !g.Holds && !begun {
 			out = append(out, guardLines(m, g, w)...)
 		}
 	}
-	if s.Risk != "" && s.Change != nil {
+	if s.Risk != "" && s.Change != nil && !begun {
 		out = append(out, line{txt(themes.Dim, "risk  "), txt(riskTone(s.Risk), string(s.Risk))})
 	}
-	if s.Then != "" {
+	if s.Then != "" && s.State != core.StepDone {
 		out = append(out, labelled("then  ", s.Then, w)...)
+	}
+	if begun {
+		return out
 	}
 	for i, c := range s.Commands {
 		label := "hand  "
 		if i > 0 {
 			label = "      "
 		}
-		out = append(out, append(one(themes.Dim, label), txt(themes.Key, c)).cut(w))
+		if !written {
+			out = append(out, append(one(themes.Dim, label), txt(themes.Key, c)).cut(w))
+			continue
+		}
+		for j, l := range wrap(clean(c, rowLimit), max(w-width(label)-2, 8)) {
+			if j > 0 {
+				label = "        "
+			}
+			out = append(out, line{txt(themes.Dim, label), txt(themes.Key, l)})
+		}
 	}
 	if s.Change != nil || s.Intent.Kind != "" || len(s.Tell) > 0 {
 		out = append(out, one(themes.Key, "enter opens it"))
-	}
-	if len(out) > h {
-		out = append(out[:max(h-1, 0)], one(themes.Dim, m.look.glyph.Ellipsis+" enter shows all"))
 	}
 	return out
 }
@@ -291,8 +381,11 @@ func (p *procedurePage) openStep(m *Model) tea.Cmd {
 		return m.openOwners(s.Tell)
 	}
 	if s.Intent.Kind == "" {
-		why := strings.TrimSuffix(string(s.State)+": "+s.Status, ": ")
-		return m.say(toneWarn, s.Title+" is not yours to do ("+why+")")
+		why := " (" + strings.TrimSuffix(string(s.State)+": "+named(m.snap, s.Status), ": ") + ")"
+		if len(s.Commands) > 0 { // it may be the operator's all the same, by hand
+			return m.say(toneWarn, "Lockstep does nothing here, c copies the commands: "+s.Title+why)
+		}
+		return m.say(toneWarn, s.Title+" is not yours to do"+why)
 	}
 	at := 0
 	for i := range p.proc.Steps {
@@ -317,10 +410,12 @@ func procedureActions() []Action {
 		return with(func(_ *Model, p *procedurePage) tea.Cmd { f(p.steps); return nil })
 	}
 	return []Action{
-		{ID: "step.open", Title: "Open the step: read it, then confirm or cancel", Short: "open step", Scope: ScopeProcedure,
+		{ID: "step.open", Title: "Open the step: read it, then confirm or cancel", Short: "open", Scope: ScopeProcedure,
 			Keys: []string{"enter"}, Footer: 1, run: with(func(m *Model, p *procedurePage) tea.Cmd { return p.openStep(m) })},
+		{ID: "step.next", Title: "Go to the step that comes next: what failed, or else what can be confirmed", Short: "next", Scope: ScopeProcedure,
+			Keys: []string{"n"}, Footer: 2, run: with(func(_ *Model, p *procedurePage) tea.Cmd { p.goNext(); return nil })},
 		{ID: "step.way.next", Title: "Turn to the next way to the same end", Short: "other way", Scope: ScopeProcedure,
-			Keys: []string{"right", "tab"}, Footer: 2, blocked: func(m *Model) string {
+			Keys: []string{"right", "tab"}, Footer: 3, blocked: func(m *Model) string {
 				if p, ok := m.top().(*procedurePage); ok {
 					if s, ok := p.steps.current(); ok && len(s.Alternatives) > 0 {
 						return ""
@@ -330,20 +425,20 @@ func procedureActions() []Action {
 			}, run: with(func(_ *Model, p *procedurePage) tea.Cmd { p.turn(1); return nil })},
 		{ID: "step.way.previous", Title: "Turn to the previous way to the same end", Short: "other way", Scope: ScopeProcedure,
 			Keys: []string{"left", "shift+tab"}, run: with(func(_ *Model, p *procedurePage) tea.Cmd { p.turn(-1); return nil })},
-		{ID: "step.copy", Title: "Copy the commands that do the same by hand", Short: "copy commands", Scope: ScopeProcedure,
-			Keys: []string{"c", "y"}, Footer: 4, run: with(func(m *Model, p *procedurePage) tea.Cmd {
+		{ID: "step.copy", Title: "Copy the commands that do the same by hand", Short: "copy", Scope: ScopeProcedure,
+			Keys: []string{"c", "y"}, Footer: 5, run: with(func(m *Model, p *procedurePage) tea.Cmd {
 				s, _ := p.chosen()
 				return m.copy(joined(s.Commands))
 			})},
 		{ID: "step.owners", Title: "Show whose instances on the node need their owner, with a note to send to each project", Short: "owners",
-			Scope: ScopeProcedure, Keys: []string{"O"}, Footer: 5, run: with(func(m *Model, p *procedurePage) tea.Cmd {
+			Scope: ScopeProcedure, Keys: []string{"O"}, Footer: 89, run: with(func(m *Model, p *procedurePage) tea.Cmd {
 				if s, ok := p.chosen(); ok && s.Node != "" {
 					return m.openOwners([]string{s.Node})
 				}
 				return m.openOwners(nil)
 			})},
 		{ID: "step.close", Title: "Back to the dashboard", Short: "back", Scope: ScopeProcedure, Keys: []string{"esc", "backspace"},
-			Footer: 3, run: with(func(m *Model, p *procedurePage) tea.Cmd { m.close(p); return nil })},
+			Footer: 4, run: with(func(m *Model, p *procedurePage) tea.Cmd { m.close(p); return nil })},
 		{ID: "step.down", Title: "Go down a step", Short: "down", Scope: ScopeProcedure, Keys: []string{"down", "j"},
 			run: move(func(t *table[core.Step]) { t.moveBy(1) })},
 		{ID: "step.up", Title: "Go up a step", Short: "up", Scope: ScopeProcedure, Keys: []string{"up", "k"},

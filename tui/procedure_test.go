@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"strings"
 	"testing"
 
 	"lockstep/core"
@@ -60,5 +61,144 @@ func TestAWayGivesItsPlaceToNoOther(t *testing.T) {
 	d.keys("left")
 	if chosen := choose(); chosen.Title != step.Title {
 		t.Errorf("back is %q", chosen.Title)
+	}
+}
+
+// steps is a page with these steps.
+func steps(t *testing.T, w, h int, list ...core.Step) (*driver, *procedurePage) {
+	t.Helper()
+	d := drive(world(), w, h).keys("3")
+	d.nodes.choose("kaas-node-cmp07")
+	d.keys("enter")
+	p, ok := d.top().(*procedurePage)
+	if !ok {
+		t.Fatal("enter opens no steps")
+	}
+	p.proc.Steps = list
+	p.next = firstReady(list)
+	p.steps.set(list, d.snap.Revision+1)
+	p.steps.goTo(0)
+	d.dirty = true
+	return d, p
+}
+
+// Of several steps that can be confirmed one comes next, and it alone stands out.
+func TestOneStepComesNext(t *testing.T) {
+	d, _ := steps(t, 120, 40, core.Step{ID: "a", Title: "first thing", State: core.StepDone}, core.Step{ID: "b", Title: "second thing", State: core.StepReady},
+		core.Step{ID: "c", Title: "third thing", State: core.StepReady})
+	mark := d.look.glyph.Needs
+	for _, l := range strings.Split(stripped(d.shows()), "\n") {
+		if strings.Contains(l, "second thing") && strings.Contains(l, "ready") && !strings.Contains(l, mark+" ready") {
+			t.Errorf("what comes next does not stand out: %q", l)
+		}
+		if strings.Contains(l, "third thing") && (strings.Contains(l, mark) || !strings.Contains(l, "ready")) {
+			t.Errorf("what can wait is not calm: %q", l)
+		}
+	}
+}
+
+// To abort or to hurry a migration is offered, and does not stand out: what comes next is to wait.
+func TestAWayOutIsNotWhatComesNext(t *testing.T) {
+	list := []core.Step{{ID: "wait", State: core.StepWaiting}, {ID: "abort", State: core.StepReady, Intent: core.Intent{Kind: core.IntentAbortMigration}},
+		{ID: "force", State: core.StepReady, Intent: core.Intent{Kind: core.IntentForceComplete}}}
+	if got := firstReady(list); got != "" {
+		t.Errorf("%q stands out", got)
+	}
+	if got := firstReady(append(list, core.Step{ID: "stop", State: core.StepReady})); got != "stop" {
+		t.Errorf("%q stands out", got)
+	}
+}
+
+// What the summary says of all steps is not said of each.
+func TestWhatTheSummarySaysIsNotRepeated(t *testing.T) {
+	d, p := steps(t, 120, 40, core.Step{ID: "a", Title: "stop web-1", State: core.StepReady, Status: "given up"}, core.Step{ID: "b", Title: "move web-1", State: core.StepReady, Status: "9 %"})
+	p.proc.Summary = []string{"given up"}
+	if got := p.statusCell(d.Model, p.proc.Steps[0]).text(); got != "" {
+		t.Errorf("it says again %q", got)
+	}
+	if got := p.statusCell(d.Model, p.proc.Steps[1]).text(); got != "9 %" {
+		t.Errorf("it says %q", got)
+	}
+}
+
+// A blocked step says what it waits for; that writing is not armed comes after what is known of the step itself.
+func TestABlockedStepSaysWhatItWaitsFor(t *testing.T) {
+	unarmed := core.Guard{ID: "armed", Text: "writing is armed", Answer: "read-only"}
+	for want, step := range map[string]core.Step{
+		"until writing is armed (read-only)":                    {State: core.StepBlocked, Guards: []core.Guard{unarmed}},
+		"2 to move; until writing is armed (read-only)":         {State: core.StepBlocked, Status: "2 to move", Guards: []core.Guard{unarmed}},
+		"until the host is empty (1 runs)":                      {State: core.StepBlocked, Guards: []core.Guard{unarmed, {ID: "empty", Text: "the host is empty", Answer: "1 runs"}}},
+		"until the host is empty (1 runs); its owner has a say": {State: core.StepBlocked, Status: "its owner has a say", Guards: []core.Guard{{ID: "empty", Text: "the host is empty", Answer: "1 runs"}}},
+		"until the host is empty":                               {State: core.StepBlocked, Guards: []core.Guard{{ID: "empty", Text: "the host is empty"}}},
+	} {
+		d := drive(world(), 120, 40)
+		if got := stepStatus(d.Model, step).text(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// What is done or runs has no open conditions and no command any more: they would be those of doing it again.
+func TestWhatIsBegunIsNotOfferedAgain(t *testing.T) {
+	for _, state := range []core.StepState{core.StepDone, core.StepRunning, core.StepBlocked} {
+		step := core.Step{ID: "a", Title: "release the lock", State: state, Intent: core.Intent{Kind: core.IntentActRelease}, Commands: []string{"kubectl patch"},
+			Guards: []core.Guard{{ID: "turn", Text: "it is the time for it", Answer: "it is LCM's turn"}}}
+		d, _ := steps(t, 120, 40, step)
+		frame := stripped(d.shows())
+		for _, says := range []string{"it is LCM's turn", "kubectl patch", "enter opens it"} {
+			if shown := strings.Contains(frame, says); shown != (state == core.StepBlocked) {
+				t.Errorf("a step that is %s: %q is shown: %t", state, says, shown)
+			}
+		}
+	}
+}
+
+// Where there is room a command is written out whole.
+func TestACommandIsWrittenOutWhereThereIsRoom(t *testing.T) {
+	long := "kubectl annotate nodeworkloadlock openstack-kaas-node-9df0d016-06dc-4088-a491-2bfc0dade0eb inner_state=active --overwrite"
+	d, _ := steps(t, 80, 40, core.Step{ID: "a", Title: "begin", State: core.StepReady, Intent: core.Intent{Kind: core.IntentActBegin}, Commands: []string{long}})
+	if frame := stripped(d.shows()); !strings.Contains(frame, "--overwrite") {
+		t.Errorf("the command is cut:\n%s", frame)
+	}
+}
+
+// The cursor does not go on by itself when a step is done: a key that was meant for one step must not meet another. One key goes
+// to what comes next.
+func TestOneKeyGoesToWhatComesNext(t *testing.T) {
+	for name, tt := range map[string]struct {
+		after []core.Step
+		want  string
+	}{
+		"ready":            {[]core.Step{{ID: "a", State: core.StepDone}, {ID: "b", State: core.StepReady}, {ID: "c", State: core.StepReady}}, "b"},
+		"failed":           {[]core.Step{{ID: "a", State: core.StepDone}, {ID: "b", State: core.StepReady}, {ID: "c", State: core.StepFailed}}, "c"},
+		"nothing is ready": {[]core.Step{{ID: "a", State: core.StepDone}, {ID: "b", State: core.StepLater}, {ID: "c", State: core.StepBlocked}}, "c"},
+		"all is done":      {[]core.Step{{ID: "a", State: core.StepDone}, {ID: "b", State: core.StepDone}}, "a"},
+	} {
+		d, p := steps(t, 120, 40, core.Step{ID: "a", State: core.StepRunning}, core.Step{ID: "b", State: core.StepLater}, core.Step{ID: "c", State: core.StepLater})
+		p.proc.Steps = tt.after
+		p.steps.set(tt.after, d.snap.Revision+2)
+		if p.steps.cursor != "a" {
+			t.Errorf("%s: the cursor went to %q by itself", name, p.steps.cursor)
+		}
+		d.keys("n")
+		if p.steps.cursor != tt.want {
+			t.Errorf("%s: the key goes to %q, want %q", name, p.steps.cursor, tt.want)
+		}
+	}
+}
+
+// Enter on what Lockstep does not do says so, and where there are commands for it, how to get them: some of it is the operator's
+// to do by hand.
+func TestEnterOnWhatOthersDoSaysWhatIsLeft(t *testing.T) {
+	for want, step := range map[string]core.Step{
+		"LCM drains the node is not yours to do (waiting: 3 pods left)": {ID: "a", Title: "LCM drains the node", State: core.StepWaiting, Status: "3 pods left"},
+		"Lockstep does nothing here, c copies the commands: delete the agents (waiting: yours to delete: 2 dead agents)": {ID: "a", Title: "delete the agents",
+			State: core.StepWaiting, Status: "yours to delete: 2 dead agents", Commands: []string{"openstack network agent delete"}},
+	} {
+		d, _ := steps(t, 120, 40, step)
+		d.keys("enter")
+		if d.toast.text != want {
+			t.Errorf("it says %q, want %q", d.toast.text, want)
+		}
 	}
 }

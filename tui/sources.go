@@ -77,17 +77,23 @@ func stateNow(s *core.Snapshot, src core.Source) core.SourceState {
 }
 
 // healthLine is how the servers do, in at most w columns: with the servers' own words, and without them where there is no
-// room.
+// room; then without those that were never asked for, and at last by their state alone.
 func healthLine(m *Model, w int) line {
 	all := healths(m.snap)
 	var out line
-	for _, words := range []func(*core.Snapshot, health) string{fullWords, shortWords} {
+	for _, level := range []struct {
+		words func(*core.Snapshot, health) string
+		off   bool
+	}{{fullWords, true}, {shortWords, true}, {shortWords, false}, {stateWords, false}} {
 		var parts []line
 		for _, h := range all {
+			if h.state == core.SourceOff && !level.off {
+				continue
+			}
 			k := sourceMark(m.look.glyph, h.state)
 			part := line{txt(k.tone, k.glyph), txt(themes.Text, " "+h.label)}
 			if h.state != core.SourceLive {
-				part = part.and(k.tone, " "+words(m.snap, h))
+				part = part.and(k.tone, " "+level.words(m.snap, h))
 			}
 			parts = append(parts, part)
 		}
@@ -97,6 +103,9 @@ func healthLine(m *Model, w int) line {
 	}
 	return out
 }
+
+// stateWords is the state of a server, and nothing else.
+func stateWords(_ *core.Snapshot, h health) string { return string(h.state) }
 
 // shortWords is the state of a server that is not live.
 func shortWords(s *core.Snapshot, h health) string {
@@ -165,6 +174,26 @@ func loadStateOf(s *core.Snapshot, ids []core.SourceID) loadState {
 		}
 	}
 	return st
+}
+
+// allTroubleLines are the troubleLines of several sources: those that have the same trouble are named together.
+func allTroubleLines(m *Model, all []*core.Source, w int) []line {
+	var out []line
+	told := make(map[core.SourceID]bool)
+	for i, src := range all {
+		if told[src.ID] {
+			continue
+		}
+		together := *src
+		for _, other := range all[i+1:] {
+			if other.State == src.State && src.Err != nil && other.Err != nil && other.Err.Call == src.Err.Call && other.Err.Message == src.Err.Message {
+				together.ID += ", " + other.ID
+				told[other.ID] = true
+			}
+		}
+		out = append(out, troubleLines(m, &together, w)...)
+	}
+	return out
 }
 
 // troubleLines say which call failed, why, and what to do.

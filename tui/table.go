@@ -11,6 +11,7 @@ type column[T any] struct {
 	width   int         // columns it takes; its least when it grows
 	measure func(T) int // what a row would like; the column is as wide as the widest row, from width to most
 	most    int         // with measure
+	share   int         // with measure: most hundredths of the table's width that it takes; 0: as many as it likes
 	grow    bool        // takes what is left over
 	right   bool        // numbers stand on the right
 	rank    int         // 0 is never dropped; the highest goes first when room is short

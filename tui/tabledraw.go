@@ -45,7 +45,11 @@ func (t *table[T]) place(w int) []placed[T] {
 					want = max(want, c.measure(r))
 				}
 			}
-			p.w = max(min(want, c.most), c.width)
+			most := c.most
+			if c.share > 0 {
+				most = min(most, w*c.share/100)
+			}
+			p.w = max(min(want, most), c.width)
 			t.widths[i] = p.w
 		}
 		cols = append(cols, p)

@@ -37,9 +37,18 @@ const keepMessages = 200
 
 type toastGoneMsg struct{ n int }
 
-// say shows a word and keeps it in the log.
-func (m *Model) say(tone themes.Token, text string) tea.Cmd {
+// show shows a word.
+func (m *Model) show(tone themes.Token, text string) tea.Cmd {
 	m.toast = toast{n: m.toast.n + 1, text: text, tone: tone}
+	if tone == toneBad {
+		return nil
+	}
+	return m.after(toastFor, toastGoneMsg{m.toast.n})
+}
+
+// say shows a word, and keeps in the log what went wrong.
+func (m *Model) say(tone themes.Token, text string) tea.Cmd {
+	cmd := m.show(tone, text)
 	if tone == toneBad {
 		at := m.now()
 		if m.snap != nil {
@@ -48,9 +57,8 @@ func (m *Model) say(tone themes.Token, text string) tea.Cmd {
 		m.messages = append([]message{{m.toast.n, at, text, tone}}, m.messages...)
 		m.messages = m.messages[:min(len(m.messages), keepMessages)]
 		m.log.refresh(m)
-		return nil
 	}
-	return m.after(toastFor, toastGoneMsg{m.toast.n})
+	return cmd
 }
 
 func (m *Model) toastGone(msg toastGoneMsg) {

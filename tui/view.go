@@ -32,10 +32,9 @@ func (m *Model) compose() string {
 		return ""
 	}
 	lines := m.screen(m.width, m.height)
-	for _, l := range m.layers {
-		if !l.page() && !m.small() {
-			lines = m.lay(l.draw(m, m.width, m.height), lines)
-		}
+	// One box at a time: two of them on each other would read as one, with two buttons to press.
+	if top := m.top(); top != nil && !top.page() && !m.small() {
+		lines = m.lay(top.draw(m, m.width, m.height), lines)
 	}
 	frame := strings.Join(lines[:min(len(lines), m.height)], "\n")
 	if m.opts.ASCII {
@@ -198,15 +197,24 @@ func (m *Model) paneNote(id paneID) []line {
 	if n := p.note(m); len(n) > 0 {
 		parts = append(parts, n)
 	}
-	switch above, below := p.more(); {
-	case above > 0 && below > 0:
-		parts = append(parts, one(themes.Dim, m.look.glyph.Up+" "+itoa(above)+" "+m.look.glyph.Down+" "+itoa(below)))
-	case above > 0:
-		parts = append(parts, one(themes.Dim, m.look.glyph.Up+" "+itoa(above)+" more"))
-	case below > 0:
-		parts = append(parts, one(themes.Dim, m.look.glyph.Down+" "+itoa(below)+" more"))
+	if text := m.moreText(p.more()); text != "" {
+		parts = append(parts, one(themes.Dim, text))
 	}
 	return parts
+}
+
+// moreText says how many rows there are above and below those that are seen; empty when all are.
+func (m *Model) moreText(above, below int) string {
+	up, down := m.look.glyph.Up+" "+itoa(above), m.look.glyph.Down+" "+itoa(below)
+	switch {
+	case above > 0 && below > 0:
+		return up + " " + down
+	case above > 0:
+		return up + " more"
+	case below > 0:
+		return down + " more"
+	}
+	return ""
 }
 
 // paneBody is a pane's content in exactly h lines of w columns.
@@ -222,10 +230,7 @@ func (m *Model) paneBody(id paneID, x, y, w, h int) []string {
 		case all > 0:
 			words = []line{one(themes.Dim, " Nothing here matches /"+p.filterText()+". esc clears the filter.")}
 		case st.trouble != nil:
-			words = troubleLines(m, st.trouble, w)
-			for _, src := range st.others {
-				words = append(words, troubleLines(m, src, w)...)
-			}
+			words = allTroubleLines(m, append([]*core.Source{st.trouble}, st.others...), w)
 		default:
 			for _, l := range wrap(clean(p.empty(m), rowLimit), max(w-2, 8)) {
 				words = append(words, one(themes.Dim, " "+l))

@@ -121,7 +121,7 @@ func (o *Operator) Confirm() {
 // ConfirmTyped confirms the open dialog by typing the object's name.
 func (o *Operator) ConfirmTyped(name string) {
 	o.t.Helper()
-	o.Wants("Type " + name + ": ")
+	o.Wants("Type " + name + ":")
 	o.Type(name[:2])
 	o.Press("enter") // half a name confirms nothing
 	o.Wants("Type " + name + ": " + name[:2])

@@ -1,0 +1,45 @@
+package core
+
+import "strings"
+
+// preparation is how far the preparation of a node is by the OpenStack controller that Lockstep plays.
+type preparation struct {
+	next string // what comes next, as a clause: "begin to prepare it"
+	what string // the same in two or three words, for a narrow column
+}
+
+// prepareIt is what comes next on a node that is asked for, and nothing more.
+const prepareIt = "you play the OpenStack controller: prepare it"
+
+// preparationOf is what the played OpenStack controller has to do next on a node that is asked for, or what keeps it from doing
+// anything.
+func (s *Snapshot) preparationOf(a ActAs, node string) preparation {
+	l := s.NodeLock(node, a.Controller)
+	begun := l != nil && l.InnerState == InnerActive
+	m := s.maintenanceOf(node)
+	if g := s.guardNobodyElse(a); !g.Holds {
+		return preparation{"the controller itself is not out of the way: " + g.Answer, "its controller runs"}
+	}
+	if short := s.quorumShort(node); len(short) > 0 {
+		return preparation{strings.Replace(strings.TrimSuffix(short[0], "."), "It", "it", 1), "quorum too small"}
+	}
+	if !begun {
+		return preparation{prepareIt, "to be prepared"}
+	}
+	svc := s.Services[m.host]
+	if m.compute && svc == nil {
+		return preparation{"Nova shows no nova-compute of its host", "not known"}
+	}
+	if m.compute && svc.Enabled {
+		return preparation{"its host has to leave scheduling", "to leave scheduling"}
+	}
+	if s.movesInstances(a, node) {
+		if !s.known(SourceInstances) {
+			return preparation{"its instances are not known: " + s.whyUnknown(SourceInstances), "not known"}
+		}
+		if n := s.countOn(m).blocking; n > 0 {
+			return preparation{count(n, "instance") + " must leave it or stop first", count(n, "instance") + " left"}
+		}
+	}
+	return preparation{"nothing is in the way any more: release its lock", "to be released"}
+}

@@ -1,0 +1,212 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	"lockstep/core"
+)
+
+// describe says exactly what is changed on exactly which object. The object is the change's own: a step of a played
+// controller is granted for its lock, whatever it writes.
+func describe(s *core.Snapshot, step core.Step) []string {
+	on := object(step.Target, step.Label)
+	switch c := step.Change.(type) {
+	case core.SetNodeAnnotation:
+		if c.New == nil {
+			return []string{"Remove " + c.Key + " (now " + quoted(c.Old) + ") from " + on + "."}
+		}
+		return []string{"Set " + c.Key + " from " + quoted(c.Old) + " to " + quoted(c.New) + " on " + on + "."}
+	case core.InstanceAction:
+		text := doing(c) + " " + on
+		if c.Host != "" {
+			text += ", on " + s.Label(c.Host)
+		}
+		if c.Status != "" {
+			text += ", " + c.Status
+		}
+		return []string{text + "."}
+	case core.SetMaintenanceTags:
+		return []string{"Set the maintenance tags of " + on + " from " + actionsText(c.Old) + " to " + actionsText(c.New) + "; its other tags stay."}
+	case core.SetComputeService:
+		service := object(c.Service, step.Label)
+		if c.Enabled {
+			return []string{"Enable " + service + " (disabled with \"" + c.WasReason + "\")."}
+		}
+		return []string{"Disable " + service + " with the reason \"" + c.Reason + "\"."}
+	case core.SetVolumeService:
+		service := "cinder-volume " + c.Service.Name
+		if c.Enabled {
+			return []string{"Enable " + service + " (disabled with \"" + c.WasReason + "\")."}
+		}
+		return []string{"Disable " + service + " with the reason \"" + c.Reason + "\"."}
+	case core.RestartPod:
+		return []string{"Delete " + on + ", on " + s.Label(c.Node) + "; " + c.Set.Namespace + "/" + c.Set.Name + " makes a new one."}
+	case core.SetTempest:
+		if c.Add {
+			return []string{"Add \"tempest\" to spec.features.services of " + on + "."}
+		}
+		return []string{"Remove \"tempest\" from spec.features.services of " + on + "."}
+	case core.SetLock:
+		return []string{"Set the state of " + object(c.Lock, step.Label) + " from " + orNotSet(string(c.Was)) + " to " + string(c.To.State) + ", " + bears(c.To) + "."}
+	case core.SetInnerState:
+		return []string{"Set inner_state from " + orNotSet(c.Was) + " to " + orNotSet(c.To) + " on " + object(c.Lock, step.Label) + "."}
+	case core.CreateLock:
+		text := "Create " + object(c.Lock.Ref(), "") + " of the controller " + c.Lock.Controller
+		if c.Lock.Node != "" {
+			text += " for " + s.Label(c.Lock.Node)
+		}
+		return []string{text + inRelease(c.Lock.Release) + "."}
+	case core.CreateRequest:
+		text := "Create " + object(c.Request.Ref(), "")
+		if c.Request.Node != "" {
+			text += " for " + s.Label(c.Request.Node)
+		}
+		if c.Request.Scope != "" {
+			text += ", scope " + string(c.Request.Scope)
+		}
+		return []string{text + inRelease(c.Request.Release) + "."}
+	case core.DeleteObject:
+		return []string{"Delete " + object(c.Object, step.Label) + "."}
+	case core.RemoveFinalizer:
+		return []string{"Take the finalizer " + c.Finalizer + " off " + object(c.Object, step.Label) + "."}
+	case core.SetMaintenance:
+		return []string{fmt.Sprintf("Set spec.providerSpec.value.maintenance from %s to %t on %s.", truth(c.Old), c.On, object(c.Object, step.Label))}
+	case core.RequestReboot:
+		return []string{"Create the GracefulRebootRequest of " + object(c.Cluster, "") + ", for " + strings.Join(c.Machines, ", ") + "."}
+	case core.Batch:
+		out := []string{fmt.Sprintf("%s for %s, %d at a time:", counted(len(c.Items), "change"), on, max(c.AtOnce, 1))}
+		for i, item := range c.Items {
+			out = append(out, fmt.Sprintf("  %2d  %s", i+1, item.Label))
+		}
+		if step.MayGoPast() {
+			out = append(out, atFailure(c.PastFailures))
+		}
+		return out
+	}
+	if step.Target.Name == "" {
+		return nil
+	}
+	return []string{"On " + on + "."}
+}
+
+// object names an object so that it can be told from every other: "NodeWorkloadLock openstack-kaas-node-1 (cmp-01), uid 5f2c".
+func object(ref core.Ref, label string) string {
+	text := kindWord(ref.Kind) + " " + ref.Name
+	if label != "" && label != ref.Name {
+		text += " (" + label + ")"
+	}
+	if ref.UID != "" && ref.UID != ref.Name {
+		text += ", uid " + ref.UID
+	}
+	return text
+}
+
+// bears is what a lock's status has beside its state.
+func bears(to core.LockStatus) string {
+	text := "without a text"
+	if to.Message != "" {
+		text = "with the text \"" + to.Message + "\""
+	}
+	if to.Release != "" {
+		text += ", at release " + to.Release
+	}
+	return text
+}
+
+func inRelease(release string) string {
+	if release == "" {
+		return ""
+	}
+	return ", release " + release
+}
+
+// atFailure says what a batch does when an item fails, and which key has it do the other.
+func atFailure(past bool) string {
+	if past {
+		return "When one fails: it goes on with the next (ctrl+f: it pauses)."
+	}
+	return "When one fails: it pauses (ctrl+f: it goes on with the next)."
+}
+
+// actionsText are maintenance actions in a sentence.
+func actionsText(actions []core.MaintenanceAction) string {
+	if len(actions) == 0 {
+		return "none"
+	}
+	words := make([]string, len(actions))
+	for i, a := range actions {
+		words[i] = string(a)
+	}
+	return strings.Join(words, ", ")
+}
+
+func kindWord(k core.Kind) string {
+	switch k {
+	case core.KindNode:
+		return "node"
+	case core.KindInstance:
+		return "instance"
+	case core.KindComputeService:
+		return "nova-compute of"
+	case core.KindVolumeService:
+		return "cinder-volume"
+	case core.KindPod:
+		return "pod"
+	}
+	return string(k)
+}
+
+// doing is what is done with an instance, as the beginning of a sentence.
+func doing(c core.InstanceAction) string {
+	switch c.Do {
+	case core.IntentLiveMigrate:
+		return "Live-migrate"
+	case core.IntentColdMigrate:
+		return "Cold-migrate"
+	case core.IntentConfirmResize:
+		return "Confirm the cold migration of"
+	case core.IntentRevertResize:
+		return "Take back the cold migration of"
+	case core.IntentStop:
+		return "Stop"
+	case core.IntentStart:
+		return "Start"
+	case core.IntentResume:
+		return "Resume"
+	case core.IntentResetState:
+		return "Write ACTIVE into Nova's record of"
+	case core.IntentEvacuate:
+		return "Evacuate"
+	case core.IntentShelve:
+		return "Shelve"
+	case core.IntentUnshelve:
+		return "Unshelve"
+	case core.IntentAbortMigration:
+		return fmt.Sprintf("Abort migration %d of", c.MigrationID)
+	case core.IntentForceComplete:
+		return fmt.Sprintf("Force migration %d to complete of", c.MigrationID)
+	}
+	return string(c.Do)
+}
+
+func quoted(s *string) string {
+	if s == nil {
+		return "(not set)"
+	}
+	return "\"" + *s + "\""
+}
+
+func orNotSet(s string) string {
+	if s == "" {
+		return "(not set)"
+	}
+	return s
+}
+
+func truth(b *bool) string {
+	if b == nil {
+		return "(not set)"
+	}
+	return fmt.Sprint(*b)
+}

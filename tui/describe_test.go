@@ -1,0 +1,101 @@
+package tui
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"lockstep/core"
+)
+
+// The first sentence of a confirmation says what is changed, from what to what, on which object: the change's own, though a step
+// of a played controller is granted for its lock. No kind of change goes without one.
+func TestEveryChangeSaysWhatItChanges(t *testing.T) {
+	lock := core.Ref{Kind: core.KindNodeWorkloadLock, Name: "openstack-kaas-node-cmp07", UID: "lock-uid"}
+	node := core.Ref{Kind: core.KindNode, Name: "kaas-node-cmp07", UID: "node-uid"}
+	instance := core.Ref{Kind: core.KindInstance, Name: "web-1", UID: "instance-uid"}
+	service := core.Ref{Kind: core.KindComputeService, Name: "kaas-node-cmp07", UID: "service-uid"}
+	machine := core.Ref{Kind: core.KindMachine, Namespace: "mos", Name: "cmp-07", UID: "machine-uid"}
+	skip, no := "skip", false
+	told := map[string]bool{}
+	for _, tt := range []struct {
+		target core.Ref
+		change core.Change
+		want   string
+	}{
+		{node, core.SetNodeAnnotation{Node: node, Key: "mode", New: &skip}, `Set mode from (not set) to "skip" on node kaas-node-cmp07 (cmp-07), uid node-uid.`},
+		{instance, core.InstanceAction{Do: core.IntentStop, Instance: instance, Status: "ACTIVE"}, "Stop instance web-1 (cmp-07), uid instance-uid, ACTIVE."},
+		{instance, core.SetMaintenanceTags{Instance: instance, New: []core.MaintenanceAction{core.ActionPowerOff}},
+			"Set the maintenance tags of instance web-1 (cmp-07), uid instance-uid from none to poweroff; its other tags stay."},
+		{lock, core.SetComputeService{Service: service, Reason: core.DisabledReasonMaintenance, WasEnabled: true},
+			`Disable nova-compute of kaas-node-cmp07 (cmp-07), uid service-uid with the reason "OSDPL: Node is under maintenance".`},
+		{lock, core.SetComputeService{Service: service, Enabled: true, WasReason: core.DisabledReasonMaintenance},
+			`Enable nova-compute of kaas-node-cmp07 (cmp-07), uid service-uid (disabled with "OSDPL: Node is under maintenance").`},
+		{lock, core.SetVolumeService{Service: core.Ref{Kind: core.KindVolumeService, Name: "cmp-07@lvm"}, Reason: "disks"}, `Disable cinder-volume cmp-07@lvm with the reason "disks".`},
+		{lock, core.SetLock{Lock: lock, Was: core.LockActive, To: core.LockStatus{State: core.LockInactive, Release: "21.0.0"}},
+			"Set the state of NodeWorkloadLock openstack-kaas-node-cmp07 (cmp-07), uid lock-uid from active to inactive, without a text, at release 21.0.0."},
+		{lock, core.SetLock{Lock: lock, To: core.LockStatus{State: core.LockFailed, Message: "a disk is broken"}},
+			`Set the state of NodeWorkloadLock openstack-kaas-node-cmp07 (cmp-07), uid lock-uid from (not set) to failed, with the text "a disk is broken".`},
+		{lock, core.SetInnerState{Lock: lock, To: core.InnerActive}, "Set inner_state from (not set) to active on NodeWorkloadLock openstack-kaas-node-cmp07 (cmp-07), uid lock-uid."},
+		{lock, core.CreateLock{Lock: core.NewLock{Kind: core.KindNodeWorkloadLock, Name: "openstack-x", Controller: "openstack", Node: "kaas-node-cmp07", Release: "21.0.0"}},
+			"Create NodeWorkloadLock openstack-x of the controller openstack for cmp-07, release 21.0.0."},
+		{node, core.CreateRequest{Request: core.NewRequest{Kind: core.KindNodeMaintenanceRequest, Name: "nmr-x", Node: "kaas-node-cmp07", Scope: core.ScopeDrain}},
+			"Create NodeMaintenanceRequest nmr-x for cmp-07, scope drain."},
+		{lock, core.DeleteObject{Object: lock}, "Delete NodeWorkloadLock openstack-kaas-node-cmp07 (cmp-07), uid lock-uid."},
+		{lock, core.RemoveFinalizer{Object: lock, Finalizer: "rockoon"}, "Take the finalizer rockoon off NodeWorkloadLock openstack-kaas-node-cmp07 (cmp-07), uid lock-uid."},
+		{machine, core.SetMaintenance{Object: machine, Old: &no, On: true}, "Set spec.providerSpec.value.maintenance from false to true on Machine cmp-07, uid machine-uid."},
+		{machine, core.RequestReboot{Cluster: core.Ref{Kind: core.KindCluster, Name: "mos", UID: "mos-uid"}, Machines: []string{"cmp-07", "cmp-08"}},
+			"Create the GracefulRebootRequest of Cluster mos, uid mos-uid, for cmp-07, cmp-08."},
+		{core.Ref{Kind: core.KindPod, Name: "vrouter-1", UID: "pod-uid"}, core.RestartPod{Node: "kaas-node-cmp07", Set: core.Ref{Namespace: "tf", Name: "vrouter"}},
+			"Delete pod vrouter-1 (cmp-07), uid pod-uid, on cmp-07; tf/vrouter makes a new one."},
+		{core.Ref{Kind: core.KindOpenStackDeployment, Name: "osh-dev"}, core.SetTempest{Add: true}, `Add "tempest" to spec.features.services of OpenStackDeployment osh-dev (cmp-07).`},
+		{node, core.Batch{Items: []core.BatchItem{{Label: "web-1"}}}, "1 change for node kaas-node-cmp07 (cmp-07), uid node-uid, 1 at a time:"},
+	} {
+		told[reflect.TypeOf(tt.change).Name()] = true
+		got := describe(world(), core.Step{Target: tt.target, Label: "cmp-07", Change: tt.change})
+		if len(got) == 0 || got[0] != tt.want {
+			t.Errorf("%T is described as\n%q, want\n%q", tt.change, got, tt.want)
+		}
+	}
+	for _, name := range changesOfCore(t) {
+		if !told[name] {
+			t.Errorf("nothing says what a %s changes", name)
+		}
+	}
+}
+
+// changesOfCore are the names of core's types that are a Change.
+func changesOfCore(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob("../core/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range parsed.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || f.Recv == nil || f.Name.Name != "isChange" {
+				continue
+			}
+			if id, ok := f.Recv.List[0].Type.(*ast.Ident); ok {
+				names = append(names, id.Name)
+			}
+		}
+	}
+	if len(names) < 15 {
+		t.Fatalf("core has only %v", names)
+	}
+	return names
+}
