@@ -51,6 +51,9 @@ func (s *Snapshot) gaveUp(v InstanceView, m hostMaintenance) (failure string, ye
 	if m.request == nil || !m.request.Deleting.IsZero() || l == nil || l.State() != LockActive || s.playsOn(ControllerOpenStack, m.name) {
 		return "", false
 	}
+	if !strings.Contains(l.Message, v.Instance.ID) {
+		return "", false // most are not named: it is asked for every instance in every Snapshot
+	}
 	if msg := ReadLockMessage(l.Message); msg.ID != "J" || !slices.Contains(msg.Instances, v.Instance.ID) || !msg.At.IsZero() && msg.At.Before(m.request.Created) {
 		return "", false
 	}
