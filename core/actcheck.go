@@ -28,6 +28,25 @@ func (e *Engine) actCheck(step Step) func(context.Context) error {
 	}
 }
 
+// nobodyElse asks for the Deployment of an OpenStack controller that Lockstep plays, right before a write in its name: two that
+// write the same locks undo what the other does.
+func (e *Engine) nobodyElse(ctx context.Context, step Step) error {
+	s := e.Snapshot()
+	a, played := s.actAs(step.Intent.Controller)
+	if !played || a.Controller != ControllerOpenStack || e.cfg.Kubernetes == nil {
+		return nil
+	}
+	now, err := e.cfg.Kubernetes.ControllerDeployment(ctx)
+	if err != nil {
+		return err
+	}
+	g := Guard{Holds: true}
+	if outOfTheWay(&g, now, a.Absent); !g.Holds {
+		return refuse("the OpenStack controller itself is not out of the way: %s", g.Answer)
+	}
+	return nil
+}
+
 // actCheckAt is the step that is checked, and what is known.
 type actCheckAt struct {
 	e    *Engine

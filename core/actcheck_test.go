@@ -139,6 +139,34 @@ func TestAPlayedControllerAsksTheServersFirst(t *testing.T) {
 	}
 }
 
+// An OpenStack controller that somebody has scaled up again meanwhile is not written against, whatever the step.
+func TestAPlayedControllerAsksWhetherItIsAlone(t *testing.T) {
+	for kind, scene := range actScenes {
+		t.Run(string(kind), func(t *testing.T) {
+			cloud := atRest()
+			scene(cloud)
+			b := newBenchWith(t, t.TempDir(), cloud, playsOpenStack())
+			defer b.end()
+			b.arm()
+			cloud.mu.Lock()
+			scaled := *cloud.rockoon // Lockstep has the other one
+			scaled.Replicas = 1
+			cloud.rockoon = &scaled
+			cloud.mu.Unlock()
+			id, err := b.confirm(Intent{Kind: kind, Controller: ControllerOpenStack, Node: "cmp-1"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if op := b.awaitEnd(id); op.State != OperationFailed || !strings.Contains(op.Text, "the OpenStack controller itself is not out of the way") {
+				t.Errorf("it ended as %s: %s", op.State, op.Text)
+			}
+			if got := cloud.written(); len(got) > 0 {
+				t.Errorf("the servers received %q", got)
+			}
+		})
+	}
+}
+
 // A request that is gone from what is known by the time of the write stops the release, too: the lock would be left open for
 // the next time that LCM asks.
 func TestNothingIsReleasedForARequestThatIsGone(t *testing.T) {

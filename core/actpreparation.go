@@ -33,6 +33,9 @@ func (s *Snapshot) preparationOf(a ActAs, node string) preparation {
 	if m.compute && svc.Enabled {
 		return preparation{"its host has to leave scheduling", "to leave scheduling"}
 	}
+	if bad := volumesThat(s.VolumeServicesOn(node), true); len(bad) > 0 {
+		return preparation{"its volumes have to leave scheduling: " + oneLine(some(bad, 2), 120), "to leave scheduling"}
+	}
 	if s.movesInstances(a, node) {
 		if !s.known(SourceInstances) {
 			return preparation{"its instances are not known: " + s.whyUnknown(SourceInstances), "not known"}

@@ -128,6 +128,16 @@ func (c *testCloud) Request(_ context.Context, ref Ref) (*MaintenanceRequest, er
 	return &cp, nil
 }
 
+func (c *testCloud) ControllerDeployment(context.Context) (*Deployment, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.rockoon == nil {
+		return nil, nil
+	}
+	cp := *c.rockoon
+	return &cp, nil
+}
+
 func (c *testCloud) CreateRequest(_ context.Context, n NewRequest, dryRun bool) error {
 	return c.maybe(dryRun, "create-request", n.Name, func(dryRun bool) error {
 		if _, err := c.requestOf(n.Ref()); err == nil {

@@ -77,6 +77,9 @@ func (e *Engine) perform(op *operation, item int, step Step, c Change) outcome {
 	defer cancel()
 	w, err := e.writerFor(step, c)
 	if err == nil {
+		err = e.nobodyElse(ctx, step)
+	}
+	if err == nil {
 		err = w.check(ctx)
 	}
 	if err == nil {

@@ -209,12 +209,20 @@ func (s *Snapshot) guardNobodyElse(a ActAs) Guard {
 	if a.Controller != ControllerOpenStack {
 		return g
 	}
-	c := s.Controller
-	switch {
-	case !s.known(SourceOpenStackController):
+	if !s.known(SourceOpenStackController) {
 		g.Holds, g.Answer = false, "not known: "+s.whyUnknown(SourceOpenStackController)
 		g.Remedy = "see the Deployment rockoon first"
-	case c == nil && a.Absent:
+		return g
+	}
+	outOfTheWay(&g, s.Controller, a.Absent)
+	return g
+}
+
+// outOfTheWay says in a guard whether the OpenStack controller is out of the way: its Deployment c, which is nil where there is none, has
+// no replicas; absent is the operator's word that it has none by another name.
+func outOfTheWay(g *Guard, c *Deployment, absent bool) {
+	switch {
+	case c == nil && absent:
 		g.Answer = "it has no Deployment rockoon in osh-system, as you said"
 	case c == nil:
 		g.Holds, g.Answer = false, "there is no Deployment rockoon in osh-system: where it goes by another name it may run all the same"
@@ -231,7 +239,6 @@ func (s *Snapshot) guardNobodyElse(a ActAs) Guard {
 	default:
 		g.Answer = "its Deployment is scaled to 0"
 	}
-	return g
 }
 
 // turnGuard holds when it is the turn for the step.

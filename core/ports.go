@@ -38,6 +38,9 @@ type KubernetesWriter interface {
 	// not there any more.
 	DeletionRequest(ctx context.Context, name, uid string) (*NodeNotice, error)
 
+	// ControllerDeployment reads the Deployment of the OpenStack controller from the server itself; nil when there is none.
+	ControllerDeployment(ctx context.Context) (*Deployment, error)
+
 	// NotReadyPods are the names of the pods in a namespace that are not ready, sorted, of one node unless node is empty;
 	// Jobs' pods are left out, as Rockoon does (mosk-facts 4.1).
 	NotReadyPods(ctx context.Context, namespace, node string) ([]string, error)

@@ -151,6 +151,22 @@ func (w *Writer) DeletionRequest(ctx context.Context, name, uid string) (*core.N
 	return nil, nil
 }
 
+// ControllerDeployment implements core.KubernetesWriter. It lists by name, as a Watcher does.
+func (w *Writer) ControllerDeployment(ctx context.Context) (*core.Deployment, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	list, err := w.client.resource(gvrDeployments, namespaceRockoon).List(ctx, metav1.ListOptions{FieldSelector: selectors.OneTermEqualSelector("metadata.name", deploymentRockoon).String()})
+	if err != nil {
+		return nil, Describe(err, "list deployment "+deploymentRockoon+" in namespace "+namespaceRockoon)
+	}
+	for i := range list.Items {
+		if d, ok := deploymentFrom(&list.Items[i]).(*core.Deployment); ok && d.Name == deploymentRockoon {
+			return d, nil
+		}
+	}
+	return nil, nil
+}
+
 // CreateRequest implements core.KubernetesWriter.
 func (w *Writer) CreateRequest(ctx context.Context, r core.NewRequest, dryRun bool) error {
 	spec := map[string]any{}

@@ -183,6 +183,22 @@ func TestLocksAreForbiddenWithoutTheRight(t *testing.T) {
 	wantError(t, w.CreateRequest(t.Context(), core.NewRequest{Kind: core.KindNodeMaintenanceRequest, Name: "n1", Node: "n1"}, true), core.ErrForbidden, "")
 }
 
+// The OpenStack controller's Deployment is read with a reader's rights; to be forbidden is no answer.
+func TestTheControllersDeploymentIsRead(t *testing.T) {
+	c := newCluster(t, kubeapi.Options{Users: []kubeapi.User{{Name: "ann"}}})
+	w := NewWriter(c.client(kubeapi.Readonly))
+	if d, err := w.ControllerDeployment(t.Context()); d != nil || err != nil {
+		t.Errorf("where there is none: %+v, %v", d, err)
+	}
+	c.create(`{apiVersion: apps/v1, kind: Deployment, metadata: {name: rockoon, namespace: osh-system}, spec: {replicas: 2, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: a, image: i}]}}}, status: {replicas: 1}}`)
+	if d, err := w.ControllerDeployment(t.Context()); err != nil || d == nil || d.Replicas != 2 || d.Existing != 1 {
+		t.Errorf("it is %+v, %v", d, err)
+	}
+	if _, err := NewWriter(c.client("ann")).ControllerDeployment(t.Context()); kindOf(err) != core.ErrForbidden {
+		t.Errorf("who may not list it: %v", err)
+	}
+}
+
 // A request for a node's removal is read by its name and UID; another of the name is not it, and to be forbidden is no answer. A
 // reader's rights are enough.
 func TestARequestForARemovalIsRead(t *testing.T) {
