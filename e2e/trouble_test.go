@@ -78,9 +78,9 @@ func TestTroubleAtTheStartIsShownWhereItMatters(t *testing.T) {
 		{"a user without rights", start{user: cluster.Nobody}, "3",
 			[]string{"Not allowed: nodes.", "call: list nodes, answer 403", `cannot list resource "nodes"`, "do: You may not list nodes"}, ""},
 		{"no clouds.yaml", start{cloudsYAML: nowhere}, "4",
-			[]string{"Failed: instances.", "call: load the OpenStack credentials", "why: configuration: ", "do: "}, "waiting for you"},
+			[]string{"Failed: instances, migrations.", "call: load the OpenStack credentials", "why: configuration: ", "do: "}, "waiting for you"},
 		{"a wrong password", start{cloud: cloudWrongPassword}, "4",
-			[]string{"Failed: instances.", "call: log in to wrong-password", "answer", "why: unauthorized: ", "do: check user, password and domains"}, "waiting for you"},
+			[]string{"Failed: instances, migrations.", "call: log in to wrong-password", "answer", "why: unauthorized: ", "do: check user, password and domains"}, "waiting for you"},
 		{"a login without the rights of an administrator", start{cloud: cloudMember}, "4",
 			[]string{"Not allowed: instances.", "answer 403", "why: forbidden: ", "do: it needs the role admin"}, "waiting for you"},
 	}
