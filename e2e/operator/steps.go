@@ -90,11 +90,10 @@ func Cursor(s terminal.Screen) int {
 	return rowWith(s, func(line string) bool { return strings.HasPrefix(line, "▌") })
 }
 
-// stepRow is the row of the step with the title; -1 when there is none.
+// stepRow is the row of the step with the title, after its mark and its state; -1 when there is none. Other lines tell of steps, too.
 func stepRow(s terminal.Screen, title string) int {
-	return rowWith(s, func(line string) bool {
-		return strings.Contains(line+" ", " "+title+" ") && !strings.HasPrefix(line, "─")
-	})
+	row := regexp.MustCompile(`^▌? *(\S )?(done|ready|blocked|waiting|running|failed|later) +` + regexp.QuoteMeta(title) + ` `)
+	return rowWith(s, func(line string) bool { return row.MatchString(line + " ") })
 }
 
 // OpenStep opens the dialog of a step, or of another way to the same end.
