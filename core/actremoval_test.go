@@ -67,6 +67,14 @@ func TestThePlayedRemovalOfANode(t *testing.T) {
 	}
 }
 
+// onlyHalfAway leaves one instance in the cloud: it was cold-migrated away from cmp-1, and nobody has decided on it.
+func onlyHalfAway(c *testCloud) {
+	clear(c.instances)
+	c.add("half", "cmp-2")
+	c.instances["id-half"].Status, c.instances["id-half"].VMState = "VERIFY_RESIZE", "resized"
+	c.migrations["id-half"] = []*Migration{{ID: 7, InstanceID: "id-half", Type: MigrationCold, Status: "finished", SourceHost: "cmp-1", DestHost: "cmp-2", Created: worldTime}}
+}
+
 // What keeps a played controller from letting a node go for good, and from dropping its lock.
 func TestWhatHoldsAPlayedRemoval(t *testing.T) {
 	out := func(c *testCloud) {
@@ -84,17 +92,11 @@ func TestWhatHoldsAPlayedRemoval(t *testing.T) {
 		}, IntentActRelease, "web-1 (ACTIVE)"},
 		"one that left it waits for a decision": {func(c *testCloud) {
 			out(c)
-			clear(c.instances)
-			c.add("half", "cmp-2")
-			c.instances["id-half"].Status, c.instances["id-half"].VMState = "VERIFY_RESIZE", "resized"
-			c.migrations["id-half"] = []*Migration{{ID: 7, InstanceID: "id-half", Type: MigrationCold, Status: "finished", SourceHost: "cmp-1", DestHost: "cmp-2", Created: worldTime}}
+			onlyHalfAway(c)
 		}, IntentActRelease, "half"},
 		"one that left it waits for a decision, and it is dead": {func(c *testCloud) {
 			out(c)
-			clear(c.instances)
-			c.add("half", "cmp-2")
-			c.instances["id-half"].Status, c.instances["id-half"].VMState = "VERIFY_RESIZE", "resized"
-			c.migrations["id-half"] = []*Migration{{ID: 7, InstanceID: "id-half", Type: MigrationCold, Status: "finished", SourceHost: "cmp-1", DestHost: "cmp-2", Created: worldTime}}
+			onlyHalfAway(c)
 			c.services["cmp-1"].Up = false
 		}, IntentActRelease, ""},
 		"a stopped one holds it too": {func(c *testCloud) {

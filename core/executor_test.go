@@ -211,51 +211,37 @@ func TestServerIsAskedWhoseTheLeaseIs(t *testing.T) {
 	}
 }
 
-// A node is declared safe on Nova's own list of its host, read right before the write.
+// A node is declared safe on what Nova itself shows of its host right before the write.
 func TestDeclareSafeAsksNovaItself(t *testing.T) {
-	b := newBench(t, t.TempDir(), newTestCloud())
-	defer b.end()
-	b.arm()
-	for _, in := range b.cloud.instances {
-		in.Host = "cmp-2"
-	}
-	b.sync()
-	b.cloud.mu.Lock()
-	b.cloud.add("late-1", "cmp-1") // it came after the last look
-	b.cloud.mu.Unlock()
-	id, err := b.confirm(Intent{Kind: IntentDeclareSafe, Node: "cmp-1"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if op := b.awaitEnd(id); op.State != OperationFailed || !strings.Contains(op.Text, "late-1") {
-		t.Errorf("ended as %s: %s", op.State, op.Text)
-	}
-	if got := b.cloud.written(); len(got) != 0 {
-		t.Errorf("the cloud received %q", got)
-	}
-}
-
-// A host is not empty because Nova does not see its cell.
-func TestDeclareSafeKnowsACellThatIsDown(t *testing.T) {
-	b := newBench(t, t.TempDir(), newTestCloud())
-	defer b.end()
-	b.arm()
-	for _, in := range b.cloud.instances {
-		in.Host = "cmp-2"
-	}
-	b.sync()
-	b.cloud.mu.Lock()
-	delete(b.cloud.services, "cmp-1")
-	b.cloud.mu.Unlock()
-	id, err := b.confirm(Intent{Kind: IntentDeclareSafe, Node: "cmp-1"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if op := b.awaitEnd(id); op.State != OperationFailed || !strings.Contains(op.Text, "not even its nova-compute") {
-		t.Errorf("ended as %s: %s", op.State, op.Text)
-	}
-	if got := b.cloud.written(); len(got) != 0 {
-		t.Errorf("the cloud received %q", got)
+	for name, tt := range map[string]struct {
+		then func(c *testCloud) // after the last look
+		says string
+	}{
+		"an instance has come":       {func(c *testCloud) { c.add("late-1", "cmp-1") }, "late-1"},
+		"Nova does not see its cell": {func(c *testCloud) { delete(c.services, "cmp-1") }, "not even its nova-compute"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, t.TempDir(), newTestCloud())
+			defer b.end()
+			b.arm()
+			for _, in := range b.cloud.instances {
+				in.Host = "cmp-2"
+			}
+			b.sync()
+			b.cloud.mu.Lock()
+			tt.then(b.cloud)
+			b.cloud.mu.Unlock()
+			id, err := b.confirm(Intent{Kind: IntentDeclareSafe, Node: "cmp-1"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if op := b.awaitEnd(id); op.State != OperationFailed || !strings.Contains(op.Text, tt.says) {
+				t.Errorf("ended as %s: %s", op.State, op.Text)
+			}
+			if got := b.cloud.written(); len(got) != 0 {
+				t.Errorf("the cloud received %q", got)
+			}
+		})
 	}
 }
 

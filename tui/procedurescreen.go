@@ -1,0 +1,184 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	"lockstep/core"
+	"lockstep/themes"
+)
+
+// draw is the page: its rule, which says how many steps are not seen, and the body.
+func (p *procedurePage) draw(m *Model, w, h int) []string {
+	body := p.body(m, w, h-1)
+	note := one(themes.Dim, "esc back")
+	if !p.known {
+		note = one(themes.Warn, "no longer known: what was last seen")
+	}
+	if more := m.moreText(p.steps.more()); more != "" {
+		note = append(one(themes.Dim, more+"   "), note...)
+	}
+	return append([]string{m.ruleLine(w, one(themes.RuleFocus, p.proc.Title), note, true, nil)}, body...)
+}
+
+// body is the list of steps above, and all of the selected one below, or beside where there is room.
+func (p *procedurePage) body(m *Model, w, h int) []string {
+	var out []string
+	var head []line
+	if p.proc.Goal != "" && h >= 17 {
+		head = append(head, paragraph(themes.Dim, p.proc.Goal, w-2)...)
+	}
+	head = append(head, p.summary(m, w-2, max((h+1)/4, 1))...)
+	for _, l := range head {
+		out = append(out, m.look.draw(append(line{blank(1)}, l...), w, asItIs))
+	}
+	if len(head) > 0 {
+		out = append(out, m.look.draw(nil, w, asItIs))
+	}
+	room := h - len(out)
+	if len(p.proc.Steps) == 0 {
+		return append(out, m.look.draw(one(themes.Dim, " There is nothing to do."), w, asItIs))
+	}
+	if w >= 150 {
+		return append(out, p.drawBeside(m, w, room)...)
+	}
+	list := max(min(len(p.proc.Steps), room*3/5), min(3, room))
+	out = append(out, padTo(p.steps.draw(m.look, w, list, true, false), w, list)...)
+	if room-list < 3 {
+		return out
+	}
+	out = append(out, p.stepRule(m, w))
+	for _, l := range p.fitDetails(m, w-2, room-list-1) {
+		out = append(out, m.look.draw(append(line{blank(1)}, l...), w, asItIs))
+	}
+	return out
+}
+
+// summary is what is known that matters here, in at most room lines: the first of it, which says how it stands, as a whole, and
+// of the rest a line each.
+func (p *procedurePage) summary(m *Model, w, room int) []line {
+	var out []line
+	for i, text := range p.proc.Summary {
+		text = named(m.snap, text)
+		lines := paragraph(themes.Text, text, w)
+		switch {
+		case i > 0:
+			lines = []line{one(themes.Text, text).cut(w)}
+		case len(lines) > 2:
+			rest := strings.TrimPrefix(text, lines[0].text())
+			lines = []line{lines[0], one(themes.Text, strings.TrimSpace(rest)).cut(w)}
+		}
+		out = append(out, lines...)
+	}
+	return out[:min(len(out), room)]
+}
+
+func (p *procedurePage) drawBeside(m *Model, w, h int) []string {
+	left := w * 11 / 20
+	right := w - left - 1
+	steps := padTo(p.steps.draw(m.look, left, h, true, false), left, h)
+	var side []string
+	side = append(side, p.stepRule(m, right))
+	for _, l := range p.fitDetails(m, right-2, h-1) {
+		side = append(side, m.look.draw(append(line{blank(1)}, l...), right, asItIs))
+	}
+	side = padTo(side, right, h)
+	bar := m.look.draw(one(themes.Rule, m.look.glyph.Bar), 1, asItIs)
+	out := make([]string, h)
+	for i := range out {
+		out[i] = steps[i] + bar + side[i]
+	}
+	return out
+}
+
+// stepRule names the selected step, and the ways to the same end.
+func (p *procedurePage) stepRule(m *Model, w int) string {
+	s, ok := p.steps.current()
+	if !ok {
+		return m.ruleLine(w, nil, nil, false, nil)
+	}
+	step, _ := p.chosen()
+	name := one(themes.Strong, step.Title)
+	var note line
+	if n := len(s.Alternatives); n > 0 {
+		note = one(themes.Key, fmt.Sprintf("way %d of %d: left, right", p.wayOf(s)+1, n+1))
+	}
+	return m.ruleLine(w, name, note, false, nil)
+}
+
+// fitDetails are the details in at most h lines: commands are written out where there is room, and cut where there is not.
+func (p *procedurePage) fitDetails(m *Model, w, h int) []line {
+	out := p.details(m, w, true)
+	if len(out) > h {
+		out = p.details(m, w, false)
+	}
+	if len(out) > h {
+		out = append(out[:max(h-1, 0)], one(themes.Dim, m.look.glyph.Ellipsis+" enter shows all"))
+	}
+	return out
+}
+
+// details are what one has to know of the selected step before it is opened. Of one that is done or runs only what it is and
+// how it goes: its conditions and commands are those of doing it once more.
+func (p *procedurePage) details(m *Model, w int, written bool) []line {
+	s, ok := p.chosen()
+	if !ok {
+		return nil
+	}
+	var out []line
+	if own, _ := p.steps.current(); len(own.Alternatives) > 0 {
+		parts := []line{wayName(own.Title, p.wayOf(own) == 0)}
+		for i, a := range own.Alternatives {
+			parts = append(parts, wayName(a.Title, p.wayOf(own) == i+1))
+		}
+		out = append(out, join(2, parts...).cut(w))
+	}
+	if s.Why != "" {
+		out = append(out, labelled("why   ", named(m.snap, s.Why), w)...)
+	}
+	if s.Status != "" {
+		out = append(out, labelled("now   ", named(m.snap, s.Status), w)...)
+	}
+	begun := s.State == core.StepDone || s.State == core.StepRunning
+	for _, g := range s.Guards {
+		if !g.Holds && !begun {
+			out = append(out, guardLines(m, g, w)...)
+		}
+	}
+	if s.Risk != "" && s.Change != nil && !begun {
+		out = append(out, line{txt(themes.Dim, "risk  "), txt(riskTone(s.Risk), string(s.Risk))})
+	}
+	if s.Then != "" && s.State != core.StepDone {
+		out = append(out, labelled("then  ", s.Then, w)...)
+	}
+	if begun {
+		return out
+	}
+	for i, c := range s.Commands {
+		label := "hand  "
+		if i > 0 {
+			label = "      "
+		}
+		if !written {
+			out = append(out, append(one(themes.Dim, label), txt(themes.Key, c)).cut(w))
+			continue
+		}
+		for j, l := range wrap(clean(c, rowLimit), max(w-width(label)-2, 8)) {
+			if j > 0 {
+				label = "        "
+			}
+			out = append(out, line{txt(themes.Dim, label), txt(themes.Key, l)})
+		}
+	}
+	if s.Change != nil || s.Intent.Kind != "" || len(s.Tell) > 0 {
+		out = append(out, one(themes.Key, "enter opens it"))
+	}
+	return out
+}
+
+func wayName(title string, on bool) line {
+	if on {
+		return one(themes.TabFocus, " "+title+" ")
+	}
+	return one(themes.Tab, " "+title+" ")
+}
