@@ -190,9 +190,6 @@ func (c *ceph) serveCluster(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := l.setState(ctx, stateInactive, map[string]any{"release": release, "errorMessage": nil}); err != nil {
-		return err
-	}
 	locks, err := c.locksOf(ctx, nodeLocks, cephController)
 	if err != nil {
 		return err
@@ -202,7 +199,8 @@ func (c *ceph) serveCluster(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	// Last, for it says that all before it is done: who is restarted in between does it again.
+	return l.setState(ctx, stateInactive, map[string]any{"release": release, "errorMessage": nil})
 }
 
 // update is the cluster-wide update of Ceph's daemons, kind after kind.

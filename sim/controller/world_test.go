@@ -29,7 +29,7 @@ const patience = 90 * time.Second
 
 // quick lets a node's maintenance take some virtual minutes.
 var quick = controller.Timing{
-	StartDelay: time.Second, RockoonRollout: 20 * time.Second, Update: time.Minute, Reboot: 2 * time.Minute, Finalize: 30 * time.Second,
+	StartDelay: time.Second, RockoonRollout: 2 * time.Minute, Update: time.Minute, Reboot: 2 * time.Minute, Finalize: 30 * time.Second,
 	ServiceUpdate: 2 * time.Second, CephUpdate: time.Minute, PodStart: 15 * time.Second, PodGrace: 5 * time.Second,
 }
 
