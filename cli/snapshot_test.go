@@ -169,14 +169,19 @@ func TestARehearsalGoesOnFromTheMiddle(t *testing.T) {
 		}
 		return ""
 	}
+	var file string
 	until(t, "the evacuation of cmp-03", func() bool {
 		if moving(live, "cmp-03") == "" {
 			return false
 		}
 		live.Clock.Pause()
-		return true
+		file = inventoryOf(t, live)
+		if strings.Contains(content(t, file), "migratingTo: ") { // else the scheduler has not chosen yet, and may choose another
+			return true
+		}
+		live.Clock.Resume()
+		return false
 	})
-	file := inventoryOf(t, live)
 	was := moving(live, "cmp-03")
 	if err := live.Close(); err != nil {
 		t.Fatal(err)
