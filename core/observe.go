@@ -225,7 +225,12 @@ func replay(past []Record) History {
 	h := History{Changes: map[string]AnnotationChange{}, Tries: map[string]AnnotationChange{}, Tags: map[string]TagChange{}, Stopped: map[string]StopRecord{}}
 	stages, locks, rounds := map[string]StageRecord{}, map[string]LockRecord{}, map[string]Round{}
 	phases, refused := map[PhaseID]PhaseRecord{}, map[string]RefusalRecord{}
-	for _, r := range past {
+	unseen := unseenEnds(past)
+	for i, r := range past {
+		if unseen[i] { // as one whose result was not seen
+			r.Kind, r.State = RecordVerified, string(OperationUnknown)
+			r.Override = r.Override.remembered(OperationUnknown)
+		}
 		switch r.Kind {
 		case RecordUpdate:
 			if r.Update != nil {
@@ -266,8 +271,8 @@ func replay(past []Record) History {
 			if r.Tags != nil && r.Object != nil {
 				noteTags(h.Tags, r.Object.UID, *r.Tags)
 			}
-			if r.State == string(OperationDone) && r.Intent != nil && r.Object != nil {
-				noteStop(h.Stopped, *r.Intent, StopRecord{Name: r.Object.Name, At: r.At, By: r.By})
+			if r.Intent != nil && r.Object != nil {
+				noteStop(h.Stopped, *r.Intent, OperationState(r.State), StopRecord{Name: r.Object.Name, At: r.At, By: r.By})
 			}
 		}
 	}
@@ -276,6 +281,24 @@ func replay(past []Record) History {
 		h.Phases = nil
 	}
 	return h
+}
+
+// unseenEnds are the writes, by their places, that were begun and of whose end there is no record: Lockstep was killed meanwhile.
+func unseenEnds(past []Record) map[int]bool {
+	last := map[string]int{} // by operation: its newest write
+	for i, r := range past {
+		switch r.Kind {
+		case RecordBefore:
+			last[r.Operation] = i
+		case RecordVerified:
+			delete(last, r.Operation)
+		}
+	}
+	unseen := map[int]bool{}
+	for _, i := range last {
+		unseen[i] = true
+	}
+	return unseen
 }
 
 // changesOf are the changes of an annotation that are remembered to be set back: those of a node's migration mode, and of its
@@ -303,13 +326,18 @@ func noteChange(changes map[string]AnnotationChange, uid string, c AnnotationCha
 	changes[uid] = c
 }
 
-// noteStop remembers that Lockstep stopped or shelved an instance, until it has started or unshelved it again.
-func noteStop(stopped map[string]StopRecord, i Intent, r StopRecord) {
+// noteStop remembers that Lockstep stopped or shelved an instance, or that this may have come of what it sent, until it is seen to
+// have started or unshelved it again.
+func noteStop(stopped map[string]StopRecord, i Intent, ended OperationState, r StopRecord) {
 	switch i.Kind {
 	case IntentStop, IntentShelve:
-		stopped[i.Instance] = r
+		if ended == OperationDone || ended == OperationUnknown {
+			stopped[i.Instance] = r
+		}
 	case IntentStart, IntentUnshelve:
-		delete(stopped, i.Instance)
+		if ended == OperationDone {
+			delete(stopped, i.Instance)
+		}
 	}
 }
 

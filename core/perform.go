@@ -27,8 +27,8 @@ func (e *Engine) perform(op *operation, item int, step Step, c Change) outcome {
 	}
 	base := Record{Operation: id, Step: step.ID, Intent: &step.Intent, Object: ptr(step.Target), Node: step.Node, Title: step.Title}
 	override := e.overrideOf(step, c)
-	var tags *TagChange
-	end := func(o outcome, change *AnnotationChange) outcome {
+	change, tags := e.changeOf(c), e.tagsOf(c)
+	end := func(o outcome) outcome {
 		state, text := o.state, o.text
 		r := base
 		r.Kind, r.State = RecordVerified, string(state)
@@ -63,10 +63,10 @@ func (e *Engine) perform(op *operation, item int, step Step, c Change) outcome {
 		if r.Override != nil {
 			e.call(func() { e.history.Overrides = withOverride(e.history.Overrides, *r.Override) })
 		}
-		if _, onInstance := instanceRules[step.Intent.Kind]; onInstance && state == OperationDone {
+		if _, onInstance := instanceRules[step.Intent.Kind]; onInstance {
 			e.call(func() {
 				stopped := maps.Clone(e.history.Stopped) // Snapshots have the other one
-				noteStop(stopped, step.Intent, StopRecord{Name: step.Target.Name, At: e.cfg.Clock(), By: e.cfg.Operator})
+				noteStop(stopped, step.Intent, state, StopRecord{Name: step.Target.Name, At: e.cfg.Clock(), By: e.cfg.Operator})
 				e.history.Stopped = stopped
 			})
 		}
@@ -97,6 +97,7 @@ func (e *Engine) perform(op *operation, item int, step Step, c Change) outcome {
 	before := base
 	before.Kind, before.Commands = RecordBefore, step.Commands
 	before.From, before.To = w.values()
+	before.Change, before.Tags, before.Override = change, tags, override // what is remembered where the end is not seen
 	if err := e.journal(before, true); err != nil {
 		return outcome{state: OperationFailed, text: "not done: " + err.Error()}
 	}
@@ -115,7 +116,8 @@ func (e *Engine) perform(op *operation, item int, step Step, c Change) outcome {
 		e.cfg.OnWrite()
 	}
 	if err != nil && !uncertain(err) {
-		return end(outcome{state: OperationFailed, text: errorText(err)}, nil)
+		change, tags = nil, nil
+		return end(outcome{state: OperationFailed, text: errorText(err)})
 	}
 	lost := err
 	if lost != nil {
@@ -124,17 +126,26 @@ func (e *Engine) perform(op *operation, item int, step Step, c Change) outcome {
 		report(OperationVerifying, "accepted")
 	}
 	ended := e.verify(w, began, lost, func(text string) { report(OperationVerifying, text) })
-	var change *AnnotationChange
-	switch a := c.(type) {
-	case SetNodeAnnotation:
-		change = &AnnotationChange{Node: a.Node.Name, Key: a.Key, Old: a.Old, New: a.New, At: e.cfg.Clock(), By: e.cfg.Operator}
-	case SetMaintenanceTags:
-		tags = &TagChange{Instance: a.Instance.Name, Old: a.Old, New: a.New, At: e.cfg.Clock(), By: e.cfg.Operator}
-	}
 	if e.cfg.OnWrite != nil {
 		e.cfg.OnWrite()
 	}
-	return end(ended, change)
+	return end(ended)
+}
+
+// changeOf is what is remembered of a change of a node's annotation, to be offered back; nil for all others.
+func (e *Engine) changeOf(c Change) *AnnotationChange {
+	if a, ok := c.(SetNodeAnnotation); ok {
+		return &AnnotationChange{Node: a.Node.Name, Key: a.Key, Old: a.Old, New: a.New, At: e.cfg.Clock(), By: e.cfg.Operator}
+	}
+	return nil
+}
+
+// tagsOf is the same of an instance's tags.
+func (e *Engine) tagsOf(c Change) *TagChange {
+	if a, ok := c.(SetMaintenanceTags); ok {
+		return &TagChange{Instance: a.Instance.Name, Old: a.Old, New: a.New, At: e.cfg.Clock(), By: e.cfg.Operator}
+	}
+	return nil
 }
 
 // verify looks until the cluster shows how it ended, or it is clear that nothing will come.
