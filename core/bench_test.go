@@ -51,6 +51,7 @@ type testCloud struct {
 	failMoves bool                 // live migrations are taken and then fail
 	failFirst int                  // so many of the next do
 	onWrite   func(action string)
+	confirms  bool                                // cold migrations are confirmed at once, as Nova's resize_confirm_window has it
 	onLock    func(l *WorkloadLock, to LockState) // called when a lock is set, with the cloud locked
 	daemons   testDaemons
 }
@@ -350,6 +351,9 @@ func (c *testCloud) ColdMigrate(_ context.Context, id string) error {
 		c.lastID++
 		c.migrations[id] = append(c.migrations[id], &Migration{ID: c.lastID, InstanceID: id, Type: MigrationCold, Status: "finished", SourceHost: in.Host, DestHost: "cmp-2", Created: worldTime})
 		in.Status, in.VMState, in.Host = "VERIFY_RESIZE", "resized", "cmp-2"
+		if c.confirms {
+			in.Status, in.VMState, c.migrations[id][len(c.migrations[id])-1].Status = "ACTIVE", "active", "confirmed"
+		}
 		return nil
 	})
 }

@@ -304,6 +304,7 @@ func TestOutcomeComesFromTheCloud(t *testing.T) {
 			c.fail["live-migrate"] = &APIError{Kind: ErrTimeout, Call: "live-migrate", Message: "no answer"}
 		}, liveMigrate("web-1"), OperationFailed, "not done"},
 		{"a cold migration waits for its confirmation", func(*testCloud) {}, Intent{Kind: IntentColdMigrate, Instance: "id-web-1"}, OperationDone, "confirm"},
+		{"a cold migration that Nova confirms by itself", func(c *testCloud) { c.confirms = true }, Intent{Kind: IntentColdMigrate, Instance: "id-web-1"}, OperationDone, "is ACTIVE on cmp-2; the migration is confirmed already"},
 		{"a stop", func(*testCloud) {}, Intent{Kind: IntentStop, Instance: "id-web-1"}, OperationDone, "SHUTOFF"},
 		{"disabling a service", func(*testCloud) {}, Intent{Kind: IntentDisableCompute, Node: "cmp-2", Reason: "a dead fan"}, OperationDone, "a dead fan"},
 	}

@@ -140,6 +140,8 @@ func (w *instanceWriter) migrated(ctx context.Context, in *Instance) outcome {
 		return outcome{state: OperationDone, text: "runs on " + w.label(in.Host)}
 	case !live && in.Status == "VERIFY_RESIZE" && in.TaskState == "":
 		return outcome{state: OperationDone, text: "is on " + w.label(in.Host) + "; the migration waits to be confirmed or reverted"}
+	case !live && in.Host != w.change.Host && in.Host != "" && in.TaskState == "" && (in.Status == "ACTIVE" || in.Status == "SHUTOFF"):
+		return outcome{state: OperationDone, text: "is " + in.Status + " on " + w.label(in.Host) + "; the migration is confirmed already"} // by Nova's resize_confirm_window, or by its owner
 	case in.TaskState == "" && m != nil && m.Status == "cancelled":
 		return outcome{state: OperationFailed, text: "the migration was aborted; it is still on " + w.label(in.Host)}
 	case in.TaskState == "" && m != nil && m.Failed():
