@@ -59,6 +59,7 @@ func becauseOf(err *APIError) string {
 var evacuationNotes = []string{
 	"It is a forecast: Nova's scheduler chooses hosts one by one, by weights and filters of its own.",
 	"CPU models, NUMA cells, huge pages and the state of devices on the target hosts are not in any list.",
+	"What an image asks for beyond pinned CPUs (hw_numa_nodes, hw_mem_page_size, hw_tpm_version, hw_mem_encryption) is not looked at: flavors are.",
 }
 
 // evacuation is a forecast in the making.

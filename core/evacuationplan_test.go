@@ -148,6 +148,16 @@ func TestWhatStandsInTheWayOfAnInstance(t *testing.T) {
 
 		{"pinned CPUs", spec("hw:cpu_policy", "dedicated"), FateMayFail, KindTopology, "pinned CPUs"},
 		{"pinned CPUs before Train", nova(72, spec("hw:cpu_policy", "dedicated")), FateBlocks, KindTopology, "older than Train"},
+		{"pinned CPUs by their resource class", spec("resources:PCPU", "2"), FateMayFail, KindTopology, "pinned CPUs"},
+		{"pinned CPUs that its image asks for", func(e *evacuationScene, in *Instance) {
+			for i := range e.facts.Inventories {
+				e.facts.Inventories[i].Classes["PCPU"] = ClassInventory{Total: 16, MaxUnit: 16, Ratio: 1}
+			}
+			e.facts.Inventories[0].Allocations[in.ID] = map[string]int{"PCPU": 2, "MEMORY_MB": 8 << 10, "DISK_GB": 10}
+		}, FateMayFail, KindTopology, "pinned CPUs"},
+		{"pinned CPUs of another", func(e *evacuationScene, _ *Instance) {
+			e.facts.Inventories[0].Allocations["another"] = map[string]int{"PCPU": 2}
+		}, FateMoves, "", ""},
 		{"shared CPUs", spec("hw:cpu_policy", "shared"), FateMoves, "", ""},
 		{"NUMA", spec("hw:numa_nodes", "2"), FateMayFail, KindTopology, "NUMA"},
 		{"huge pages", spec("hw:mem_page_size", "1GB"), FateMayFail, KindTopology, "huge pages"},

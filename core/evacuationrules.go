@@ -157,7 +157,7 @@ var evacuationRules = []evacuationRule{
 	// conductor/tasks/live_migrate.py: _check_instance_has_no_numa. From Train on the target must have what it asks for, in its
 	// NUMA cells, which no API tells.
 	{KindTopology, func(c *evacuationCase) (EvacuationLevel, string) {
-		what := topologyOf(c.in)
+		what := c.topology()
 		switch {
 		case what == "":
 			return "", ""
@@ -274,11 +274,12 @@ func deviceClass(in *Instance) string {
 	return slices.Min(found)
 }
 
-// topologyOf is what a flavor says of CPUs, NUMA and pages, in words.
-func topologyOf(in *Instance) string {
+// topology is what an instance asks for of CPUs, NUMA and pages, in words. A flavor asks for pinned CPUs by a policy or by the
+// resource class itself (virt/hardware.py: numa_get_constraints); an image can too, and that shows in what Placement has given it.
+func (c *evacuationCase) topology() string {
 	var parts []string
-	specs := in.Flavor.ExtraSpecs
-	if p := specs["hw:cpu_policy"]; p == "dedicated" || p == "mixed" {
+	specs := c.in.Flavor.ExtraSpecs
+	if p := specs["hw:cpu_policy"]; p == "dedicated" || p == "mixed" || asksFor(c.in, classPCPU) || c.e.room.taken[c.in.Host][c.in.ID][classPCPU] > 0 {
 		parts = append(parts, "pinned CPUs")
 	}
 	for key := range specs {
@@ -294,6 +295,16 @@ func topologyOf(in *Instance) string {
 		return ""
 	}
 	return strings.Join(parts, ", ")
+}
+
+// asksFor tells whether a flavor asks for some of a resource class.
+func asksFor(in *Instance, class string) bool {
+	for key, value := range in.Flavor.ExtraSpecs {
+		if prefix, of, ok := strings.Cut(key, ":"); ok && strings.HasPrefix(prefix, "resources") && of == class && value != "0" {
+			return true
+		}
+	}
+	return false
 }
 
 // truthy reads a flag of an extra spec as Nova does.
