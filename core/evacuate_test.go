@@ -33,6 +33,11 @@ func TestAnInstanceIsEvacuatedOffADeadHostOnly(t *testing.T) {
 	if st.Type != "web-1" || st.Risk != RiskHighest || !strings.Contains(st.Why, "Be sure that the host is off") {
 		t.Errorf("risk %s, to be typed %q: %s", st.Risk, st.Type, st.Why)
 	}
+	// The operator may as well have it wait for its host.
+	stays := slices.IndexFunc(st.Alternatives, func(o Step) bool { return o.Intent.Kind == IntentTagPowerOff })
+	if stays < 0 || !st.Alternatives[stays].Doable() || !strings.Contains(st.Alternatives[stays].Why, "it stays where it is until the host is back") {
+		t.Errorf("beside it there is %+v", st.Alternatives)
+	}
 
 	// It came back since: nothing is sent.
 	set(true)

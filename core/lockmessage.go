@@ -49,7 +49,7 @@ func blockersRemedy(services []string) string {
 		parts = append(parts, some(sets, 4)+": a StatefulSet would lose its quorum with the node; mend the pod that is not ready, or wait until it is")
 	}
 	if slices.Contains(services, "compute") {
-		parts = append(parts, "compute: wait until no compute of another availability zone is in maintenance")
+		parts = append(parts, "compute: wait until no compute of another availability zone is in maintenance, or let zones go together by respect_nova_az = False")
 	}
 	return textOf(strings.Join(parts, "; "), "wait; when it lasts, look at the pods of these services")
 }

@@ -314,6 +314,9 @@ func (s *Snapshot) waysFor(v InstanceView) []IntentKind {
 	}
 	switch {
 	case s.hostDown(in.Host) && slices.Contains(instanceRules[IntentEvacuate].statuses, in.Status):
+		if slices.Contains(tagStatuses, in.Status) {
+			return []IntentKind{IntentEvacuate, IntentTagPowerOff} // or it waits for its host
+		}
 		return []IntentKind{IntentEvacuate}
 	case in.Status == "ACTIVE" && noRoom(v):
 		return []IntentKind{IntentStop, IntentTagPowerOff, IntentShelve, IntentLiveMigrate, IntentColdMigrate}

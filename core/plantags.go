@@ -23,6 +23,9 @@ func (p *planner) tagPowerOff() {
 	old := recognisedTags(in.Tags)
 	p.step.Why = join("Tagged poweroff, the OpenStack controller leaves it alone: its guest is told to shut down with the host, and is started again when the "+
 		"host is back. Nothing moves, and its users lose it for that time.", overriddenText(old), p.s.lockedText(in))
+	if p.s.hostDown(in.Host) {
+		p.step.Why = join(p.step.Why, "nova-compute of its host is down now: it stays where it is until the host is back.")
+	}
 	p.step.Then = "It counts when its node's turn comes."
 	if n := p.s.NodeOfHost(in.Host); n != nil && p.s.leaving(n.Name) {
 		p.step.Then = "The OpenStack controller counts it out at its next look, within 60 s."

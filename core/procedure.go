@@ -151,6 +151,8 @@ func (s *Snapshot) noWayStep(v InstanceView) Step {
 	}
 	if in.TaskState != "" {
 		st.Status = in.Status + ", " + in.TaskState
+	} else if in.Status == "RESCUE" {
+		st.Commands = []string{shellCommand("openstack", "server", "unrescue", in.ID)}
 	}
 	return st
 }

@@ -230,7 +230,8 @@ func lookAtBlockers(_ *Snapshot, _ *WorkloadLock, m LockMessage) []string {
 	var out []string
 	for _, word := range m.Blockers {
 		if word == "compute" {
-			out = append(out, shellCommand("openstack", "compute", "service", "list", "--service", "nova-compute"))
+			out = append(out, shellCommand("openstack", "compute", "service", "list", "--service", "nova-compute"),
+				shellCommand("kubectl", "-n", "osh-system", "edit", "configmap", "rockoon-config")+"  # extra_conf.ini: [maintenance] respect_nova_az = False")
 		} else if q, ok := quorumNamed(word); ok {
 			out = append(out, q.look()...)
 			if m.ID == "U" { // the volume binds a pod to the node

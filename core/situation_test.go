@@ -55,7 +55,7 @@ func TestEverySituationHasWhatResolvesIt(t *testing.T) {
 		sc.NodeLock("cmp-01", ControllerOpenStack).NodeDeletionRequestSupported = true
 		return sc
 	}
-	for id, tt := range map[string]struct {
+	situationsOf := map[string]struct {
 		scene scene
 		key   ProcedureKey
 		want  []whatResolves
@@ -77,7 +77,7 @@ func TestEverySituationHasWhatResolvesIt(t *testing.T) {
 			sc.NodeLock("cmp-02", ControllerOpenStack).InnerState = InnerActive
 			sc.Services["cmp-02"].Zone = "az2"
 			return sc
-		}(), node, []whatResolves{{begins, StepWaiting, "in maintenance are cmp-02 (zone az2)"}, {lock, StepWaiting, "get statefulset mariadb-server"}}},
+		}(), node, []whatResolves{{begins, StepWaiting, "in maintenance are cmp-02 (zone az2)"}, {begins, StepWaiting, "respect_nova_az = False"}, {lock, StepWaiting, "edit configmap rockoon-config"}, {lock, StepWaiting, "get statefulset mariadb-server"}}},
 		"H": {func() scene {
 			sc := leaving("Starting migration for " + web1)
 			sc.migrates("web-1")
@@ -100,9 +100,27 @@ func TestEverySituationHasWhatResolvesIt(t *testing.T) {
 		"P": {returning("Timeout waiting for network agents on the host cmp-01."), node, []whatResolves{
 			{back, StepWaiting, "does not hear from openvswitch-agent"}, {"restart the network agents of cmp-01", StepReady, "neutron-ovs-agent"}}},
 		"Q": {returning("Got error while waiting for network agents. Cannot execute openstack commands, error: x."), node, []whatResolves{{"restart the network agents of cmp-01", StepReady, ""}}},
+		"R": {func() scene {
+			sc := leaving("Can not disable block-storage service on a host to be deleted")
+			sc.volumeService("cmp-01@lvm")
+			return sc
+		}(), node, []whatResolves{{"disable cinder-volume lvm of cmp-01", StepReady, "it is enabled, up"}, {lock, StepLater, "Cinder answers Lockstep"}, {lock, StepLater, "openstack volume service list"}}},
+		"T": {func() scene {
+			sc := removal("Some volumes ['v1'] are still present on host cmp-01. Blocking node removal unless they removed or migrated.")
+			sc.volumeService("cmp-01@lvm")
+			sc.volumeService("cmp-02@lvm")
+			sc.Volumes["cmp-01"] = &HostVolumes{Host: "cmp-01", Volumes: []Volume{{ID: "v1", Name: "db-data", Host: "cmp-01@lvm#lvm", SizeGiB: 100, Status: "available"}}}
+			return sc
+		}(), node, []whatResolves{{"move volume db-data off cmp-01", StepWaiting, "openstack volume migrate"}, {"the lock of openstack lets the node go", StepWaiting, "volumes are left on it"}}},
 		"S": {removal("Some servers {'" + web1 + "': 'ACTIVE'} are still present on host cmp-01. Blocking node removal unless they removed or migrated."), node, []whatResolves{{"live-migrate web-1", StepReady, "is to be removed"}}},
 		"U": {removal("The node cmp-01 is hard locked by mariadb."), node, []whatResolves{{"the lock of openstack lets the node go", StepWaiting, "get statefulset mariadb-server"}}},
-	} {
+	}
+	for c := 'A'; c <= 'U'; c++ {
+		if len(situationsOf[string(c)].want) == 0 {
+			t.Errorf("nobody says what resolves text %c", c)
+		}
+	}
+	for id, tt := range situationsOf {
 		t.Run(id, func(t *testing.T) {
 			sc := tt.scene
 			sc.Write.Armed = true
