@@ -49,6 +49,11 @@ func (p *planner) askCluster() {
 	p.requestFact(r)
 	p.guardNoRequest("the cluster", r, SourceClusterRequests)
 	p.guardRelease(s.ClusterLocks)
+	if p.i.Scope != "" {
+		p.step.Title += ", scope " + oneLine(string(p.i.Scope), 20)
+	}
+	p.guard(Guard{ID: "scope", Text: "the scope is one that the API knows", Holds: p.i.Scope == "" || p.i.Scope == ScopeOS || p.i.Scope == ScopeDrain,
+		Answer: textOf(oneLine(string(p.i.Scope), 20), "none: each node's request has its own"), Remedy: "os, drain, or none: releases before 26.1 read it here, where a node's request has none"})
 	p.step.Why = "For maintenance without an update. The application controllers make the cluster safe for work on its nodes: Ceph stops balancing its data, OpenStack waits until all its services are healthy."
 	p.step.Then = "Each controller releases its cluster lock when it is ready; then nodes can be asked for. LCM does nothing by itself: what is done on the nodes is yours."
 	if r != nil {
@@ -57,7 +62,7 @@ func (p *planner) askCluster() {
 		}
 		return
 	}
-	new := NewRequest{Kind: KindClusterMaintenanceRequest, Name: name, Release: p.i.Release}
+	new := NewRequest{Kind: KindClusterMaintenanceRequest, Name: name, Scope: p.i.Scope, Release: p.i.Release}
 	p.step.Commands = requestCommand(new)
 	p.step.Undo = "withdraw it: " + deleteCommand(new.Ref())
 	p.step.Change = CreateRequest{Request: new}

@@ -31,6 +31,8 @@ func TestMaintenanceByHand(t *testing.T) {
 			sc.lock("", ControllerOpenStack, LockActive)
 			return Intent{Kind: IntentAskCluster, Release: "21.0.0+25.2"}
 		}, "21.0.0+25.2, and its lock is at 17.4.0+25.1", RiskHigh, nil},
+		{"the cluster, with the scope that older releases read there", func(sc scene) Intent { return Intent{Kind: IntentAskCluster, Scope: ScopeDrain} }, "", RiskHigh, []string{`"scope":"drain"`}},
+		{"the cluster, in a scope that nobody knows", func(sc scene) Intent { return Intent{Kind: IntentAskCluster, Scope: "all"} }, "the scope is one that the API knows: all", RiskHigh, nil},
 		{"the cluster, and it is being asked for already", func(sc scene) Intent {
 			sc.Operations = []Operation{{ID: "o", Step: "ask-cluster/mos", Title: "ask for the maintenance of the cluster", State: OperationRunning, Started: ago(0)}}
 			return Intent{Kind: IntentAskCluster}

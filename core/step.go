@@ -43,7 +43,7 @@ const (
 
 	IntentOverrideLock       IntentKind = "override-lock"      // Object, State, Reason (the text it is to bear; may be empty)
 	IntentClearInner         IntentKind = "clear-inner"        // Object: inner_state inactive, where it was left active
-	IntentAskCluster         IntentKind = "ask-cluster"        // Release (may be empty): make a ClusterMaintenanceRequest by hand
+	IntentAskCluster         IntentKind = "ask-cluster"        // Scope, Release (each may be empty): make a ClusterMaintenanceRequest by hand
 	IntentAskNode            IntentKind = "ask-node"           // Node, Scope, Release: make a NodeMaintenanceRequest by hand
 	IntentActCreateLock      IntentKind = "act-create-lock"    // Controller, Node (empty: the cluster); and so the next
 	IntentActBegin           IntentKind = "act-begin"          // Controller, Node: inner_state active

@@ -185,13 +185,15 @@ func newScopeForm(m *Model) *form {
 		}}
 }
 
-// newClusterForm asks for the release of a maintenance of the cluster by hand.
+// newClusterForm asks for the scope and the release of a maintenance of the cluster by hand.
 func newClusterForm(m *Model) *form {
 	return &form{title: "Ask for the maintenance of the cluster",
 		about: "The application controllers make the cluster safe for work on its nodes. The OpenStack controller answers the release that it is at, or none.",
-		label: "release", input: newField(m.snap.AskedRelease("")),
-		intent: func(text string) (core.Intent, error) {
-			return core.Intent{Kind: core.IntentAskCluster, Release: text}, nil
+		label: "release", input: newField(m.snap.AskedRelease("")), with: withRelease,
+		choices: []choice{
+			{"no scope", "each node's request has its own, since 26.1", core.Intent{Kind: core.IntentAskCluster}},
+			{"os", "for releases that read it here: the hosts may reboot", core.Intent{Kind: core.IntentAskCluster, Scope: core.ScopeOS}},
+			{"drain", "for releases that read it here: the hosts stay up", core.Intent{Kind: core.IntentAskCluster, Scope: core.ScopeDrain}},
 		}}
 }
 

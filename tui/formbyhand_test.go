@@ -67,7 +67,11 @@ func TestAMaintenanceByHandAsksForItsRelease(t *testing.T) {
 		d.keys("backspace")
 	}
 	d.keys("enter")
-	if i := d.asked(t); i.Kind != core.IntentAskCluster || i.Release != "" {
+	if i := d.asked(t); i.Kind != core.IntentAskCluster || i.Release != "" || i.Scope != "" {
+		t.Errorf("asked for is %+v", i)
+	}
+	d = drive(s, 120, 40).keys("2", ":").keys("ask for the cluster's").keys("enter").keys("down", "down", "enter")
+	if i := d.asked(t); i.Kind != core.IntentAskCluster || i.Release != want || i.Scope != core.ScopeDrain {
 		t.Errorf("asked for is %+v", i)
 	}
 }
