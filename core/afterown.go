@@ -66,6 +66,18 @@ func (s *Snapshot) otherModes() []string {
 	return out
 }
 
+// otherTries are those that have a number of attempts which Lockstep did not set.
+func (s *Snapshot) otherTries() []string {
+	changed := s.triesNodes()
+	var out []string
+	for _, name := range s.NodeNames() {
+		if s.Nodes[name].annotation(AnnotationMigrationAttempts) != nil && !slices.Contains(changed, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
 // stoppedAhead is how long before an update an instance may have been stopped for it.
 const stoppedAhead = 24 * time.Hour
 

@@ -97,23 +97,10 @@ func (s *Snapshot) afterWays(p AfterPoint) []Step {
 	return out
 }
 
-// afterOptions is what does not count as left over: modes that are somebody's own, what Lockstep cannot see, and the test
-// of the cloud.
+// afterOptions is what does not count as left over: annotations that are somebody's own, what Lockstep cannot see, and the
+// test of the cloud.
 func (s *Snapshot) afterOptions() []Step {
-	var out []Step
-	others := s.otherModes()
-	var modes [][]string
-	if len(others) > 1 {
-		modes = append(modes, others)
-	}
-	for _, name := range others[:min(len(others), singlyAtMost)] {
-		modes = append(modes, []string{name})
-	}
-	for _, names := range modes {
-		st := Plan(s, Intent{Kind: IntentSetMode, Nodes: names})
-		st.Why = join("Lockstep did not set it: where it was meant for this update only, remove it.", st.Why)
-		out = append(out, st)
-	}
+	out := append(s.unset(IntentSetMode, s.otherModes()), s.unset(IntentSetAttempts, s.otherTries())...)
 	if slices.ContainsFunc(s.DaemonSets, func(d *DaemonSet) bool { return d.Namespace == namespaceFabric }) {
 		out = append(out, Step{ID: "after/cassandra", Target: Ref{Kind: KindCluster, Name: s.Cluster}, Label: s.Cluster, State: StepLater,
 			Title: "Cassandra is repaired", Status: "Lockstep does not see it: look by hand",
@@ -128,6 +115,24 @@ func (s *Snapshot) afterOptions() []Step {
 	out = append(out, s.tempestStep())
 	if asked {
 		out = append(out, Plan(s, Intent{Kind: IntentRemoveTempest}))
+	}
+	return out
+}
+
+// unset offers to remove an annotation that Lockstep did not set from the nodes, from all of them and one by one.
+func (s *Snapshot) unset(kind IntentKind, names []string) []Step {
+	var lists [][]string
+	if len(names) > 1 {
+		lists = append(lists, names)
+	}
+	for _, name := range names[:min(len(names), singlyAtMost)] {
+		lists = append(lists, []string{name})
+	}
+	var out []Step
+	for _, list := range lists {
+		st := Plan(s, Intent{Kind: kind, Nodes: list})
+		st.Why = join("Lockstep did not set it: where it was meant for this update only, remove it.", st.Why)
+		out = append(out, st)
 	}
 	return out
 }

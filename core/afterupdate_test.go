@@ -167,13 +167,14 @@ func TestStepsAfterTheUpdate(t *testing.T) {
 	sc.old(vRouters, "cmp-01", "cmp-03")
 	sc.mode("cmp-01", ModeSkip)
 	sc.changed("cmp-01", "manual", "skip")
-	sc.mode("cmp-03", ModeManual) // somebody else's
+	sc.mode("cmp-03", ModeManual) // somebody else's, as the attempts are
+	sc.Nodes["cmp-03"].Annotations[AnnotationMigrationAttempts] = "7"
 	sc.named("web-1").Status = "SHUTOFF"
 	sc.named("web-2").Tags = []string{TagMaintenanceAction + "poweroff"}
 	sc.History.Tags = map[string]TagChange{sc.named("web-2").ID: {Instance: "web-2", New: []MaintenanceAction{ActionPowerOff}}}
 	sc.named("web-3").Status = "SHELVED_OFFLOADED"
 	sc.History.Stopped = map[string]StopRecord{web1: {At: ago(2 * time.Hour)}, sc.named("web-3").ID: {At: ago(2 * time.Hour)}}
-	want := []IntentKind{IntentEnableCompute, IntentRestartAgents, IntentRestartPods, IntentRestartPod, IntentRestartPod, IntentRestoreMode, IntentRestoreTags, IntentStart, IntentUnshelve, IntentSetMode, IntentAddTempest}
+	want := []IntentKind{IntentEnableCompute, IntentRestartAgents, IntentRestartPods, IntentRestartPod, IntentRestartPod, IntentRestoreMode, IntentRestoreTags, IntentStart, IntentUnshelve, IntentSetMode, IntentSetAttempts, IntentAddTempest}
 	if got := kinds(sc); !slices.Equal(got, want) {
 		t.Errorf("%v,\nwant %v", got, want)
 	}
