@@ -22,6 +22,7 @@ import (
 	"lockstep/sim"
 	"lockstep/sim/controller"
 	"lockstep/sim/fault"
+	"lockstep/sim/openstack"
 	"lockstep/sim/scenario"
 )
 
@@ -153,8 +154,9 @@ type proof struct {
 	backends map[string][]string // of the nodes with volumes of their own
 
 	mu         sync.Mutex
-	servers    []string // IDs of the instances, those of before too
-	folders    []string // of every journal
+	servers    []string        // IDs of the instances, those of before too
+	endless    map[string]bool // of them those whose live migration does not come to an end
+	folders    []string        // of every journal
 	read       journalReader
 	without    []absence // in which the run of a journal was without the operator lease, or was not armed
 	rockoonWas bool      // the OpenStack controller was at work at some time
@@ -191,7 +193,7 @@ func newProof(t *testing.T, rt *rapid.T, log *log) *proof {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &proof{t: t, rt: rt, log: log, dir: dir, began: time.Now(), label: map[string]string{}, hosts: map[string]string{}, backends: map[string][]string{},
+	p := &proof{t: t, rt: rt, log: log, dir: dir, began: time.Now(), endless: map[string]bool{}, label: map[string]string{}, hosts: map[string]string{}, backends: map[string][]string{},
 		read: journalReader{offsets: map[string]int64{}, records: map[string][]core.Record{}}}
 	p.ctx, p.stopAll = context.WithCancel(context.WithoutCancel(t.Context()))
 	told, err := scenario.Parse([]byte(p.scenario(rt)))
@@ -221,6 +223,9 @@ func newProof(t *testing.T, rt *rapid.T, log *log) *proof {
 	p.first = p.open(p.folder())
 	p.await("everything is live", func(s *core.Snapshot) bool { return allKnown(s) })
 	p.servers = slices.Sorted(maps.Keys(p.first.s.engine.Snapshot().Instances))
+	for id, in := range p.first.s.engine.Snapshot().Instances {
+		p.endless[id] = slices.ContainsFunc(told.Instances, func(i scenario.Instance) bool { return i.Name == in.Name && i.NeverConverges })
+	}
 	for host, svc := range p.first.s.engine.Snapshot().Services {
 		p.hosts[svc.ID] = host
 	}
@@ -738,13 +743,14 @@ func (p *proof) controllersDie(rt *rapid.T) {
 }
 
 // rest takes everything away that keeps the cloud from working, ends what still runs, and starts another session on the same
-// journal: it proposes what the running one does.
+// journal: it proposes what the running one does. Where no controller begins them again, migrations without an end are left, and
+// one is begun: aborted, they come to rest.
 func (p *proof) rest() {
 	p.tell("rest")
 	p.cloud.Faults.Clear()
 	p.scaleRockoon(!p.act)
 	for _, id := range p.instances() {
-		p.behave(id, noTrouble)
+		p.behave(id, openstack.Behaviour{NeverConverges: p.act && p.endless[id]})
 	}
 	if p.second != nil {
 		p.second.stop()
@@ -753,6 +759,7 @@ func (p *proof) rest() {
 	p.await("everything is live again", func(s *core.Snapshot) bool { return allKnown(s) })
 	p.armed(p.first, true)
 	p.tell("everything is live again")
+	endless := p.beginEndless()
 	p.await("every operation has ended", func(s *core.Snapshot) bool {
 		open := 0
 		for _, op := range s.Operations {
@@ -763,11 +770,19 @@ func (p *proof) rest() {
 			if len(op.Items) > 0 {
 				p.first.s.engine.Control(op.ID, core.ControlStop) // it may just have ended
 			}
-			p.abort(s)
+			p.abort(s, op)
 		}
 		return open == 0
 	})
 	p.tell("every operation has ended")
+	for _, op := range p.first.s.engine.Snapshot().Operations {
+		if op.ID == endless && (op.State != core.OperationFailed || !strings.Contains(op.Text, "aborted")) {
+			p.rt.Fatalf("%s, which had no end and was aborted, is %s: %s", op.Title, op.State, op.Text)
+		}
+	}
+	for _, id := range p.instances() {
+		p.behave(id, noTrouble)
+	}
 	p.disarm(p.first)
 	p.cloud.Clock.Pause()
 	copied := p.folder()
@@ -796,13 +811,45 @@ func (p *proof) rest() {
 	}
 	p.check(p.rt)
 	p.visible(again.s.engine.Snapshot())
+	p.journalled()
 	p.cloud.Clock.Resume()
 	p.tell("the same is proposed anew")
 }
 
-// abort ends a migration that would go on for ever, as an operator does.
-func (p *proof) abort(s *core.Snapshot) {
+// beginEndless begins a migration that does not come to an end, where Lockstep is alone and offers one; it returns the operation,
+// or nothing.
+func (p *proof) beginEndless() string {
+	if !p.act {
+		return ""
+	}
 	for _, id := range p.instances() {
+		st := core.Plan(p.first.s.engine.Snapshot(), core.Intent{Kind: core.IntentLiveMigrate, Instance: id})
+		if !st.Doable() || !p.behave(id, openstack.Behaviour{NeverConverges: true}) {
+			continue
+		}
+		p.endless[id] = true
+		g, err := p.first.s.engine.Grant(st, st.Type)
+		if err == nil {
+			_, err = p.first.s.engine.Execute(p.ctx, g)
+		}
+		p.tell("first, without an end: %s (%s): %v", st.Title, g.ID, err)
+		if err == nil {
+			return g.ID
+		}
+	}
+	return ""
+}
+
+// abort ends the migrations of an operation that would go on for ever, as an operator does.
+func (p *proof) abort(s *core.Snapshot, op core.Operation) {
+	if strings.HasPrefix(op.Step, string(core.IntentAbortMigration)+"/") {
+		return // its own end comes with the migration's
+	}
+	ids := []string{op.Instance}
+	for _, item := range op.Items {
+		ids = append(ids, item.Instance)
+	}
+	for _, id := range ids {
 		if st := core.Plan(s, core.Intent{Kind: core.IntentAbortMigration, Instance: id}); st.Doable() {
 			g, err := p.first.s.engine.Grant(st, st.Type)
 			if err == nil {
@@ -816,11 +863,14 @@ func (p *proof) abort(s *core.Snapshot) {
 	}
 }
 
-// proposals are the steps of the cluster and of every node.
+// proposals are the steps of the cluster, of every node and instance, and of what is left to do after the update.
 func proposals(s *core.Snapshot) []string {
-	keys := []core.ProcedureKey{{Kind: core.ProcedureCluster}}
+	keys := []core.ProcedureKey{{Kind: core.ProcedureCluster}, {Kind: core.ProcedureAfter}}
 	for _, name := range s.NodeNames() {
 		keys = append(keys, core.ProcedureKey{Kind: core.ProcedureNode, Subject: name})
+	}
+	for id := range s.Instances {
+		keys = append(keys, core.ProcedureKey{Kind: core.ProcedureInstance, Subject: id})
 	}
 	var out []string
 	for _, key := range keys {

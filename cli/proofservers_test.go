@@ -690,7 +690,8 @@ func (p *proof) inScheduling(host string, from, to time.Time) []string {
 		if m := volumePath.FindStringSubmatch(r.Path); m != nil && strings.HasPrefix(volumeHost(r), host+"@") {
 			service, on = "cinder-volume of "+volumeHost(r), m[1] == "enable"
 		}
-		if service == "" || r.Status != http.StatusOK || r.At.After(to) {
+		lost := r.Status == 0 // its answer broke off: it may have been done
+		if service == "" || r.Status != http.StatusOK && !lost || lost && on || r.At.After(to) {
 			continue
 		}
 		if !on || !r.At.After(from) { // somebody's enabling after Lockstep's look is not Lockstep's to know
@@ -779,6 +780,26 @@ func (p *proof) visible(s *core.Snapshot) {
 	}
 }
 
+// letGo are the stages of a node that was released, from then on.
+var letGo = []core.Stage{core.StageReleased, core.StageDraining, core.StageUpdating, core.StageRebooting, core.StageReturning, core.StageDone}
+
+// journalled holds every host that went down with instances on it against the journals: one of them tells that it was let go.
+func (p *proof) journalled() {
+	records := p.records()
+	p.watch.mu.Lock()
+	defer p.watch.mu.Unlock()
+	for _, h := range p.watch.stopped {
+		if !slices.ContainsFunc(p.watch.down[h.host], func(t time.Time) bool { return !t.After(h.at) }) {
+			continue
+		}
+		if !slices.ContainsFunc(records, func(r core.Record) bool {
+			return r.Node == h.host && (r.Kind == core.RecordLock && r.To == string(core.LockInactive) || r.Kind == core.RecordStage && slices.Contains(letGo, core.Stage(r.To)))
+		}) {
+			p.rt.Fatalf("%s went down with %s, and no journal tells that %s was released", p.name(h.id), p.label[h.host], p.label[h.host])
+		}
+	}
+}
+
 func (p *proof) name(id string) string {
 	if st, ok := p.cloud.OpenStack.Server(id); ok {
 		return st.Name
@@ -831,7 +852,9 @@ func (p *proof) trouble(rt *rapid.T) {
 		"no valid host":   {NoValidHost: true},
 		"stop fails":      {FailStop: openstack.Failure{Times: 1}},
 	}[what]
-	p.behave(id, b)
+	if p.behave(id, b) {
+		p.endless[id] = b.NeverConverges
+	}
 	p.tell("%s: %s", p.name(id), what)
 }
 
