@@ -23,6 +23,7 @@ const (
 // says something else, nothing can be confirmed until that has been read, too.
 type confirmDialog struct {
 	where string // "step 3 of 6", or empty
+	form  string // the title of the form that led to it; empty when none did
 	step  core.Step
 	next  *core.Step // the step as it is now, when it is no longer what was read
 	news  []string   // what has changed, in words

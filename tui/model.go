@@ -46,7 +46,8 @@ type Model struct {
 	areas     []area // where the panes are on the screen, for the mouse
 
 	layers    []layer
-	filtering bool // the filter of the focused pane is being typed
+	drafts    map[string]draft // by the form's title
+	filtering bool             // the filter of the focused pane is being typed
 	toast     toast
 	messages  []message
 	lastLost  string
