@@ -202,6 +202,9 @@ func (f *attentionFacts) controllerAway() {
 	}
 	a := Attention{ID: "controller-away", Severity: SeverityWarning, Subject: Ref{Kind: KindDeployment, Namespace: c.Namespace, Name: c.Name, UID: c.UID},
 		Label: oneLine(c.Name, 40), Reason: "the OpenStack controller has no ready replica: no lock of it moves", Resolve: clusterProcedure()}
+	if c.Replicas == 1 { // of several, one that is missing makes it unavailable long before the last one goes
+		a.Since = Since{At: c.AwaySince, Exact: !c.AwaySince.IsZero()}
+	}
 	if f.request != nil {
 		a.Severity = SeverityUrgent
 	}
