@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"strings"
 
 	"lockstep/core"
 	"lockstep/themes"
@@ -30,8 +31,8 @@ func newNeedsPane(m *Model) *needsPane {
 			}},
 			{title: "for", width: 4, most: 10, right: true, rank: 1, measure: func(a core.Attention) int { return len(sinceText(a.Since, m.snap.Now)) },
 				cell: func(a core.Attention) line { return one(themes.Dim, sinceText(a.Since, m.snap.Now)) }},
-			{width: 12, most: 34, rank: 2, measure: func(a core.Attention) int { return width(clean(hint(a), rowLimit)) },
-				cell: func(a core.Attention) line { return one(themes.Dim, hint(a)) }},
+			{most: 34, rank: 2, measure: func(a core.Attention) int { return width(clean(shownHint(m, a), rowLimit)) },
+				cell: func(a core.Attention) line { return one(themes.Dim, shownHint(m, a)) }},
 		},
 	}}}
 }
@@ -44,6 +45,14 @@ func hint(a core.Attention) string {
 		return "enter: steps"
 	}
 	return "enter: details"
+}
+
+// shownHint is the hint beside the reason. Where there is no room for both, what enter does is left to the footer.
+func shownHint(m *Model, a core.Attention) string {
+	if text := hint(a); m.width >= 110 || !strings.HasPrefix(text, "enter: ") {
+		return text
+	}
+	return ""
 }
 
 func (p *needsPane) refresh(m *Model) string { p.set(m.snap.Attention(), m.snap.Revision); return "" }
