@@ -252,8 +252,9 @@ func (m *Model) acknowledge() tea.Cmd {
 func (m *Model) setFocus(id paneID) tea.Cmd {
 	m.focus = id
 	m.filtering = false
-	if m.snap != nil && id == panePhases {
-		m.phases.chosen = true
+	if m.snap != nil {
+		m.phases.chosen = m.phases.chosen || id == panePhases
+		m.needs.chosen = m.needs.chosen || id == paneNeeds
 	}
 	return m.selectionMoved()
 }

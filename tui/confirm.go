@@ -308,8 +308,11 @@ func (d *confirmDialog) press(m *Model) tea.Cmd {
 
 func (d *confirmDialog) cancel(m *Model) tea.Cmd {
 	m.close(d)
-	if d.asking {
+	switch {
+	case d.asking:
 		return m.say(toneWarn, "confirmed already: "+d.step.Title+" is on its way")
+	case d.next != nil: // it changed under the operator's hands: an enter that was meant to confirm has come here
+		return m.say(toneWarn, "not confirmed, it has changed: "+d.step.Title)
 	}
 	return nil
 }

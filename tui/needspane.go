@@ -9,10 +9,13 @@ import (
 )
 
 // needsPane is what needs a person now, most urgent first.
-type needsPane struct{ tablePane[core.Attention] }
+type needsPane struct {
+	tablePane[core.Attention]
+	chosen bool // the operator has been here: the cursor no longer follows what is most urgent
+}
 
 func newNeedsPane(m *Model) *needsPane {
-	return &needsPane{tablePane[core.Attention]{&table[core.Attention]{
+	return &needsPane{tablePane: tablePane[core.Attention]{&table[core.Attention]{
 		id:   func(a core.Attention) string { return a.ID },
 		name: func(a core.Attention) string { return a.Label + ": " + a.Reason },
 		columns: []column[core.Attention]{
@@ -20,7 +23,7 @@ func newNeedsPane(m *Model) *needsPane {
 				k := severityMark(m.look.glyph, a.Severity)
 				return one(k.tone, k.glyph)
 			}},
-			{width: 6, most: 18, measure: func(a core.Attention) int { return width(clean(a.Label, rowLimit)) },
+			{width: 6, most: 18, names: true, measure: func(a core.Attention) int { return width(clean(a.Label, rowLimit)) },
 				cell: func(a core.Attention) line { return one(themes.Strong, a.Label) }},
 			{width: 20, grow: true, cell: func(a core.Attention) line {
 				tone := themes.Text
@@ -55,9 +58,16 @@ func shownHint(m *Model, a core.Attention) string {
 	return ""
 }
 
-func (p *needsPane) refresh(m *Model) string { p.set(m.snap.Attention(), m.snap.Revision); return "" }
-func (p *needsPane) name(*Model) string      { return "Needs you" }
-func (p *needsPane) short() string           { return "Needs you" }
+func (p *needsPane) refresh(m *Model) string {
+	p.set(m.snap.Attention(), m.snap.Revision)
+	if p.chosen = p.chosen || m.focus == paneNeeds; !p.chosen {
+		p.goTo(0)
+	}
+	return ""
+}
+
+func (p *needsPane) name(*Model) string { return "Needs you" }
+func (p *needsPane) short() string      { return "Needs you" }
 func (p *needsPane) sources() []core.SourceID {
 	return nil // what is not known is itself a thing that needs you
 }
