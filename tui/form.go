@@ -281,9 +281,9 @@ func (f *form) draw(m *Model, w, _ int) []string {
 	body := append([]line{{}}, paragraph(themes.Text, f.about, inner)...)
 	body = append(body, line{})
 	for i, c := range f.choices {
-		l := line{blank(2), txt(themes.Text, fmt.Sprintf("%-8s ", c.name)), txt(themes.Dim, c.text)}
+		l := line{blank(2), txt(themes.Text, fmt.Sprintf("%-8s  ", c.name)), txt(themes.Dim, c.text)}
 		if i == f.at {
-			l = line{txt(themes.Match, m.look.glyph.Cursor+" "), txt(themes.ButtonFocus, fmt.Sprintf("%-8s", c.name)), blank(1),
+			l = line{txt(themes.Match, m.look.glyph.Cursor+" "), txt(themes.ButtonFocus, fmt.Sprintf("%-8s", c.name)), blank(2),
 				txt(themes.Text, c.text)}
 		}
 		body = append(body, l)
