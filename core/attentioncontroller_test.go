@@ -1,6 +1,7 @@
 package core
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -31,6 +32,43 @@ func TestControllerIsAwaySinceItsDeploymentSaysSo(t *testing.T) {
 					if a.Since != tt.want {
 						t.Errorf("away since %+v, want %+v", a.Since, tt.want)
 					}
+				}
+			}
+			if told != tt.told {
+				t.Errorf("told of it: %t, want %t", told, tt.told)
+			}
+		})
+	}
+}
+
+// A controller that is scaled to nothing holds up whoever asks for maintenance, and nobody else: then it is told first, with the
+// way out.
+func TestAControllerScaledToNothingIsToldWhileSomebodyWaits(t *testing.T) {
+	for name, tt := range map[string]struct {
+		given func(sc scene)
+		told  bool
+	}{
+		"nobody asks":                     {func(scene) {}, false},
+		"an update":                       {func(sc scene) { sc.update(time.Hour) }, true},
+		"a node's request, being removed": {func(sc scene) { sc.returning("cmp-01", time.Minute, "") }, true},
+		"Lockstep plays it": {func(sc scene) {
+			sc.update(time.Hour)
+			sc.Settings.ActAs = []ActAs{{Controller: ControllerOpenStack}}
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sc := newScene()
+			sc.node("cmp-01", RoleCompute)
+			sc.Controller = &Deployment{Meta: Meta{Namespace: "osh-system", Name: "rockoon"}}
+			tt.given(sc)
+			told := false
+			for _, a := range sc.Attention() {
+				if a.ID != "controller-away" {
+					continue
+				}
+				told = true
+				if a.Severity != SeverityUrgent || !strings.Contains(a.Reason, "scaled to 0") || !strings.Contains(a.Detail, "kubectl -n osh-system scale deployment rockoon --replicas=1") {
+					t.Errorf("told is %v: %q, %q", a.Severity, a.Reason, a.Detail)
 				}
 			}
 			if told != tt.told {
