@@ -59,3 +59,20 @@ func TestOutageIsAsOldAsItsFirstText(t *testing.T) {
 		})
 	}
 }
+
+// The API keeps nothing of when an outage began: after a restart it is as old as the text that stands there, and at least so old.
+func TestOutageIsAtLeastAsOldAsItsText(t *testing.T) {
+	sc := newScene()
+	sc.node("cmp-01", RoleCompute)
+	at := noon.Add(-40 * time.Second)
+	sc.maintained("cmp-01", "").Message = at.Format("2006-01-02 15:04:05.000000") + " Retrying migrate instances from host. Cannot execute openstack commands, error: 503"
+	for _, a := range sc.Attention() {
+		if a.ID == "outage" {
+			if a.Since != (Since{At: at}) {
+				t.Errorf("since %+v, want at least since %s", a.Since, at)
+			}
+			return
+		}
+	}
+	t.Error("there is no entry")
+}

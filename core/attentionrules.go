@@ -197,12 +197,21 @@ func (f *attentionFacts) controllerAway() {
 	if _, played := f.s.actAs(ControllerOpenStack); played {
 		return // Lockstep does its part
 	}
-	if c == nil || c.Replicas == 0 || c.Ready > 0 || !f.s.known(SourceOpenStackController) {
-		return
+	asked := f.request != nil || len(f.s.NodeRequests) > 0
+	if c == nil || c.Ready > 0 || !f.s.known(SourceOpenStackController) || c.Replicas == 0 && !asked {
+		return // scaled to nothing, it holds nobody up as long as nobody asks for anything
 	}
 	a := Attention{ID: "controller-away", Severity: SeverityWarning, Subject: Ref{Kind: KindDeployment, Namespace: c.Namespace, Name: c.Name, UID: c.UID},
 		Label: oneLine(c.Name, 40), Reason: "the OpenStack controller has no ready replica: no lock of it moves", Resolve: clusterProcedure()}
-	if f.request != nil {
+	switch c.Replicas {
+	case 0:
+		a.Reason = "the OpenStack controller is scaled to 0: no lock of it moves, and requests hang in their removal"
+		a.Detail = "Scale it up: " + shellCommand("kubectl", "-n", c.Namespace, "scale", "deployment", c.Name, "--replicas=1") +
+			"; or, where it is down on purpose, have Lockstep play it (--act-as openstack)."
+	case 1: // of several, one that is missing makes it unavailable long before the last one goes
+		a.Since = Since{At: c.AwaySince, Exact: !c.AwaySince.IsZero()}
+	}
+	if asked {
 		a.Severity = SeverityUrgent
 	}
 	f.add(a)

@@ -53,8 +53,8 @@ func (p *EvacuationPlan) TimeText() string {
 		text = "Nothing has to be live-migrated."
 	case p.Time != nil:
 		text = "Moving takes about " + p.Time.String()
-		if *p.Slow > *p.Time {
-			text += ", " + p.Slow.String() + " at the slow end"
+		if slow := p.Slow.String(); *p.Slow > *p.Time && slow != p.Time.String() {
+			text += ", " + slow + " at the slow end"
 		}
 		text += fmt.Sprintf(": %.0f MiB of memory a second by %s of this cloud, %s.", p.Speed.MiBPerSecond,
 			count(p.Speed.Observations, "completed live migration"), p.paceText())

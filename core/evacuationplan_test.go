@@ -626,3 +626,14 @@ func BenchmarkPlanEvacuation(b *testing.B) {
 		}
 	}
 }
+
+// A slow end that reads as the usual time does is not said: "3 m, 3 m at the slow end" tells nobody anything.
+func TestTheSlowEndIsToldWhereItDiffers(t *testing.T) {
+	for slow, told := range map[time.Duration]bool{185 * time.Second: false, 9 * time.Minute: true} {
+		usual, slow := Span(181*time.Second), Span(slow)
+		p := &EvacuationPlan{Time: &usual, Slow: &slow, Speed: MigrationSpeed{MiBPerSecond: 84, Observations: 5}}
+		if text := p.TimeText(); strings.Contains(text, "at the slow end") != told {
+			t.Errorf("%s beside %s: %q", slow, usual, text)
+		}
+	}
+}

@@ -80,4 +80,7 @@ type Deployment struct {
 	Existing int // status.replicas: pods that are there, ready or not
 	Ready    int // status.readyReplicas
 	Image    string
+	// AwaySince is since when fewer replicas are available than there must be: when its condition Available became False.
+	// Zero while that is True, or not told.
+	AwaySince time.Time
 }

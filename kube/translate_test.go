@@ -149,6 +149,17 @@ metadata: {name: rockoon, namespace: osh-system}
 spec: {replicas: 1, template: {spec: {containers: [{name: osdpl, image: "rockoon:1.0"}, {name: node, image: other}]}}}
 status: {readyReplicas: 1}
 `, &core.Deployment{Meta: core.Meta{Name: "rockoon", Namespace: "osh-system"}, Replicas: 1, Ready: 1, Image: "rockoon:1.0"}},
+		"a deployment that is available": {deploymentFrom, `
+metadata: {name: rockoon}
+status: {readyReplicas: 1, conditions: [{type: Available, status: "True", lastTransitionTime: "2026-01-02T04:00:00Z"}]}
+`, &core.Deployment{Meta: core.Meta{Name: "rockoon"}, Replicas: 1, Ready: 1}},
+		"a deployment that is not available": {deploymentFrom, `
+metadata: {name: rockoon}
+status:
+  conditions:
+  - {type: Progressing, status: "False", lastTransitionTime: "2026-01-02T04:10:00Z"}
+  - {type: Available, status: "False", lastTransitionTime: "2026-01-02T04:00:00Z"}
+`, &core.Deployment{Meta: core.Meta{Name: "rockoon"}, Replicas: 1, AwaySince: time.Date(2026, 1, 2, 4, 0, 0, 0, time.UTC)}},
 		"a deployment scaled to nothing": {deploymentFrom, `
 metadata: {name: rockoon}
 spec: {replicas: 0}

@@ -11,6 +11,6 @@ func byHandActions() []Action {
 	return []Action{
 		{ID: "cluster.ask", Title: "Ask for the cluster's maintenance by hand, without an update and without the management cluster", Short: "ask for maintenance",
 			Scope: ScopePhases, Intent: []core.IntentKind{core.IntentAskCluster}, blocked: needSnapshot,
-			run: func(m *Model) tea.Cmd { m.open(newClusterForm(m)); return nil }},
+			run: func(m *Model) tea.Cmd { m.ask(newClusterForm(m)); return nil }},
 	}
 }

@@ -145,10 +145,10 @@ func lockActions() []Action {
 			}},
 		{ID: "locks.override", Title: "Override the lock, over the head of its controller: active, inactive or failed", Short: "override",
 			Scope: ScopeLocks, Intent: []core.IntentKind{core.IntentOverrideLock}, blocked: needLock,
-			run: func(m *Model) tea.Cmd { m.open(newOverrideForm(m)); return nil }},
+			run: func(m *Model) tea.Cmd { m.ask(newOverrideForm(m)); return nil }},
 		{ID: "locks.text", Title: "Set the lock to failed with a text that says why: LCM stops there", Short: "fail the lock",
 			Scope: ScopeLocks, Intent: []core.IntentKind{core.IntentOverrideLock}, blocked: needLock,
-			run: func(m *Model) tea.Cmd { m.open(newLockTextForm(m)); return nil }},
+			run: func(m *Model) tea.Cmd { m.ask(newLockTextForm(m)); return nil }},
 		{ID: "locks.inner", Title: "Clear the lock's inner_state, where it was left active", Short: "clear inner_state",
 			Scope: ScopeLocks, Intent: []core.IntentKind{core.IntentClearInner}, blocked: needLock,
 			run: func(m *Model) tea.Cmd {
@@ -252,8 +252,9 @@ func (m *Model) acknowledge() tea.Cmd {
 func (m *Model) setFocus(id paneID) tea.Cmd {
 	m.focus = id
 	m.filtering = false
-	if m.snap != nil && id == panePhases {
-		m.phases.chosen = true
+	if m.snap != nil {
+		m.phases.chosen = m.phases.chosen || id == panePhases
+		m.needs.chosen = m.needs.chosen || id == paneNeeds
 	}
 	return m.selectionMoved()
 }

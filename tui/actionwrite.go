@@ -21,10 +21,10 @@ func nodeActions() []Action {
 			run: onNode(core.IntentLiveMigrateAll)},
 		{ID: "node.mode", Title: "Set the migration mode of the node, or of all marked ones", Short: "mode", Scope: ScopeNodes,
 			Keys: []string{"e"}, Intent: []core.IntentKind{core.IntentSetMode}, Footer: 11, blocked: needRow,
-			run: func(m *Model) tea.Cmd { m.open(newModeForm(m)); return nil }},
+			run: func(m *Model) tea.Cmd { m.ask(newModeForm(m)); return nil }},
 		{ID: "node.attempts", Title: "Set how often a migration is tried, on the node or on all marked ones", Short: "attempts",
 			Scope: ScopeNodes, Keys: []string{"n"}, Intent: []core.IntentKind{core.IntentSetAttempts}, blocked: needRow,
-			run: func(m *Model) tea.Cmd { m.open(newAttemptsForm(m)); return nil }},
+			run: func(m *Model) tea.Cmd { m.ask(newAttemptsForm(m)); return nil }},
 		{ID: "node.restore", Title: "Set the migration mode back to what it was before Lockstep changed it", Short: "restore mode",
 			Scope: ScopeNodes, Keys: []string{"u"}, Intent: []core.IntentKind{core.IntentRestoreMode}, blocked: func(m *Model) string {
 				v, ok := m.nodes.current()
@@ -43,13 +43,13 @@ func nodeActions() []Action {
 			run: onNode(core.IntentDeclareSafe)},
 		{ID: "node.disable", Title: "Take the node's nova-compute out of scheduling", Short: "disable compute", Scope: ScopeNodes,
 			Intent: []core.IntentKind{core.IntentDisableCompute}, blocked: func(m *Model) string { return needService(m, true) },
-			run: func(m *Model) tea.Cmd { m.open(newReasonForm(m)); return nil }},
+			run: func(m *Model) tea.Cmd { m.ask(newReasonForm(m)); return nil }},
 		{ID: "node.enable", Title: "Put the node's nova-compute back into scheduling", Short: "enable compute", Scope: ScopeNodes,
 			Intent: []core.IntentKind{core.IntentEnableCompute}, blocked: func(m *Model) string { return needService(m, false) },
 			run: onNode(core.IntentEnableCompute)},
 		{ID: "node.ask", Title: "Ask for the node's maintenance by hand, without an update", Short: "ask for maintenance", Scope: ScopeNodes,
 			Intent: []core.IntentKind{core.IntentAskNode}, blocked: needRow,
-			run: func(m *Model) tea.Cmd { m.open(newScopeForm(m)); return nil }},
+			run: func(m *Model) tea.Cmd { m.ask(newScopeForm(m)); return nil }},
 		{ID: "node.withdraw", Title: "Withdraw the node's maintenance request", Short: "end maintenance", Scope: ScopeNodes,
 			Intent: []core.IntentKind{core.IntentWithdraw}, blocked: needRequest, run: func(m *Model) tea.Cmd {
 				return m.confirm(core.Intent{Kind: core.IntentWithdraw, Object: m.snap.NodeRequest(m.nodes.selected()).Ref()}, "")

@@ -54,6 +54,7 @@ func (m *Model) answered(msg tea.Msg) tea.Cmd {
 			return m.say(toneBad, "refused: "+msg.title+": "+msg.err.Error())
 		}
 		m.close(msg.dialog)
+		delete(m.drafts, msg.dialog.form)
 		if op := m.operation(msg.op); op != nil && op.State.Ended() {
 			return m.tellEnd(op)
 		}

@@ -23,6 +23,7 @@ const (
 // says something else, nothing can be confirmed until that has been read, too.
 type confirmDialog struct {
 	where string // "step 3 of 6", or empty
+	form  string // the title of the form that led to it; empty when none did
 	step  core.Step
 	next  *core.Step // the step as it is now, when it is no longer what was read
 	news  []string   // what has changed, in words
@@ -307,8 +308,11 @@ func (d *confirmDialog) press(m *Model) tea.Cmd {
 
 func (d *confirmDialog) cancel(m *Model) tea.Cmd {
 	m.close(d)
-	if d.asking {
+	switch {
+	case d.asking:
 		return m.say(toneWarn, "confirmed already: "+d.step.Title+" is on its way")
+	case d.next != nil: // it changed under the operator's hands: an enter that was meant to confirm has come here
+		return m.say(toneWarn, "not confirmed, it has changed: "+d.step.Title)
 	}
 	return nil
 }

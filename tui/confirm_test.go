@@ -226,6 +226,9 @@ func TestAChangedBasisHasToBeReadAgain(t *testing.T) {
 	if len(d.fake.granted) != 0 || d.top() != nil {
 		t.Fatal("enter after a change did not cancel")
 	}
+	if frame := stripped(d.shows()); !strings.Contains(frame, "not confirmed, it has changed: live-migrate web-1") {
+		t.Errorf("it does not say that nothing was confirmed:\n%s", frame)
+	}
 
 	d, w2, box := opened(theStep())
 	w2.step = moved

@@ -31,6 +31,9 @@ type form struct {
 	intent func(text string) (core.Intent, error)       // of a form without choices
 	with   func(i core.Intent, text string) core.Intent // what the text adds to the choice's intent, of a form with both
 	err    error
+
+	began    string // what the text field held when it was opened anew
+	recalled string // what it holds of the last time; empty when nothing
 }
 
 func newField(value string) textinput.Model {
@@ -240,22 +243,38 @@ func (f *form) move(by int) {
 
 // submit goes on to the confirmation.
 func (f *form) submit(m *Model) tea.Cmd {
-	var intent core.Intent
-	if len(f.choices) > 0 {
-		intent = f.choices[f.at].intent
-		if f.with != nil {
-			intent = f.with(intent, strings.TrimSpace(f.input.Value()))
-		}
-	} else {
-		i, err := f.intent(strings.TrimSpace(f.input.Value()))
-		if err != nil {
-			f.err = err
-			return nil
-		}
-		intent = i
+	intent, err := f.proposes()
+	if err != nil {
+		f.err = err
+		return nil
 	}
+	m.keep(f)
 	m.close(f)
-	return m.confirm(intent, "")
+	cmd := m.confirm(intent, "")
+	if d, ok := m.top().(*confirmDialog); ok {
+		d.form = f.title
+	}
+	return cmd
+}
+
+// proposes is what the form asks for as it stands, or what is wrong with it.
+func (f *form) proposes() (core.Intent, error) {
+	text := strings.TrimSpace(f.input.Value())
+	if len(f.choices) == 0 {
+		return f.intent(text)
+	}
+	intent := f.choices[f.at].intent
+	if f.with != nil {
+		intent = f.with(intent, text)
+	}
+	return intent, nil
+}
+
+// cancel leaves the form.
+func (f *form) cancel(m *Model) tea.Cmd {
+	m.keep(f)
+	m.close(f)
+	return nil
 }
 
 func (f *form) draw(m *Model, w, _ int) []string {
@@ -264,9 +283,9 @@ func (f *form) draw(m *Model, w, _ int) []string {
 	body := append([]line{{}}, paragraph(themes.Text, f.about, inner)...)
 	body = append(body, line{})
 	for i, c := range f.choices {
-		l := line{blank(2), txt(themes.Text, fmt.Sprintf("%-8s ", c.name)), txt(themes.Dim, c.text)}
+		l := line{blank(2), txt(themes.Text, fmt.Sprintf("%-8s  ", c.name)), txt(themes.Dim, c.text)}
 		if i == f.at {
-			l = line{txt(themes.Match, m.look.glyph.Cursor+" "), txt(themes.ButtonFocus, fmt.Sprintf("%-8s", c.name)), blank(1),
+			l = line{txt(themes.Match, m.look.glyph.Cursor+" "), txt(themes.ButtonFocus, fmt.Sprintf("%-8s", c.name)), blank(2),
 				txt(themes.Text, c.text)}
 		}
 		body = append(body, l)
@@ -277,6 +296,9 @@ func (f *form) draw(m *Model, w, _ int) []string {
 		}
 		label := one(themes.Dim, f.label+": ")
 		body = append(body, append(label, inputLine(f.input.Value(), f.input.Position(), inner-label.width(), true)...))
+		if f.recalled != "" && f.input.Value() == f.recalled {
+			body = append(body, one(themes.Dim, "as you left it; ctrl+u empties it"))
+		}
 	}
 	body = append(body, line{})
 	if f.err != nil {
@@ -300,7 +322,7 @@ func formActions() []Action {
 		{ID: "form.submit", Title: "Go on to the confirmation", Short: "go on", Scope: ScopeForm, Keys: []string{"enter"}, Footer: 2,
 			run: with(func(m *Model, f *form) tea.Cmd { return f.submit(m) })},
 		{ID: "form.cancel", Title: "Cancel", Short: "cancel", Scope: ScopeForm, Keys: []string{"esc"}, Footer: 1,
-			run: with(func(m *Model, f *form) tea.Cmd { m.close(f); return nil })},
+			run: with(func(m *Model, f *form) tea.Cmd { return f.cancel(m) })},
 		{ID: "form.next", Title: "Go to the next choice", Short: "next", Scope: ScopeForm, Keys: []string{"down", "tab", "j"},
 			Footer: 3, run: with(func(_ *Model, f *form) tea.Cmd { f.move(1); return nil })},
 		{ID: "form.previous", Title: "Go to the previous choice", Short: "previous", Scope: ScopeForm,

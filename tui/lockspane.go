@@ -42,7 +42,7 @@ func newLocksPane(m *Model) *locksPane {
 		name:   func(l *core.WorkloadLock) string { return "the lock of " + m.lockName(l) },
 	}
 	t.columns = []column[*core.WorkloadLock]{
-		{title: "of", width: 7, most: 24, rank: 1, measure: func(l *core.WorkloadLock) int { return width(clean(lockOf(m, l), rowLimit)) },
+		{title: "of", width: 7, most: 24, names: true, rank: 1, measure: func(l *core.WorkloadLock) int { return width(clean(lockOf(m, l), rowLimit)) },
 			cell:    func(l *core.WorkloadLock) line { return one(released(l, themes.Strong), lockOf(m, l)) },
 			compare: func(a, b *core.WorkloadLock) int { return strings.Compare(lockOf(m, a), lockOf(m, b)) }},
 		{title: "controller", width: 10, most: 18, measure: func(l *core.WorkloadLock) int { return width(clean(l.Controller, rowLimit)) },

@@ -46,7 +46,8 @@ type Model struct {
 	areas     []area // where the panes are on the screen, for the mouse
 
 	layers    []layer
-	filtering bool // the filter of the focused pane is being typed
+	drafts    map[string]draft // by the form's title
+	filtering bool             // the filter of the focused pane is being typed
 	toast     toast
 	messages  []message
 	lastLost  string
@@ -196,13 +197,19 @@ func (m *Model) refresh() tea.Cmd {
 		return nil
 	}
 	var cmds []tea.Cmd
+	another := false
 	for _, id := range paneIDs {
-		if id == paneInstances {
-			m.shown = m.nodes.selected() // the nodes are up to date, what hangs on the selected one comes next
+		if id == paneInstances { // the nodes are up to date, what hangs on the selected one comes next
+			another = m.shown != m.nodes.selected()
+			m.shown = m.nodes.selected()
 		}
 		if gone := m.panes[id].refresh(m); gone != "" && (id == m.focus || id == paneNodes) {
 			cmds = append(cmds, m.say(toneWarn, gone+" is gone; "+m.panes[id].selectedName()+" is selected now"))
 		}
+	}
+	if another {
+		m.instances.goTo(0)
+		m.locks.goTo(0)
 	}
 	for _, l := range m.layers {
 		if cmd := l.refresh(m); cmd != nil {

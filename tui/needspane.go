@@ -2,16 +2,20 @@ package tui
 
 import (
 	"fmt"
+	"strings"
 
 	"lockstep/core"
 	"lockstep/themes"
 )
 
 // needsPane is what needs a person now, most urgent first.
-type needsPane struct{ tablePane[core.Attention] }
+type needsPane struct {
+	tablePane[core.Attention]
+	chosen bool // the operator has been here: the cursor no longer follows what is most urgent
+}
 
 func newNeedsPane(m *Model) *needsPane {
-	return &needsPane{tablePane[core.Attention]{&table[core.Attention]{
+	return &needsPane{tablePane: tablePane[core.Attention]{&table[core.Attention]{
 		id:   func(a core.Attention) string { return a.ID },
 		name: func(a core.Attention) string { return a.Label + ": " + a.Reason },
 		columns: []column[core.Attention]{
@@ -19,7 +23,7 @@ func newNeedsPane(m *Model) *needsPane {
 				k := severityMark(m.look.glyph, a.Severity)
 				return one(k.tone, k.glyph)
 			}},
-			{width: 6, most: 18, measure: func(a core.Attention) int { return width(clean(a.Label, rowLimit)) },
+			{width: 6, most: 18, names: true, measure: func(a core.Attention) int { return width(clean(a.Label, rowLimit)) },
 				cell: func(a core.Attention) line { return one(themes.Strong, a.Label) }},
 			{width: 20, grow: true, cell: func(a core.Attention) line {
 				tone := themes.Text
@@ -30,8 +34,8 @@ func newNeedsPane(m *Model) *needsPane {
 			}},
 			{title: "for", width: 4, most: 10, right: true, rank: 1, measure: func(a core.Attention) int { return len(sinceText(a.Since, m.snap.Now)) },
 				cell: func(a core.Attention) line { return one(themes.Dim, sinceText(a.Since, m.snap.Now)) }},
-			{width: 12, most: 34, rank: 2, measure: func(a core.Attention) int { return width(clean(hint(a), rowLimit)) },
-				cell: func(a core.Attention) line { return one(themes.Dim, hint(a)) }},
+			{most: 34, rank: 2, measure: func(a core.Attention) int { return width(clean(shownHint(m, a), rowLimit)) },
+				cell: func(a core.Attention) line { return one(themes.Dim, shownHint(m, a)) }},
 		},
 	}}}
 }
@@ -46,9 +50,24 @@ func hint(a core.Attention) string {
 	return "enter: details"
 }
 
-func (p *needsPane) refresh(m *Model) string { p.set(m.snap.Attention(), m.snap.Revision); return "" }
-func (p *needsPane) name(*Model) string      { return "Needs you" }
-func (p *needsPane) short() string           { return "Needs you" }
+// shownHint is the hint beside the reason. Where there is no room for both, what enter does is left to the footer.
+func shownHint(m *Model, a core.Attention) string {
+	if text := hint(a); m.width >= 110 || !strings.HasPrefix(text, "enter: ") {
+		return text
+	}
+	return ""
+}
+
+func (p *needsPane) refresh(m *Model) string {
+	p.set(m.snap.Attention(), m.snap.Revision)
+	if p.chosen = p.chosen || m.focus == paneNeeds; !p.chosen {
+		p.goTo(0)
+	}
+	return ""
+}
+
+func (p *needsPane) name(*Model) string { return "Needs you" }
+func (p *needsPane) short() string      { return "Needs you" }
 func (p *needsPane) sources() []core.SourceID {
 	return nil // what is not known is itself a thing that needs you
 }

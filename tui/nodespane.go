@@ -25,7 +25,7 @@ func newNodesPane(m *Model) *nodesPane {
 	}
 	t.can.mark = true
 	t.columns = []column[core.NodeView]{
-		{title: "node", width: 6, most: 24, measure: func(v core.NodeView) int { return width(clean(v.Label, rowLimit)) },
+		{title: "node", width: 6, most: 24, names: true, measure: func(v core.NodeView) int { return width(clean(v.Label, rowLimit)) },
 			cell:    func(v core.NodeView) line { return one(rest(v, themes.Strong), v.Label) },
 			compare: func(a, b core.NodeView) int { return strings.Compare(a.Label, b.Label) }},
 		{title: "role", width: 3, most: 11, rank: 5, measure: func(v core.NodeView) int { return len(rolesText(v.Node)) },

@@ -89,7 +89,7 @@ func overrides(m *Model) []entry {
 				return m.say(toneWarn, "the lock is gone")
 			}
 			cmd := m.setFocus(paneLocks)
-			m.open(newOverrideForm(m))
+			m.ask(newOverrideForm(m))
 			return cmd
 		}})
 	}

@@ -127,9 +127,9 @@ func (p *procedurePage) details(m *Model, w int, written bool) []line {
 	}
 	var out []line
 	if own, _ := p.steps.current(); len(own.Alternatives) > 0 {
-		parts := []line{wayName(own.Title, p.wayOf(own) == 0)}
+		parts := []line{wayName(wayTitle(*own), p.wayOf(own) == 0)}
 		for i, a := range own.Alternatives {
-			parts = append(parts, wayName(a.Title, p.wayOf(own) == i+1))
+			parts = append(parts, wayName(wayTitle(a), p.wayOf(own) == i+1))
 		}
 		out = append(out, join(2, parts...).cut(w))
 	}
@@ -174,6 +174,15 @@ func (p *procedurePage) details(m *Model, w int, written bool) []line {
 		out = append(out, one(themes.Key, "enter opens it"))
 	}
 	return out
+}
+
+// wayTitle is what a way does, among others: to what, the rule above says once for all of them. "cold-migrate", "stop".
+func wayTitle(s core.Step) string {
+	short := strings.TrimSpace(strings.Replace(" "+s.Title+" ", " "+s.Label+" ", " ", 1))
+	if short = strings.TrimSuffix(short, " of"); s.Label == "" || short == "" {
+		return s.Title
+	}
+	return short
 }
 
 func wayName(title string, on bool) line {

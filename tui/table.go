@@ -11,6 +11,7 @@ type column[T any] struct {
 	width   int         // columns it takes; its least when it grows
 	measure func(T) int // what a row would like; the column is as wide as the widest row, from width to most
 	most    int         // with measure
+	names   bool        // with measure: it shrinks with its widest row, too: names stay as they are, once they are known
 	share   int         // with measure: most hundredths of the table's width that it takes; 0: as many as it likes
 	grow    bool        // takes what is left over
 	right   bool        // numbers stand on the right
@@ -42,7 +43,7 @@ type table[T any] struct {
 	sortDown bool
 
 	revision uint64
-	widths   map[int]int // of measured columns: they grow and do not shrink, so that nothing jumps
+	widths   map[int]int // of measured columns: they grow and do not shrink, so that nothing jumps, but for names
 	forWidth int
 	measured uint64 // the revision for which the widths were measured, plus one
 	height   int    // rows that were seen last

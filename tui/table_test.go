@@ -184,3 +184,28 @@ func TestNumbersStandOnTheRight(t *testing.T) {
 		t.Errorf("cut across two looks: %q", got)
 	}
 }
+
+// Before the machines' names are known, nodes go by their long names. When the short ones come, the column gives its room back
+// to the columns that it had pushed out; a column of numbers stays as wide as it was, so that nothing jumps.
+func TestNamesGiveTheirRoomBack(t *testing.T) {
+	for _, names := range []bool{true, false} {
+		tb := &table[thing]{
+			id:   func(x thing) string { return x.id },
+			name: func(x thing) string { return x.id },
+			columns: []column[thing]{
+				{width: 4, most: 24, names: names, measure: func(x thing) int { return len(x.id) }, cell: func(x thing) line { return plain(x.id) }},
+				{width: 6, rank: 1, cell: func(thing) line { return plain("second") }},
+			},
+		}
+		shown := func(revision uint64, id string) bool {
+			tb.set([]thing{{id: id}}, revision)
+			return len(tb.place(20)) == 2
+		}
+		if shown(1, "kaas-node-0ab4dd8f") {
+			t.Fatal("the long name leaves room for the second column")
+		}
+		if got := shown(2, "cmp-07"); got != names {
+			t.Errorf("names %t: the second column is back: %t", names, got)
+		}
+	}
+}

@@ -41,6 +41,9 @@ func (t *table[T]) place(w int) []placed[T] {
 		if c.measure != nil {
 			want := max(t.widths[i], c.width)
 			if again {
+				if c.names {
+					want = c.width
+				}
 				for _, r := range t.all {
 					want = max(want, c.measure(r))
 				}

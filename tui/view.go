@@ -275,7 +275,9 @@ func (m *Model) explained(p pane, w, room int) []string {
 	}
 	lines := wrap(clean(text, rowLimit), max(w-3, 8))
 	if len(lines) > room-1 {
-		lines = append(lines[:room-2:room-2], m.look.glyph.Ellipsis)
+		lines = lines[:room-1]
+		last := one(themes.Dim, lines[room-2]+" "+m.look.glyph.Ellipsis)
+		lines[room-2] = last.cut(max(w-3, 8)).text()
 	}
 	out := []string{m.look.draw(nil, w, asItIs)}
 	for _, l := range lines {

@@ -3,6 +3,8 @@ package controller
 import (
 	"context"
 	"fmt"
+	"slices"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -136,7 +138,8 @@ func (k *kubelet) report(ctx context.Context, w workload, s set, hash string, po
 	case s.stateless != nil:
 		c := countPods(pods, s.replicas(w), "")
 		status := appsv1.DeploymentStatus{ObservedGeneration: s.stateless.Generation, Replicas: c.current, ReadyReplicas: c.ready,
-			AvailableReplicas: c.ready, UpdatedReplicas: c.updated, UnavailableReplicas: max(c.desired-c.ready, 0), Conditions: s.stateless.Status.Conditions}
+			AvailableReplicas: c.ready, UpdatedReplicas: c.updated, UnavailableReplicas: max(c.desired-c.ready, 0),
+			Conditions: availability(s.stateless.Status.Conditions, c, k.clock.Now())}
 		if s.stateless.Status.String() == status.String() {
 			return nil
 		}
@@ -148,6 +151,28 @@ func (k *kubelet) report(ctx context.Context, w workload, s set, hash string, po
 		return fmt.Errorf("set the status of %s: %w", w.key(), err)
 	}
 	return nil
+}
+
+// availability are a Deployment's conditions after its pods were counted: it is available while no more than a quarter of
+// them, rounded down, is missing, the API's default for a rolling update. Its time is that of the last change.
+func availability(was []appsv1.DeploymentCondition, c count, now time.Time) []appsv1.DeploymentCondition {
+	is := appsv1.DeploymentCondition{Type: appsv1.DeploymentAvailable, Status: corev1.ConditionTrue, Reason: "MinimumReplicasAvailable",
+		Message: "Deployment has minimum availability.", LastUpdateTime: metav1.NewTime(now), LastTransitionTime: metav1.NewTime(now)}
+	if c.ready < c.desired-c.desired/4 {
+		is.Status, is.Reason, is.Message = corev1.ConditionFalse, "MinimumReplicasUnavailable", "Deployment does not have minimum availability."
+	}
+	for i, old := range was {
+		if old.Type != is.Type {
+			continue
+		}
+		if old.Status == is.Status {
+			return was
+		}
+		all := slices.Clone(was)
+		all[i] = is
+		return all
+	}
+	return append(slices.Clone(was), is)
 }
 
 // members is how many replicas of a StatefulSet a cluster has room for: one on each node of the role, or as many as were found.

@@ -1,0 +1,79 @@
+package core
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// How long the OpenStack controller has been away is what its Deployment says, in this run of Lockstep as in the next. Of
+// several replicas it says when the first was missing, which is not since when none is left.
+func TestControllerIsAwaySinceItsDeploymentSaysSo(t *testing.T) {
+	tests := map[string]struct {
+		replicas, ready int
+		since           time.Time
+		told            bool
+		want            Since
+	}{
+		"one replica":                  {1, 0, ago(40 * time.Minute), true, Since{At: ago(40 * time.Minute), Exact: true}},
+		"it says nothing":              {1, 0, time.Time{}, true, Since{}},
+		"three replicas":               {3, 0, ago(40 * time.Minute), true, Since{}},
+		"one of three is left":         {3, 1, ago(40 * time.Minute), false, Since{}},
+		"scaled to nothing on purpose": {0, 0, time.Time{}, false, Since{}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			sc := newScene()
+			sc.Controller = &Deployment{Meta: Meta{Name: "rockoon"}, Replicas: tt.replicas, Ready: tt.ready, AwaySince: tt.since}
+			told := false
+			for _, a := range sc.Attention() {
+				if a.ID == "controller-away" {
+					told = true
+					if a.Since != tt.want {
+						t.Errorf("away since %+v, want %+v", a.Since, tt.want)
+					}
+				}
+			}
+			if told != tt.told {
+				t.Errorf("told of it: %t, want %t", told, tt.told)
+			}
+		})
+	}
+}
+
+// A controller that is scaled to nothing holds up whoever asks for maintenance, and nobody else: then it is told first, with the
+// way out.
+func TestAControllerScaledToNothingIsToldWhileSomebodyWaits(t *testing.T) {
+	for name, tt := range map[string]struct {
+		given func(sc scene)
+		told  bool
+	}{
+		"nobody asks":                     {func(scene) {}, false},
+		"an update":                       {func(sc scene) { sc.update(time.Hour) }, true},
+		"a node's request, being removed": {func(sc scene) { sc.returning("cmp-01", time.Minute, "") }, true},
+		"Lockstep plays it": {func(sc scene) {
+			sc.update(time.Hour)
+			sc.Settings.ActAs = []ActAs{{Controller: ControllerOpenStack}}
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sc := newScene()
+			sc.node("cmp-01", RoleCompute)
+			sc.Controller = &Deployment{Meta: Meta{Namespace: "osh-system", Name: "rockoon"}}
+			tt.given(sc)
+			told := false
+			for _, a := range sc.Attention() {
+				if a.ID != "controller-away" {
+					continue
+				}
+				told = true
+				if a.Severity != SeverityUrgent || !strings.Contains(a.Reason, "scaled to 0") || !strings.Contains(a.Detail, "kubectl -n osh-system scale deployment rockoon --replicas=1") {
+					t.Errorf("told is %v: %q, %q", a.Severity, a.Reason, a.Detail)
+				}
+			}
+			if told != tt.told {
+				t.Errorf("told of it: %t, want %t", told, tt.told)
+			}
+		})
+	}
+}

@@ -1,0 +1,51 @@
+package tui
+
+import (
+	"testing"
+
+	"lockstep/core"
+)
+
+// Until the operator has been in the list of what needs them, its cursor is on what is most urgent: who goes there later does
+// not open what was first when the program began.
+func TestTheListOfNeedsBeginsAtItsTop(t *testing.T) {
+	calm := func(s *core.Snapshot) { s.Operations = nil; s.NodeRequests, s.OpenStack[0].State = nil, "FAILED" }
+	d := drive(world(), 120, 40)
+	d.fresh(calm)
+	if a, _ := d.needs.current(); a == nil {
+		t.Fatal("nothing needs anybody")
+	}
+	d.fresh(func(s *core.Snapshot) { s.OpenStack[0].State = "FAILED" })
+	if d.needs.index != 0 {
+		t.Errorf("the cursor is on row %d", d.needs.index)
+	}
+	d.fresh(calm).keys("1")
+	here, _ := d.needs.current()
+	id := here.ID
+	d.keys("3")
+	d.fresh(func(s *core.Snapshot) { s.OpenStack[0].State = "FAILED" })
+	if a, _ := d.needs.current(); a == nil || a.ID != id || d.needs.index == 0 {
+		t.Errorf("the operator was on %q, the cursor is on row %d: %+v", id, d.needs.index, a)
+	}
+}
+
+// A new Snapshot that comes before the cursor has rested on another node shows that node's locks and instances from their
+// first row, as the rest would have.
+func TestAnotherNodeIsShownFromItsFirstRow(t *testing.T) {
+	d := drive(world(), 120, 40).keys("3")
+	d.nodes.choose("kaas-node-cmp07")
+	d.fresh(func(*core.Snapshot) {}).keys("5", "down", "down", "down", "4", "down", "3")
+	if d.locks.index == 0 || d.instances.index == 0 {
+		t.Fatal("there are not enough rows")
+	}
+	d.nodes.choose("kaas-node-cmp11")
+	d.fresh(func(*core.Snapshot) {})
+	if d.shown != "kaas-node-cmp11" || d.locks.index != 0 || d.instances.index != 0 {
+		t.Errorf("of %s shown are lock %d and instance %d", d.shown, d.locks.index, d.instances.index)
+	}
+	d.keys("5", "down")
+	d.fresh(func(*core.Snapshot) {})
+	if d.locks.index != 1 {
+		t.Errorf("the cursor does not stay where it was put: row %d", d.locks.index)
+	}
+}

@@ -1,0 +1,53 @@
+package tui
+
+import "lockstep/core"
+
+// draft is what was typed into a form that was left before its step began: who looks something up and comes back finds it
+// again, as long as it stands for the same proposal. A name that confirms is no part of it: that is typed anew each time.
+type draft struct {
+	text string
+	at   int       // the choice that goes with it
+	step core.Step // what was proposed
+}
+
+// ask opens a form, with what was typed into it before.
+func (m *Model) ask(f *form) {
+	if f.typed() {
+		f.began = f.input.Value()
+		m.recall(f)
+	}
+	m.open(f)
+}
+
+// recall gives the form its draft. What was typed on other facts, or about another object of the same name, is gone.
+func (m *Model) recall(f *form) {
+	d, ok := m.drafts[f.title]
+	if !ok {
+		return
+	}
+	delete(m.drafts, f.title)
+	at := f.at
+	f.input.SetValue(d.text)
+	f.at = d.at
+	if i, err := f.proposes(); err == nil && sameBasis(d.step, m.plan(m.snap, i)) {
+		f.recalled = d.text
+		return
+	}
+	f.input.SetValue(f.began)
+	f.at = at
+}
+
+// keep notes what was typed into a form that is left; what it began with, and what proposes nothing, is not worth it.
+func (m *Model) keep(f *form) {
+	if !f.typed() || f.input.Value() == f.began {
+		return
+	}
+	i, err := f.proposes()
+	if err != nil {
+		return
+	}
+	if m.drafts == nil {
+		m.drafts = make(map[string]draft)
+	}
+	m.drafts[f.title] = draft{f.input.Value(), f.at, m.plan(m.snap, i)}
+}

@@ -1,0 +1,189 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+
+	"lockstep/core"
+)
+
+// fresh hands the screen a newer Snapshot in which something has changed.
+func (d *driver) fresh(change func(*core.Snapshot)) *driver {
+	s := world()
+	s.Revision = d.snap.Revision + 1
+	change(s)
+	d.send(snapshotMsg{s})
+	return d
+}
+
+// asks is the form that is open.
+func (d *driver) asks(t *testing.T) *form {
+	t.Helper()
+	f, ok := d.top().(*form)
+	if !ok {
+		t.Fatalf("no form is open, but %T", d.top())
+	}
+	return f
+}
+
+// forms are all that take a text: how each is opened, what a text in it leads to, and what of its basis may change.
+var forms = map[string]struct {
+	open  func(d *driver)
+	text  string
+	same  func(i core.Intent, text string) bool
+	other func(s *core.Snapshot, i core.Intent)
+}{
+	"override of a lock": {
+		func(d *driver) { d.keys("3", ":").keys("override openstack cmp-07").keys("enter") }, "held for the backup", reasons,
+		func(s *core.Snapshot, i core.Intent) { locked(s, i).RawState = core.LockInactive },
+	},
+	"a lock that says failed": {
+		func(d *driver) { d.keys("3", "5", ":").keys("set the lock to failed").keys("enter") }, "see the ticket", reasons,
+		func(s *core.Snapshot, i core.Intent) { locked(s, i).RawState = core.LockInactive },
+	},
+	"nova-compute out of scheduling": {
+		func(d *driver) { d.keys("3", ":").keys("out of scheduling").keys("enter") }, "a broken fan", reasons,
+		func(s *core.Snapshot, i core.Intent) { s.Services[s.HostOf(i.Node)].ID = "made anew" },
+	},
+	"attempts": {
+		func(d *driver) { d.keys("3", "n") }, "7", func(i core.Intent, _ string) bool { return i.Attempts == 7 },
+		func(s *core.Snapshot, i core.Intent) {
+			s.Nodes[i.Nodes[0]].Annotations[core.AnnotationMigrationAttempts] = "3"
+		},
+	},
+	"release of a node": {
+		func(d *driver) { d.keys("3", ":").keys("ask for the node's").keys("enter") }, ".1", releases,
+		func(s *core.Snapshot, i core.Intent) { s.Nodes[i.Node].UID = "made anew" },
+	},
+	"release of the cluster": {
+		func(d *driver) { d.keys("2", ":").keys("ask for the cluster's").keys("enter") }, ".1", releases,
+		func(s *core.Snapshot, _ core.Intent) { s.ClusterRequests = nil },
+	},
+}
+
+func reasons(i core.Intent, text string) bool  { return i.Reason == text }
+func releases(i core.Intent, text string) bool { return strings.HasSuffix(i.Release, text) }
+
+func locked(s *core.Snapshot, i core.Intent) *core.WorkloadLock {
+	for _, locks := range s.NodeLocks {
+		for _, l := range locks {
+			if l.UID == i.Object.UID {
+				return l
+			}
+		}
+	}
+	return nil
+}
+
+// Who leaves a confirmation, or its form, to look something up finds what was typed, and the choice that went with it.
+func TestWhatWasTypedIsThereAgain(t *testing.T) {
+	for name, tt := range forms {
+		for _, way := range [][]string{{"esc"}, {"enter", "esc"}} {
+			d := drive(world(), 120, 40)
+			tt.open(d)
+			first := d.asks(t)
+			d.keys("down", tt.text)
+			value, choice := first.input.Value(), first.at
+			d.keys(way...).keys("esc", "esc", "2", "down")
+			d.fresh(func(*core.Snapshot) {})
+			tt.open(d)
+			f := d.asks(t)
+			if f == first || f.input.Value() != value || f.at != choice {
+				t.Errorf("%s, left by %v: %q with choice %d, want %q with %d", name, way, f.input.Value(), f.at, value, choice)
+				continue
+			}
+			if frame := stripped(d.shows()); !strings.Contains(frame, "as you left it") {
+				t.Errorf("%s does not say that it is from before:\n%s", name, frame)
+			}
+			d.keys("enter")
+			if i := d.asked(t); !tt.same(i, tt.text) {
+				t.Errorf("%s asks for %+v", name, i)
+			}
+		}
+	}
+}
+
+// What the step rests on has changed: what was typed was typed for something else.
+func TestNothingIsKeptOnOtherFacts(t *testing.T) {
+	for name, tt := range forms {
+		d := drive(world(), 120, 40)
+		tt.open(d)
+		began := d.asks(t).input.Value()
+		d.keys(tt.text, "enter")
+		i := d.asked(t)
+		d.keys("esc")
+		d.fresh(func(s *core.Snapshot) { tt.other(s, i) })
+		tt.open(d)
+		if f := d.asks(t); strings.HasSuffix(f.input.Value(), tt.text) && f.input.Value() != began || f.recalled != "" {
+			t.Errorf("%s: %q is still there", name, f.input.Value())
+		}
+	}
+}
+
+// Another object's form begins empty.
+func TestWhatWasTypedIsNotForAnother(t *testing.T) {
+	d := drive(world(), 120, 40)
+	d.keys("3", ":").keys("override openstack cmp-07").keys("enter").keys("for this one", "esc")
+	d.keys("3", ":").keys("override ceph cmp-07").keys("enter")
+	if got := d.asks(t).input.Value(); got != "" {
+		t.Errorf("the form of another lock begins with %q", got)
+	}
+}
+
+// A name is typed anew each time: it is what says that this is meant, now.
+func TestATypedNameIsNeverKept(t *testing.T) {
+	tt := forms["override of a lock"]
+	d := drive(world(), 120, 40)
+	tt.open(d)
+	d.keys(tt.text, "enter")
+	box := d.top().(*confirmDialog)
+	if box.step.Type == "" {
+		t.Fatal("no name has to be typed")
+	}
+	box.input.SetValue(box.step.Type)
+	d.keys("esc")
+	tt.open(d)
+	d.keys("enter")
+	if again := d.top().(*confirmDialog); again == box || again.input.Value() != "" {
+		t.Errorf("the name is there: %q", again.input.Value())
+	}
+}
+
+// What has begun is not proposed again; what was refused is.
+func TestWhatHasBegunIsNotKept(t *testing.T) {
+	for name, begun := range map[string]bool{"begun": true, "refused": false} {
+		d := drive(world(), 120, 40)
+		step := theStep()
+		step.Target = core.Ref{}
+		d.plan = func(_ *core.Snapshot, i core.Intent) core.Step { step.Intent = i; return step }
+		if !begun {
+			d.fake.refuse = &core.APIError{Kind: core.ErrForbidden, Message: "no"}
+		}
+		open := forms["override of a lock"].open
+		open(d)
+		d.keys("because", "enter", "right", "enter")
+		d.at = d.at.Add(swallowFor * 2)
+		if begun != (d.top() == nil) {
+			t.Fatalf("%s: %T is open", name, d.top())
+		}
+		d.keys("esc")
+		open(d)
+		if got := d.asks(t).input.Value(); (got == "") != begun {
+			t.Errorf("%s: the form begins with %q", name, got)
+		}
+	}
+}
+
+// An emptied field is empty the next time, too.
+func TestAnEmptiedFieldStaysEmpty(t *testing.T) {
+	d := drive(world(), 120, 40)
+	open := forms["override of a lock"].open
+	open(d)
+	d.keys("x", "esc")
+	open(d)
+	d.keys("backspace", "esc")
+	open(d)
+	if f := d.asks(t); f.input.Value() != "" || f.recalled != "" {
+		t.Errorf("it holds %q", f.input.Value())
+	}
+}
