@@ -41,19 +41,21 @@ type testCloud struct {
 
 	writes []string
 
-	held      bool
-	holder    string
-	leaseErr  error
-	takenBy   string               // somebody else who has the lease by now; nobody has told Lockstep yet
-	fail      map[string]*APIError // by action: what the next call of it answers
-	lose      map[string]bool      // by action: it is done, and its answer is lost
-	migrating bool                 // live migrations stay under way until finish
-	failMoves bool                 // live migrations are taken and then fail
-	failFirst int                  // so many of the next do
-	onWrite   func(action string)
-	confirms  bool                                // cold migrations are confirmed at once, as Nova's resize_confirm_window has it
-	onLock    func(l *WorkloadLock, to LockState) // called when a lock is set, with the cloud locked
-	daemons   testDaemons
+	held       bool
+	holder     string
+	leaseErr   error
+	takenBy    string               // somebody else who has the lease by now; nobody has told Lockstep yet
+	fail       map[string]*APIError // by action: what the next call of it answers
+	lose       map[string]bool      // by action: it is done, and its answer is lost
+	migrating  bool                 // live migrations stay under way until finish
+	failMoves  bool                 // live migrations are taken and then fail
+	lateAborts bool                 // a migration ends before it can be aborted
+	follows    bool                 // the OpenStack controller begins another migration as soon as one has ended
+	failFirst  int                  // so many of the next do
+	onWrite    func(action string)
+	confirms   bool                                // cold migrations are confirmed at once, as Nova's resize_confirm_window has it
+	onLock     func(l *WorkloadLock, to LockState) // called when a lock is set, with the cloud locked
+	daemons    testDaemons
 }
 
 const failText = "No valid host was found. There are not enough hosts available."
@@ -338,6 +340,9 @@ func (c *testCloud) finish(id string) {
 	}
 	m := ms[len(ms)-1]
 	in.Status, in.TaskState = "ACTIVE", ""
+	if c.follows {
+		defer c.follow(id)
+	}
 	if c.failMoves || c.failFirst > 0 {
 		c.failFirst--
 		m.Status, m.Failure = "error", failText
@@ -428,11 +433,26 @@ func (c *testCloud) SetTags(_ context.Context, id string, tags []string) error {
 
 func (c *testCloud) AbortMigration(_ context.Context, id string, _ int) error {
 	return c.action("abort", id, func(in *Instance) error {
+		if c.lateAborts {
+			c.finish(id)
+			return nil
+		}
 		ms := c.migrations[id]
 		ms[len(ms)-1].Status = "cancelled"
 		in.Status, in.TaskState = "ACTIVE", ""
+		if c.follows {
+			c.follow(id)
+		}
 		return nil
 	})
+}
+
+// follow begins another migration of an instance, as the OpenStack controller does. The caller holds the lock.
+func (c *testCloud) follow(id string) {
+	in := c.instances[id]
+	c.lastID++
+	c.migrations[id] = append(c.migrations[id], &Migration{ID: c.lastID, InstanceID: id, Type: MigrationLive, Status: "running", SourceHost: in.Host, DestHost: "cmp-3", Created: worldTime})
+	in.Status, in.TaskState = "MIGRATING", "migrating"
 }
 
 func (c *testCloud) ForceCompleteMigration(_ context.Context, id string, _ int) error {

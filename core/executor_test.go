@@ -299,6 +299,8 @@ func TestOutcomeComesFromTheCloud(t *testing.T) {
 			c.fail["live-migrate"] = &APIError{Kind: ErrInvalid, Call: "live-migrate", Message: failText, Status: 400}
 		}, liveMigrate("web-1"), OperationFailed, failText},
 		{"Nova takes it, and it fails", func(c *testCloud) { c.failMoves = true }, liveMigrate("web-1"), OperationFailed, "No valid host was found"},
+		{"it is over, and another has followed it", func(c *testCloud) { c.follows = true }, liveMigrate("web-1"), OperationDone, "was moved to cmp-2; another migration of it has begun since"},
+		{"it failed, and another has followed it", func(c *testCloud) { c.follows, c.failMoves = true, true }, liveMigrate("web-1"), OperationFailed, "ended as error: " + strings.TrimSuffix(failText, ".") + "; another migration of it has begun since"},
 		{"the answer is lost, but it was done", func(c *testCloud) { c.lose["live-migrate"] = true }, liveMigrate("web-1"), OperationDone, "cmp-2"},
 		{"the answer is lost, and it was not done", func(c *testCloud) {
 			c.fail["live-migrate"] = &APIError{Kind: ErrTimeout, Call: "live-migrate", Message: "no answer"}
@@ -506,6 +508,42 @@ func TestOneWritingStepOnANode(t *testing.T) {
 	}
 	if op := b.awaitEnd(id); op.State != OperationFailed || !strings.Contains(op.Text, "aborted") {
 		t.Errorf("the migration ended as %s: %s", op.State, op.Text)
+	}
+}
+
+// What follows an aborted migration, or one that was let through, is not its: the OpenStack controller tries again at once.
+func TestAMigrationIsOverThoughAnotherFollows(t *testing.T) {
+	for name, tc := range map[string]struct {
+		control     IntentKind
+		late        bool // the migration ends before it is aborted
+		want, first string
+	}{
+		"aborted":        {IntentAbortMigration, false, "done: the migration was aborted", "failed: the migration was aborted"},
+		"forced through": {IntentForceComplete, false, "done: was moved to cmp-2", "done: was moved to cmp-2"},
+		"aborted late":   {IntentAbortMigration, true, "failed: too late: the migration was completed, to cmp-2", "done: was moved to cmp-2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, t.TempDir(), newTestCloud())
+			defer b.end()
+			b.cloud.migrating, b.cloud.follows, b.cloud.lateAborts = true, true, tc.late
+			b.arm()
+			id, err := b.confirm(liveMigrate("web-1"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.await(id, func(op Operation) bool { return op.State == OperationVerifying })
+			b.sync()
+			control, err := b.confirm(Intent{Kind: tc.control, Instance: "id-web-1"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for id, want := range map[string]string{control: tc.want, id: tc.first} {
+				op := b.awaitEnd(id)
+				if got := string(op.State) + ": " + op.Text; got != want+"; another migration of it has begun since" {
+					t.Errorf("ended as %q, want %q", got, want)
+				}
+			}
+		})
 	}
 }
 

@@ -27,7 +27,7 @@ func (w *instanceWriter) check(ctx context.Context) error {
 	}
 	switch w.change.Do {
 	case IntentAbortMigration, IntentForceComplete:
-		m, err := w.migration(ctx, w.change.MigrationID)
+		m, _, err := w.migration(ctx, w.change.MigrationID)
 		if err != nil {
 			return err
 		}
@@ -128,12 +128,14 @@ func (w *instanceWriter) outcome(ctx context.Context, began time.Time) outcome {
 // migrated judges a live or cold migration. Only the instance says where it is: a record can say "completed" too early,
 // and be all that tells of a failure.
 func (w *instanceWriter) migrated(ctx context.Context, in *Instance) outcome {
-	m, err := w.newest(ctx)
+	m, later, err := w.own(ctx)
 	if err != nil {
 		return outcome{err: err}
 	}
 	live := w.change.Do == IntentLiveMigrate
 	switch {
+	case later && !m.Running():
+		return w.overtaken(m)
 	case in.Status == "ERROR":
 		return outcome{state: OperationFailed, text: "the instance is in ERROR on " + w.label(in.Host) + because(in.Fault)}
 	case live && in.Host != w.change.Host && in.TaskState == "" && (m == nil || !m.Running()):
@@ -162,11 +164,13 @@ func (w *instanceWriter) migrated(ctx context.Context, in *Instance) outcome {
 
 // rebuilt judges an evacuation: the instance is on another host, and nothing is done with it any more.
 func (w *instanceWriter) rebuilt(ctx context.Context, in *Instance) outcome {
-	m, err := w.newest(ctx)
+	m, later, err := w.own(ctx)
 	if err != nil {
 		return outcome{err: err}
 	}
 	switch {
+	case later && !m.Running():
+		return w.overtaken(m)
 	case in.TaskState != "" || m != nil && m.Running():
 		w.begun = true
 		return outcome{state: OperationVerifying, moving: true, text: textOf(in.TaskState, "it is being rebuilt")}
@@ -184,9 +188,12 @@ func (w *instanceWriter) rebuilt(ctx context.Context, in *Instance) outcome {
 
 // settled judges an abort or a force-complete: the migration has to come to its end.
 func (w *instanceWriter) settled(ctx context.Context, in *Instance) outcome {
-	m, err := w.migration(ctx, w.change.MigrationID)
+	m, later, err := w.migration(ctx, w.change.MigrationID)
 	if err != nil {
 		return outcome{err: err}
+	}
+	if later && !m.Running() {
+		return w.overtaken(m)
 	}
 	if m != nil && m.Running() || in.TaskState == "migrating" {
 		// An abort is a request: Nova may take its time, or the migration may end first. Both are an end.
@@ -272,32 +279,55 @@ func (w *instanceWriter) confirming(ctx context.Context, in *Instance, began tim
 	return outcome{state: OperationVerifying, text: "Nova took it, but the instance is " + in.Status + " still"}
 }
 
-// newest is the migration record that this write made: the newest one that was not there before; nil when there is none.
-func (w *instanceWriter) newest(ctx context.Context) (*Migration, error) {
-	ms, err := w.nova.MigrationsOf(ctx, w.change.Instance.UID)
-	if err != nil {
-		return nil, err
-	}
-	var found *Migration
-	for _, m := range ms {
-		if m.ID > w.known && (found == nil || m.ID > found.ID) {
-			found = m
-		}
-	}
-	return found, nil
+// own is the migration record that this write made: the first that was not there before. The rest is as migration tells it.
+func (w *instanceWriter) own(ctx context.Context) (m *Migration, later bool, err error) {
+	return w.record(ctx, func(id int) bool { return id > w.known })
 }
 
-func (w *instanceWriter) migration(ctx context.Context, id int) (*Migration, error) {
+// migration is the record of a number, nil when there is none, and whether another one came after it: then what the instance does
+// now is that one's.
+func (w *instanceWriter) migration(ctx context.Context, id int) (m *Migration, later bool, err error) {
+	return w.record(ctx, func(one int) bool { return one == id })
+}
+
+// record is the oldest record of the instance that is meant.
+func (w *instanceWriter) record(ctx context.Context, meant func(id int) bool) (m *Migration, later bool, err error) {
 	ms, err := w.nova.MigrationsOf(ctx, w.change.Instance.UID)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	for _, m := range ms {
-		if m.ID == id {
-			return m, nil
+	newest := 0
+	for _, one := range ms {
+		newest = max(newest, one.ID)
+		if meant(one.ID) && (m == nil || one.ID < m.ID) {
+			m = one
 		}
 	}
-	return nil, nil
+	return m, m != nil && newest > m.ID, nil
+}
+
+// overtaken judges a migration that is over and that another one has followed, as the OpenStack controller begins one anew after an
+// abort: where the instance is, and what it does, tells nothing of this one any more.
+func (w *instanceWriter) overtaken(m *Migration) outcome {
+	const since = "; another migration of it has begun since"
+	moved, aborts := false, w.change.Do == IntentAbortMigration
+	switch m.Status {
+	case "completed", "finished", "confirmed", "done":
+		moved = true
+	}
+	state := OperationFailed
+	if moved != aborts {
+		state = OperationDone
+	}
+	switch {
+	case moved && aborts:
+		return outcome{state: state, text: "too late: the migration was completed, to " + w.label(m.DestHost) + since}
+	case moved:
+		return outcome{state: state, text: "was moved to " + w.label(m.DestHost) + since}
+	case m.Status == "cancelled":
+		return outcome{state: state, text: "the migration was aborted" + since}
+	}
+	return outcome{state: state, text: "the migration ended" + statusOf(m) + since}
 }
 
 func (w *instanceWriter) values() (string, string) {
