@@ -245,7 +245,7 @@ func TestARestartedLCMDoesNotRepeatWhatIsDone(t *testing.T) {
 	over, seed := false, uint64(time.Now().UnixNano())
 	when := rand.New(rand.NewPCG(seed, 0))
 	for lives := 0; !over; lives++ {
-		if lives > 100 {
+		if lives > 60 {
 			t.Fatalf("the update is not over after %d lives of the controllers (seed %d): %v; untold: %s", lives, seed, begun, w.untold("cmp-01"))
 		}
 		ctx, stop := context.WithCancel(t.Context())
