@@ -26,8 +26,9 @@ type player struct {
 	stop    func()
 	last    *core.Snapshot
 	did     []string // titles of the steps that were done, in order
-	failed  int
-	restart int // after so many steps it is killed; 0: never
+	refused int      // steps that were not begun
+	failed  int      // steps that were
+	restart int      // after so many steps it is killed; 0: never
 }
 
 func newPlayer(t *testing.T, name string, speed float64, actAs ...string) *player {
@@ -118,19 +119,20 @@ func (p *player) next(s *core.Snapshot, kinds ...core.IntentKind) (core.Step, bo
 	return core.Step{}, false
 }
 
-// do confirms a step and waits for its end. What the cloud refuses is tried again, as an operator does.
-func (p *player) do(st core.Step) {
+// do confirms a step and waits for its end; false when it was not begun, as something has changed since it was planned or is not
+// known well enough. What the cloud refuses is tried again, as an operator does.
+func (p *player) do(st core.Step) (begun bool) {
 	p.t.Helper()
 	g, err := p.s.engine.Grant(st, st.Type)
 	if err == nil {
 		_, err = p.s.engine.Execute(p.t.Context(), g)
 	}
 	if err != nil {
-		p.failed++
-		if p.failed > 50 {
+		p.refused++
+		if p.refused > 50 {
 			p.t.Fatalf("refused again and again: %s: %v", st.Title, err)
 		}
-		return
+		return false
 	}
 	var op core.Operation
 	p.until(st.Title+" ends", func(s *core.Snapshot) bool {
@@ -147,7 +149,7 @@ func (p *player) do(st core.Step) {
 			p.t.Fatal("it fails again and again")
 		}
 		p.s.engine.Acknowledge(op.ID)
-		return
+		return true
 	}
 	p.until(st.Title+" shows", func(s *core.Snapshot) bool {
 		now := core.Plan(s, st.Intent)
@@ -158,6 +160,7 @@ func (p *player) do(st core.Step) {
 		p.stop()
 		p.start()
 	}
+	return true
 }
 
 // The OpenStack controller is switched off, and LCM updates three computes with instances: Lockstep plays it to the end, killed
@@ -235,7 +238,7 @@ func TestLockstepPlaysTheOpenStackControllerThroughAnUpdate(t *testing.T) {
 	if !outage {
 		t.Error("there was no outage")
 	}
-	t.Logf("%d steps, %d of them refused or failed and tried again", len(p.did), p.failed)
+	t.Logf("%d steps, %d of them refused or failed and tried again", len(p.did), p.refused+p.failed)
 }
 
 func countText(all []string, text string) int {
@@ -284,22 +287,24 @@ func TestMaintenanceByHandOnALiveCluster(t *testing.T) {
 	}
 	confirm := func(i core.Intent) {
 		t.Helper()
-		var st core.Step
-		p.until(string(i.Kind)+" can be confirmed", func(s *core.Snapshot) bool {
-			if i.Kind == core.IntentWithdraw {
-				r := s.ClusterRequest()
-				if i.Node != "" {
-					r = s.NodeRequest(i.Node)
+		for begun := false; !begun; {
+			var st core.Step
+			p.until(string(i.Kind)+" can be confirmed", func(s *core.Snapshot) bool {
+				if i.Kind == core.IntentWithdraw {
+					r := s.ClusterRequest()
+					if i.Node != "" {
+						r = s.NodeRequest(i.Node)
+					}
+					if r == nil {
+						return false
+					}
+					i.Object = r.Ref()
 				}
-				if r == nil {
-					return false
-				}
-				i.Object = r.Ref()
-			}
-			st = core.Plan(s, i)
-			return st.Doable()
-		})
-		p.do(st)
+				st = core.Plan(s, i)
+				return st.Doable()
+			})
+			begun = p.do(st)
+		}
 	}
 	confirm(core.Intent{Kind: core.IntentAskCluster})
 	p.until("all cluster locks are released", func(s *core.Snapshot) bool { return inactive(s.ClusterLocks, core.LockInactive) })
@@ -320,6 +325,6 @@ func TestMaintenanceByHandOnALiveCluster(t *testing.T) {
 		return s.ClusterRequest() == nil && inactive(s.ClusterLocks, core.LockActive)
 	})
 	if p.failed > 0 {
-		t.Errorf("%d steps were refused or failed", p.failed)
+		t.Errorf("%d steps failed", p.failed)
 	}
 }

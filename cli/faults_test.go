@@ -295,9 +295,7 @@ func (r *rig) goesThrough(st fault.State) {
 			src = troubled(s, server, want.is)
 			return src != nil && !strings.Contains(screen, "● "+string(server))
 		})
-		if another := troubled(r.last, other, func(core.Source) bool { return true }); another != nil {
-			r.t.Errorf("%s is %s, too: %v", another.ID, another.State, another.Err)
-		}
+		r.until("the other server goes on", func(s *core.Snapshot, _ string) bool { return live(s, other) })
 	default:
 		r.t.Errorf("nobody says what is to be seen of it")
 	}

@@ -158,7 +158,7 @@ func inventoryOf(t *testing.T, c *sim.Cloud) (file string) {
 // A node in the middle of its evacuation: the rehearsal begins there, and goes on from there.
 func TestARehearsalGoesOnFromTheMiddle(t *testing.T) {
 	alone(t)
-	live := started(t, sim.Options{Speed: 300})
+	live := started(t, sim.Options{Speed: 60}) // a migration lasts for a second of the wall's time
 	story := live.Scenario
 	moving := func(c *sim.Cloud, machine string) (name string) {
 		n, _ := story.Node(machine)

@@ -608,7 +608,7 @@ func (b *bench) operation(id string) Operation {
 // await waits until an operation is as wanted.
 func (b *bench) await(id string, want func(Operation) bool) Operation {
 	b.t.Helper()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(time.Minute)
 	snapshots, stop := b.engine.Subscribe()
 	defer stop()
 	for {

@@ -125,7 +125,7 @@ func TestRestartRestsOnPodsAndRevision(t *testing.T) {
 // live tells the engine what the cloud is, again and again, as watches do, until the operation has ended or pauses.
 func (b *bench) live(id string) Operation {
 	b.t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for {
 		b.sync()
 		op := b.operation(id)

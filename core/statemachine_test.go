@@ -253,7 +253,7 @@ func (m *machine) check(rt *rapid.T) {
 
 // rest ends everything that runs: stopped batches, ended migrations. Then nothing may be under way.
 func (m *machine) rest() {
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for {
 		m.locked(func(c *testCloud) {
 			c.migrating = false

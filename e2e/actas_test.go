@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -28,7 +29,8 @@ func (w *world) lockState(t *testing.T, node string) (state, inner string) {
 // the lock is released, LCM updates the node, and it is taken back by a program that was started anew in between.
 func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(s *scenario.Scenario, _ *controller.Timing) {
+	w := newWorld(t, func(s *scenario.Scenario, timing *controller.Timing) {
+		timing.Reboot = 12 * time.Second // time to be seen in
 		s.Troubles = append(s.Troubles, scenario.Trouble{Kind: scenario.TroubleController})
 	})
 	node := w.node(t, "cmp-01")

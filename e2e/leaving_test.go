@@ -13,6 +13,8 @@ import (
 	"lockstep/e2e/cluster"
 	"lockstep/e2e/operator"
 	"lockstep/e2e/terminal"
+	"lockstep/sim/controller"
+	"lockstep/sim/scenario"
 )
 
 // leaseHolder is who holds the operator lease; empty when nobody does.
@@ -129,7 +131,11 @@ func TestTwoOperators(t *testing.T) {
 // next: all of it is in the cluster and in Nova.
 func TestKilledInTheMiddleOfAMigration(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, nil)
+	w := newWorld(t, func(s *scenario.Scenario, _ *controller.Timing) {
+		for i := range s.Flavors {
+			s.Flavors[i].MemoryGiB = 3 // it is on its way for half a minute: the program is started anew meanwhile
+		}
+	})
 	p := w.launch(t, start{})
 	p.WantsRow("cmp-01", "waiting for you")
 	p.Arm()

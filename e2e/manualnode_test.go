@@ -24,7 +24,8 @@ func TestManualNode(t *testing.T) {
 	w := newWorld(t, func(s *scenario.Scenario, timing *controller.Timing) {
 		// Once the host is empty the OpenStack controller releases its lock at its next look, whatever the mode: the
 		// operator who declares the node safe has to come before that.
-		timing.Retry = 20 * time.Second
+		timing.Retry = 40 * time.Second
+		timing.Reboot = 12 * time.Second // time to be seen in, by a program that is just being started
 		for i := range s.Nodes {
 			if s.Nodes[i].Machine == "cmp-02" {
 				s.Nodes[i].Done = 0

@@ -137,15 +137,11 @@ func (w *world) node(t testing.TB, machine string) string {
 // instance is how the instance with the name stands in Nova.
 func (w *world) instance(t testing.TB, name string) openstack.ServerState {
 	t.Helper()
-	for _, n := range w.sim.Scenario.Nodes {
-		for _, s := range w.sim.OpenStack.ServersOn(n.Name) {
-			if s.Name == name {
-				return s
-			}
-		}
+	s, ok := w.sim.OpenStack.ServerNamed(name)
+	if !ok {
+		t.Fatalf("there is no instance %s", name)
 	}
-	t.Fatalf("no host has an instance %s", name)
-	return openstack.ServerState{}
+	return s
 }
 
 // get reads an object as Admin.

@@ -122,7 +122,7 @@ func nodeLock(name, node string) string {
 // quick are a Watcher's times for tests. What must not happen has its time long, what must happen short.
 func quick() WatchOptions {
 	return WatchOptions{
-		SyncDeadline: 5 * time.Second, AbsentRetry: 50 * time.Millisecond, RefusalGrace: 50 * time.Millisecond,
+		SyncDeadline: time.Minute, AbsentRetry: 50 * time.Millisecond, RefusalGrace: 50 * time.Millisecond,
 		BackoffMin: 10 * time.Millisecond, BackoffMax: 100 * time.Millisecond,
 		ProbeInterval: 50 * time.Millisecond, TouchInterval: time.Millisecond, PodInterval: 20 * time.Millisecond,
 	}
@@ -221,7 +221,7 @@ func (o *observer) take(d core.Delta) {
 // wait waits until the view is as wanted.
 func (o *observer) wait(what string, wanted func(*view) bool) {
 	o.t.Helper()
-	deadline := time.After(30 * time.Second)
+	deadline := time.After(time.Minute)
 	for {
 		o.mu.Lock()
 		ok, changed := wanted(&o.view), o.changed

@@ -129,7 +129,7 @@ func TestSimRoomDuringAMigration(t *testing.T) {
 	if err := NewWriter(c, nil).LiveMigrate(t.Context(), "busy"); err != nil {
 		t.Fatal(err)
 	}
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for {
 		f := c.EvacuationFacts(t.Context(), nil, nil, nil)
 		held, on := 0, ""

@@ -1,7 +1,9 @@
 package sim
 
 import (
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 
 	"lockstep/sim/crds"
 	"lockstep/sim/kubeapi"
+	"lockstep/sim/openstack"
 )
 
 func TestControllersMoveServersOfSomebodyElse(t *testing.T) {
@@ -24,7 +27,7 @@ func TestControllersMoveServersOfSomebodyElse(t *testing.T) {
 	t.Cleanup(kube.Close)
 	other := launch(t, Options{ControllersOff: true, Speed: 300})
 
-	cloud := launch(t, Options{Kube: kube.RESTConfig(kubeapi.Admin), CloudsYAML: other.CloudsYAMLPath, ExternalCloud: CloudName, Speed: 300})
+	cloud := launch(t, Options{Kube: kube.RESTConfig(kubeapi.Admin), CloudsYAML: other.CloudsYAMLPath, ExternalCloud: CloudName, Speed: 300, Paused: true})
 	if cloud.Kube != nil || cloud.OpenStack != nil || cloud.KubeconfigPath != "" || cloud.CloudsYAMLPath != other.CloudsYAMLPath {
 		t.Errorf("servers of its own: %+v", cloud)
 	}
@@ -33,22 +36,34 @@ func TestControllersMoveServersOfSomebodyElse(t *testing.T) {
 		t.Fatal(err)
 	}
 	node, _ := cloud.Scenario.Node("cmp-03")
-	eventually(t, time.Minute, "an instance of the other cloud leaves cmp-03", func() bool {
-		for _, s := range other.OpenStack.ServersOn(node.Name) {
-			if s.Status == "MIGRATING" {
-				return true
+	before := len(other.OpenStack.ServersOn(node.Name))
+	// By a watch: the texts of an evacuation stand for seconds only.
+	events, err := dyn.Resource(nodeLocks).Watch(t.Context(), metav1.ListOptions{FieldSelector: "metadata.name=openstack-" + node.Name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := make(chan struct{})
+	go func() {
+		tell := sync.OnceFunc(func() { close(said) })
+		for event := range events.ResultChan() {
+			if lock, ok := event.Object.(*unstructured.Unstructured); ok {
+				if message, _, _ := unstructured.NestedString(lock.Object, "status", "errorMessage"); strings.Contains(message, "migration") {
+					tell()
+				}
 			}
 		}
-		return false
+	}()
+	t.Cleanup(events.Stop)
+	cloud.Clock.Resume()
+	eventually(t, time.Minute, "an instance of the other cloud leaves cmp-03", func() bool {
+		servers := other.OpenStack.ServersOn(node.Name)
+		return len(servers) < before || slices.ContainsFunc(servers, func(s openstack.ServerState) bool { return s.Status == "MIGRATING" })
 	})
-	eventually(t, time.Minute, "the lock says so", func() bool {
-		lock, err := dyn.Resource(nodeLocks).Get(t.Context(), "openstack-"+node.Name, metav1.GetOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		message, _, _ := unstructured.NestedString(lock.Object, "status", "errorMessage")
-		return strings.Contains(message, "migration")
-	})
+	select {
+	case <-said:
+	case <-time.After(time.Minute):
+		t.Fatal("the lock does not say so")
+	}
 }
 
 func TestAServerThatIsAwayIsAnErrorOfStart(t *testing.T) {

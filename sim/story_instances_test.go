@@ -15,15 +15,11 @@ import (
 // instance is an instance of the scenario as it stands.
 func (s *told) instance(name string) openstack.ServerState {
 	s.t.Helper()
-	for _, in := range s.Scenario.Nodes {
-		for _, state := range s.OpenStack.ServersOn(in.Name) {
-			if state.Name == name {
-				return state
-			}
-		}
+	state, ok := s.OpenStack.ServerNamed(name)
+	if !ok {
+		s.t.Fatalf("there is no instance %s", name)
 	}
-	s.t.Fatalf("there is no instance %s on any node", name)
-	return openstack.ServerState{}
+	return state
 }
 
 // isOn tells whether an instance is on a machine.
@@ -172,12 +168,18 @@ func TestFleetOf50(t *testing.T) {
 	if n, m := len(s.Scenario.Nodes), len(s.Scenario.Instances); n != 50 || m != 1000 {
 		t.Fatalf("%d nodes and %d instances", n, m)
 	}
-	s.until("the computes that were under way are through, or wait for the operator", func() bool {
+	there := map[string]bool{} // not all at the same moment: who waits is looked at again, and says something else meanwhile
+	s.until("the computes that were under way are through, or have waited for the operator", func() bool {
+		left := 0
 		for _, n := range s.Scenario.Nodes {
-			if n.Began > 0 && !s.updated(n.Machine) && !says(s.nodeLock("openstack", n.Machine), "Some servers are still present on the host.") {
-				return false
+			if n.Began == 0 || there[n.Machine] {
+				continue
+			}
+			there[n.Machine] = s.updated(n.Machine) || says(s.nodeLock("openstack", n.Machine), "Some servers are still present on the host.")
+			if !there[n.Machine] {
+				left++
 			}
 		}
-		return true
+		return left == 0
 	})
 }

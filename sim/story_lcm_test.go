@@ -95,7 +95,7 @@ func stages(object *unstructured.Unstructured) []string {
 var brisk = controller.Timing{
 	RockoonRollout: 20 * time.Second, RockoonStart: 10 * time.Second, ServiceUpdate: 2 * time.Second, CephUpdate: 3 * time.Minute,
 	Update: 4 * time.Minute, Reboot: 2 * time.Minute, Finalize: 2 * time.Minute, PodStart: 15 * time.Second, PodGrace: 5 * time.Second,
-	ItemRetry: 30 * time.Second, HealthPeriod: 20 * time.Second,
+	ItemRetry: 15 * time.Minute, HealthPeriod: 20 * time.Second, // a failure is to be seen before the next try
 }
 
 // briskSpeed is for scenarios in which nothing has to be caught in the act.
@@ -104,12 +104,20 @@ const briskSpeed = 1200
 // tellBriskly plays a scenario about LCM, with less time for what it is not about.
 func tellBriskly(t *testing.T, name string) *told {
 	t.Helper()
+	s := prepareBriskly(t, name)
+	s.Clock.Resume()
+	return s
+}
+
+// prepareBriskly is tellBriskly before its beginning, which is the clock's Resume.
+func prepareBriskly(t *testing.T, name string) *told {
+	t.Helper()
 	t.Parallel()
 	story, err := scenario.Load(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return play(t, sim.Options{Scenario: story, Speed: briskSpeed, Timing: brisk})
+	return prepare(t, sim.Options{Scenario: story, Speed: briskSpeed, Timing: brisk})
 }
 
 // commence sets commence of a step of the plan, as an operator does.
@@ -192,16 +200,24 @@ func (s *told) untilComplete() {
 }
 
 func TestSmoothGoesThroughAllStepsOfThePlan(t *testing.T) {
-	s := tellBriskly(t, "smooth")
-	s.until("the first step is commenced and the Cluster goes to the target", func() bool {
-		cluster := s.managed(clusters, "mos")
-		state, _ := stepStatus(s.plan(), "openstack")
-		return state == "InProgress" && field(cluster, "spec", "providerSpec", "value", "release") == "mosk-21-0-0-25-2"
+	s := prepareBriskly(t, "smooth")
+	plan := s.record(s.project(kaas("clusterupdateplans")), func(plan *unstructured.Unstructured) string {
+		first, _ := stepStatus(plan, "openstack")
+		second, _ := stepStatus(plan, "ceph")
+		return first + ", " + second
 	})
-	if state, _ := stepStatus(s.plan(), "ceph"); state != "NotStarted" {
-		t.Errorf("the second step is %s", state)
-	}
+	release := s.record(s.project(clusters), func(cluster *unstructured.Unstructured) string {
+		return field(cluster, "spec", "providerSpec", "value", "release")
+	})
+	s.Clock.Resume()
 	s.untilComplete()
+	begun := slices.IndexFunc(plan(), func(m moment) bool { return strings.HasPrefix(m.is, "InProgress, ") })
+	atTarget := slices.IndexFunc(release(), func(m moment) bool { return m.is == "mosk-21-0-0-25-2" })
+	if begun < 0 || atTarget < 0 || release()[atTarget].version > plan()[begun].version {
+		t.Errorf("when the first step began the Cluster was not at the target: %v, %v", plan(), release())
+	} else if plan()[begun].is != "InProgress, NotStarted" {
+		t.Errorf("when the first step began the first two were %s", plan()[begun].is)
+	}
 	for _, id := range s.Scenario.Steps() {
 		if state, message := stepStatus(s.plan(), id); state != "Completed" || message != "Ready" {
 			t.Errorf("step %s: %s, %q", id, state, message)
@@ -231,14 +247,16 @@ func TestSmoothGoesThroughAllStepsOfThePlan(t *testing.T) {
 
 func TestAStateItemFailsUntilItDoesNot(t *testing.T) {
 	s := tellBriskly(t, "lcm-item-failing")
-	item := func(name string) any {
-		value, _, _ := unstructured.NestedFieldNoCopy(s.managed(lcm("lcmmachines"), "cmp-01").Object, "status", "stateItemStatuses", "host-packages", name)
-		return value
+	item := func() map[string]any {
+		fields, _, _ := unstructured.NestedMap(s.managed(lcm("lcmmachines"), "cmp-01").Object, "status", "stateItemStatuses", "host-packages")
+		return fields
 	}
-	s.until("it failed for the fourth time", func() bool { n, _ := item("attempt").(int64); return n >= 4 })
-	if message, _ := item("message").(string); !strings.Contains(message, "503  Service Unavailable") {
-		t.Errorf("the item says %q", message)
-	}
+	s.until("it failed for the third time, and says why", func() bool {
+		is := item()
+		n, _ := is["attempt"].(int64)
+		message, _ := is["message"].(string)
+		return n >= 4 && strings.Contains(message, "503  Service Unavailable")
+	})
 	s.until("LCM says that it is stuck", func() bool {
 		return strings.Contains(s.stuckMessage(), "machine cmp-01: state item host-packages of phase prepare failed")
 	})
@@ -246,7 +264,7 @@ func TestAStateItemFailsUntilItDoesNot(t *testing.T) {
 		state, message := stepStatus(s.plan(), "k8s-workers-mos-default")
 		return state == "Stuck" && strings.Contains(message, "exit code 100")
 	})
-	s.until("the sixth attempt succeeds", func() bool { return item("attempt") == int64(6) && item("exitCode") == int64(0) })
+	s.until("the sixth attempt succeeds", func() bool { is := item(); return is["attempt"] == int64(6) && is["exitCode"] == int64(0) })
 	s.untilComplete()
 }
 
@@ -268,8 +286,13 @@ func TestAStuckStepSaysWhoseLockHoldsIt(t *testing.T) {
 }
 
 func TestAnAlertPausesTheUpdate(t *testing.T) {
-	s := tellBriskly(t, "auto-pause")
+	s := prepareBriskly(t, "auto-pause")
 	workers := "k8s-workers-mos-default"
+	fired := s.record(s.project(kaas("updateautopauses")), func(pause *unstructured.Unstructured) string {
+		alerts, _, _ := unstructured.NestedStringSlice(pause.Object, "status", "firingAlerts")
+		return strings.Join(alerts, " ")
+	})
+	s.Clock.Resume()
 	s.until("the plan is AutoPaused", func() bool {
 		state, _ := stepStatus(s.plan(), workers)
 		return state == "AutoPaused" && field(s.plan(), "status", "status") == "AutoPaused"
@@ -277,13 +300,12 @@ func TestAnAlertPausesTheUpdate(t *testing.T) {
 	if plan := s.plan(); commenced(plan, workers) || commenced(plan, "mcc-components") {
 		t.Error("commence is still there")
 	}
-	alerts, _, _ := unstructured.NestedStringSlice(s.managed(kaas("updateautopauses"), "mos").Object, "status", "firingAlerts")
-	if strings.Join(alerts, " ") != "OpenstackAPI5xxCritical" {
-		t.Errorf("firing: %v", alerts)
-	}
-	s.until("the alert is over", func() bool {
-		alerts, _, _ := unstructured.NestedStringSlice(s.managed(kaas("updateautopauses"), "mos").Object, "status", "firingAlerts")
-		return len(alerts) == 0
+	s.until("the alert has fired and is over", func() bool {
+		var all []string
+		for _, m := range fired() {
+			all = append(all, m.is)
+		}
+		return strings.Join(all, ",") == ",OpenstackAPI5xxCritical,"
 	})
 	s.until("the node in flight is finished", func() bool { return s.updated("cmp-01") })
 	if s.requested("cmp-02") {
@@ -306,15 +328,15 @@ func TestABudgetBlocksADrain(t *testing.T) {
 		}
 		return state
 	}
+	var state *unstructured.Unstructured
 	s.until("the drain was refused for the fourth time", func() bool {
-		state := blocked()
-		if state == nil {
+		if state = blocked(); state == nil {
 			return false
 		}
 		n, _, _ := unstructured.NestedInt64(state.Object, "status", "attempt")
 		return n >= 4
 	})
-	if state := blocked(); field(state, "spec", "value") != "true" || field(state, "status", "value") == "true" {
+	if field(state, "spec", "value") != "true" || field(state, "status", "value") == "true" {
 		t.Errorf("wanted %q, is %q", field(state, "spec", "value"), field(state, "status", "value"))
 	}
 	s.until("LCM says that it is stuck", func() bool { return strings.Contains(s.stuckMessage(), "machine cmp-01: drain failed") })
@@ -361,31 +383,39 @@ func TestANodeThatIsNotReadyHoldsTheUpdate(t *testing.T) {
 }
 
 func TestUpdateGroupsFollowTheirIndexes(t *testing.T) {
-	s := tellBriskly(t, "update-groups")
+	s := prepareBriskly(t, "update-groups")
 	boot := s.node("cmp-05").Status.NodeInfo.BootID
+	requests := s.record(s.dyn.Resource(lcm("nodemaintenancerequests")), func(request *unstructured.Unstructured) string {
+		return field(request, "spec", "nodeName")
+	})
+	s.Clock.Resume()
 	s.until("the canary is updated", func() bool { state, _ := stepStatus(s.plan(), "k8s-workers-canary"); return state == "Completed" })
-	order := []string{}
-	both, most := false, 0
 	s.until("both racks are updated", func() bool {
-		inA := 0
-		for _, machine := range []string{"cmp-02", "cmp-03", "cmp-04", "cmp-05", "cmp-06"} {
-			if !s.requested(machine) {
-				continue
-			}
-			if !slices.Contains(order, machine) {
-				order = append(order, machine)
-			}
-			if machine < "cmp-05" {
-				inA++
-			} else if inA > 0 {
-				both = true
-			}
-		}
-		most = max(most, inA)
 		a, _ := stepStatus(s.plan(), "k8s-workers-rack-a")
 		b, _ := stepStatus(s.plan(), "k8s-workers-rack-b")
 		return a == "Completed" && b == "Completed"
 	})
+	machines := map[string]string{} // by the name of its node
+	for _, machine := range []string{"cmp-02", "cmp-03", "cmp-04", "cmp-05", "cmp-06"} {
+		machines[s.name(machine)] = machine
+	}
+	order := []string{}
+	both, most := false, 0
+	inA, inB := map[string]bool{}, map[string]bool{} // requests for nodes of the racks
+	for _, m := range requests() {
+		machine, ours := machines[m.is]
+		switch {
+		case m.is == "gone":
+			delete(inA, m.name)
+			delete(inB, m.name)
+		case !ours:
+		case machine < "cmp-05":
+			inA[m.name], order = true, append(order, machine)
+		default:
+			inB[m.name], order = true, append(order, machine)
+		}
+		both, most = both || len(inA) > 0 && len(inB) > 0, max(most, len(inA))
+	}
 	if !both || most != 2 {
 		t.Errorf("both racks at a time: %v; nodes of rack-a at a time: %d", both, most)
 	}

@@ -6,8 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"lockstep/sim"
 	"lockstep/sim/fault"
 	"lockstep/sim/openstack"
+	"lockstep/sim/scenario"
 )
 
 // fault is how a fault of the scenario stands.
@@ -42,10 +44,15 @@ func (s *told) on(machine string) []openstack.ServerState {
 
 func TestOutageOfKubernetes(t *testing.T) {
 	t.Parallel()
-	s := tell(t, "outage-kubernetes")
+	story, err := scenario.Load("outage-kubernetes")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := prepare(t, sim.Options{Scenario: story, Speed: storySpeed})
 	if left := len(s.on("cmp-01")); left != 4 {
 		t.Errorf("%d instances at the start", left)
 	}
+	s.Clock.Resume()
 	s.outage(fault.Kubernetes, "refused")
 	began := s.Clock.Now()
 	s.over(fault.Kubernetes, "refused")

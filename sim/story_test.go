@@ -7,7 +7,10 @@ package sim_test
 
 import (
 	"context"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,6 +19,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
@@ -46,13 +50,15 @@ func tell(t *testing.T, name string) *told {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return play(t, sim.Options{Scenario: story, Speed: storySpeed})
+	s := prepare(t, sim.Options{Scenario: story, Speed: storySpeed})
+	s.Clock.Resume()
+	return s
 }
 
-// play starts a cloud that ends with the test.
-func play(t *testing.T, opts sim.Options) *told {
+// prepare starts a cloud that ends with the test, with its clock standing: nothing happens before its Resume.
+func prepare(t *testing.T, opts sim.Options) *told {
 	t.Helper()
-	opts.Paused = true // nothing happens before somebody looks
+	opts.Paused = true
 	cloud, err := sim.Start(context.WithoutCancel(t.Context()), opts)
 	if err != nil {
 		t.Fatal(err)
@@ -75,8 +81,66 @@ func play(t *testing.T, opts sim.Options) *told {
 	}
 	t.Cleanup(session.Close)
 	s.compute = session.Compute
-	cloud.Clock.Resume()
 	return s
+}
+
+// moment is what was so of an object from one of its resource versions on, which count the changes of its whole cluster.
+type moment struct {
+	name    string // of the object
+	is      string
+	version uint64
+}
+
+// record writes down what becomes of objects, whenever that changes, in order; of one that is deleted that it is gone. It
+// watches: what lasts for a moment only is not missed by who looks late.
+func (s *told) record(objects dynamic.ResourceInterface, state func(*unstructured.Unstructured) string) (so func() []moment) {
+	s.t.Helper()
+	list, err := objects.List(s.t.Context(), metav1.ListOptions{})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	events, err := objects.Watch(s.t.Context(), metav1.ListOptions{ResourceVersion: list.GetResourceVersion()})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var mu sync.Mutex
+	var all []moment
+	last := map[string]string{}
+	note := func(object *unstructured.Unstructured, is string) {
+		mu.Lock()
+		defer mu.Unlock()
+		version, err := strconv.ParseUint(object.GetResourceVersion(), 10, 64)
+		if err != nil {
+			s.t.Errorf("%s %s: %v", object.GetKind(), object.GetName(), err)
+		}
+		if was, known := last[object.GetName()]; !known || was != is {
+			last[object.GetName()] = is
+			all = append(all, moment{object.GetName(), is, version})
+		}
+	}
+	for i := range list.Items {
+		note(&list.Items[i], state(&list.Items[i]))
+	}
+	done := make(chan struct{})
+	s.t.Cleanup(func() { events.Stop(); <-done })
+	go func() {
+		defer close(done)
+		for event := range events.ResultChan() {
+			object, ok := event.Object.(*unstructured.Unstructured)
+			switch {
+			case !ok:
+			case event.Type == watch.Deleted:
+				note(object, "gone")
+			default:
+				note(object, state(object))
+			}
+		}
+	}()
+	return func() []moment {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clone(all)
+	}
 }
 
 // until waits until what is so, asking again every moment.
@@ -172,6 +236,18 @@ func (s *told) requested(machine string) bool {
 func (s *told) updated(machine string) bool {
 	s.t.Helper()
 	return s.node(machine).Status.NodeInfo.KubeletVersion == s.Scenario.Kubelet.To && !s.requested(machine)
+}
+
+// updatedNode is updated by the name that Kubernetes has for the machine.
+func (s *told) updatedNode(name string) bool {
+	s.t.Helper()
+	for _, n := range s.Scenario.Nodes {
+		if n.Name == name {
+			return s.updated(n.Machine)
+		}
+	}
+	s.t.Fatalf("the scenario has no node %s", name)
+	return false
 }
 
 // field is a text in an object; empty when it is not there.

@@ -77,7 +77,7 @@ func TestManualNode(t *testing.T) {
 	c.order(t, target, nil)
 
 	// One breaks off half-way.
-	c.order(t, node, map[string]any{"live_seconds": 6, "fail_live": "operation failed: migration job: unexpectedly failed"})
+	c.order(t, node, map[string]any{"live_seconds": 20, "fail_live": "operation failed: migration job: unexpectedly failed"})
 	o.OpenStep("live-migrate cache-3")
 	o.Confirm()
 	o.WantsRow("running", "live-migrate cache-3", " %, to cmp-02")

@@ -38,13 +38,13 @@ func lcm(plural string) schema.GroupVersionResource {
 }
 
 // timing is the controllers' pace, where a minute has a minute: what a real cluster takes minutes for is over in a second.
-// Only Retry is half of the real one, as the operator has to declare a node safe between two looks of the controller: once
-// the host is empty, it releases its lock whatever the mode.
+// Only Retry is the real one, as the operator has to declare a node safe between two looks of the controller: once the host is
+// empty, it releases its lock whatever the mode.
 var timing = controller.Timing{
 	Backoff: 500 * time.Millisecond, StartDelay: time.Second, RockoonRollout: time.Second,
 	Drain: 300 * time.Millisecond, PodGrace: 200 * time.Millisecond, Update: 2 * time.Second, Reboot: 3 * time.Second,
 	Finalize: time.Hour, Heartbeat: time.Minute, NodeGrace: 500 * time.Millisecond, PodStart: time.Second,
-	Retry: 30 * time.Second, MigrateStart: 500 * time.Millisecond, MigrateWait: time.Second, MigrateLoop: 500 * time.Millisecond,
+	Retry: time.Minute, MigrateStart: 500 * time.Millisecond, MigrateWait: time.Second, MigrateLoop: 500 * time.Millisecond,
 	ReturnPoll: 300 * time.Millisecond, ServicesUp: time.Minute, ServiceUpdate: time.Second, CephUpdate: time.Second,
 	CephNode: time.Second, FabricReact: time.Second,
 }

@@ -127,7 +127,7 @@ func TestKubectlShowsTheCloud(t *testing.T) {
 		{args: "get pods -A --field-selector spec.nodeName=" + node, wants: []string{`/^openstack +nova-compute-default-\w+ +1/1 +Running/`}},
 		{args: "get all -n osh-system", wants: []string{"pod/rockoon-", `/^deployment.apps/rockoon +1/1/`}},
 		{args: "get ns,ds,sts,deploy,rs,jobs,cronjobs,svc,sa,pv,pvc,pdb,leases,crd,clusterroles,rolebindings -A", wants: []string{"daemonset.apps/nova-compute-default", "customresourcedefinition"}},
-		{args: "get nodes -w --request-timeout=2s", wants: []string{node}},
+		{args: "get nodes -w --request-timeout=5s", wants: []string{node}},
 		{args: "describe node " + node, wants: []string{"Non-terminated Pods:", "nova-compute-default-", "KubeletReady", "Allocated resources:"}},
 		{args: "describe nodeworkloadlock " + lock, wants: []string{"Controller Name:", "Node Name:", "State:"}},
 		{args: "describe pod -n openstack " + daemon.Name, wants: []string{"Controlled By:  DaemonSet/libvirt-libvirt-default", `/Warning +Unhealthy .*Readiness probe failed/`}},

@@ -167,7 +167,14 @@ func Run(ctx context.Context, opts Options) error {
 		hosts.edit(name, func(host *host) { host.off, host.since = true, e.clock.Now().Add(-e.timing.NodeGrace) })
 	}
 	if !opts.KubeletOff {
-		group.Go(func() { newKubelet(e, hosts).run(ctx) })
+		k := newKubelet(e, hosts)
+		k.watched = true
+		if e.troubles.are(TroublePods, func(*trouble) bool { return true }) { // pods that are down from the start are so before any controller looks
+			if _, err := k.step(ctx); err != nil && ctx.Err() == nil {
+				e.log.Warn("will try again", "controller", "kubelet", "error", err)
+			}
+		}
+		group.Go(func() { k.run(ctx) })
 	}
 
 	// LCM acts on "all locks are inactive", which is also true of no locks at all: it starts when every application

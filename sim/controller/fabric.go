@@ -144,11 +144,7 @@ func (f *fabric) serveCluster(ctx context.Context, nodes []corev1.Node) error {
 		if lockState(object) == stateActive || !healthy {
 			return nil
 		}
-		release, _, err := f.deployedRelease(ctx)
-		if err != nil {
-			return err
-		}
-		return l.setState(ctx, stateActive, map[string]any{"inactivationProgress": nil, "release": release})
+		return f.endCluster(ctx, l, len(nodes))
 	}
 	release := requestRelease(&requests[0])
 	if lockState(object) == stateActive {
@@ -160,15 +156,9 @@ func (f *fabric) serveCluster(ctx context.Context, nodes []corev1.Node) error {
 		}
 		return l.setState(ctx, stateInactive, map[string]any{"inactivationProgress": f.progress(0, len(nodes))})
 	}
-	locks, err := f.locksOf(ctx, nodeLocks, fabricController)
+	done, _, err := f.nodesAt(ctx, release)
 	if err != nil {
 		return err
-	}
-	done := 0
-	for i := range locks {
-		if lockState(&locks[i]) == stateActive && lockRelease(&locks[i]) == release {
-			done++
-		}
 	}
 	if done == len(nodes) {
 		if err := f.updateVRouters(ctx, release); err != nil {
@@ -181,6 +171,42 @@ func (f *fabric) serveCluster(ctx context.Context, nodes []corev1.Node) error {
 	}
 	_, err = l.patchStatus(ctx, map[string]any{"inactivationProgress": progress})
 	return err
+}
+
+// endCluster takes the cluster lock back when all node locks are, and first does what the last node was waited for with: the
+// request may have ended before anybody here saw that node come back.
+func (f *fabric) endCluster(ctx context.Context, l lock, nodes int) error {
+	release, _, err := f.deployedRelease(ctx)
+	if err != nil {
+		return err
+	}
+	done, away, err := f.nodesAt(ctx, release)
+	if err != nil || away > 0 {
+		return err
+	}
+	if done == nodes {
+		if err := f.updateVRouters(ctx, release); err != nil {
+			return err
+		}
+	}
+	return l.setState(ctx, stateActive, map[string]any{"inactivationProgress": nil, "release": release})
+}
+
+// nodesAt counts the nodes whose lock is armed at a release, and those whose lock is not armed.
+func (f *fabric) nodesAt(ctx context.Context, release string) (done, away int, err error) {
+	locks, err := f.locksOf(ctx, nodeLocks, fabricController)
+	if err != nil {
+		return 0, 0, err
+	}
+	for i := range locks {
+		switch {
+		case lockState(&locks[i]) != stateActive:
+			away++
+		case lockRelease(&locks[i]) == release:
+			done++
+		}
+	}
+	return done, away, nil
 }
 
 // updateVRouters brings the vRouters' template to the release when all nodes are. The pods are replaced by whoever deletes

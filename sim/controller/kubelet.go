@@ -32,7 +32,6 @@ type kubelet struct {
 }
 
 func (k *kubelet) run(ctx context.Context) {
-	k.watched = true
 	k.loop(ctx, "kubelet", k.step, nodesResource, podsResource)
 }
 

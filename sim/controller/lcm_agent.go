@@ -107,14 +107,14 @@ func (m *management) upgradeAgent(ctx context.Context, machine string) error {
 	if err := m.clock.Sleep(ctx, m.timing.AgentUpgrade); err != nil {
 		return err
 	}
-	err := m.patchStatus(ctx, lcmMachines, machine, map[string]any{
+	if err := m.stage(ctx, machineAgents, machine, stageAgent); err != nil {
+		return err
+	}
+	// Last, for it says that the upgrade is done.
+	return m.patchStatus(ctx, lcmMachines, machine, map[string]any{
 		"agentVersion":          version,
 		"lcmAgentUpgradeStatus": map[string]any{"error": "", "attempt": 1, "startedAt": begun, "finishedAt": m.now()},
 	})
-	if err != nil {
-		return err
-	}
-	return m.stage(ctx, machineAgents, machine, stageAgent)
 }
 
 // agentVersion is the version of the LCM agent that comes with a release.

@@ -70,21 +70,24 @@ func (l *lcm) removeMachine(ctx context.Context, machine *unstructured.Unstructu
 	m := l.management
 	name, node := machine.GetName(), nodeOf(machine)
 	policy := text(machine, providerValue("deletionPolicy")...)
-	if err := m.setDeletion(ctx, name, deletionStarted); err != nil {
-		return err
-	}
-	if policy != deletionUnsafe && policy != deletionForced {
-		if err := l.surrenderNode(ctx, node); err != nil {
+	// A restarted LCM asks nobody once more about a node that was given up.
+	if text(machine, "status", "providerStatus", "prepareDeletionPhase") != deletionCompleted {
+		if err := m.setDeletion(ctx, name, deletionStarted); err != nil {
 			return err
 		}
-	}
-	if policy != deletionForced {
-		if err := l.emptyNode(ctx, node); err != nil {
+		if policy != deletionUnsafe && policy != deletionForced {
+			if err := l.surrenderNode(ctx, node); err != nil {
+				return err
+			}
+		}
+		if policy != deletionForced {
+			if err := l.emptyNode(ctx, node); err != nil {
+				return err
+			}
+		}
+		if err := m.setDeletion(ctx, name, deletionCompleted); err != nil {
 			return err
 		}
-	}
-	if err := m.setDeletion(ctx, name, deletionCompleted); err != nil {
-		return err
 	}
 	l.hosts.powerOff(node)
 	if err := l.kube.CoreV1().Nodes().Delete(ctx, node, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {

@@ -80,6 +80,21 @@ func (m *management) setDrain(ctx context.Context, node, value, problem string) 
 	})
 }
 
+// underway tells whether the LCMMachine of a node says that it is drained, or on its way there or back.
+func (m *management) underway(ctx context.Context, node string) (bool, error) {
+	if m == nil {
+		return false, nil
+	}
+	machine, err := m.objects(lcmMachines).Get(ctx, m.machineOf(node), metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return false, nil // a node that is no Machine's
+	}
+	if err != nil {
+		return false, fmt.Errorf("read LCMMachine %s: %w", m.machineOf(node), err)
+	}
+	return text(machine, "status", "kubernetesCordonDrain") != "", nil
+}
+
 // stateName is the name of an LCMClusterState: lower case, at most 63 characters, cut from the left (mosk-facts 1.6).
 func stateName(prefix, machine string) string {
 	machine = strings.ToLower(machine)

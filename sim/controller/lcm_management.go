@@ -206,22 +206,34 @@ func (m *management) newObject(resource schema.GroupVersionResource, kind, name 
 	return object
 }
 
-// ensure makes an object with its status unless it is there. It tells whether it made it.
+// ensure makes an object with its status unless it is there, and gives it the status where that was not written before an
+// earlier LCM ended. It tells whether it made the object.
 func (m *management) ensure(ctx context.Context, resource schema.GroupVersionResource, object *unstructured.Unstructured, status map[string]any) (bool, error) {
-	if m.last(resource, object.GetName()) != nil {
-		return false, nil
+	made := false
+	if seen := m.last(resource, object.GetName()); seen != nil {
+		if hasStatus(seen) {
+			return false, nil
+		}
+		now, err := m.objects(resource).Get(ctx, object.GetName(), metav1.GetOptions{}) // what was seen may be older than what we wrote
+		if err != nil || hasStatus(now) {
+			return false, err
+		}
+	} else {
+		_, err := m.objects(resource).Create(ctx, object, metav1.CreateOptions{})
+		if apierrors.IsAlreadyExists(err) {
+			return false, nil
+		}
+		if err != nil {
+			return false, fmt.Errorf("create %s %s: %w", object.GetKind(), object.GetName(), err)
+		}
+		made = true
 	}
-	_, err := m.objects(resource).Create(ctx, object, metav1.CreateOptions{})
-	if apierrors.IsAlreadyExists(err) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("create %s %s: %w", object.GetKind(), object.GetName(), err)
-	}
-	if status == nil {
-		return true, nil
-	}
-	return true, m.patch(ctx, resource, object.GetName(), map[string]any{"status": status}, "status")
+	return made, m.patch(ctx, resource, object.GetName(), map[string]any{"status": status}, "status")
+}
+
+func hasStatus(object *unstructured.Unstructured) bool {
+	status, _, _ := unstructured.NestedMap(object.Object, "status")
+	return len(status) > 0
 }
 
 // patch merges a body into an object or a subresource of it.

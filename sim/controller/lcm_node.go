@@ -76,6 +76,10 @@ func (l *lcm) maintainOnce(ctx context.Context, name string, do job) error {
 		if err := do.work(ctx, name); err != nil {
 			return err
 		}
+	} else if do.done(node) {
+		if err := l.endReboot(ctx, name); err != nil {
+			return err
+		}
 	}
 	return l.leave(ctx, name, do)
 }
@@ -145,8 +149,16 @@ func (l *lcm) leave(ctx context.Context, name string, do job) error {
 	if err != nil {
 		return err
 	}
-	if request == nil && !node.Spec.Unschedulable {
-		return m.setMachine(ctx, name, map[string]any{"state": machineReady, "kubernetesCordonDrain": "", "swarmCordonDrain": ""})
+	underway, err := m.underway(ctx, name)
+	if err != nil {
+		return err
+	}
+	if request == nil && !node.Spec.Unschedulable && !underway {
+		if err := m.setMachine(ctx, name, map[string]any{"state": machineReady, "kubernetesCordonDrain": "", "swarmCordonDrain": ""}); err != nil {
+			return err
+		}
+		// An LCM that ended right after its request was gone has not said so.
+		return m.machineStageAfter(ctx, machineDrains, name, stageRequested, stageRequestRemoved)
 	}
 	if err := l.waitReady(ctx, name, ""); err != nil { // a restarted LCM may find it on its way
 		return err

@@ -245,17 +245,23 @@ func (m *management) groupOfStep(id string) *unstructured.Unstructured {
 	return m.last(groupsResource, name)
 }
 
-// toTarget sets the Cluster's release when the first step begins.
+// toTarget sets the release of the Cluster and of its LCMCluster when the first step begins, each that is not there yet: who
+// wants the whole plan at once has set the Cluster's, and an LCM may have ended between the two.
 func (m *management) toTarget(ctx context.Context, plan *unstructured.Unstructured) error {
 	cluster := m.last(clustersResource, m.cluster)
-	if cluster == nil || text(cluster, providerValue("release")...) == m.Target {
+	if cluster == nil {
+		return nil
+	}
+	if own := m.last(lcmClusters, m.cluster); own == nil || text(own, "spec", "release") != m.Target {
+		if err := m.patch(ctx, lcmClusters, m.cluster, map[string]any{"spec": map[string]any{"release": m.Target}}); err != nil {
+			return err
+		}
+	}
+	if text(cluster, providerValue("release")...) == m.Target {
 		return nil
 	}
 	body := map[string]any{"spec": map[string]any{"providerSpec": map[string]any{"value": map[string]any{"release": text(plan, "spec", "target")}}}}
-	if err := m.patch(ctx, clustersResource, m.cluster, body); err != nil {
-		return err
-	}
-	return m.patch(ctx, lcmClusters, m.cluster, map[string]any{"spec": map[string]any{"release": m.Target}})
+	return m.patch(ctx, clustersResource, m.cluster, body)
 }
 
 // writePlan writes the states of the steps and what they come to.

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -33,13 +34,37 @@ func (l *lcm) reboot(ctx context.Context, name string) error {
 	if err := l.waitReady(ctx, name, bootID); err != nil {
 		return err
 	}
-	if err := m.setMachine(ctx, name, map[string]any{"reboot": map[string]any{"completed": true}}); err != nil {
+	return l.endReboot(ctx, name)
+}
+
+// endReboot tells that the machine of a node is back from its reboot, if it was on its way: an LCM that was restarted
+// meanwhile finds the node at the target, and has this left to do.
+func (l *lcm) endReboot(ctx context.Context, name string) error {
+	m := l.management
+	if m == nil {
+		return nil
+	}
+	machine, err := m.objects(lcmMachines).Get(ctx, m.machineOf(name), metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil // a node that is no Machine's
+	}
+	if err != nil {
+		return fmt.Errorf("read LCMMachine %s: %w", m.machineOf(name), err)
+	}
+	if text(machine, "status", "reboot", "requestedAt") == "" || flag(machine, "status", "reboot", "completed") {
+		return nil
+	}
+	if err := l.waitReady(ctx, name, ""); err != nil {
 		return err
 	}
 	if err := m.wantReboot(ctx, name, false); err != nil {
 		return err
 	}
-	return m.machineStage(ctx, providerMachineUps, name, stageReboot)
+	if err := m.machineStage(ctx, providerMachineUps, name, stageReboot); err != nil {
+		return err
+	}
+	// Last, for it says that the reboot is over.
+	return m.setMachine(ctx, name, map[string]any{"reboot": map[string]any{"completed": true}})
 }
 
 // wantReboot notes in the Machine of a node whether it has to be rebooted for what was installed.

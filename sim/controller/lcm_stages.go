@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -39,6 +40,30 @@ func (m *management) machineStage(ctx context.Context, resource schema.GroupVers
 	return m.stage(ctx, resource, m.machineOf(node), name)
 }
 
+// machineStageAfter notes that a node has reached a stage if it had reached another one before in this update.
+func (m *management) machineStageAfter(ctx context.Context, resource schema.GroupVersionResource, node, before, name string) error {
+	if m == nil {
+		return nil
+	}
+	object, err := m.objects(resource).Get(ctx, m.machineOf(node), metav1.GetOptions{})
+	if apierrors.IsNotFound(err) || err == nil && (object.GetAnnotations()[annotationTarget] != m.Target || !hasStage(object, before)) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read the stages of %s %s: %w", resource.Resource, m.machineOf(node), err)
+	}
+	return m.machineStage(ctx, resource, node, name)
+}
+
+// hasStage tells whether an object has a stage.
+func hasStage(object *unstructured.Unstructured, name string) bool {
+	stages, _, _ := unstructured.NestedSlice(object.Object, "stages")
+	return slices.ContainsFunc(stages, func(one any) bool {
+		fields, ok := one.(map[string]any)
+		return ok && fields["name"] == name
+	})
+}
+
 // clusterStage notes that the cluster has reached a stage of its update.
 func (m *management) clusterStage(ctx context.Context, name string) error {
 	if m == nil {
@@ -70,10 +95,8 @@ func (m *management) stage(ctx context.Context, resource schema.GroupVersionReso
 			stages = nil
 			object.SetAnnotations(map[string]string{annotationTarget: m.Target})
 		}
-		for _, one := range stages {
-			if fields, ok := one.(map[string]any); ok && fields["name"] == stage {
-				return nil
-			}
+		if stages != nil && hasStage(object, stage) {
+			return nil
 		}
 		switch resource {
 		case clusterUpgrades, providerUpgrades, providerMachineUps:

@@ -3,12 +3,15 @@ package controller_test
 import (
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/servers"
 	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/services"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"lockstep/sim"
@@ -42,6 +45,18 @@ func TestLiveNodeIsEvacuatedUpdatedAndBroughtBack(t *testing.T) {
 	before := w.get("cmp-01")
 	a, b := w.on("cmp-01")["a"].ID, w.on("cmp-01")["b"].ID
 	lock := w.openstackLock("cmp-01")
+	moments := &transitions{all: map[string][]string{}} // by watches: some last for seconds of virtual time only
+	w.watch(moments, w.dyn.Resource(schema.GroupVersionResource{Version: "v1", Resource: "nodes"}), "cordon", of("spec", "unschedulable"))
+	var mu sync.Mutex
+	ended := map[string]uint64{} // request → the version at which it was asked to end
+	w.watch(moments, w.dyn.Resource(resource("nodemaintenancerequests")), "request", func(request *unstructured.Unstructured) map[string]string {
+		mu.Lock()
+		defer mu.Unlock()
+		if _, known := ended[request.GetName()]; !known && request.GetDeletionTimestamp() != nil {
+			ended[request.GetName()] = versionOf(t, request)
+		}
+		return nil
+	})
 	w.run()
 
 	w.untilSaid(lock, `^active/active: Starting migration for`)
@@ -55,13 +70,23 @@ func TestLiveNodeIsEvacuatedUpdatedAndBroughtBack(t *testing.T) {
 	if left := w.on("cmp-01"); len(left) != 1 || left["halted"].Status != "SHUTOFF" {
 		t.Errorf("on the released node: %v", left)
 	}
-	w.until("cmp-01 is cordoned", func() bool { return w.get("cmp-01").Spec.Unschedulable })
-	w.until("the request ends while the lock is still open", func() bool {
-		request := w.request("cmp-01")
-		return request != nil && request.GetDeletionTimestamp() != nil
+	w.until("cmp-01 was cordoned", func() bool {
+		moments.mu.Lock()
+		defer moments.mu.Unlock()
+		return slices.Contains(moments.all["cordon "+w.node("cmp-01")], "true")
+	})
+	w.until("the end of the request was asked for", func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return ended[w.node("cmp-01")] > 0
 	})
 	w.until("cmp-01 is updated", func() bool { return w.updated("cmp-01") })
 	w.untilSaid(lock, `^active/inactive$`)
+	mu.Lock()
+	defer mu.Unlock()
+	if said := w.saidAt(lock, ended[w.node("cmp-01")]); said != "inactive/active" {
+		t.Errorf("when the request ended the lock said %q", said)
+	}
 
 	after := w.get("cmp-01")
 	if after.Status.NodeInfo.BootID == before.Status.NodeInfo.BootID {
@@ -252,8 +277,13 @@ func TestZonesMayBeIgnored(t *testing.T) {
 	w := begin(t, story(atWorkers+"\nupdate: {concurrency: 2, order: [cmp-01, cmp-02]}\nopenstack: {ignoreZones: true}", `
 - {machine: ctl-01, roles: [master, controller], done: 10m}
 - {machine: cmp-01, roles: [compute], zone: east, name: node-a, began: 1m}
-- {machine: cmp-02, roles: [compute], zone: west, name: node-b}`, " []"), sim.Options{}).run()
-	w.until("both are away at a time", func() bool { return w.get("cmp-01").Spec.Unschedulable && w.get("cmp-02").Spec.Unschedulable })
+- {machine: cmp-02, roles: [compute], zone: west, name: node-b}`, " []"), sim.Options{})
+	cordoned := w.atOnce(w.dyn.Resource(schema.GroupVersionResource{Version: "v1", Resource: "nodes"}), func(node *unstructured.Unstructured) bool {
+		on, _, _ := unstructured.NestedBool(node.Object, "spec", "unschedulable")
+		return on
+	})
+	w.run()
+	w.until("both are away at a time", func() bool { return cordoned() == 2 })
 }
 
 func TestServiceThatTheOperatorDisabledStaysDisabled(t *testing.T) {

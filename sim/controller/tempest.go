@@ -63,8 +63,8 @@ func (r *rockoon) serveTempest(ctx context.Context) (time.Duration, error) {
 			return 0, err
 		}
 		return time.Second, r.tempestStatus(ctx, deploymentApplied)
-	case job == nil:
-		return time.Second, r.startTempest(ctx)
+	case job == nil || job.Status.StartTime == nil: // an earlier run of the controller may have ended in the middle of it
+		return time.Second, r.startTempest(ctx, job)
 	}
 	return r.runTempest(ctx, job)
 }
@@ -75,18 +75,21 @@ func (r *rockoon) tempestStatus(ctx context.Context, state string) error {
 	}})
 }
 
-// startTempest makes the Job and its pod, on the first node that OpenStack's controllers run on.
-func (r *rockoon) startTempest(ctx context.Context) error {
+// startTempest makes the Job, where job is nil, and its pod, on the first node that OpenStack's controllers run on.
+func (r *rockoon) startTempest(ctx context.Context, job *batchv1.Job) error {
 	container := corev1.Container{Name: "tempest-run-tests", Image: "registry.local/tempest:sim"}
-	backoff := int32(0)
 	stamp := metav1.NewTime(r.clock.Now())
-	job, err := r.kube.BatchV1().Jobs(openstackNamespace).Create(ctx, &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{Name: tempestJob, Namespace: openstackNamespace, Labels: tempestLabels},
-		Spec: batchv1.JobSpec{BackoffLimit: &backoff, Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: tempestLabels},
-			Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{container}}}},
-	}, metav1.CreateOptions{})
-	if err != nil {
-		return fmt.Errorf("make job %s: %w", tempestJob, err)
+	if job == nil {
+		backoff := int32(0)
+		made, err := r.kube.BatchV1().Jobs(openstackNamespace).Create(ctx, &batchv1.Job{
+			ObjectMeta: metav1.ObjectMeta{Name: tempestJob, Namespace: openstackNamespace, Labels: tempestLabels},
+			Spec: batchv1.JobSpec{BackoffLimit: &backoff, Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: tempestLabels},
+				Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{container}}}},
+		}, metav1.CreateOptions{})
+		if err != nil {
+			return fmt.Errorf("make job %s: %w", tempestJob, err)
+		}
+		job = made
 	}
 	nodes := r.view.nodes()
 	for _, name := range sortedKeys(nodes) {
@@ -104,6 +107,7 @@ func (r *rockoon) startTempest(ctx context.Context) error {
 		}
 		break
 	}
+	// Last, for it says that the run has begun.
 	return r.tempestJobStatus(ctx, batchv1.JobStatus{Active: 1, StartTime: &stamp})
 }
 
@@ -174,13 +178,8 @@ func (r *rockoon) tempestPods(ctx context.Context) ([]corev1.Pod, error) {
 	return list.Items, nil
 }
 
-// removeTempest takes the Job and its pods away.
+// removeTempest takes the Job and its pods away; the Job last, for without it nobody looks for them any more.
 func (r *rockoon) removeTempest(ctx context.Context) error {
-	background := metav1.DeletePropagationBackground
-	err := r.kube.BatchV1().Jobs(openstackNamespace).Delete(ctx, tempestJob, metav1.DeleteOptions{PropagationPolicy: &background})
-	if err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("remove job %s: %w", tempestJob, err)
-	}
 	pods, err := r.tempestPods(ctx)
 	if err != nil {
 		return err
@@ -189,6 +188,11 @@ func (r *rockoon) removeTempest(ctx context.Context) error {
 		if err := r.endPod(ctx, &pods[i], 0); err != nil {
 			return err
 		}
+	}
+	background := metav1.DeletePropagationBackground
+	err = r.kube.BatchV1().Jobs(openstackNamespace).Delete(ctx, tempestJob, metav1.DeleteOptions{PropagationPolicy: &background})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("remove job %s: %w", tempestJob, err)
 	}
 	return nil
 }

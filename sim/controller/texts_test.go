@@ -46,6 +46,7 @@ func alone(t *testing.T, cloud, nodes, instances string) (*world, *logged) {
 	timing := quick
 	timing.StartDelay, timing.RockoonRollout = 10000*time.Hour, 10000*time.Hour
 	timing.ServicesUp, timing.ServiceHealthy = 30*time.Second, 20*time.Second
+	timing.RockoonStart = 4 * time.Minute // until then a new controller has to say what it waits for
 	w := begin(t, story(cloud, nodes, instances), sim.Options{Timing: timing, Log: slog.New(slog.NewTextHandler(log, nil))})
 	return w.run(), log
 }
@@ -128,6 +129,20 @@ func (w *world) tag(name, action string) {
 	}
 }
 
+// untilCrashed waits until the machine's pod of each workload is there and not ready.
+func (w *world) untilCrashed(machine string, workloads ...string) {
+	w.t.Helper()
+	w.until("the pods of "+strings.Join(workloads, ", ")+" on "+machine+" crash", func() bool {
+		crashed := 0
+		for _, pod := range w.podsOn(machine) {
+			if slices.Contains(workloads, pod.Labels["app.kubernetes.io/name"]) && !podIsReady(&pod) {
+				crashed++
+			}
+		}
+		return crashed == len(workloads)
+	})
+}
+
 // times is how often a lock has said something that has the words.
 func (w *world) times(lock, words string) int {
 	n := 0
@@ -202,8 +217,9 @@ func TestTextFWhenARoleIsFull(t *testing.T) {
 
 func TestTextGWhenAServiceRefuses(t *testing.T) {
 	services := "[ingress, memcached, messaging, database, redis, coordination, identity, image, placement, block-storage, networking, compute, metric-storage]"
+	sets := []string{"mariadb-server", "etcd-etcd", "rfr-openstack-redis", "openstack-prometheus-server"}
 	var crashing []string
-	for _, set := range []string{"mariadb-server", "etcd-etcd", "rfr-openstack-redis", "openstack-prometheus-server"} {
+	for _, set := range sets {
 		crashing = append(crashing, "- {kind: podsNotReady, node: ctl-02, workload: "+set+"}")
 	}
 	w, log := alone(t, "openstack: {services: "+services+"}\ntroubles:\n"+strings.Join(crashing, "\n"), `
@@ -211,14 +227,7 @@ func TestTextGWhenAServiceRefuses(t *testing.T) {
 - {machine: ctl-02, roles: [master, controller]}
 - {machine: ctl-03, roles: [master, controller]}
 - {machine: cmp-01, roles: [compute]}`, " []")
-	w.until("a member of each set crashes", func() bool {
-		for _, pod := range w.podsOn("ctl-02") {
-			if slices.Contains([]string{"mariadb-server", "openstack-prometheus-server"}, pod.Labels["app.kubernetes.io/name"]) && podIsReady(&pod) {
-				return false
-			}
-		}
-		return true
-	})
+	w.untilCrashed("ctl-02", sets...)
 	w.maintain("cmp-01", "drain")
 	lock := w.openstackLock("cmp-01")
 	w.untilTold("G", lock, "Some services blocks nmr handling {'compute': True, 'networking': True, 'block-storage': True, 'database': False, "+
@@ -242,11 +251,14 @@ func TestTextsHToLOfAnEvacuation(t *testing.T) {
 	clear := w.fault(http.MethodPut, "/compute/v2.1/os-services/", 500, "")
 	w.maintain("cmp-01", "os")
 	w.untilTold("L", lock, "Can not disable compute service on a host to be deleted")
+	// Each is there before the one before goes: a try in between would get further than the test wants.
+	next := w.fault(http.MethodGet, "/compute/v2.1/servers/detail", unavailable, "no conductor")
 	clear()
-	clear = w.fault(http.MethodGet, "/compute/v2.1/servers/detail", unavailable, "no conductor")
+	clear = next
 	w.untilTold("K", lock, "Retrying migrate instances from host. Cannot execute openstack commands, error: HttpException: 503: Server Error for url: <url>, no conductor")
+	next = w.fault(http.MethodPost, "/servers/"+a+"/action", 409, "Instance "+a+" is in an invalid state for 'live migration'")
 	clear()
-	clear = w.fault(http.MethodPost, "/servers/"+a+"/action", 409, "Instance "+a+" is in an invalid state for 'live migration'")
+	clear = next
 	w.untilTold("I", lock, "Got error while trying to migrate server "+a+": ConflictException: 409: Client Error for url: <url>, Instance "+a+" is in an invalid state for 'live migration'")
 	w.untilTold("J", lock, "Some servers are still present on the host. Notify owners of the following server: ['"+tell+"'] Servers with unset maintenance action: ['"+a+"']")
 	const present = "Some servers are still present on the host."
@@ -349,8 +361,9 @@ func TestTextsUAndVWhenANodeIsGone(t *testing.T) {
 		{"openstack-prometheus-server", "prometheus"}, {"rfr-openstack-redis", "redis"}, {"etcd-etcd", "etcd"},
 		{"mariadb-server", "mariadb"}, {"openvswitch-ovn-db", "openvswitch-ovn"},
 	}
-	var crashing []string
+	var crashing, workloads []string
 	for _, set := range sets {
+		workloads = append(workloads, set.workload)
 		crashing = append(crashing, "- {kind: podsNotReady, node: ctl-02, workload: "+set.workload+"}")
 	}
 	w, log := alone(t, "openstack: {ovn: true, services: "+services+"}\ntroubles:\n"+strings.Join(crashing, "\n"), `
@@ -359,6 +372,7 @@ func TestTextsUAndVWhenANodeIsGone(t *testing.T) {
 - {machine: ctl-03, roles: [master, controller]}
 - {machine: cmp-01, roles: [compute]}`, " []")
 	host, lock := w.node("ctl-03"), w.openstackLock("ctl-03")
+	w.untilCrashed("ctl-02", workloads...)
 	w.remove("nodeworkloadlocks", lock)
 	w.until("V is logged", func() bool {
 		return log.has("The kubernetes node {node_name} still exists. Deffer OpenStack service metadata removal.")

@@ -149,21 +149,18 @@ func TestTungstenFabricTellsItsProgress(t *testing.T) {
 - {machine: cmp-02, roles: [compute, vrouter]}`, " []"), sim.Options{})
 	progress := &transitions{all: map[string][]string{}} // by a watch: each text stands for seconds of virtual time
 	w.watch(progress, w.dyn.Resource(resource("clusterworkloadlocks")), "lock", of("status", "inactivationProgress", "description"))
-	one, two := "tf-"+w.node("cmp-01"), "tf-"+w.node("cmp-02")
-	bothAway := false
-	w.run()
-	w.until("the update is over", func() bool {
-		away := 0
-		for _, lock := range w.list("nodeworkloadlocks") {
-			if state, _, _ := unstructured.NestedString(lock.Object, "status", "state"); state == "inactive" && (lock.GetName() == one || lock.GetName() == two) {
-				away++
-			}
-		}
-		bothAway = bothAway || away == 2
-		return w.updated("cmp-01") && w.updated("cmp-02") && w.over()
+	away := w.atOnce(w.dyn.Resource(resource("nodeworkloadlocks")), func(lock *unstructured.Unstructured) bool {
+		state, _, _ := unstructured.NestedString(lock.Object, "status", "state")
+		return state == "inactive" && strings.HasPrefix(lock.GetName(), "tf-")
 	})
-	if bothAway {
-		t.Error("both vRouters were away at a time")
+	w.run()
+	w.until("the update is over", func() bool { return w.updated("cmp-01") && w.updated("cmp-02") && w.over() })
+	if most := away(); most != 1 {
+		t.Errorf("%d vRouters were away at a time", most)
+	}
+	set, err := w.kube.AppsV1().DaemonSets("tf").Get(t.Context(), "tf-vrouter-agent", metav1.GetOptions{})
+	if err != nil || set.Generation != 2 {
+		t.Errorf("the update is over, and the vRouters' template is of generation %d: %v", set.Generation, err)
 	}
 	progress.mu.Lock()
 	defer progress.mu.Unlock()

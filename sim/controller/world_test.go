@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
@@ -27,10 +29,11 @@ import (
 // patience is how long a test waits, in real time, for something that should happen.
 const patience = 90 * time.Second
 
-// quick lets a node's maintenance take some virtual minutes.
+// quick lets a node's maintenance take some virtual minutes. What a retried handler is to meet lasts longer than a minute, after
+// which it is tried again: the services of a deployment, of which there are twenty, take so long together.
 var quick = controller.Timing{
 	StartDelay: time.Second, RockoonRollout: 2 * time.Minute, Update: time.Minute, Reboot: 2 * time.Minute, Finalize: 30 * time.Second,
-	ServiceUpdate: 2 * time.Second, CephUpdate: time.Minute, PodStart: 15 * time.Second, PodGrace: 5 * time.Second,
+	ServiceUpdate: 5 * time.Second, CephUpdate: time.Minute, PodStart: 15 * time.Second, PodGrace: 5 * time.Second,
 }
 
 // world is a running cloud with what a test looks at it with.
@@ -45,6 +48,7 @@ type world struct {
 	locks   map[string][]string    // lock name → what it was seen to say, in order, without the time
 	latest  map[string]string      // lock name → the last message, with its time
 	stamped map[string][]time.Time // lock name → the times of its texts
+	version map[string][]uint64    // lock name → the resource versions of what it was seen to say
 }
 
 func resource(plural string) schema.GroupVersionResource {
@@ -75,7 +79,7 @@ func begin(t *testing.T, text string, opts sim.Options) *world {
 			t.Errorf("close: %v", err)
 		}
 	})
-	w := &world{Cloud: cloud, t: t, locks: map[string][]string{}, latest: map[string]string{}, stamped: map[string][]time.Time{}}
+	w := &world{Cloud: cloud, t: t, locks: map[string][]string{}, latest: map[string]string{}, stamped: map[string][]time.Time{}, version: map[string][]uint64{}}
 	config := cloud.AdminConfig()
 	if w.kube, err = kubernetes.NewForConfig(config); err != nil {
 		t.Fatal(err)
@@ -145,6 +149,7 @@ func (w *world) write(object *unstructured.Unstructured) {
 	// The same words at another time are said again.
 	if all := w.locks[name]; len(all) == 0 || all[len(all)-1] != said || w.latest[name] != message {
 		w.locks[name] = append(all, said)
+		w.version[name] = append(w.version[name], versionOf(w.t, object))
 		if at, err := time.Parse("2006-01-02 15:04:05", strings.TrimSpace(stamp.FindString(message))); err == nil {
 			w.stamped[name] = append(w.stamped[name], at)
 		}
@@ -159,11 +164,74 @@ func (w *world) said(lock string) []string {
 	return slices.Clone(w.locks[lock])
 }
 
+// saidAt is what a lock said at a resource version, which counts the changes of all objects.
+func (w *world) saidAt(lock string, version uint64) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	said := ""
+	for i, at := range w.version[lock] {
+		if at <= version {
+			said = w.locks[lock][i]
+		}
+	}
+	return said
+}
+
+func versionOf(t *testing.T, object *unstructured.Unstructured) uint64 {
+	version, err := strconv.ParseUint(object.GetResourceVersion(), 10, 64)
+	if err != nil {
+		t.Errorf("%s %s: %v", object.GetKind(), object.GetName(), err)
+	}
+	return version
+}
+
 // stamps are the times of what a lock has said so far.
 func (w *world) stamps(lock string) []time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.stamped[lock])
+}
+
+// atOnce follows the objects of a resource and tells how many of them were so at the same time at most: by a watch, since it may
+// be so for a moment only.
+func (w *world) atOnce(objects dynamic.ResourceInterface, so func(*unstructured.Unstructured) bool) (most func() int) {
+	w.t.Helper()
+	list, err := objects.List(w.t.Context(), metav1.ListOptions{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	events, err := objects.Watch(w.t.Context(), metav1.ListOptions{ResourceVersion: list.GetResourceVersion()})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var mu sync.Mutex
+	are, at := map[string]bool{}, 0
+	note := func(object *unstructured.Unstructured, is bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		if delete(are, object.GetName()); is {
+			are[object.GetName()] = true
+		}
+		at = max(at, len(are))
+	}
+	for i := range list.Items {
+		note(&list.Items[i], so(&list.Items[i]))
+	}
+	done := make(chan struct{})
+	w.t.Cleanup(func() { events.Stop(); <-done })
+	go func() {
+		defer close(done)
+		for event := range events.ResultChan() {
+			if object, ok := event.Object.(*unstructured.Unstructured); ok {
+				note(object, event.Type != watch.Deleted && so(object))
+			}
+		}
+	}()
+	return func() int {
+		mu.Lock()
+		defer mu.Unlock()
+		return at
+	}
 }
 
 // podsOn are all pods on a machine.

@@ -350,6 +350,23 @@ func (c *Cloud) Server(id string) (ServerState, bool) {
 	return s.state(), true
 }
 
+// ServerNamed tells how the newest instance with a name stands, and whether there is one. It is one look at the whole cloud:
+// whoever asks host after host may miss an instance that moves meanwhile.
+func (c *Cloud) ServerNamed(name string) (ServerState, bool) {
+	c.lock()
+	defer c.mu.Unlock()
+	var newest *server
+	for _, s := range c.servers {
+		if s.name == name && !s.deleted && (newest == nil || newestFirst(s, newest) < 0) {
+			newest = s
+		}
+	}
+	if newest == nil {
+		return ServerState{}, false
+	}
+	return newest.state(), true
+}
+
 // ServersOn tells how the instances on a host stand, newest first; none for a host that is unknown.
 func (c *Cloud) ServersOn(hostName string) []ServerState {
 	c.lock()
