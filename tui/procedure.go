@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -78,13 +79,18 @@ func (p *procedurePage) stateCell(m *Model, s core.Step) line {
 	return k.spans(string(s.State))
 }
 
-// goNext puts the cursor on what is the operator's to see to next: what failed, then what can be confirmed, then what waits.
+// goNext puts the cursor on what is the operator's to see to next: what failed, then what can be confirmed, then what runs (by which
+// alone the others are often blocked), then what waits.
 func (p *procedurePage) goNext() {
-	for _, want := range []core.StepState{core.StepFailed, core.StepReady, core.StepBlocked, core.StepRunning, core.StepWaiting} {
-		if i := slices.IndexFunc(p.proc.Steps, func(s core.Step) bool { return s.State == want }); i >= 0 {
-			p.steps.choose(p.proc.Steps[i].ID)
-			return
+	in := func(state core.StepState) string {
+		if i := slices.IndexFunc(p.proc.Steps, func(s core.Step) bool { return s.State == state }); i >= 0 {
+			return p.proc.Steps[i].ID
 		}
+		return ""
+	}
+	id := cmp.Or(in(core.StepFailed), firstReady(p.proc.Steps), in(core.StepRunning), in(core.StepBlocked), in(core.StepWaiting), in(core.StepReady))
+	if id != "" {
+		p.steps.choose(id)
 	}
 }
 

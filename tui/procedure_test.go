@@ -169,8 +169,11 @@ func TestOneKeyGoesToWhatComesNext(t *testing.T) {
 		after []core.Step
 		want  string
 	}{
-		"ready":            {[]core.Step{{ID: "a", State: core.StepDone}, {ID: "b", State: core.StepReady}, {ID: "c", State: core.StepReady}}, "b"},
-		"failed":           {[]core.Step{{ID: "a", State: core.StepDone}, {ID: "b", State: core.StepReady}, {ID: "c", State: core.StepFailed}}, "c"},
+		"ready":    {[]core.Step{{ID: "a", State: core.StepDone}, {ID: "b", State: core.StepReady}, {ID: "c", State: core.StepReady}}, "b"},
+		"failed":   {[]core.Step{{ID: "a", State: core.StepDone}, {ID: "b", State: core.StepReady}, {ID: "c", State: core.StepFailed}}, "c"},
+		"one runs": {[]core.Step{{ID: "a", State: core.StepDone}, {ID: "b", State: core.StepBlocked}, {ID: "c", State: core.StepRunning}}, "c"},
+		"one can be aborted": {[]core.Step{{ID: "a", State: core.StepReady, Intent: core.Intent{Kind: core.IntentAbortMigration}}, {ID: "b", State: core.StepRunning},
+			{ID: "c", State: core.StepBlocked}}, "b"},
 		"nothing is ready": {[]core.Step{{ID: "a", State: core.StepDone}, {ID: "b", State: core.StepLater}, {ID: "c", State: core.StepBlocked}}, "c"},
 		"all is done":      {[]core.Step{{ID: "a", State: core.StepDone}, {ID: "b", State: core.StepDone}}, "a"},
 	} {

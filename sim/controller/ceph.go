@@ -161,10 +161,10 @@ func (c *ceph) serveCluster(ctx context.Context) error {
 		return fmt.Errorf("read cluster lock %s: %w", l.name, err)
 	}
 	if len(requests) == 0 || deleting(&requests[0]) {
-		if lockState(object) == stateActive {
+		if lockState(object) == stateActive && lockMessage(object) == "" {
 			return nil
 		}
-		return l.setState(ctx, stateActive, nil)
+		return l.setState(ctx, stateActive, map[string]any{"errorMessage": nil}) // nothing is waited for any more
 	}
 	if lockState(object) == stateInactive {
 		return nil
@@ -262,10 +262,15 @@ func (c *ceph) serveNodes(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		l := c.nodeLock(locks[i].GetName())
 		if request == nil || deleting(request) {
+			if lockMessage(&locks[i]) != "" { // what it waited for, nobody asks for any more
+				if _, err := l.patchStatus(ctx, map[string]any{"errorMessage": nil}); err != nil {
+					return err
+				}
+			}
 			continue
 		}
-		l := c.nodeLock(locks[i].GetName())
 		if ok, err := c.healthy(ctx, l, &locks[i]); err != nil || !ok {
 			return err
 		}
