@@ -71,6 +71,7 @@ type arrival struct {
 	at      time.Time
 	node    string
 	servers []openstack.ServerState
+	modes   int // that the node had had by then
 }
 
 func newWatcher(p *proof) *watcher {
@@ -131,6 +132,7 @@ func (w *watcher) arrives(r *http.Request) {
 		if strings.HasSuffix(m[1], node) {
 			a := arrival{at: w.p.cloud.Clock.Now(), node: node, servers: w.p.cloud.OpenStack.ServersOn(node)}
 			w.mu.Lock()
+			a.modes = len(w.modes[node])
 			w.releases[m[1]] = append(w.releases[m[1]], a)
 			w.mu.Unlock()
 		}
@@ -664,8 +666,8 @@ func (p *proof) verified(rt *rapid.T, writes []wrote, records []core.Record) {
 		}
 		for _, st := range a.servers {
 			always := true
-			modes := p.watch.modes[a.node]
-			for _, mode := range modes[max(len(modes)-2, 0):] {
+			modes := p.watch.modes[a.node] // the last two of then, and those since: a mode is seen a little late
+			for _, mode := range modes[max(a.modes-2, 0):] {
 				always = always && blocks(st, mode)
 			}
 			late := slices.ContainsFunc(p.watch.touched[st.ID], func(t time.Time) bool { return t.After(looked) })
