@@ -54,24 +54,12 @@ func (s *Snapshot) changeTexts(names []string, changes map[string]AnnotationChan
 	return out
 }
 
-// otherModes are the names of the nodes that have a migration mode which Lockstep did not set: it may be there for good.
-func (s *Snapshot) otherModes() []string {
-	changed := s.changedNodes()
+// setByOthers are the names of the nodes that have an annotation which Lockstep did not set: it may be there for good. Lockstep
+// changed it on the nodes of changed.
+func (s *Snapshot) setByOthers(key string, changed []string) []string {
 	var out []string
 	for _, name := range s.NodeNames() {
-		if s.Nodes[name].annotation(AnnotationMigrationMode) != nil && !slices.Contains(changed, name) {
-			out = append(out, name)
-		}
-	}
-	return out
-}
-
-// otherTries are those that have a number of attempts which Lockstep did not set.
-func (s *Snapshot) otherTries() []string {
-	changed := s.triesNodes()
-	var out []string
-	for _, name := range s.NodeNames() {
-		if s.Nodes[name].annotation(AnnotationMigrationAttempts) != nil && !slices.Contains(changed, name) {
+		if s.Nodes[name].annotation(key) != nil && !slices.Contains(changed, name) {
 			out = append(out, name)
 		}
 	}

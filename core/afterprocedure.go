@@ -100,7 +100,8 @@ func (s *Snapshot) afterWays(p AfterPoint) []Step {
 // afterOptions is what does not count as left over: annotations that are somebody's own, what Lockstep cannot see, and the
 // test of the cloud.
 func (s *Snapshot) afterOptions() []Step {
-	out := append(s.unset(IntentSetMode, s.otherModes()), s.unset(IntentSetAttempts, s.otherTries())...)
+	out := s.unset(IntentSetMode, s.setByOthers(AnnotationMigrationMode, s.changedNodes()))
+	out = append(out, s.unset(IntentSetAttempts, s.setByOthers(AnnotationMigrationAttempts, s.triesNodes()))...)
 	if slices.ContainsFunc(s.DaemonSets, func(d *DaemonSet) bool { return d.Namespace == namespaceFabric }) {
 		out = append(out, Step{ID: "after/cassandra", Target: Ref{Kind: KindCluster, Name: s.Cluster}, Label: s.Cluster, State: StepLater,
 			Title: "Cassandra is repaired", Status: "Lockstep does not see it: look by hand",

@@ -484,18 +484,25 @@ func TestBatchStopsWhenTheGateCloses(t *testing.T) {
 	}
 }
 
+// migrating begins a live migration and waits until it is seen to be under way.
+func (b *bench) migrating(name string) (id string) {
+	b.t.Helper()
+	id, err := b.confirm(liveMigrate(name))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.await(id, func(op Operation) bool { return op.State == OperationVerifying })
+	b.sync()
+	return id
+}
+
 // A second step on the node of a running one waits for its end; an abort does not.
 func TestOneWritingStepOnANode(t *testing.T) {
 	b := newBench(t, t.TempDir(), newTestCloud())
 	defer b.end()
 	b.cloud.migrating = true
 	b.arm()
-	id, err := b.confirm(liveMigrate("web-1"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.await(id, func(op Operation) bool { return op.State == OperationVerifying })
-	b.sync()
+	id := b.migrating("web-1")
 	if _, err := b.confirm(liveMigrate("web-2")); err == nil {
 		t.Error("a second migration from the node was let through")
 	}
@@ -527,12 +534,7 @@ func TestAMigrationIsOverThoughAnotherFollows(t *testing.T) {
 			defer b.end()
 			b.cloud.migrating, b.cloud.follows, b.cloud.lateAborts = true, true, tc.late
 			b.arm()
-			id, err := b.confirm(liveMigrate("web-1"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			b.await(id, func(op Operation) bool { return op.State == OperationVerifying })
-			b.sync()
+			id := b.migrating("web-1")
 			control, err := b.confirm(Intent{Kind: tc.control, Instance: "id-web-1"})
 			if err != nil {
 				t.Fatal(err)
