@@ -53,7 +53,9 @@ func (s *session) openManagement(ctx context.Context, p place, cfg *core.Config)
 		}
 		return nil, nil
 	}
-	client, err := kube.Load(m.kubeOptions(p.kubeconfig))
+	options := m.kubeOptions(p.kubeconfig)
+	options.Transport, options.Jitter = p.line.transport, p.line.jitter
+	client, err := kube.Load(options)
 	if err != nil {
 		s.unavailable(core.ManagementSources(), err)
 		return nil, nil

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"net/http"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -44,8 +45,16 @@ type place struct {
 	pace    float64          // how much faster than the wall's the cluster's clock runs; 0 means 1
 	journal string           // folder; empty: the state folder
 	grants  time.Duration    // how long a confirmation is good; 0: core.GrantLifetime
+	line    line             // to the servers; zero: as everybody on this machine reaches them
 	// cloudsYAML is the content of the clouds.yaml to use; nil: it is looked for as the openstack client does.
 	cloudsYAML []byte
+}
+
+// line is how a session reaches its servers.
+type line struct {
+	transport http.RoundTripper                      // nil: by the TLS settings of the credentials
+	jitter    func(most time.Duration) time.Duration // of what is tried again; nil: by chance
+	holder    string                                 // of the operator lease; empty: user@host/pid/random
 }
 
 // open loads the credentials and makes the session's parts. Nothing is asked of any server but the login that an exec
@@ -91,7 +100,8 @@ func open(ctx context.Context, p place, log *log) (*session, error) {
 }
 
 func (s *session) openKubernetes(ctx context.Context, p place, cfg *core.Config) (*kube.Client, error) {
-	client, err := kube.Load(kube.Options{Kubeconfig: p.kubeconfig, Context: p.context, UserAgent: "lockstep/" + programVersion()})
+	client, err := kube.Load(kube.Options{Kubeconfig: p.kubeconfig, Context: p.context, UserAgent: "lockstep/" + programVersion(),
+		Transport: p.line.transport, Jitter: p.line.jitter})
 	if err != nil {
 		s.unavailable(kube.Sources(), err)
 		if cfg.Cluster == "" {
@@ -109,13 +119,14 @@ func (s *session) openKubernetes(ctx context.Context, p place, cfg *core.Config)
 		s.log.Warn("log in to Kubernetes", "error", err) // the watcher tries again, and its sources say why not
 	}
 	cfg.Kubernetes = kube.NewWriter(client)
-	s.lease = kube.NewLease(client, kube.LeaseOptions{Namespace: p.leaseNamespace, Log: s.log.Logger})
+	s.lease = kube.NewLease(client, kube.LeaseOptions{Namespace: p.leaseNamespace, Identity: p.line.holder, Log: s.log.Logger})
 	cfg.Lease = &checkedLease{Lease: s.lease, access: kube.NewAccess(client), needs: kube.WritePermissions(p.leaseNamespace)}
 	return client, nil
 }
 
 func (s *session) openOpenStack(ctx context.Context, p place, client *kube.Client, cfg *core.Config) {
-	o := nova.Options{Cloud: p.osCloud, CloudsYAML: p.cloudsYAML, UserAgent: "lockstep/" + programVersion(), Log: s.log.Logger}
+	o := nova.Options{Cloud: p.osCloud, CloudsYAML: p.cloudsYAML, UserAgent: "lockstep/" + programVersion(), Log: s.log.Logger,
+		Transport: p.line.transport, Jitter: p.line.jitter}
 	if p.osFromCluster {
 		if client == nil {
 			s.unavailable(openStackSources(), &core.APIError{Kind: core.ErrConfiguration, Server: core.ServerOpenStack, Call: "read clouds.yaml from the cluster", Message: "there is no cluster to read it from"})

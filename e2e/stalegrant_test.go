@@ -21,7 +21,7 @@ import (
 // administrator is another administrator's session with Nova.
 func (w *world) administrator(t *testing.T) *gophercloud.ServiceClient {
 	t.Helper()
-	session, err := controller.Connect(t.Context(), w.sim.CloudsYAMLPath, sim.CloudName)
+	session, err := w.sim.Connect(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -149,7 +149,7 @@ func (c *Client) renew() bool {
 	if sameLogin(old.config, config) {
 		return false
 	}
-	config.UserAgent = old.config.UserAgent
+	config.UserAgent, config.Transport = old.config.UserAgent, old.config.Transport
 	if p := config.ExecProvider; p != nil {
 		p.StdinUnavailable = true
 	}

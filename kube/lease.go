@@ -42,7 +42,7 @@ type Lease struct {
 	client *Client
 	opts   LeaseOptions
 	kick   chan struct{}
-	turn   sync.Mutex // one exchange with the server at a time
+	turn   turn // one exchange with the server at a time
 
 	mu       sync.Mutex
 	held     bool
@@ -70,7 +70,7 @@ func NewLease(client *Client, opts LeaseOptions) *Lease {
 	orDuration(&opts.Look, 15*time.Second)
 	orDuration(&opts.Expiry, 30*time.Second)
 	orDuration(&opts.Distrust, 20*time.Second)
-	return &Lease{client: client, opts: opts, kick: make(chan struct{}, 1)}
+	return &Lease{client: client, opts: opts, kick: make(chan struct{}, 1), turn: newTurn()}
 }
 
 // identity is who we are to other operators: user@host/pid/random.
@@ -95,8 +95,10 @@ func (l *Lease) Run(ctx context.Context) {
 
 // tend does what is due, and answers when it is due again.
 func (l *Lease) tend(ctx context.Context) time.Duration {
-	l.turn.Lock()
-	defer l.turn.Unlock()
+	if l.turn.take(ctx) != nil {
+		return l.opts.Look // it is over
+	}
+	defer l.turn.give()
 	l.mu.Lock()
 	held := l.held
 	l.mu.Unlock()
@@ -144,8 +146,10 @@ func (l *Lease) renew(ctx context.Context) {
 // Acquire implements core.OperatorLease. To take it over means: from the holder that it has when Acquire looks; when yet
 // another takes it meanwhile, that is ErrConflict too.
 func (l *Lease) Acquire(ctx context.Context, takeOver bool) error {
-	l.turn.Lock()
-	defer l.turn.Unlock()
+	if err := l.turn.take(ctx); err != nil {
+		return Describe(err, l.call("take"))
+	}
+	defer l.turn.give()
 	if l.Held() {
 		return nil
 	}
@@ -206,8 +210,10 @@ func (l *Lease) Held() bool {
 
 // Confirm implements core.OperatorLease: between two renewals somebody can have taken it over.
 func (l *Lease) Confirm(ctx context.Context) error {
-	l.turn.Lock()
-	defer l.turn.Unlock()
+	if err := l.turn.take(ctx); err != nil {
+		return Describe(err, l.call("get"))
+	}
+	defer l.turn.give()
 	state, err := l.look(ctx)
 	if err != nil {
 		state, err = l.look(ctx) // one answer may be lost
@@ -269,8 +275,10 @@ func (l *Lease) Release(ctx context.Context) error {
 	if !wanted {
 		return nil
 	}
-	l.turn.Lock()
-	defer l.turn.Unlock()
+	if err := l.turn.take(ctx); err != nil {
+		return Describe(err, l.call("give back"))
+	}
+	defer l.turn.give()
 	l.mu.Lock()
 	again := l.wanted
 	l.mu.Unlock()

@@ -275,7 +275,7 @@ func TestLeaseThatIsTakenWhileItIsGivenBackStays(t *testing.T) {
 	if err := l.Acquire(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
-	l.turn.Lock() // a renewal is under way: both wait for it
+	_ = l.turn.take(t.Context()) // a renewal is under way: both wait for it
 	var both sync.WaitGroup
 	both.Go(func() {
 		for l.Held() { // until it is being given back
@@ -285,7 +285,7 @@ func TestLeaseThatIsTakenWhileItIsGivenBackStays(t *testing.T) {
 		l.wanted = true // as Acquire does once it has its turn, before the other
 		l.held, l.renewed = true, time.Now()
 		l.mu.Unlock()
-		l.turn.Unlock()
+		l.turn.give()
 	})
 	both.Go(func() {
 		if err := l.Release(t.Context()); err != nil {

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math/rand/v2"
 	"net/http"
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/client-go/dynamic"
 	_ "k8s.io/client-go/plugin/pkg/client/auth/oidc" // kubeconfigs of MOSK's IAM may name the auth-provider oidc
@@ -30,17 +32,27 @@ type Options struct {
 	Kubeconfig string // the file of --kubeconfig; empty for $KUBECONFIG, then ~/.kube/config, then the cluster we run in
 	Context    string // the context of --context; empty for the file's current context
 	UserAgent  string // "lockstep/1.2.3"; empty for "lockstep"
+	// Transport carries the requests to a server on a network of its own; nil for one with the kubeconfig's TLS settings. A
+	// kubeconfig that has such settings cannot be used with another transport.
+	Transport http.RoundTripper
+	Jitter    Jitter // nil for chance
 }
+
+// Jitter draws a duration from 0 to most, so that many clients do not try again in step.
+type Jitter func(most time.Duration) time.Duration
 
 // Load finds the cluster by kubectl's own rules and makes a Client for it. It talks to no server. Every error is a
 // *core.APIError of kind core.ErrConfiguration that names the file, the context and what to do.
 func Load(opts Options) (*Client, error) {
+	if opts.Jitter == nil {
+		opts.Jitter = func(most time.Duration) time.Duration { return rand.N(most + 1) }
+	}
 	c := &Client{opts: opts}
 	config, err := c.locate()
 	if err != nil {
 		return nil, err
 	}
-	config.UserAgent = opts.UserAgent
+	config.UserAgent, config.Transport = opts.UserAgent, opts.Transport
 	s, err := newSession(config)
 	if err != nil {
 		return nil, configurationError("use "+c.origin(), err, "Mend the user or the cluster of this context.")

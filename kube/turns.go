@@ -26,3 +26,19 @@ func orDuration(d *time.Duration, value time.Duration) {
 		*d = value
 	}
 }
+
+// turn lets one through at a time. Who waits for it gives up with its context, which a mutex would not let it do.
+type turn chan struct{}
+
+func newTurn() turn { return make(turn, 1) }
+
+func (t turn) take(ctx context.Context) error {
+	select {
+	case t <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (t turn) give() { <-t }

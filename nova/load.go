@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gophercloud/gophercloud/v2"
 	"github.com/gophercloud/gophercloud/v2/openstack/config/clouds"
@@ -27,9 +28,13 @@ type Options struct {
 	CloudsYAML []byte            // content of a clouds.yaml found in the cluster's secret; then no file is looked for
 	UserAgent  string            // what the program calls itself towards the cloud
 	Transport  http.RoundTripper // nil: one with the cloud's TLS settings
+	Jitter     Jitter            // nil: by chance
 	Rate       float64           // reads per second at most; 0 means 10
 	Log        *slog.Logger      // one debug line per request: method, path, status, duration; nil means none
 }
+
+// Jitter draws a duration from 0 to most, so that many clients do not try again in step.
+type Jitter func(most time.Duration) time.Duration
 
 // ErrNotConfigured is the cause of Load's error when nobody named a cloud: OpenStack is off rather than broken.
 var ErrNotConfigured = errors.New("no cloud is configured")
@@ -55,6 +60,7 @@ type Config struct {
 	tls       *tls.Config
 	userAgent string
 	transport http.RoundTripper
+	jitter    Jitter
 	rate      float64
 	log       *slog.Logger
 }
@@ -108,7 +114,7 @@ func Load(o Options) (*Config, error) {
 		return nil, misconfigured(fmt.Sprintf("cloud %q in %s has no auth_url", c.cloud, c.origin), "add auth.auth_url to it")
 	}
 	completeAuth(&c.auth)
-	c.userAgent, c.transport, c.rate, c.log = o.UserAgent, o.Transport, o.Rate, o.Log
+	c.userAgent, c.transport, c.jitter, c.rate, c.log = o.UserAgent, o.Transport, o.Jitter, o.Rate, o.Log
 	return c, nil
 }
 

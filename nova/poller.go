@@ -51,8 +51,8 @@ type Poller struct {
 	pace  float64
 	floor time.Duration
 
-	sinkMu sync.Mutex
-	sink   func(core.Delta)
+	telling chan struct{} // holds a value while a Delta is handed to sink: one at a time
+	sink    func(core.Delta)
 
 	mu        sync.Mutex
 	focus     []string
@@ -77,7 +77,7 @@ func NewPoller(c *Client, sink func(core.Delta), o PollOptions) *Poller {
 		c.times = hurriedTimes
 	}
 	return &Poller{
-		c: c, sink: sink, pace: o.Pace, floor: floor, log: o.Log,
+		c: c, sink: sink, telling: make(chan struct{}, 1), pace: o.Pace, floor: floor, log: o.Log,
 		wakeInstances: make(chan struct{}, 1), wakeMigrations: make(chan struct{}, 1), wakeServices: make(chan struct{}, 1), wakeAgents: make(chan struct{}, 1),
 		wakeVolumeServices: make(chan struct{}, 1), wakeVolumes: make(chan struct{}, 1),
 	}
@@ -160,8 +160,8 @@ func (p *Poller) emit(d core.Delta) {
 	if d.At.IsZero() {
 		d.At = wallClock()
 	}
-	p.sinkMu.Lock()
-	defer p.sinkMu.Unlock()
+	p.telling <- struct{}{}
+	defer func() { <-p.telling }()
 	p.sink(d)
 }
 

@@ -79,9 +79,14 @@ func decode(body []byte, out checked) error {
 }
 
 // backoff is the pause after the given number of failed tries: 0.5 to 8 seconds, jittered.
-func backoff(try int) time.Duration {
-	d := 500 * time.Millisecond << min(try-1, 4)
-	return d/2 + rand.N(d/2+1)
+func backoff(jitter Jitter) func(try int) time.Duration {
+	if jitter == nil {
+		jitter = func(most time.Duration) time.Duration { return rand.N(most + 1) }
+	}
+	return func(try int) time.Duration {
+		d := 500 * time.Millisecond << min(try-1, 4)
+		return d/2 + jitter(d/2)
+	}
 }
 
 // retryable tells whether the same GET may succeed a moment later.

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"sync"
@@ -21,6 +22,7 @@ import (
 	"lockstep/sim/crds"
 	"lockstep/sim/fault"
 	"lockstep/sim/kubeapi"
+	"lockstep/sim/lan"
 	"lockstep/sim/openstack"
 	"lockstep/sim/scenario"
 )
@@ -36,6 +38,9 @@ type Options struct {
 	Timing   controller.Timing  // of the controllers; zero fields take their defaults
 	Log      *slog.Logger       // of the controllers; nil: silence
 	Paused   bool               // the clock stands, and the controllers wait, until its Resume
+
+	// Network is where the servers listen and the controllers reach them, with nothing on the machine's own; nil: loopback.
+	Network *lan.Network
 
 	KubernetesAddress string // to listen on, as host:port; empty: a free port of 127.0.0.1
 	OpenStackAddress  string // the same
@@ -72,6 +77,7 @@ type Cloud struct {
 	OpenStack      *openstack.Cloud // nil with Options.CloudsYAML
 	Faults         *fault.Switchboard
 
+	network *lan.Network // nil: the machine's own
 	admin   *rest.Config
 	manage  *rest.Config       // of the management cluster; nil where there is none
 	run     controller.Options // with which the controllers run
@@ -97,7 +103,7 @@ func Start(ctx context.Context, opts Options) (*Cloud, error) {
 			return nil, fmt.Errorf("start the simulated cloud: %w", err)
 		}
 	}
-	c := &Cloud{Scenario: story, CloudName: CloudName, done: make(chan struct{})}
+	c := &Cloud{Scenario: story, CloudName: CloudName, network: opts.Network, done: make(chan struct{})}
 	ctx, c.stop = context.WithCancel(ctx)
 	if err := c.start(ctx, opts); err != nil {
 		close(c.done) // starting the controllers is the last step, so that they do not run
@@ -129,7 +135,10 @@ func (c *Cloud) start(ctx context.Context, opts Options) error {
 		return fmt.Errorf("read the clouds.yaml: %w", err)
 	}
 	c.run = ControllerOptions(c.Scenario)
-	c.run.Config, c.run.Clock, c.run.Timing, c.run.Log, c.run.Seed = c.admin, c.Clock, opts.Timing, opts.Log, seed
+	c.run.Config, c.run.Clock, c.run.Timing, c.run.Log, c.run.Seed = c.AdminConfig(), c.Clock, opts.Timing, opts.Log, seed
+	if transport := c.Transport("controllers"); transport != nil {
+		c.run.Config.Transport = transport
+	}
 	if c.run.Management = managementOptions(c.Scenario, c.manage, start); c.run.Management != nil {
 		if err := seedManagement(ctx, c.run, c.Scenario); err != nil {
 			return err
@@ -151,7 +160,7 @@ func (c *Cloud) start(ctx context.Context, opts Options) error {
 		}
 	}
 	foundMigrations(c.OpenStack, c.Scenario)
-	if c.session, err = controller.Connect(ctx, c.CloudsYAMLPath, c.CloudName); err != nil {
+	if c.session, err = controller.Connect(ctx, c.CloudsYAMLPath, c.CloudName, c.Transport("controllers")); err != nil {
 		return err
 	}
 	if err := c.startFaults(opts, seed, start); err != nil {
@@ -183,11 +192,24 @@ func (c *Cloud) start(ctx context.Context, opts Options) error {
 	return nil
 }
 
+// Transport is how somebody of that name reaches the servers; nil: as everybody does on this machine.
+func (c *Cloud) Transport(name string) *http.Transport {
+	if c.network == nil {
+		return nil
+	}
+	return c.network.Transport(name)
+}
+
+// Connect logs in to OpenStack as its administrator, for tests and for whoever plays the cloud's own part.
+func (c *Cloud) Connect(ctx context.Context) (*controller.Connection, error) {
+	return controller.Connect(ctx, c.CloudsYAMLPath, c.CloudName, c.Transport("admin"))
+}
+
 // startServers starts the servers that the options do not bring, and seeds the simulated OpenStack.
 func (c *Cloud) startServers(ctx context.Context, opts Options, seed uint64, start time.Time) error {
 	if c.admin = opts.Kube; c.admin == nil {
 		var err error
-		c.Kube, err = kubeapi.New(kubeapi.Options{Clock: c.Clock, Address: opts.KubernetesAddress, CRDs: crds.All(), ClusterName: c.Scenario.Cluster})
+		c.Kube, err = kubeapi.New(kubeapi.Options{Clock: c.Clock, Address: opts.KubernetesAddress, Network: opts.Network, CRDs: crds.All(), ClusterName: c.Scenario.Cluster})
 		if err != nil {
 			return err
 		}
@@ -204,7 +226,7 @@ func (c *Cloud) startServers(ctx context.Context, opts Options, seed uint64, sta
 		return nil
 	}
 	options := openstackOptions(c.Clock, seed, c.Scenario)
-	options.Address = opts.OpenStackAddress
+	options.Address, options.Network = opts.OpenStackAddress, opts.Network
 	cloud, err := openstack.New(options)
 	if err != nil {
 		return err
@@ -222,7 +244,7 @@ func (c *Cloud) startManagement(ctx context.Context, opts Options) error {
 		return nil
 	}
 	var err error
-	c.Management, err = kubeapi.New(kubeapi.Options{Clock: c.Clock, CRDs: crds.Management(), ClusterName: ManagementContext, Users: kubeapi.ManagementUsers()})
+	c.Management, err = kubeapi.New(kubeapi.Options{Clock: c.Clock, Network: opts.Network, CRDs: crds.Management(), ClusterName: ManagementContext, Users: kubeapi.ManagementUsers()})
 	if err != nil {
 		return fmt.Errorf("management cluster: %w", err)
 	}

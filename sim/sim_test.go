@@ -250,7 +250,7 @@ func TestDemoRunsThroughWithAnOperator(t *testing.T) {
 	cloud := launch(t, Options{Speed: 1000})
 	o := &operator{t: t, cloud: cloud, tried: map[string]int{}, waited: map[string]bool{}}
 	var err error
-	if o.nova, err = controller.Connect(t.Context(), cloud.CloudsYAMLPath, cloud.CloudName); err != nil {
+	if o.nova, err = cloud.Connect(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	defer o.nova.Close()

@@ -24,7 +24,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"lockstep/sim"
-	"lockstep/sim/controller"
 	"lockstep/sim/scenario"
 )
 
@@ -75,7 +74,7 @@ func prepare(t *testing.T, opts sim.Options) *told {
 	if s.dyn, err = dynamic.NewForConfig(cloud.AdminConfig()); err != nil {
 		t.Fatal(err)
 	}
-	session, err := controller.Connect(t.Context(), cloud.CloudsYAMLPath, cloud.CloudName)
+	session, err := cloud.Connect(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

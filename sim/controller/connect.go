@@ -27,8 +27,9 @@ type Connection struct {
 // Close ends the connections that are kept for later requests.
 func (c *Connection) Close() { c.transport.CloseIdleConnections() }
 
-// Connect logs in to a cloud of a clouds.yaml file. The session renews its token by itself.
-func Connect(ctx context.Context, cloudsYAML, cloud string) (*Connection, error) {
+// Connect logs in to a cloud of a clouds.yaml file over the transport; nil: one with the file's TLS settings. The session
+// renews its token by itself.
+func Connect(ctx context.Context, cloudsYAML, cloud string, transport *http.Transport) (*Connection, error) {
 	auth, endpoint, tlsConfig, err := clouds.Parse(clouds.WithLocations(cloudsYAML), clouds.WithCloudName(cloud))
 	if err != nil {
 		return nil, fmt.Errorf("read cloud %s of %s: %w", cloud, cloudsYAML, err)
@@ -38,8 +39,10 @@ func Connect(ctx context.Context, cloudsYAML, cloud string) (*Connection, error)
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", auth.IdentityEndpoint, err)
 	}
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.TLSClientConfig = tlsConfig
+	if transport == nil {
+		transport = http.DefaultTransport.(*http.Transport).Clone()
+		transport.TLSClientConfig = tlsConfig
+	}
 	provider.HTTPClient = http.Client{Transport: transport}
 	provider.UserAgent.Prepend("rockoon")
 	c := &Connection{transport: transport}

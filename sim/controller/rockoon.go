@@ -61,7 +61,7 @@ type rockoon struct {
 	version string // of the controller that runs
 	retries *retries
 
-	internal sync.Mutex // the in-process lock around the count of nodes in maintenance
+	internal chan struct{} // holds a value while somebody has the in-process lock around the count of nodes in maintenance
 }
 
 // supervisor runs the controller's pod as its Deployment wants it: not at all with no replicas, and anew when the template
@@ -113,7 +113,7 @@ func (s *supervisor) run(ctx context.Context, armed func()) {
 		}
 		run, cancel := context.WithCancel(ctx)
 		var group sync.WaitGroup
-		r := &rockoon{env: s.env, OpenStack: s.OpenStack, release: spec.release, version: spec.version, retries: waits}
+		r := &rockoon{env: s.env, OpenStack: s.OpenStack, release: spec.release, version: spec.version, retries: waits, internal: make(chan struct{}, 1)}
 		begins := time.Duration(0) // one that ran before the simulation did has started long since
 		if !first {
 			begins = s.timing.RockoonStart

@@ -240,8 +240,12 @@ func (v visit) waitNode(ctx context.Context) error {
 // role that is full refuses every node, whatever its role. From here on the node counts itself, though a service may still
 // defer it.
 func (v visit) acquire(ctx context.Context) error {
-	v.internal.Lock()
-	defer v.internal.Unlock()
+	select {
+	case v.internal <- struct{}{}:
+		defer func() { <-v.internal }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 	object, err := v.lock.get(ctx)
 	if err != nil {
 		return fmt.Errorf("read node lock %s: %w", v.lock.name, err)

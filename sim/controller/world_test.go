@@ -87,7 +87,7 @@ func begin(t *testing.T, text string, opts sim.Options) *world {
 	if w.dyn, err = dynamic.NewForConfig(config); err != nil {
 		t.Fatal(err)
 	}
-	if w.nova, err = controller.Connect(t.Context(), cloud.CloudsYAMLPath, cloud.CloudName); err != nil {
+	if w.nova, err = cloud.Connect(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(w.nova.Close)

@@ -13,12 +13,16 @@ import (
 // exist gets a config without a token, which the server takes for system:anonymous.
 func (s *Server) RESTConfig(user string) *rest.Config {
 	account, _ := s.accounts.find(user)
-	return &rest.Config{
+	config := &rest.Config{
 		Host:            s.URL(),
 		BearerToken:     account.Token,
 		TLSClientConfig: rest.TLSClientConfig{CAData: s.ca},
 		QPS:             -1,
 	}
+	if n := s.options.Network; n != nil {
+		config.Transport = n.Transport(user)
+	}
+	return config
 }
 
 // Kubeconfig is a kubeconfig file with one context, named after the cluster, for user.

@@ -17,6 +17,7 @@ import (
 
 	"lockstep/sim/clock"
 	"lockstep/sim/crds"
+	"lockstep/sim/lan"
 )
 
 // Options say how a server is to be. The zero value is usable.
@@ -25,6 +26,7 @@ type Options struct {
 	CRDs        []crds.CRD   // CustomResourceDefinitions that are there from the start; crds.All for a MOSK cluster
 	Users       []User       // beside Admin, Operator and Readonly; one of those names replaces it
 	Address     string       // to listen on; 127.0.0.1 and a free port when empty
+	Network     *lan.Network // to listen on, without TLS: nobody else is on it; the machine's own when nil
 	ClusterName string       // of the context and cluster in kubeconfigs; "sim" when empty
 	Version     string       // that the server says it is; "v1.36.3" when empty
 	History     int          // events each resource keeps for watches at least; 4096 when not positive
@@ -80,9 +82,13 @@ func New(options Options) (*Server, error) {
 	if options.WriteTimeout <= 0 {
 		options.WriteTimeout = 10 * time.Second
 	}
-	ca, certificate, err := newCertificate()
-	if err != nil {
-		return nil, fmt.Errorf("kubeapi: %w", err)
+	var ca []byte
+	var certificate tls.Certificate
+	var err error
+	if options.Network == nil {
+		if ca, certificate, err = newCertificate(); err != nil {
+			return nil, fmt.Errorf("kubeapi: %w", err)
+		}
 	}
 	users, err := newAccounts(options.Users)
 	if err != nil {
@@ -134,7 +140,11 @@ func (s *Server) Start(ctx context.Context) error {
 
 // listen serves on address; the caller holds mu.
 func (s *Server) listen(address string) error {
-	listener, err := net.Listen("tcp", address)
+	listen := func(address string) (net.Listener, error) { return net.Listen("tcp", address) }
+	if s.options.Network != nil {
+		listen = s.options.Network.Listen
+	}
+	listener, err := listen(address)
 	if err != nil {
 		return fmt.Errorf("kubeapi: listen: %w", err)
 	}
@@ -148,7 +158,11 @@ func (s *Server) listen(address string) error {
 	s.http, s.listener = server, listener
 	go func() {
 		// It always ends with an error: the listener was closed, by Close or by Outage.
-		_ = server.ServeTLS(listener, "", "")
+		if s.options.Network != nil {
+			_ = server.Serve(listener)
+		} else {
+			_ = server.ServeTLS(listener, "", "")
+		}
 	}()
 	return nil
 }

@@ -3,7 +3,6 @@ package kubeapi
 import (
 	"context"
 	"encoding/json"
-	"math/rand/v2"
 	"net/http"
 	"strconv"
 	"sync"
@@ -99,7 +98,7 @@ func (s *Server) watch(c *call, r *resource) error {
 			return err
 		}
 	}
-	timeout := time.Duration(float64(minWatch) * (1 + rand.Float64()))
+	timeout := minWatch + time.Duration(s.now().UnixNano()%int64(minWatch)) // spread, so that not all end at once
 	if q.TimeoutSeconds != nil && *q.TimeoutSeconds > 0 {
 		timeout = time.Duration(*q.TimeoutSeconds) * time.Second
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"lockstep/sim/clock"
+	"lockstep/sim/lan"
 )
 
 // Options says how a Cloud behaves. The zero value of each field stands for its default.
@@ -18,6 +19,8 @@ type Options struct {
 	Clock *clock.Clock
 	// Address is the TCP address to listen on; by default a free port of 127.0.0.1.
 	Address string
+	// Network is what to listen on; by default the machine's own.
+	Network *lan.Network
 	// Seed determines every identifier, duration and choice; clouds with the same seed and the same calls are alike.
 	Seed uint64
 	// MaxMicroversion is the newest compute microversion offered, "2.1" to "2.93"; by default "2.93".
@@ -162,8 +165,7 @@ func (c *Cloud) Start(ctx context.Context) error {
 	if c.server != nil {
 		return errors.New("openstack: already started")
 	}
-	var lc net.ListenConfig
-	ln, err := lc.Listen(ctx, "tcp", c.opts.Address)
+	ln, err := c.listen(ctx, c.opts.Address)
 	if err != nil {
 		return fmt.Errorf("openstack: listen on %s: %w", c.opts.Address, err)
 	}

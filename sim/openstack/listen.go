@@ -9,6 +9,15 @@ import (
 	"time"
 )
 
+// listen takes the address on the cloud's network.
+func (c *Cloud) listen(ctx context.Context, address string) (net.Listener, error) {
+	if c.opts.Network != nil {
+		return c.opts.Network.Listen(address)
+	}
+	var lc net.ListenConfig
+	return lc.Listen(ctx, "tcp", address)
+}
+
 // accept serves what comes to the listener; the caller holds mu.
 func (c *Cloud) accept(listener net.Listener) {
 	server, served, ctx := &http.Server{Handler: c.newHandler(), ReadHeaderTimeout: 10 * time.Second}, make(chan struct{}), c.listening
@@ -32,7 +41,7 @@ func (c *Cloud) Refuse(away bool) error {
 		c.refusing = true
 		_ = c.server.Close() // nothing to do about connections that will not close
 	case !away && c.refusing:
-		listener, err := net.Listen("tcp", c.listener.Addr().String())
+		listener, err := c.listen(c.listening, c.listener.Addr().String())
 		if err != nil {
 			return fmt.Errorf("openstack: listen again: %w", err)
 		}

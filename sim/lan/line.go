@@ -1,0 +1,178 @@
+package lan
+
+import (
+	"io"
+	"net"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// window is how many bytes are on their way before a writer waits, as on a socket whose other end does not read.
+const window = 1 << 20
+
+// line carries bytes one way. It has one reader and one writer at a time, as net/http has.
+type line struct {
+	seed uint64
+	way  string // from whom to whom
+
+	mu      sync.Mutex
+	parts   []part
+	size    int       // of all parts
+	last    time.Time // when the newest part arrives
+	ended   bool      // the writer has closed: no part comes after these
+	left    bool      // the reader has closed
+	reading deadline
+	writing deadline
+	arrives chan struct{} // something has changed for the reader
+	room    chan struct{} // something has changed for the writer
+}
+
+// part is what one write said. An empty one is the end.
+type part struct {
+	data []byte
+	at   time.Time // when it arrives
+}
+
+func newLine(seed uint64, way string) *line {
+	return &line{seed: seed, way: way, arrives: make(chan struct{}, 1), room: make(chan struct{}, 1)}
+}
+
+func (l *line) read(p []byte) (int, error) {
+	for {
+		l.mu.Lock()
+		now := time.Now()
+		var next time.Time
+		switch {
+		case l.left:
+			l.mu.Unlock()
+			return 0, net.ErrClosed
+		case l.reading.over(now):
+			l.mu.Unlock()
+			return 0, os.ErrDeadlineExceeded
+		case len(l.parts) > 0 && !l.parts[0].at.After(now):
+			n := l.take(p)
+			l.mu.Unlock()
+			if n == 0 && len(p) > 0 {
+				return 0, io.EOF
+			}
+			return n, nil
+		case len(l.parts) > 0:
+			next = l.parts[0].at
+		}
+		if d := l.reading.t; !d.IsZero() && (next.IsZero() || d.Before(next)) {
+			next = d
+		}
+		l.mu.Unlock()
+		wait(next, l.arrives)
+	}
+}
+
+// take moves what has arrived into p; nothing is the end, which stays. The caller holds mu.
+func (l *line) take(p []byte) int {
+	first := &l.parts[0]
+	n := copy(p, first.data)
+	first.data = first.data[n:]
+	l.size -= n
+	if n > 0 && len(first.data) == 0 {
+		l.parts = l.parts[1:]
+	}
+	tell(l.room)
+	return n
+}
+
+func (l *line) write(p []byte) (int, error) {
+	written := 0
+	for written < len(p) {
+		l.mu.Lock()
+		now := time.Now()
+		switch {
+		case l.ended:
+			l.mu.Unlock()
+			return written, net.ErrClosed
+		case l.left:
+			l.mu.Unlock()
+			return written, os.NewSyscallError("write", syscall.EPIPE)
+		case l.writing.over(now):
+			l.mu.Unlock()
+			return written, os.ErrDeadlineExceeded
+		case l.size < window:
+			some := p[written:min(len(p), written+window-l.size)]
+			l.send(now, append([]byte(nil), some...))
+			written += len(some)
+			l.mu.Unlock()
+			continue
+		}
+		next := l.writing.t
+		l.mu.Unlock()
+		wait(next, l.room)
+	}
+	return written, nil
+}
+
+// send puts a part on its way; parts arrive in their order. The caller holds mu.
+func (l *line) send(now time.Time, data []byte) {
+	at := now.Add(delay(l.seed, l.way, data))
+	if at.Before(l.last) {
+		at = l.last
+	}
+	l.last = at
+	l.parts = append(l.parts, part{data: data, at: at})
+	l.size += len(data)
+	tell(l.arrives)
+}
+
+// end says that nothing more comes.
+func (l *line) end() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.ended {
+		l.ended = true
+		l.send(time.Now(), nil)
+	}
+	tell(l.room)
+}
+
+// leave says that nobody reads any more.
+func (l *line) leave() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.left = true
+	tell(l.arrives)
+	tell(l.room)
+}
+
+// deadline is when a read or a write is given up; zero: never. The line's mu guards it.
+type deadline struct{ t time.Time }
+
+func (d *deadline) set(l *line, t time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	d.t = t
+	tell(l.arrives)
+	tell(l.room)
+}
+
+func (d *deadline) over(now time.Time) bool { return !d.t.IsZero() && !d.t.After(now) }
+
+func tell(ch chan struct{}) {
+	select {
+	case ch <- struct{}{}:
+	default:
+	}
+}
+
+// wait waits until something has changed, or until then; zero: as long as it takes.
+func wait(then time.Time, changed <-chan struct{}) {
+	if then.IsZero() {
+		<-changed
+		return
+	}
+	timer := time.NewTimer(time.Until(then))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-changed:
+	}
+}
