@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"testing/synctest"
 	"time"
 
 	"github.com/gophercloud/gophercloud/v2"
@@ -22,6 +23,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
 	"pgregory.net/rapid"
 
 	"lockstep/core"
@@ -34,7 +36,6 @@ import (
 // what it has to answer for.
 
 var (
-	nodeLockResource   = schema.GroupVersionResource{Group: "lcm.mirantis.com", Version: "v1alpha1", Resource: "nodeworkloadlocks"}
 	nodeResource       = schema.GroupVersionResource{Version: "v1", Resource: "nodes"}
 	deploymentResource = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
 )
@@ -51,10 +52,10 @@ type watcher struct {
 	atRelease  map[string][]openstack.ServerState
 	status     map[string]string
 	stopped    []halt
-	touched    map[string][]time.Time // instances that the history itself meddled with, by ID
-	releases   map[string][]arrival   // of status patches of Lockstep's, by lock
-	down       map[string][]time.Time // hosts that were switched off
-	looks      int
+	touched    map[string][]time.Time                // instances that the history itself meddled with, by ID
+	releases   map[string][]arrival                  // of status patches of Lockstep's, by lock
+	down       map[string][]time.Time                // hosts that were switched off
+	locks      map[string]*unstructured.Unstructured // of nodes, by name
 
 	done   chan struct{}
 	cancel context.CancelFunc
@@ -76,19 +77,26 @@ type arrival struct {
 
 func newWatcher(p *proof) *watcher {
 	return &watcher{p: p, modes: map[string][]string{}, inactive: map[string]bool{}, atRelease: map[string][]openstack.ServerState{}, status: map[string]string{},
-		touched: map[string][]time.Time{}, releases: map[string][]arrival{}, down: map[string][]time.Time{}, done: make(chan struct{})}
+		locks: map[string]*unstructured.Unstructured{}, touched: map[string][]time.Time{}, releases: map[string][]arrival{}, down: map[string][]time.Time{}, done: make(chan struct{})}
 }
 
 func (w *watcher) start() {
 	var ctx context.Context
 	ctx, w.cancel = context.WithCancel(w.p.ctx)
 	// An observer in the form of a fault that no request meets: it sees each one before it is served.
-	w.forget = w.p.cloud.Kube.AddFault(kubeapi.Fault{Match: func(r *http.Request) bool { w.arrives(r); return false }})
-	w.look(ctx)
+	forget := w.p.cloud.Kube.AddFault(kubeapi.Fault{Match: func(r *http.Request) bool { w.arrives(r); return false }})
+	for _, resource := range []string{"nodes", "nodeworkloadlocks"} {
+		for _, u := range w.p.cloud.Kube.Objects(resource) {
+			w.changed(kubeapi.Change{Kind: watch.Added, Resource: resource, Now: u})
+		}
+	}
+	unfollow := w.p.cloud.Kube.Follow(w.changed, "nodes", "nodeworkloadlocks")
+	w.forget = func() { forget(); unfollow() }
+	w.look()
 	go func() {
 		defer close(w.done)
 		for w.p.cloud.Clock.Sleep(ctx, 2*time.Second) == nil {
-			w.look(ctx)
+			w.look()
 		}
 	}()
 }
@@ -139,36 +147,34 @@ func (w *watcher) arrives(r *http.Request) {
 	}
 }
 
-// look reads locks, nodes and instances.
-func (w *watcher) look(ctx context.Context) {
-	nodes, err := w.p.admin.Resource(nodeResource).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return // its port is closed
-	}
-	locks, err := w.p.admin.Resource(nodeLockResource).List(ctx, metav1.ListOptions{})
-	if err != nil {
+// changed sees every state of nodes and locks, however short.
+func (w *watcher) changed(c kubeapi.Change) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	name := c.Now.GetName()
+	if c.Resource == "nodes" {
+		mode := c.Now.GetAnnotations()[core.AnnotationMigrationMode]
+		if all := w.modes[name]; len(all) == 0 || all[len(all)-1] != mode {
+			w.modes[name] = append(all, mode)
+		}
 		return
 	}
-	servers := map[string]openstack.ServerState{}
-	for _, id := range w.p.instances() {
-		if st, ok := w.p.cloud.OpenStack.Server(id); ok {
-			servers[id] = st
-		}
+	if c.Kind == watch.Deleted {
+		delete(w.locks, name)
+	} else {
+		w.locks[name] = c.Now
 	}
+	w.seeLocks()
+}
+
+// look reads the instances.
+func (w *watcher) look() {
 	now := w.p.cloud.Clock.Now()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.looks++
-	for i := range nodes.Items {
-		n := &nodes.Items[i]
-		mode := n.GetAnnotations()[core.AnnotationMigrationMode]
-		if all := w.modes[n.GetName()]; len(all) == 0 || all[len(all)-1] != mode {
-			w.modes[n.GetName()] = append(all, mode)
-		}
-	}
-	w.seeLocks(locks.Items)
-	for id, st := range servers {
-		if was := w.status[id]; was != st.Status {
+	for _, id := range w.p.instances() {
+		st, ok := w.p.cloud.OpenStack.Server(id)
+		if was := w.status[id]; ok && was != st.Status {
 			w.status[id] = st.Status
 			if was != "" && !runs(st.Status) {
 				w.stopped = append(w.stopped, halt{id: id, status: st.Status, host: st.Host, at: now})
@@ -187,11 +193,10 @@ func runs(status string) bool {
 }
 
 // seeLocks counts the computes that the OpenStack controller, or Lockstep for it, works on; the caller holds mu.
-func (w *watcher) seeLocks(locks []unstructured.Unstructured) {
+func (w *watcher) seeLocks() {
 	overridden := w.p.overridden()
 	var at, released []string
-	for i := range locks {
-		l := &locks[i]
+	for _, l := range w.locks {
 		controllerName, _, _ := unstructured.NestedString(l.Object, "spec", "controllerName")
 		node, _, _ := unstructured.NestedString(l.Object, "spec", "nodeName")
 		if controllerName != core.ControllerOpenStack || !slices.Contains(w.p.nodes, node) {
@@ -330,7 +335,7 @@ var ofNova = map[string]core.IntentKind{
 func (p *proof) writes() []wrote {
 	var all []wrote
 	for _, r := range p.cloud.Kube.Requests() {
-		if !strings.HasPrefix(r.UserAgent, "lockstep/") || !r.Write() || r.DryRun || r.Resource == "leases" {
+		if !strings.HasPrefix(r.UserAgent, "lockstep/") || !r.Write() || r.DryRun || r.Resource == "leases" || r.Resource == "selfsubjectaccessreviews" {
 			continue
 		}
 		resource := r.Resource
@@ -542,6 +547,7 @@ func (j *journalReader) error() error {
 
 // check is what holds at every moment.
 func (p *proof) check(rt *rapid.T) {
+	synctest.Wait()
 	writes := p.writes() // before the journals are read: whatever was written is journalled before it
 	records := p.records()
 	p.granted(rt, writes, records)

@@ -52,9 +52,9 @@ type place struct {
 
 // line is how a session reaches its servers.
 type line struct {
-	transport http.RoundTripper                      // nil: by the TLS settings of the credentials
-	jitter    func(most time.Duration) time.Duration // of what is tried again; nil: by chance
-	holder    string                                 // of the operator lease; empty: user@host/pid/random
+	transport http.RoundTripper                                  // nil: by the TLS settings of the credentials
+	jitter    func(who string, most time.Duration) time.Duration // of what is tried again; nil: by chance
+	holder    string                                             // of the operator lease; empty: user@host/pid/random
 }
 
 // open loads the credentials and makes the session's parts. Nothing is asked of any server but the login that an exec

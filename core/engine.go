@@ -75,10 +75,12 @@ type Engine struct {
 	grants sync.Map // grant ID → granted: those given in this run and not used yet
 }
 
-// publishEvery is the shortest time between two Snapshots that new facts cause; tickEvery the longest time between two
-// Snapshots, for rules that judge by the clock.
+// publishEvery is the shortest time between two Snapshots that new facts cause, together how long the first of them waits for
+// others that come at once, so that none shows half of them; tickEvery is the longest time between two Snapshots, for rules that
+// judge by the clock.
 const (
 	publishEvery = 100 * time.Millisecond
+	together     = 2 * time.Millisecond
 	tickEvery    = time.Second
 )
 
@@ -166,7 +168,7 @@ func (e *Engine) Run(ctx context.Context) error {
 			publish()
 		}
 		if e.dirty && soon == nil {
-			soon = time.After(max(pause-time.Since(last), 0))
+			soon = time.After(max(pause-time.Since(last), together))
 		}
 	}
 }

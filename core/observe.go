@@ -2,6 +2,7 @@ package core
 
 import (
 	"maps"
+	"slices"
 	"time"
 )
 
@@ -63,8 +64,8 @@ func lockRelease(s *Snapshot) string {
 
 func (e *Engine) observeRounds(s *Snapshot, h History) History {
 	rounds := cloneOnWrite[string, Round]{m: h.Rounds}
-	for name, node := range s.Nodes {
-		req := s.NodeRequest(name)
+	for _, name := range s.NodeNames() { // in one order, so that the same history makes the same journal
+		node, req := s.Nodes[name], s.NodeRequest(name)
 		old, had := h.Rounds[node.UID]
 		switch {
 		case req != nil && old.Request != req.UID:
@@ -141,8 +142,8 @@ func (e *Engine) observeLocks(s *Snapshot, h History) History {
 	for _, l := range s.ClusterLocks {
 		see(l)
 	}
-	for _, list := range s.NodeLocks {
-		for _, l := range list {
+	for _, name := range slices.Sorted(maps.Keys(s.NodeLocks)) {
+		for _, l := range s.NodeLocks[name] {
 			see(l)
 		}
 	}

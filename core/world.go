@@ -285,7 +285,11 @@ func values[T Object](w *world, src SourceID) []T {
 func collect[T Object](w *world, src SourceID, key func(T) string) map[string]T {
 	out := make(map[string]T, len(w.objects[src]))
 	for _, o := range values[T](w, src) {
-		out[key(o)] = o
+		k := key(o)
+		if other, double := out[k]; double && other.Key() < o.Key() {
+			continue // of two for one key always the same
+		}
+		out[k] = o
 	}
 	return out
 }

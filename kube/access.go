@@ -102,27 +102,25 @@ func (a *Access) Review(ctx context.Context, needs ...Permission) error {
 	var (
 		wg    sync.WaitGroup
 		slots = make(chan struct{}, 4)
-		mu    sync.Mutex
-		first error
+		errs  = make([]error, len(needs))
 	)
-	for _, p := range needs {
+	for i, p := range needs {
 		if _, known := a.Knows(p); known {
 			continue
 		}
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			if err := a.ask(ctx, p); err != nil {
-				mu.Lock()
-				defer mu.Unlock()
-				if first == nil {
-					first = err
-				}
-			}
+			errs[i] = a.ask(ctx, p)
 		})
 	}
 	wg.Wait()
-	return first
+	for _, err := range errs { // the first of the list, whichever came first
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ask makes one SelfSubjectAccessReview, which every authenticated user may.

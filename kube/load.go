@@ -38,14 +38,14 @@ type Options struct {
 	Jitter    Jitter // nil for chance
 }
 
-// Jitter draws a duration from 0 to most, so that many clients do not try again in step.
-type Jitter func(most time.Duration) time.Duration
+// Jitter draws a duration from 0 to most for somebody, so that many do not try again in step.
+type Jitter func(who string, most time.Duration) time.Duration
 
 // Load finds the cluster by kubectl's own rules and makes a Client for it. It talks to no server. Every error is a
 // *core.APIError of kind core.ErrConfiguration that names the file, the context and what to do.
 func Load(opts Options) (*Client, error) {
 	if opts.Jitter == nil {
-		opts.Jitter = func(most time.Duration) time.Duration { return rand.N(most + 1) }
+		opts.Jitter = func(_ string, most time.Duration) time.Duration { return rand.N(most + 1) }
 	}
 	c := &Client{opts: opts}
 	config, err := c.locate()

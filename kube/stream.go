@@ -174,7 +174,7 @@ func (s *stream) backoff(failures int) time.Duration {
 	for range min(failures, 16) {
 		d = min(2*d, s.opts.BackoffMax)
 	}
-	return d + s.client.opts.Jitter(d/5)
+	return d + s.client.opts.Jitter(string(s.res.source), d/5)
 }
 
 // downState is the state of a source that does not work: stale when it has something to show, else failed.
@@ -273,7 +273,7 @@ func (s *stream) WatchWithContext(ctx context.Context, options metav1.ListOption
 	}
 	s.choose(&options)
 	// Up to a seventh less, so that the watches do not end together.
-	seconds := int64((s.opts.WatchDuration - s.client.opts.Jitter(s.opts.WatchDuration/7)).Seconds())
+	seconds := int64((s.opts.WatchDuration - s.client.opts.Jitter(string(s.res.source), s.opts.WatchDuration/7)).Seconds())
 	seconds = max(seconds, 1)
 	options.TimeoutSeconds = &seconds
 	w, err := s.client.resource(s.res.gvr, s.res.namespace).Watch(ctx, options)

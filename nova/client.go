@@ -53,7 +53,7 @@ type Client struct {
 	http  http.Client
 	limit *limiter
 	times times
-	pause func(try int) time.Duration // between the tries of a GET
+	pause func(url string, try int) time.Duration // between the tries of a GET
 
 	// gate is held while logging in, so that one login serves all that wait; it guards the three below.
 	gate    chan struct{}

@@ -242,7 +242,7 @@ func TestBackoffGrowsWithinItsBounds(t *testing.T) {
 	for try := 1; try <= 8; try++ {
 		top := min(500*time.Millisecond<<(try-1), 8*time.Second)
 		for range 50 {
-			if d := backoff(nil)(try); d < top/2 || d > top {
+			if d := backoff(nil)("", try); d < top/2 || d > top {
 				t.Fatalf("try %d pauses %v, want %v to %v", try, d, top/2, top)
 			}
 		}

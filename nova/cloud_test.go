@@ -165,7 +165,7 @@ func (f *fakeCloud) client() *Client {
 			Scope: &gophercloud.AuthScope{ProjectName: "admin", DomainID: "default"}, AllowReauth: true},
 		endpoint: gophercloud.EndpointOpts{Region: "RegionOne"}, userAgent: "lockstep/test", rate: 1e6,
 	})
-	c.pause = func(int) time.Duration { return time.Millisecond }
+	c.pause = func(string, int) time.Duration { return time.Millisecond }
 	f.t.Cleanup(c.Close)
 	return c
 }

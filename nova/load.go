@@ -33,8 +33,8 @@ type Options struct {
 	Log        *slog.Logger      // one debug line per request: method, path, status, duration; nil means none
 }
 
-// Jitter draws a duration from 0 to most, so that many clients do not try again in step.
-type Jitter func(most time.Duration) time.Duration
+// Jitter draws a duration from 0 to most for somebody, so that many do not try again in step.
+type Jitter func(who string, most time.Duration) time.Duration
 
 // ErrNotConfigured is the cause of Load's error when nobody named a cloud: OpenStack is off rather than broken.
 var ErrNotConfigured = errors.New("no cloud is configured")

@@ -198,7 +198,7 @@ func (l *migrationPoll) running() []*core.Migration {
 		case inB && !inA:
 			return 1
 		}
-		return a.Created.Compare(b.Created)
+		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID))
 	})
 	return all
 }

@@ -85,14 +85,24 @@ func NewPoller(c *Client, sink func(core.Delta), o PollOptions) *Poller {
 
 // Run polls until the context ends.
 func (p *Poller) Run(ctx context.Context) {
+	loops := []struct {
+		source core.SourceID
+		nudge  <-chan struct{}
+		poll   pollFunc
+	}{
+		{core.SourceComputeServices, p.wakeServices, p.computeServices()},
+		{core.SourceInstances, p.wakeInstances, newInstancePoll(p).poll},
+		{core.SourceMigrations, p.wakeMigrations, newMigrationPoll(p).poll},
+		{core.SourceNetworkAgents, p.wakeAgents, newAgentPoll(p).poll},
+		{core.SourceProjects, nil, p.projects()},
+		{core.SourceVolumeServices, p.wakeVolumeServices, p.volumeServices()},
+		{core.SourceVolumes, p.wakeVolumes, p.volumes()},
+	}
 	var wg sync.WaitGroup
-	wg.Go(func() { p.loop(ctx, core.SourceComputeServices, p.wakeServices, p.computeServices()) })
-	wg.Go(func() { p.loop(ctx, core.SourceInstances, p.wakeInstances, newInstancePoll(p).poll) })
-	wg.Go(func() { p.loop(ctx, core.SourceMigrations, p.wakeMigrations, newMigrationPoll(p).poll) })
-	wg.Go(func() { p.loop(ctx, core.SourceNetworkAgents, p.wakeAgents, newAgentPoll(p).poll) })
-	wg.Go(func() { p.loop(ctx, core.SourceProjects, nil, p.projects()) })
-	wg.Go(func() { p.loop(ctx, core.SourceVolumeServices, p.wakeVolumeServices, p.volumeServices()) })
-	wg.Go(func() { p.loop(ctx, core.SourceVolumes, p.wakeVolumes, p.volumes()) })
+	for i, l := range loops {
+		// Those that are due at once go in this order, so that what matters most has the limiter's first places.
+		wg.Go(func() { p.loop(ctx, time.Duration(i)*time.Millisecond, l.source, l.nudge, l.poll) })
+	}
 	wg.Wait()
 }
 
@@ -169,10 +179,14 @@ func (p *Poller) emit(d core.Delta) {
 // somebody asked for it.
 type pollFunc func(ctx context.Context, nudged bool) (next time.Duration, err error)
 
-// loop calls a poll for as long as the program runs, and tells the engine how its source does.
-func (p *Poller) loop(ctx context.Context, id core.SourceID, nudge <-chan struct{}, poll pollFunc) {
+// loop calls a poll for as long as the program runs, so long behind the first of those that are due at once, and tells the engine
+// how its source does.
+func (p *Poller) loop(ctx context.Context, behind time.Duration, id core.SourceID, nudge <-chan struct{}, poll pollFunc) {
 	p.emit(core.Delta{Source: id, State: core.SourceConnecting})
 	failures, known, nudged := 0, false, false
+	if sleep(ctx, behind) != nil {
+		return
+	}
 	for {
 		next, err := p.once(ctx, poll, nudged)
 		if ctx.Err() != nil {
@@ -185,14 +199,14 @@ func (p *Poller) loop(ctx context.Context, id core.SourceID, nudge <-chan struct
 			failures++
 			p.report(id, err, known, &next)
 		}
-		timer := time.NewTimer(next)
+		timer := time.NewTimer(next + behind)
 		nudged = false
 		select {
 		case <-timer.C:
 		case <-nudge:
 			nudged = true
 			timer.Stop()
-			if sleep(ctx, p.floor/3) != nil { // a few nudges at once are one
+			if sleep(ctx, p.floor/3+behind) != nil { // a few nudges at once are one
 				return
 			}
 		case <-ctx.Done():

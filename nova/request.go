@@ -40,7 +40,7 @@ func (c *Client) get(ctx context.Context, sc *gophercloud.ServiceClient, url str
 		if try == maxTries || ctx.Err() != nil || !retryable(err) {
 			return err
 		}
-		pause := c.pause(try)
+		pause := c.pause(url, try)
 		if after, ok := retryAfter(err); ok {
 			pause = after
 		}
@@ -79,13 +79,13 @@ func decode(body []byte, out checked) error {
 }
 
 // backoff is the pause after the given number of failed tries: 0.5 to 8 seconds, jittered.
-func backoff(jitter Jitter) func(try int) time.Duration {
+func backoff(jitter Jitter) func(url string, try int) time.Duration {
 	if jitter == nil {
-		jitter = func(most time.Duration) time.Duration { return rand.N(most + 1) }
+		jitter = func(_ string, most time.Duration) time.Duration { return rand.N(most + 1) }
 	}
-	return func(try int) time.Duration {
+	return func(url string, try int) time.Duration {
 		d := 500 * time.Millisecond << min(try-1, 4)
-		return d/2 + jitter(d/2)
+		return d/2 + jitter(url, d/2)
 	}
 }
 

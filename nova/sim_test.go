@@ -56,7 +56,7 @@ func simClient(t *testing.T, cloud *openstack.Cloud, name string) *Client {
 		t.Fatal(err)
 	}
 	c := Connect(cfg)
-	c.pause = func(int) time.Duration { return time.Millisecond }
+	c.pause = func(string, int) time.Duration { return time.Millisecond }
 	t.Cleanup(c.Close)
 	return c
 }

@@ -209,7 +209,7 @@ func (c *Cloud) Connect(ctx context.Context) (*controller.Connection, error) {
 func (c *Cloud) startServers(ctx context.Context, opts Options, seed uint64, start time.Time) error {
 	if c.admin = opts.Kube; c.admin == nil {
 		var err error
-		c.Kube, err = kubeapi.New(kubeapi.Options{Clock: c.Clock, Address: opts.KubernetesAddress, Network: opts.Network, CRDs: crds.All(), ClusterName: c.Scenario.Cluster})
+		c.Kube, err = kubeapi.New(kubeapi.Options{Clock: c.Clock, Address: opts.KubernetesAddress, Network: opts.Network, LogReads: os.Getenv("DEBUGREADS") != "", CRDs: crds.All(), ClusterName: c.Scenario.Cluster})
 		if err != nil {
 			return err
 		}

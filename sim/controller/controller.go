@@ -125,7 +125,7 @@ func newEnv(opts Options) (*env, error) {
 		log = slog.New(slog.DiscardHandler)
 	}
 	e := &env{
-		kube: kube, dyn: dyn, view: newView(kube, dyn, log), clock: opts.Clock, timing: opts.Timing.withDefaults(), log: log,
+		kube: kube, dyn: dyn, view: newView(kube, dyn), clock: opts.Clock, timing: opts.Timing.withDefaults(), log: log,
 		compute: opts.Compute, network: opts.Network, volume: opts.Volume, machines: opts.Machines,
 		dice: &dice{seed: opts.Seed, drawn: map[string]uint64{}}, workloads: withSets(opts.Sets),
 	}

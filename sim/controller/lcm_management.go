@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"maps"
 	"reflect"
 	"slices"
@@ -146,15 +145,14 @@ func newManagement(e *env, cluster string, o *Management) (*management, error) {
 	if err != nil {
 		return nil, fmt.Errorf("controllers: make a dynamic client of the management cluster: %w", err)
 	}
-	own := &env{kube: kube, dyn: dyn, view: managementView(dyn, o.Project, e.log), clock: e.clock, timing: e.timing, log: e.log}
+	own := &env{kube: kube, dyn: dyn, view: managementView(dyn, o.Project), clock: e.clock, timing: e.timing, log: e.log}
 	return &management{env: own, Management: *o, cluster: cluster, running: map[string]bool{}, stuck: map[string]string{}, overdue: map[string]string{}}, nil
 }
 
 // managementView watches the project of a management cluster.
-func managementView(dyn dynamic.Interface, project string, log *slog.Logger) *view {
+func managementView(dyn dynamic.Interface, project string) *view {
 	v := &view{
-		log:         log,
-		informers:   map[schema.GroupVersionResource]cache.SharedIndexInformer{},
+		mirrors:     map[schema.GroupVersionResource]*mirror{},
 		subscribers: map[chan struct{}][]schema.GroupVersionResource{},
 	}
 	for resource := range managementKinds {

@@ -22,12 +22,16 @@ func (e *env) loop(ctx context.Context, name string, step func(context.Context) 
 	}
 }
 
+// together is how long after a change a controller looks: what changes at once is seen at once, not half of it by chance.
+const together = time.Millisecond
+
 // pause waits until d of virtual time has passed (zero: no limit), changed says so, or ctx is done.
 func (e *env) pause(ctx context.Context, d time.Duration, changed <-chan struct{}) {
 	if d <= 0 {
 		select {
 		case <-ctx.Done():
 		case <-changed:
+			_ = e.clock.Sleep(ctx, together)
 		}
 		return
 	}
@@ -40,6 +44,7 @@ func (e *env) pause(ctx context.Context, d time.Duration, changed <-chan struct{
 	select {
 	case <-done:
 	case <-changed:
+		_ = e.clock.Sleep(ctx, together)
 	}
 	cancel()
 	<-done

@@ -26,7 +26,7 @@ func (k *kubelet) listPods(ctx context.Context) ([]*corev1.Pod, error) {
 		}
 		return pods, nil
 	}
-	store := k.view.informers[podsResource].GetStore()
+	store := k.view.mirrors[podsResource]
 	all := store.List()
 	pods := make([]*corev1.Pod, 0, len(all)+len(k.unseen))
 	for _, object := range all {

@@ -54,7 +54,7 @@ func (l podLog) Handle(ctx context.Context, record slog.Record) error {
 	if extra := len(l.kept.all) - keptLines; extra > 0 {
 		l.kept.all = l.kept.all[extra:]
 	}
-	for _, object := range l.env.view.informers[podsResource].GetStore().List() {
+	for _, object := range l.env.view.mirrors[podsResource].List() {
 		if pod, ok := object.(*corev1.Pod); ok && pod.Namespace == rockoonNamespace && pod.DeletionTimestamp == nil && strings.HasPrefix(pod.Name, rockoonDeployment+"-") {
 			l.logs.SetLog(pod.Namespace, pod.Name, rockoonContainer, l.kept.all)
 		}

@@ -1,11 +1,14 @@
 package controller
 
 import (
+	"cmp"
 	"context"
-	"log/slog"
+	"hash/fnv"
 	"maps"
 	"reflect"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -14,10 +17,12 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 )
 
 // Resources of the core group that the view watches.
@@ -31,8 +36,7 @@ var (
 // view watches what the controllers react to. It is used to learn that something changed and for cheap looks; whoever
 // decides on a write reads the object itself.
 type view struct {
-	log       *slog.Logger
-	informers map[schema.GroupVersionResource]cache.SharedIndexInformer
+	mirrors map[schema.GroupVersionResource]*mirror
 
 	mu          sync.Mutex
 	subscribers map[chan struct{}][]schema.GroupVersionResource
@@ -45,10 +49,9 @@ type plainList struct{ *cache.ListWatch }
 // IsWatchListSemanticsUnSupported is the question client-go asks before it streams a list.
 func (plainList) IsWatchListSemanticsUnSupported() bool { return true }
 
-func newView(kube kubernetes.Interface, dyn dynamic.Interface, log *slog.Logger) *view {
+func newView(kube kubernetes.Interface, dyn dynamic.Interface) *view {
 	v := &view{
-		log:         log,
-		informers:   map[schema.GroupVersionResource]cache.SharedIndexInformer{},
+		mirrors:     map[schema.GroupVersionResource]*mirror{},
 		subscribers: map[chan struct{}][]schema.GroupVersionResource{},
 	}
 	v.add(nodesResource, &corev1.Node{}, &cache.ListWatch{
@@ -91,29 +94,51 @@ func newView(kube kubernetes.Interface, dyn dynamic.Interface, log *slog.Logger)
 }
 
 func (v *view) add(resource schema.GroupVersionResource, object runtime.Object, lw *cache.ListWatch) {
-	informer := cache.NewSharedIndexInformerWithOptions(plainList{lw}, object, cache.SharedIndexInformerOptions{
-		ObjectDescription: resource.Resource, Indexers: indexers(resource),
-	})
-	changed := func() { v.changed(resource) }
-	// Both can only fail on an informer that runs already or has stopped; this one is new.
-	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: func(any) { changed() },
-		UpdateFunc: func(before, after any) {
-			if !onlyHeartbeat(before, after) && !onlyWords(before, after) {
-				changed()
-			}
-		},
-		DeleteFunc: func(any) { changed() },
-	})
-	if err == nil {
-		err = informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) {
-			v.log.Debug("watch ended", "resource", resource.Resource, "error", err)
-		})
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(resource.String()))
+	lasts := int64(300 + h.Sum64()%300)
+	open := lw.WatchFuncWithContext
+	lw.WatchFuncWithContext = func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+		o.TimeoutSeconds = &lasts // by the resource and not by chance, as the reflector would draw it: a story can be played again
+		return open(ctx, o)
 	}
-	if err != nil {
-		v.log.Error("set up a watch", "resource", resource.Resource, "error", err)
+	mirror := &mirror{Indexer: cache.NewIndexer(cache.MetaNamespaceKeyFunc, indexers(resource)), changed: func() { v.changed(resource) }}
+	mirror.reflector = cache.NewReflectorWithOptions(plainList{lw}, object, mirror, cache.ReflectorOptions{
+		Name: resource.Resource, TypeDescription: resource.Resource,
+		Backoff: &wait.Backoff{Duration: 800 * time.Millisecond, Cap: 30 * time.Second, Steps: 6, Factor: 2}, // client-go's, without its chance
+	})
+	v.mirrors[resource] = mirror
+}
+
+// mirror is a resource as its watch tells it.
+type mirror struct {
+	cache.Indexer
+	reflector *cache.Reflector
+	changed   func() // something has, that a controller acts on
+	listed    atomic.Bool
+}
+
+func (m *mirror) Add(object any) error {
+	defer m.changed()
+	return m.Indexer.Add(object)
+}
+
+func (m *mirror) Update(object any) error {
+	if before, there, _ := m.Get(object); !there || !onlyHeartbeat(before, object) && !onlyWords(before, object) {
+		defer m.changed()
 	}
-	v.informers[resource] = informer
+	return m.Indexer.Update(object)
+}
+
+func (m *mirror) Delete(object any) error {
+	defer m.changed()
+	return m.Indexer.Delete(object)
+}
+
+func (m *mirror) Replace(objects []any, version string) error {
+	defer m.changed()
+	defer m.listed.Store(true)
+	return m.Indexer.Replace(objects, version)
 }
 
 // byNode is the index of NodeWorkloadLocks by the node that they are of.
@@ -133,7 +158,7 @@ func indexers(resource schema.GroupVersionResource) cache.Indexers {
 
 // locksOn are the watched NodeWorkloadLocks of a node as last seen. They are shared: read only.
 func (v *view) locksOn(node string) []*unstructured.Unstructured {
-	found, err := v.informers[nodeLocks].GetIndexer().ByIndex(byNode, node)
+	found, err := v.mirrors[nodeLocks].ByIndex(byNode, node)
 	if err != nil {
 		return nil // the index is there from the start
 	}
@@ -148,9 +173,10 @@ func (v *view) locksOn(node string) []*unstructured.Unstructured {
 
 // run watches until ctx is done and all watches have ended.
 func (v *view) run(ctx context.Context) {
+	ctx = klog.NewContext(ctx, klog.Logger{}) // that a server is away is no news here
 	var group sync.WaitGroup
-	for _, informer := range v.informers {
-		group.Go(func() { informer.RunWithContext(ctx) })
+	for _, mirror := range v.mirrors {
+		group.Go(func() { mirror.reflector.RunWithContext(ctx) })
 	}
 	group.Wait()
 }
@@ -159,8 +185,8 @@ func (v *view) run(ctx context.Context) {
 func (v *view) synced(ctx context.Context) bool {
 	for {
 		missing := false
-		for _, informer := range v.informers {
-			missing = missing || !informer.HasSynced()
+		for _, mirror := range v.mirrors {
+			missing = missing || !mirror.listed.Load()
 		}
 		if !missing {
 			return true
@@ -204,21 +230,24 @@ func (v *view) subscribe(resources ...schema.GroupVersionResource) (<-chan struc
 	}
 }
 
-// objects are the watched objects of a custom resource as last seen. They are shared: read only.
+// objects are the watched objects of a custom resource as last seen, by name. They are shared: read only.
 func (v *view) objects(resource schema.GroupVersionResource) []*unstructured.Unstructured {
 	var all []*unstructured.Unstructured
-	for _, object := range v.informers[resource].GetStore().List() {
+	for _, object := range v.mirrors[resource].List() {
 		if u, ok := object.(*unstructured.Unstructured); ok {
 			all = append(all, u)
 		}
 	}
+	slices.SortFunc(all, func(a, b *unstructured.Unstructured) int {
+		return cmp.Or(cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()))
+	})
 	return all
 }
 
 // nodes are the cluster's nodes by name as last seen. They are shared: read only.
 func (v *view) nodes() map[string]*corev1.Node {
 	all := map[string]*corev1.Node{}
-	for _, object := range v.informers[nodesResource].GetStore().List() {
+	for _, object := range v.mirrors[nodesResource].List() {
 		if node, ok := object.(*corev1.Node); ok {
 			all[node.Name] = node
 		}
@@ -256,14 +285,14 @@ func actedOn(lock *unstructured.Unstructured) []any {
 
 // object is one watched object of a custom resource by name as last seen, nil when there is none. It is shared: read only.
 func (v *view) object(resource schema.GroupVersionResource, name string) *unstructured.Unstructured {
-	object, _, _ := v.informers[resource].GetStore().GetByKey(name)
+	object, _, _ := v.mirrors[resource].GetByKey(name)
 	u, _ := object.(*unstructured.Unstructured)
 	return u
 }
 
 // deployment is a watched Deployment as last seen, nil when there is none. It is shared: read only.
 func (v *view) deployment(namespace, name string) *appsv1.Deployment {
-	object, _, _ := v.informers[rockoonPods].GetStore().GetByKey(namespace + "/" + name)
+	object, _, _ := v.mirrors[rockoonPods].GetByKey(namespace + "/" + name)
 	d, _ := object.(*appsv1.Deployment)
 	return d
 }

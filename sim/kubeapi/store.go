@@ -83,6 +83,26 @@ type store struct {
 	added    int // tables ever
 
 	dependents dependents
+
+	followers map[int]func(*table, event) // by their number; they are told of every event
+	followed  int                         // followers ever
+}
+
+// follow tells each of every event, while it is stored, until stop is called.
+func (s *store) follow(each func(*table, event)) (stop func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.followers == nil {
+		s.followers = map[int]func(*table, event){}
+	}
+	s.followed++
+	number := s.followed
+	s.followers[number] = each
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.followers, number)
+	}
 }
 
 func newStore(keep int) *store {
@@ -206,6 +226,9 @@ func (t *table) record(e event) {
 	}
 	close(t.changed)
 	t.changed = make(chan struct{})
+	for _, each := range t.store.followers {
+		each(t, e)
+	}
 }
 
 // snapshot is a table at one revision.

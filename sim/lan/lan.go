@@ -11,7 +11,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"net"
 	"net/http"
 	"os"
@@ -78,6 +77,7 @@ func (n *Network) Dialer(name string) func(ctx context.Context, network, address
 			return nil, fail(os.NewSyscallError("connect", syscall.ECONNREFUSED))
 		}
 		out, back := newLine(n.seed, name+">"+address), newLine(n.seed, address+">"+name)
+		back.answers = out
 		client := &conn{in: back, out: out, local: addr(name), remote: at}
 		server := &conn{in: out, out: back, local: at, remote: addr(name)}
 		select {
@@ -194,16 +194,3 @@ func (c *conn) SetWriteDeadline(t time.Time) error {
 
 // String names both ends.
 func (c *conn) String() string { return fmt.Sprintf("%s to %s", c.local, c.remote) }
-
-// delay is how long a message is on its way: by the network's seed, who says it to whom, and what is said.
-func delay(seed uint64, way string, p []byte) time.Duration {
-	h := fnv.New64a()
-	var b [16]byte
-	for i := range 8 {
-		b[i], b[8+i] = byte(seed>>(8*i)), byte(len(p)>>(8*i))
-	}
-	_, _ = h.Write(b[:])
-	_, _ = h.Write([]byte(way))
-	_, _ = h.Write(p)
-	return least + time.Duration(h.Sum64()%uint64(spread))
-}

@@ -1,10 +1,13 @@
 package lan
 
 import (
+	"fmt"
+	"hash/fnv"
 	"io"
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -14,8 +17,10 @@ const window = 1 << 20
 
 // line carries bytes one way. It has one reader and one writer at a time, as net/http has.
 type line struct {
-	seed uint64
-	way  string // from whom to whom
+	seed    uint64
+	way     string        // from whom to whom
+	answers *line         // the other way, where this one has what is answered to that
+	said    atomic.Uint64 // what was said last, as a number
 
 	mu      sync.Mutex
 	parts   []part
@@ -113,7 +118,7 @@ func (l *line) write(p []byte) (int, error) {
 
 // send puts a part on its way; parts arrive in their order. The caller holds mu.
 func (l *line) send(now time.Time, data []byte) {
-	at := now.Add(delay(l.seed, l.way, data))
+	at := now.Add(l.delay(now, data))
 	if at.Before(l.last) {
 		at = l.last
 	}
@@ -121,6 +126,22 @@ func (l *line) send(now time.Time, data []byte) {
 	l.parts = append(l.parts, part{data: data, at: at})
 	l.size += len(data)
 	tell(l.arrives)
+}
+
+// delay is how long what is said now is on its way: by the network's seed, who says it to whom, when, and what. An answer goes by
+// its question: a watch may write down what happens at once in one piece or in several, as its turn comes, and all of it arrives
+// together.
+func (l *line) delay(now time.Time, data []byte) time.Duration {
+	what := fnv.New64a()
+	_, _ = what.Write(data)
+	l.said.Store(what.Sum64())
+	subject := what.Sum64()
+	if l.answers != nil {
+		subject = l.answers.said.Load()
+	}
+	h := fnv.New64a()
+	_, _ = fmt.Fprint(h, l.seed, l.way, subject, now.UnixNano())
+	return least + time.Duration(h.Sum64()%uint64(spread))
 }
 
 // end says that nothing more comes.
