@@ -436,39 +436,40 @@ func TestPagesOfTheWholeCloudArriveOneByOne(t *testing.T) {
 }
 
 func TestFocusDecidesTheCadence(t *testing.T) {
-	p := NewPoller(Connect(&Config{}), func(core.Delta) {}, PollOptions{Pace: 10})
-	l := newInstancePoll(p)
-	for _, tt := range []struct {
-		every, want time.Duration
-	}{{servicesEvery, 1500 * time.Millisecond}, {migrationsMoving, floor}, {relistEvery, time.Minute}} {
-		if got := p.scaled(tt.every); got != tt.want {
-			t.Errorf("%v at pace 10 is %v, want %v", tt.every, got, tt.want)
+	bubble.Run(t, func(t *testing.T) {
+		p := NewPoller(Connect(&Config{}), func(core.Delta) {}, PollOptions{Pace: 10})
+		l := newInstancePoll(p)
+		for _, tt := range []struct {
+			every, want time.Duration
+		}{{servicesEvery, 1500 * time.Millisecond}, {migrationsMoving, floor}, {relistEvery, time.Minute}} {
+			if got := p.scaled(tt.every); got != tt.want {
+				t.Errorf("%v at pace 10 is %v, want %v", tt.every, got, tt.want)
+			}
 		}
-	}
-	m := newMigrationPoll(p)
-	p.pace = 1
-	if got := m.next(); got != migrationsQuiet {
-		t.Errorf("migrations every %v while nothing moves", got)
-	}
-	p.SetHosts([]string{"h1", "", "h1"}, true)
-	if focus, _ := p.hosts(); len(focus) != 1 {
-		t.Errorf("focus %q", focus)
-	}
-	if got := m.next(); got != migrationsMoving {
-		t.Errorf("migrations every %v while something moves", got)
-	}
-	p.SetHosts(nil, false)
-	m.known["x"] = &core.Migration{InstanceID: "x", Status: "running"}
-	if got := m.next(); got != migrationsMoving {
-		t.Errorf("migrations every %v while one runs", got)
-	}
-	now := wallClock()
-	l.synced, l.changes, l.relist = true, now.Add(20*time.Second), now.Add(time.Hour)
-	l.hostDue["h1"] = now.Add(4 * time.Second)
-	got := l.next([]string{"h1"})
-	if least := 4*time.Second - wallClock().Sub(now); got > 4*time.Second || got < least {
-		t.Errorf("next look at instances in %v, want that of the host in 4s", got)
-	}
+		m := newMigrationPoll(p)
+		p.pace = 1
+		if got := m.next(); got != migrationsQuiet {
+			t.Errorf("migrations every %v while nothing moves", got)
+		}
+		p.SetHosts([]string{"h1", "", "h1"}, true)
+		if focus, _ := p.hosts(); len(focus) != 1 {
+			t.Errorf("focus %q", focus)
+		}
+		if got := m.next(); got != migrationsMoving {
+			t.Errorf("migrations every %v while something moves", got)
+		}
+		p.SetHosts(nil, false)
+		m.known["x"] = &core.Migration{InstanceID: "x", Status: "running"}
+		if got := m.next(); got != migrationsMoving {
+			t.Errorf("migrations every %v while one runs", got)
+		}
+		now := wallClock()
+		l.synced, l.changes, l.relist = true, now.Add(20*time.Second), now.Add(time.Hour)
+		l.hostDue["h1"] = now.Add(4 * time.Second)
+		if got := l.next([]string{"h1"}); got != 4*time.Second {
+			t.Errorf("next look at instances in %v, want that of the host in 4s", got)
+		}
+	})
 }
 
 func TestAReasonMayComeAMomentLater(t *testing.T) {
