@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"lockstep/sim/bubble"
 )
 
 // The states of a test cloud in which a played controller can do each of its steps on cmp-1.
@@ -49,39 +51,43 @@ func TestAPlayedControllerDoesNothingOnStaleFacts(t *testing.T) {
 		for _, id := range slices.Concat(always, rests) {
 			for _, state := range []SourceState{SourceStale, SourceFailed} {
 				t.Run(fmt.Sprintf("%s, %s %s", kind, id, state), func(t *testing.T) {
-					cloud := atRest()
-					actScenes[kind](cloud)
-					b := newBenchWith(t, t.TempDir(), cloud, playsOpenStack())
-					defer b.end()
-					b.arm()
-					i := Intent{Kind: kind, Controller: ControllerOpenStack, Node: "cmp-1"}
-					if st := Plan(b.engine.Snapshot(), i); !st.Doable() {
-						t.Fatalf("with everything fresh it is blocked: %s", st.Blocker())
-					}
-					b.engine.Apply(Delta{Source: id, State: state, Err: &APIError{Kind: ErrUnreachable, Call: "list"}, At: time.Now()})
-					b.engine.call(b.engine.drain)
-					if st := Plan(b.engine.Snapshot(), i); st.Doable() || !strings.Contains(st.Blocker(), string(id)) && !strings.Contains(st.Blocker(), "not known") {
-						t.Errorf("it can be done: %v; blocked by %q", st.Doable(), st.Blocker())
-					}
+					bubble.Run(t, func(t *testing.T) {
+						cloud := atRest()
+						actScenes[kind](cloud)
+						b := newBenchWith(t, t.TempDir(), cloud, playsOpenStack())
+						defer b.end()
+						b.arm()
+						i := Intent{Kind: kind, Controller: ControllerOpenStack, Node: "cmp-1"}
+						if st := Plan(b.engine.Snapshot(), i); !st.Doable() {
+							t.Fatalf("with everything fresh it is blocked: %s", st.Blocker())
+						}
+						b.engine.Apply(Delta{Source: id, State: state, Err: &APIError{Kind: ErrUnreachable, Call: "list"}, At: time.Now()})
+						b.engine.call(b.engine.drain)
+						if st := Plan(b.engine.Snapshot(), i); st.Doable() || !strings.Contains(st.Blocker(), string(id)) && !strings.Contains(st.Blocker(), "not known") {
+							t.Errorf("it can be done: %v; blocked by %q", st.Doable(), st.Blocker())
+						}
+					})
 				})
 			}
 		}
 	}
 	t.Run("the cluster's lock, without its deployment", func(t *testing.T) {
-		cloud := atRest()
-		cloud.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr", Created: worldTime}, Kind: KindClusterMaintenanceRequest}
-		b := newBenchWith(t, t.TempDir(), cloud, playsOpenStack())
-		defer b.end()
-		b.arm()
-		i := Intent{Kind: IntentActRelease, Controller: ControllerOpenStack}
-		if st := Plan(b.engine.Snapshot(), i); !st.Doable() {
-			t.Fatalf("with everything fresh it is blocked: %s", st.Blocker())
-		}
-		b.engine.Apply(Delta{Source: SourceOpenStackStatus, State: SourceFailed, Err: &APIError{Kind: ErrUnreachable, Call: "list"}, At: time.Now()})
-		b.engine.call(b.engine.drain)
-		if st := Plan(b.engine.Snapshot(), i); st.Doable() {
-			t.Error("it can be done all the same")
-		}
+		bubble.Run(t, func(t *testing.T) {
+			cloud := atRest()
+			cloud.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr", Created: worldTime}, Kind: KindClusterMaintenanceRequest}
+			b := newBenchWith(t, t.TempDir(), cloud, playsOpenStack())
+			defer b.end()
+			b.arm()
+			i := Intent{Kind: IntentActRelease, Controller: ControllerOpenStack}
+			if st := Plan(b.engine.Snapshot(), i); !st.Doable() {
+				t.Fatalf("with everything fresh it is blocked: %s", st.Blocker())
+			}
+			b.engine.Apply(Delta{Source: SourceOpenStackStatus, State: SourceFailed, Err: &APIError{Kind: ErrUnreachable, Call: "list"}, At: time.Now()})
+			b.engine.call(b.engine.drain)
+			if st := Plan(b.engine.Snapshot(), i); st.Doable() {
+				t.Error("it can be done all the same")
+			}
+		})
 	})
 }
 
@@ -117,24 +123,26 @@ func TestAPlayedControllerAsksTheServersFirst(t *testing.T) {
 		}, DisabledReasonMaintenance},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cloud := atRest()
-			actScenes[tt.kind](cloud)
-			b := newBenchWith(t, t.TempDir(), cloud, playsOpenStack())
-			defer b.end()
-			b.arm()
-			cloud.mu.Lock()
-			tt.then(cloud)
-			cloud.mu.Unlock()
-			id, err := b.confirm(Intent{Kind: tt.kind, Controller: ControllerOpenStack, Node: "cmp-1"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if op := b.awaitEnd(id); op.State != OperationFailed || !strings.Contains(op.Text, tt.says) {
-				t.Errorf("it ended as %s: %s; want failed with %q", op.State, op.Text, tt.says)
-			}
-			if got := cloud.written(); len(got) > 0 {
-				t.Errorf("the servers received %q", got)
-			}
+			bubble.Run(t, func(t *testing.T) {
+				cloud := atRest()
+				actScenes[tt.kind](cloud)
+				b := newBenchWith(t, t.TempDir(), cloud, playsOpenStack())
+				defer b.end()
+				b.arm()
+				cloud.mu.Lock()
+				tt.then(cloud)
+				cloud.mu.Unlock()
+				id, err := b.confirm(Intent{Kind: tt.kind, Controller: ControllerOpenStack, Node: "cmp-1"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if op := b.awaitEnd(id); op.State != OperationFailed || !strings.Contains(op.Text, tt.says) {
+					t.Errorf("it ended as %s: %s; want failed with %q", op.State, op.Text, tt.says)
+				}
+				if got := cloud.written(); len(got) > 0 {
+					t.Errorf("the servers received %q", got)
+				}
+			})
 		})
 	}
 }
@@ -143,26 +151,28 @@ func TestAPlayedControllerAsksTheServersFirst(t *testing.T) {
 func TestAPlayedControllerAsksWhetherItIsAlone(t *testing.T) {
 	for kind, scene := range actScenes {
 		t.Run(string(kind), func(t *testing.T) {
-			cloud := atRest()
-			scene(cloud)
-			b := newBenchWith(t, t.TempDir(), cloud, playsOpenStack())
-			defer b.end()
-			b.arm()
-			cloud.mu.Lock()
-			scaled := *cloud.rockoon // Lockstep has the other one
-			scaled.Replicas = 1
-			cloud.rockoon = &scaled
-			cloud.mu.Unlock()
-			id, err := b.confirm(Intent{Kind: kind, Controller: ControllerOpenStack, Node: "cmp-1"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if op := b.awaitEnd(id); op.State != OperationFailed || !strings.Contains(op.Text, "the OpenStack controller itself is not out of the way") {
-				t.Errorf("it ended as %s: %s", op.State, op.Text)
-			}
-			if got := cloud.written(); len(got) > 0 {
-				t.Errorf("the servers received %q", got)
-			}
+			bubble.Run(t, func(t *testing.T) {
+				cloud := atRest()
+				scene(cloud)
+				b := newBenchWith(t, t.TempDir(), cloud, playsOpenStack())
+				defer b.end()
+				b.arm()
+				cloud.mu.Lock()
+				scaled := *cloud.rockoon // Lockstep has the other one
+				scaled.Replicas = 1
+				cloud.rockoon = &scaled
+				cloud.mu.Unlock()
+				id, err := b.confirm(Intent{Kind: kind, Controller: ControllerOpenStack, Node: "cmp-1"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if op := b.awaitEnd(id); op.State != OperationFailed || !strings.Contains(op.Text, "the OpenStack controller itself is not out of the way") {
+					t.Errorf("it ended as %s: %s", op.State, op.Text)
+				}
+				if got := cloud.written(); len(got) > 0 {
+					t.Errorf("the servers received %q", got)
+				}
+			})
 		})
 	}
 }
@@ -170,19 +180,21 @@ func TestAPlayedControllerAsksWhetherItIsAlone(t *testing.T) {
 // A request that is gone from what is known by the time of the write stops the release, too: the lock would be left open for
 // the next time that LCM asks.
 func TestNothingIsReleasedForARequestThatIsGone(t *testing.T) {
-	cloud := atRest()
-	actScenes[IntentActRelease](cloud)
-	b := newBenchWith(t, t.TempDir(), cloud, playsOpenStack())
-	defer b.end()
-	b.arm()
-	step := Plan(b.engine.Snapshot(), Intent{Kind: IntentActRelease, Controller: ControllerOpenStack, Node: "cmp-1"})
-	cloud.mu.Lock()
-	clear(cloud.requests)
-	cloud.mu.Unlock()
-	b.sync()
-	if err := b.engine.actCheck(step)(context.Background()); err == nil || !strings.Contains(err.Error(), "nobody asks for it any more") {
-		t.Errorf("the check says %v", err)
-	}
+	bubble.Run(t, func(t *testing.T) {
+		cloud := atRest()
+		actScenes[IntentActRelease](cloud)
+		b := newBenchWith(t, t.TempDir(), cloud, playsOpenStack())
+		defer b.end()
+		b.arm()
+		step := Plan(b.engine.Snapshot(), Intent{Kind: IntentActRelease, Controller: ControllerOpenStack, Node: "cmp-1"})
+		cloud.mu.Lock()
+		clear(cloud.requests)
+		cloud.mu.Unlock()
+		b.sync()
+		if err := b.engine.actCheck(step)(context.Background()); err == nil || !strings.Contains(err.Error(), "nobody asks for it any more") {
+			t.Errorf("the check says %v", err)
+		}
+	})
 }
 
 // Where Lockstep plays the OpenStack controller, no other step goes past what the controller's own steps look at.
@@ -206,20 +218,22 @@ func TestNoOtherStepGoesPastThoseOfAPlayedController(t *testing.T) {
 			func(*testCloud) Intent { return Intent{Kind: IntentLiveMigrateAll, Node: "cmp-1"} }, "nova-compute is enabled"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cloud := atRest()
-			tt.cloud(cloud)
-			b := newBenchWith(t, t.TempDir(), cloud, playsOpenStack())
-			defer b.end()
-			b.arm()
-			if st := Plan(b.engine.Snapshot(), tt.intent(cloud)); st.Doable() || !strings.Contains(st.Blocker(), tt.says) {
-				t.Errorf("it can be done: %v; blocked by %q, want %q", st.Doable(), st.Blocker(), tt.says)
-			}
-			p, _ := b.engine.Snapshot().Procedure(ProcedureKey{Kind: ProcedureNode, Subject: "cmp-1"})
-			for _, st := range p.Steps {
-				if st.Intent.Kind == IntentClearInner || st.Intent.Kind == IntentLiveMigrate && st.State == StepReady {
-					t.Errorf("the node's steps offer %q", st.Title)
+			bubble.Run(t, func(t *testing.T) {
+				cloud := atRest()
+				tt.cloud(cloud)
+				b := newBenchWith(t, t.TempDir(), cloud, playsOpenStack())
+				defer b.end()
+				b.arm()
+				if st := Plan(b.engine.Snapshot(), tt.intent(cloud)); st.Doable() || !strings.Contains(st.Blocker(), tt.says) {
+					t.Errorf("it can be done: %v; blocked by %q, want %q", st.Doable(), st.Blocker(), tt.says)
 				}
-			}
+				p, _ := b.engine.Snapshot().Procedure(ProcedureKey{Kind: ProcedureNode, Subject: "cmp-1"})
+				for _, st := range p.Steps {
+					if st.Intent.Kind == IntentClearInner || st.Intent.Kind == IntentLiveMigrate && st.State == StepReady {
+						t.Errorf("the node's steps offer %q", st.Title)
+					}
+				}
+			})
 		})
 	}
 }

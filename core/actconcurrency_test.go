@@ -3,6 +3,8 @@ package core
 import (
 	"strings"
 	"testing"
+
+	"lockstep/sim/bubble"
 )
 
 // How many nodes a played controller works on at a time: by the roles of those that it works on already, whatever the roles of the
@@ -27,27 +29,29 @@ func TestHowManyNodesAreWorkedOnAtATime(t *testing.T) {
 		"a compute while nothing is worked on, one at a time": {nil, "", func(s *Settings) { s.ActAs[0].OneByOne = true }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cloud := atRest()
-			cloud.requests["cmp-1"] = &MaintenanceRequest{Meta: Meta{Name: "cmp-1", UID: "nmr", Created: worldTime}, Kind: KindNodeMaintenanceRequest, Node: "cmp-1", Scope: ScopeOS}
-			cloud.roles = map[string][]Role{"cmp-1": {RoleCompute}}
-			if tt.of != "" {
-				cloud.roles["cmp-1"] = []Role{tt.of}
-			}
-			if tt.away != nil {
-				cloud.roles["cmp-2"], cloud.locks["cmp-2"].InnerState = tt.away, InnerActive
-			}
-			settings := playsOpenStack()
-			settings.MaxParallelNodes = DefaultSettings().MaxParallelNodes
-			if tt.settings != nil {
-				tt.settings(&settings)
-			}
-			b := newBenchWith(t, t.TempDir(), cloud, settings)
-			defer b.end()
-			b.arm()
-			st := Plan(b.engine.Snapshot(), Intent{Kind: IntentActBegin, Controller: ControllerOpenStack, Node: "cmp-1"})
-			if got := st.Blocker(); (tt.says == "") != st.Doable() || !strings.Contains(got, tt.says) {
-				t.Errorf("it is %s, blocked by %q; want %q", st.State, got, tt.says)
-			}
+			bubble.Run(t, func(t *testing.T) {
+				cloud := atRest()
+				cloud.requests["cmp-1"] = &MaintenanceRequest{Meta: Meta{Name: "cmp-1", UID: "nmr", Created: worldTime}, Kind: KindNodeMaintenanceRequest, Node: "cmp-1", Scope: ScopeOS}
+				cloud.roles = map[string][]Role{"cmp-1": {RoleCompute}}
+				if tt.of != "" {
+					cloud.roles["cmp-1"] = []Role{tt.of}
+				}
+				if tt.away != nil {
+					cloud.roles["cmp-2"], cloud.locks["cmp-2"].InnerState = tt.away, InnerActive
+				}
+				settings := playsOpenStack()
+				settings.MaxParallelNodes = DefaultSettings().MaxParallelNodes
+				if tt.settings != nil {
+					tt.settings(&settings)
+				}
+				b := newBenchWith(t, t.TempDir(), cloud, settings)
+				defer b.end()
+				b.arm()
+				st := Plan(b.engine.Snapshot(), Intent{Kind: IntentActBegin, Controller: ControllerOpenStack, Node: "cmp-1"})
+				if got := st.Blocker(); (tt.says == "") != st.Doable() || !strings.Contains(got, tt.says) {
+					t.Errorf("it is %s, blocked by %q; want %q", st.State, got, tt.says)
+				}
+			})
 		})
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"lockstep/sim/bubble"
 )
 
 // What gets instances out of the way is the same whoever plays the OpenStack controller: the owners are told, room is made, and
@@ -21,17 +23,19 @@ func TestInstancesOfAPlayedNodeHaveTheStepsOfAnyOther(t *testing.T) {
 		"a mode that nobody knows": {func(c *testCloud) { c.annotations["cmp-1"][AnnotationMigrationMode] = "alive" }, "set "},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := askedFor()
-			tt.cloud(c)
-			b := played(t, c)
-			titles, _ := stepsOf(t, b.engine.Snapshot(), "cmp-1")
-			begins := func(prefix string) func(string) bool {
-				return func(title string) bool { return strings.HasPrefix(title, prefix) }
-			}
-			at, release := slices.IndexFunc(titles, begins(tt.want)), slices.IndexFunc(titles, begins("release the lock"))
-			if at < 0 || release < at {
-				t.Errorf("the steps are %q; want %q before the release", titles, tt.want)
-			}
+			bubble.Run(t, func(t *testing.T) {
+				c := askedFor()
+				tt.cloud(c)
+				b := played(t, c)
+				titles, _ := stepsOf(t, b.engine.Snapshot(), "cmp-1")
+				begins := func(prefix string) func(string) bool {
+					return func(title string) bool { return strings.HasPrefix(title, prefix) }
+				}
+				at, release := slices.IndexFunc(titles, begins(tt.want)), slices.IndexFunc(titles, begins("release the lock"))
+				if at < 0 || release < at {
+					t.Errorf("the steps are %q; want %q before the release", titles, tt.want)
+				}
+			})
 		})
 	}
 }

@@ -3,6 +3,8 @@ package core
 import (
 	"strings"
 	"testing"
+
+	"lockstep/sim/bubble"
 )
 
 // askedFor is a cloud whose cmp-1 is asked for and begun by a played OpenStack controller.
@@ -52,17 +54,19 @@ func TestTheReleaseOfAPlayedLock(t *testing.T) {
 		"nobody says one":                       {"", "", "", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := askedFor()
-			c.requests["cmp-1"].Release, c.osdpl.Release, c.clusterLock.Release = tt.request, tt.deployed, tt.lock
-			if tt.cluster != "" {
-				c.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr"}, Kind: KindClusterMaintenanceRequest, Release: tt.cluster}
-			}
-			clear(c.instances)
-			s := played(t, c).engine.Snapshot()
-			set, _ := Plan(s, Intent{Kind: IntentActRelease, Controller: ControllerOpenStack, Node: "cmp-1"}).Change.(SetLock)
-			if set.To.Release != tt.want {
-				t.Errorf("released at %q, want %q", set.To.Release, tt.want)
-			}
+			bubble.Run(t, func(t *testing.T) {
+				c := askedFor()
+				c.requests["cmp-1"].Release, c.osdpl.Release, c.clusterLock.Release = tt.request, tt.deployed, tt.lock
+				if tt.cluster != "" {
+					c.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr"}, Kind: KindClusterMaintenanceRequest, Release: tt.cluster}
+				}
+				clear(c.instances)
+				s := played(t, c).engine.Snapshot()
+				set, _ := Plan(s, Intent{Kind: IntentActRelease, Controller: ControllerOpenStack, Node: "cmp-1"}).Change.(SetLock)
+				if set.To.Release != tt.want {
+					t.Errorf("released at %q, want %q", set.To.Release, tt.want)
+				}
+			})
 		})
 	}
 }
@@ -79,85 +83,91 @@ func TestAPlayedLockIsArmedAtItsRelease(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := askedFor()
-			c.requests["cmp-1"].Release = "21.1.0+26.1"
-			tt.cloud(c)
-			b := played(t, c)
-			id, err := b.confirm(Intent{Kind: tt.kind, Controller: ControllerOpenStack, Node: "cmp-1"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if op := b.awaitEnd(id); op.State != OperationDone {
-				t.Fatalf("it ended as %s: %s", op.State, op.Text)
-			}
-			if l := c.locks["cmp-1"]; l.Release != "21.1.0+26.1" || l.State() != LockActive || tt.kind == IntentActCreateLock && !l.NodeDeletionRequestSupported {
-				t.Errorf("the lock is %+v", l)
-			}
+			bubble.Run(t, func(t *testing.T) {
+				c := askedFor()
+				c.requests["cmp-1"].Release = "21.1.0+26.1"
+				tt.cloud(c)
+				b := played(t, c)
+				id, err := b.confirm(Intent{Kind: tt.kind, Controller: ControllerOpenStack, Node: "cmp-1"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if op := b.awaitEnd(id); op.State != OperationDone {
+					t.Fatalf("it ended as %s: %s", op.State, op.Text)
+				}
+				if l := c.locks["cmp-1"]; l.Release != "21.1.0+26.1" || l.State() != LockActive || tt.kind == IntentActCreateLock && !l.NodeDeletionRequestSupported {
+					t.Errorf("the lock is %+v", l)
+				}
+			})
 		})
 	}
 }
 
 // The lock says in Rockoon's words what is waited for, until it is released.
 func TestThePlayedLockSaysWhatIsWaitedFor(t *testing.T) {
-	c := askedFor()
-	b := played(t, c)
-	say := Intent{Kind: IntentActSay, Controller: ControllerOpenStack, Node: "cmp-1"}
-	id, err := b.confirm(say)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if op := b.awaitEnd(id); op.State != OperationDone {
-		t.Fatalf("it ended as %s: %s", op.State, op.Text)
-	}
-	b.sync()
-	m := ReadLockMessage(c.locks["cmp-1"].Message)
-	if m.ID != "J" || strings.Join(m.Unset, " ") != "id-web-1 id-web-2" || strings.Join(m.Notify, " ") != "id-web-3" {
-		t.Fatalf("the lock says %q: %+v", c.locks["cmp-1"].Message, m)
-	}
-	if l := c.locks["cmp-1"]; l.State() != LockActive {
-		t.Errorf("the lock is %s", l.State())
-	}
-	if st := Plan(b.engine.Snapshot(), say); st.State != StepDone {
-		t.Errorf("said, it is %s", st.State)
-	}
-	c.mu.Lock()
-	delete(c.instances, "id-web-1")
-	c.mu.Unlock()
-	b.sync()
-	if st := Plan(b.engine.Snapshot(), say); !st.Doable() {
-		t.Errorf("with one instance gone, it is %s: %s", st.State, st.Blocker())
-	}
-	c.mu.Lock()
-	clear(c.instances)
-	c.mu.Unlock()
-	b.sync()
-	if st := Plan(b.engine.Snapshot(), say); st.Doable() {
-		t.Error("with no instance left, there is still something to say")
-	}
-	if id, err = b.confirm(Intent{Kind: IntentActRelease, Controller: ControllerOpenStack, Node: "cmp-1"}); err != nil {
-		t.Fatal(err)
-	}
-	b.awaitEnd(id)
-	if got := c.locks["cmp-1"].Message; got != "" {
-		t.Errorf("released, the lock says %q", got)
-	}
+	bubble.Run(t, func(t *testing.T) {
+		c := askedFor()
+		b := played(t, c)
+		say := Intent{Kind: IntentActSay, Controller: ControllerOpenStack, Node: "cmp-1"}
+		id, err := b.confirm(say)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if op := b.awaitEnd(id); op.State != OperationDone {
+			t.Fatalf("it ended as %s: %s", op.State, op.Text)
+		}
+		b.sync()
+		m := ReadLockMessage(c.locks["cmp-1"].Message)
+		if m.ID != "J" || strings.Join(m.Unset, " ") != "id-web-1 id-web-2" || strings.Join(m.Notify, " ") != "id-web-3" {
+			t.Fatalf("the lock says %q: %+v", c.locks["cmp-1"].Message, m)
+		}
+		if l := c.locks["cmp-1"]; l.State() != LockActive {
+			t.Errorf("the lock is %s", l.State())
+		}
+		if st := Plan(b.engine.Snapshot(), say); st.State != StepDone {
+			t.Errorf("said, it is %s", st.State)
+		}
+		c.mu.Lock()
+		delete(c.instances, "id-web-1")
+		c.mu.Unlock()
+		b.sync()
+		if st := Plan(b.engine.Snapshot(), say); !st.Doable() {
+			t.Errorf("with one instance gone, it is %s: %s", st.State, st.Blocker())
+		}
+		c.mu.Lock()
+		clear(c.instances)
+		c.mu.Unlock()
+		b.sync()
+		if st := Plan(b.engine.Snapshot(), say); st.Doable() {
+			t.Error("with no instance left, there is still something to say")
+		}
+		if id, err = b.confirm(Intent{Kind: IntentActRelease, Controller: ControllerOpenStack, Node: "cmp-1"}); err != nil {
+			t.Fatal(err)
+		}
+		b.awaitEnd(id)
+		if got := c.locks["cmp-1"].Message; got != "" {
+			t.Errorf("released, the lock says %q", got)
+		}
+	})
 }
 
 // A lock that is missing is told once: as what the player has to make.
 func TestAMissingPlayedLockIsToldOnce(t *testing.T) {
-	c := askedFor()
-	c.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr", Created: worldTime}, Kind: KindClusterMaintenanceRequest}
-	delete(c.locks, "cmp-1")
-	clear(c.instances)
-	var told []string
-	for _, a := range played(t, c).engine.Snapshot().Attention() {
-		if a.Node == "cmp-1" {
-			told = append(told, a.Reason)
+	bubble.Run(t, func(t *testing.T) {
+		c := askedFor()
+		c.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr", Created: worldTime}, Kind: KindClusterMaintenanceRequest}
+		delete(c.locks, "cmp-1")
+		clear(c.instances)
+		var told []string
+		for _, a := range played(t, c).engine.Snapshot().Attention() {
+			if a.Node == "cmp-1" {
+				told = append(told, a.Reason)
+			}
 		}
-	}
-	if len(told) != 1 || !strings.Contains(told[0], "you hold no lock on it") {
-		t.Errorf("it is told %q", told)
-	}
+		if len(told) != 1 || !strings.Contains(told[0], "you hold no lock on it") {
+			t.Errorf("it is told %q", told)
+		}
+	})
 }
 
 // A lock that is made bears the name by which Rockoon finds its own: else it would make another beside it when it is back, and

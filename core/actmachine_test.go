@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"lockstep/sim/bubble"
 )
 
 // playsOpenStack are settings with which Lockstep plays the OpenStack controller, one compute at a time.
@@ -38,63 +40,65 @@ func atRest() *testCloud {
 // The four flows of the documents, step by confirmed step, with Lockstep in the OpenStack controller's place and started anew
 // before each: CMR created, NMR created, NMR removed, CMR removed (mosk-facts 4.1).
 func TestTheFourFlowsOfTheOpenStackController(t *testing.T) {
-	dir, cloud := t.TempDir(), atRest()
-	delete(cloud.instances, "id-web-3")
-	cluster, node := ProcedureKey{Kind: ProcedureCluster}, ProcedureKey{Kind: ProcedureNode, Subject: "cmp-1"}
-	for _, phase := range []struct {
-		name   string
-		before func()
-		key    ProcedureKey
-		steps  []string // the steps that are ready, one after the other
-		writes []string
-	}{
-		{"CMR created", func() {
-			cloud.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr", Created: worldTime}, Kind: KindClusterMaintenanceRequest, Release: "21.0.0+25.2"}
-		}, cluster, []string{"release the lock on the cluster"}, []string{"set-lock openstack-osh=inactive"}},
-		{"NMR created", func() {
-			cloud.requests["cmp-1"] = &MaintenanceRequest{Meta: Meta{Name: "cmp-1", UID: "nmr", Created: worldTime, Finalizers: []string{"lcm.mirantis.com/rockoon.nodemaintenancerequest-finalizer"}},
-				Kind: KindNodeMaintenanceRequest, Node: "cmp-1", Scope: ScopeOS}
-		}, node, []string{"begin to prepare cmp-1", "take nova-compute out of scheduling on cmp-1", "live-migrate 2 instances from cmp-1", "release the lock on cmp-1"},
-			[]string{"set-inner openstack-cmp-1=active", "service svc-cmp-1 false", "live-migrate id-web-1", "live-migrate id-web-2", "set-lock openstack-cmp-1=inactive"}},
-		{"NMR removed", func() { cloud.requests["cmp-1"].Deleting = worldTime }, node,
-			[]string{"put nova-compute back into scheduling on cmp-1", "take the lock back on cmp-1", "end the work on cmp-1", "let the request go of cmp-1"},
-			[]string{"service svc-cmp-1 true", "set-lock openstack-cmp-1=active", "set-inner openstack-cmp-1=inactive", "remove-finalizer cmp-1"}},
-		{"CMR removed", func() { cloud.cluster = nil }, cluster, []string{"take the lock back on the cluster"}, []string{"set-lock openstack-osh=active"}},
-	} {
-		cloud.mu.Lock()
-		phase.before()
-		already := len(cloud.writes)
-		cloud.mu.Unlock()
-		for _, want := range phase.steps {
-			b := newBenchWith(t, dir, cloud, playsOpenStack())
-			b.arm()
-			var ready []string
-			p, _ := b.engine.Snapshot().Procedure(phase.key)
-			for _, st := range p.Steps {
-				if st.State == StepReady && st.Intent.Kind != IntentLiveMigrate {
-					ready = append(ready, st.Title)
-				}
-			}
-			if len(ready) == 0 || ready[0] != want {
-				t.Fatalf("%s: ready is %q, want first %q", phase.name, ready, want)
-			}
-			for _, st := range p.Steps {
-				if st.Title == want {
-					id, err := b.confirm(st.Intent)
-					if err != nil {
-						t.Fatal(err)
-					}
-					if op := b.awaitEnd(id); op.State != OperationDone {
-						t.Fatalf("%s: %s ended as %s: %s", phase.name, want, op.State, op.Text)
+	bubble.Run(t, func(t *testing.T) {
+		dir, cloud := t.TempDir(), atRest()
+		delete(cloud.instances, "id-web-3")
+		cluster, node := ProcedureKey{Kind: ProcedureCluster}, ProcedureKey{Kind: ProcedureNode, Subject: "cmp-1"}
+		for _, phase := range []struct {
+			name   string
+			before func()
+			key    ProcedureKey
+			steps  []string // the steps that are ready, one after the other
+			writes []string
+		}{
+			{"CMR created", func() {
+				cloud.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr", Created: worldTime}, Kind: KindClusterMaintenanceRequest, Release: "21.0.0+25.2"}
+			}, cluster, []string{"release the lock on the cluster"}, []string{"set-lock openstack-osh=inactive"}},
+			{"NMR created", func() {
+				cloud.requests["cmp-1"] = &MaintenanceRequest{Meta: Meta{Name: "cmp-1", UID: "nmr", Created: worldTime, Finalizers: []string{"lcm.mirantis.com/rockoon.nodemaintenancerequest-finalizer"}},
+					Kind: KindNodeMaintenanceRequest, Node: "cmp-1", Scope: ScopeOS}
+			}, node, []string{"begin to prepare cmp-1", "take nova-compute out of scheduling on cmp-1", "live-migrate 2 instances from cmp-1", "release the lock on cmp-1"},
+				[]string{"set-inner openstack-cmp-1=active", "service svc-cmp-1 false", "live-migrate id-web-1", "live-migrate id-web-2", "set-lock openstack-cmp-1=inactive"}},
+			{"NMR removed", func() { cloud.requests["cmp-1"].Deleting = worldTime }, node,
+				[]string{"put nova-compute back into scheduling on cmp-1", "take the lock back on cmp-1", "end the work on cmp-1", "let the request go of cmp-1"},
+				[]string{"service svc-cmp-1 true", "set-lock openstack-cmp-1=active", "set-inner openstack-cmp-1=inactive", "remove-finalizer cmp-1"}},
+			{"CMR removed", func() { cloud.cluster = nil }, cluster, []string{"take the lock back on the cluster"}, []string{"set-lock openstack-osh=active"}},
+		} {
+			cloud.mu.Lock()
+			phase.before()
+			already := len(cloud.writes)
+			cloud.mu.Unlock()
+			for _, want := range phase.steps {
+				b := newBenchWith(t, dir, cloud, playsOpenStack())
+				b.arm()
+				var ready []string
+				p, _ := b.engine.Snapshot().Procedure(phase.key)
+				for _, st := range p.Steps {
+					if st.State == StepReady && st.Intent.Kind != IntentLiveMigrate {
+						ready = append(ready, st.Title)
 					}
 				}
+				if len(ready) == 0 || ready[0] != want {
+					t.Fatalf("%s: ready is %q, want first %q", phase.name, ready, want)
+				}
+				for _, st := range p.Steps {
+					if st.Title == want {
+						id, err := b.confirm(st.Intent)
+						if err != nil {
+							t.Fatal(err)
+						}
+						if op := b.awaitEnd(id); op.State != OperationDone {
+							t.Fatalf("%s: %s ended as %s: %s", phase.name, want, op.State, op.Text)
+						}
+					}
+				}
+				b.end()
 			}
-			b.end()
+			if got := cloud.written()[already:]; strings.Join(got, ", ") != strings.Join(phase.writes, ", ") {
+				t.Errorf("%s: the servers received\n%q, want\n%q", phase.name, got, phase.writes)
+			}
 		}
-		if got := cloud.written()[already:]; strings.Join(got, ", ") != strings.Join(phase.writes, ", ") {
-			t.Errorf("%s: the servers received\n%q, want\n%q", phase.name, got, phase.writes)
-		}
-	}
+	})
 }
 
 // What keeps a played controller from its next step, one condition each.
@@ -182,44 +186,48 @@ func TestAPlayedControllerWaits(t *testing.T) {
 		"a node without its lock": {func(c *testCloud) { delete(c.locks, "cmp-1") }, IntentActCreateLock, "cmp-1", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cloud := atRest()
-			tt.cloud(cloud)
-			b := newBenchWith(t, t.TempDir(), cloud, playsOpenStack())
-			defer b.end()
-			b.arm()
-			st := Plan(b.engine.Snapshot(), Intent{Kind: tt.kind, Controller: ControllerOpenStack, Node: tt.node})
-			got := st.Blocker()
-			if tt.says == "nothing" {
-				if st.Change != nil || st.State != StepDone {
-					t.Errorf("it is %s, and would change %v", st.State, st.Change)
+			bubble.Run(t, func(t *testing.T) {
+				cloud := atRest()
+				tt.cloud(cloud)
+				b := newBenchWith(t, t.TempDir(), cloud, playsOpenStack())
+				defer b.end()
+				b.arm()
+				st := Plan(b.engine.Snapshot(), Intent{Kind: tt.kind, Controller: ControllerOpenStack, Node: tt.node})
+				got := st.Blocker()
+				if tt.says == "nothing" {
+					if st.Change != nil || st.State != StepDone {
+						t.Errorf("it is %s, and would change %v", st.State, st.Change)
+					}
+					return
 				}
-				return
-			}
-			if (tt.says == "") != st.Doable() || !strings.Contains(got, tt.says) {
-				t.Errorf("it is %s, blocked by %q; want %q", st.State, got, tt.says)
-			}
+				if (tt.says == "") != st.Doable() || !strings.Contains(got, tt.says) {
+					t.Errorf("it is %s, blocked by %q; want %q", st.State, got, tt.says)
+				}
+			})
 		})
 	}
 }
 
 // Pods that are not ready are asked for right before the cluster is let go, and stop it.
 func TestTheClusterIsNotLetGoWithPodsThatAreNotReady(t *testing.T) {
-	cloud := atRest()
-	cloud.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr"}, Kind: KindClusterMaintenanceRequest}
-	cloud.notReady = map[string][]string{"openstack/": {"nova-api-0"}}
-	b := newBenchWith(t, t.TempDir(), cloud, playsOpenStack())
-	defer b.end()
-	b.arm()
-	id, err := b.confirm(Intent{Kind: IntentActRelease, Controller: ControllerOpenStack})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if op := b.awaitEnd(id); op.State != OperationFailed || !strings.Contains(op.Text, "nova-api-0") {
-		t.Errorf("it ended as %s: %s", op.State, op.Text)
-	}
-	if got := cloud.written(); len(got) > 0 {
-		t.Errorf("the cluster received %q", got)
-	}
+	bubble.Run(t, func(t *testing.T) {
+		cloud := atRest()
+		cloud.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr"}, Kind: KindClusterMaintenanceRequest}
+		cloud.notReady = map[string][]string{"openstack/": {"nova-api-0"}}
+		b := newBenchWith(t, t.TempDir(), cloud, playsOpenStack())
+		defer b.end()
+		b.arm()
+		id, err := b.confirm(Intent{Kind: IntentActRelease, Controller: ControllerOpenStack})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if op := b.awaitEnd(id); op.State != OperationFailed || !strings.Contains(op.Text, "nova-api-0") {
+			t.Errorf("it ended as %s: %s", op.State, op.Text)
+		}
+		if got := cloud.written(); len(got) > 0 {
+			t.Errorf("the cluster received %q", got)
+		}
+	})
 }
 
 // actMachine is LCM, the owners and the operator around a Lockstep that plays the OpenStack controller.
@@ -231,64 +239,66 @@ type actMachine struct {
 // out of scheduling and on which nothing runs that has to be moved; never more nodes are worked on than the rule allows;
 // every write has its grant and its record; and a restart proposes the same.
 func TestAPlayedControllerUnderRandomInterleavings(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		dir, err := os.MkdirTemp(t.TempDir(), "act")
-		if err != nil {
-			t.Fatal(err)
+	rapid.Check(t, func(rt *rapid.T) { bubble.Alone(t, func(t *testing.T) { interleavePlayed(t, rt) }) })
+}
+
+func interleavePlayed(t *testing.T, rt *rapid.T) {
+	dir, err := os.MkdirTemp(t.TempDir(), "act")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cloud := atRest()
+	for _, host := range []string{"cmp-1@lvm", "cmp-2@hdd", "cmp-2@ssd"} {
+		cloud.volumeService(host)
+	}
+	m := &actMachine{&machine{t: t, rt: rt, dir: dir, cloud: cloud, settings: playsOpenStack()}}
+	m.bench = newBenchWith(t, dir, cloud, m.settings)
+	var broken string
+	cloud.onLock = func(l *WorkloadLock, to LockState) {
+		if broken == "" && to == LockInactive && l.Node != "" {
+			broken = m.unsafe(l)
 		}
-		cloud := atRest()
-		for _, host := range []string{"cmp-1@lvm", "cmp-2@hdd", "cmp-2@ssd"} {
-			cloud.volumeService(host)
-		}
-		m := &actMachine{&machine{t: t, rt: rt, dir: dir, cloud: cloud, settings: playsOpenStack()}}
-		m.bench = newBenchWith(t, dir, cloud, m.settings)
-		var broken string
-		cloud.onLock = func(l *WorkloadLock, to LockState) {
-			if broken == "" && to == LockInactive && l.Node != "" {
-				broken = m.unsafe(l)
-			}
-		}
-		defer func() { m.bench.end() }()
-		rt.Repeat(map[string]func(*rapid.T){
-			"": func(rt *rapid.T) {
-				m.check(rt)
-				m.locked(func(c *testCloud) {
-					working := 0
-					for _, l := range c.locks {
-						if l.InnerState == InnerActive {
-							working++
-						}
+	}
+	defer func() { m.bench.end() }()
+	rt.Repeat(map[string]func(*rapid.T){
+		"": func(rt *rapid.T) {
+			m.check(rt)
+			m.locked(func(c *testCloud) {
+				working := 0
+				for _, l := range c.locks {
+					if l.InnerState == InnerActive {
+						working++
 					}
-					if working > 1 {
-						broken = fmt.Sprintf("%d nodes are worked on, and the rule allows 1", working)
-					}
-				})
-				if broken != "" {
-					rt.Fatal(broken)
 				}
-			},
-			"arm":         func(*rapid.T) { m.bench.engine.Arm(context.Background(), true) },
-			"disarm":      func(*rapid.T) { m.bench.engine.Disarm() },
-			"look":        func(*rapid.T) { m.bench.sync() },
-			"next step":   m.next,
-			"again":       m.next,
-			"LCM asks":    m.ask,
-			"LCM is done": m.lcmDone,
-			"use a grant": m.use,
-			"grant":       m.grantAct,
-			"two begin":   m.twoBegin,
-			"control":     m.control,
-			"acknowledge": m.acknowledge,
-			"nova fails":  m.failAct,
-			"migrations":  m.migrations,
-			"time passes": func(*rapid.T) { time.Sleep(time.Millisecond) },
-			"restart":     m.restart,
-		})
-		m.rest()
-		if broken != "" {
-			rt.Fatal(broken)
-		}
+				if working > 1 {
+					broken = fmt.Sprintf("%d nodes are worked on, and the rule allows 1", working)
+				}
+			})
+			if broken != "" {
+				rt.Fatal(broken)
+			}
+		},
+		"arm":         func(*rapid.T) { m.bench.engine.Arm(context.Background(), true) },
+		"disarm":      func(*rapid.T) { m.bench.engine.Disarm() },
+		"look":        func(*rapid.T) { m.bench.sync() },
+		"next step":   m.next,
+		"again":       m.next,
+		"LCM asks":    m.ask,
+		"LCM is done": m.lcmDone,
+		"use a grant": m.use,
+		"grant":       m.grantAct,
+		"two begin":   m.twoBegin,
+		"control":     m.control,
+		"acknowledge": m.acknowledge,
+		"nova fails":  m.failAct,
+		"migrations":  m.migrations,
+		"time passes": func(*rapid.T) { time.Sleep(time.Second) },
+		"restart":     m.restart,
 	})
+	m.rest()
+	if broken != "" {
+		rt.Fatal(broken)
+	}
 }
 
 // unsafe is why the lock must not be released now; the cloud is locked.

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"lockstep/sim/bubble"
 )
 
 // toBeRemoved is a cloud whose cmp-1 is to be removed; the lock is one that Rockoon made.
@@ -25,46 +27,48 @@ func (c *testCloud) leave() {
 // A node's removal, step by confirmed step, with Lockstep in the OpenStack controller's place (mosk-facts 4.1, "NDR" and "after
 // node gone").
 func TestThePlayedRemovalOfANode(t *testing.T) {
-	c := toBeRemoved()
-	clear(c.instances)
-	b := played(t, c)
-	for _, st := range []struct {
-		before func()
-		step   string
-	}{
-		{nil, "take nova-compute out of scheduling on cmp-1"},
-		{nil, "release the lock on cmp-1"},
-		{func() {
-			c.leave()
-			c.mu.Lock()
-			delete(c.services, "cmp-1") // the operator has deleted it
-			c.mu.Unlock()
-		}, "delete the lock of cmp-1"},
-		{nil, "let the lock go of cmp-1"},
-	} {
-		if st.before != nil {
-			st.before()
+	bubble.Run(t, func(t *testing.T) {
+		c := toBeRemoved()
+		clear(c.instances)
+		b := played(t, c)
+		for _, st := range []struct {
+			before func()
+			step   string
+		}{
+			{nil, "take nova-compute out of scheduling on cmp-1"},
+			{nil, "release the lock on cmp-1"},
+			{func() {
+				c.leave()
+				c.mu.Lock()
+				delete(c.services, "cmp-1") // the operator has deleted it
+				c.mu.Unlock()
+			}, "delete the lock of cmp-1"},
+			{nil, "let the lock go of cmp-1"},
+		} {
+			if st.before != nil {
+				st.before()
+			}
+			b.sync()
+			titles, by := stepsOf(t, b.engine.Snapshot(), "cmp-1")
+			found, ok := by[st.step]
+			if !ok || found.State != StepReady {
+				t.Fatalf("%s is %s (%s); there are %q", st.step, found.State, found.Blocker(), titles)
+			}
+			id, err := b.confirm(found.Intent)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if op := b.awaitEnd(id); op.State != OperationDone {
+				t.Fatalf("%s ended as %s: %s", st.step, op.State, op.Text)
+			}
 		}
-		b.sync()
-		titles, by := stepsOf(t, b.engine.Snapshot(), "cmp-1")
-		found, ok := by[st.step]
-		if !ok || found.State != StepReady {
-			t.Fatalf("%s is %s (%s); there are %q", st.step, found.State, found.Blocker(), titles)
+		if want := []string{"service svc-cmp-1 false", "set-lock openstack-cmp-1=inactive", "delete openstack-cmp-1", "remove-finalizer openstack-cmp-1"}; !slices.Equal(c.written(), want) {
+			t.Errorf("the servers received %q, want %q", c.written(), want)
 		}
-		id, err := b.confirm(found.Intent)
-		if err != nil {
-			t.Fatal(err)
+		if c.locks["cmp-1"] != nil {
+			t.Error("the lock is still there")
 		}
-		if op := b.awaitEnd(id); op.State != OperationDone {
-			t.Fatalf("%s ended as %s: %s", st.step, op.State, op.Text)
-		}
-	}
-	if want := []string{"service svc-cmp-1 false", "set-lock openstack-cmp-1=inactive", "delete openstack-cmp-1", "remove-finalizer openstack-cmp-1"}; !slices.Equal(c.written(), want) {
-		t.Errorf("the servers received %q, want %q", c.written(), want)
-	}
-	if c.locks["cmp-1"] != nil {
-		t.Error("the lock is still there")
-	}
+	})
 }
 
 // onlyHalfAway leaves one instance in the cloud: it was cold-migrated away from cmp-1, and nobody has decided on it.
@@ -137,38 +141,42 @@ func TestWhatHoldsAPlayedRemoval(t *testing.T) {
 		"asked for maintenance first": {func(c *testCloud) { c.requests["cmp-1"] = askedFor().requests["cmp-1"]; clear(c.instances) }, IntentActRelease, "begun"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := toBeRemoved()
-			tt.cloud(c)
-			s := played(t, c).engine.Snapshot()
-			i := Intent{Kind: tt.kind, Controller: ControllerOpenStack, Node: "cmp-1"}
-			if all := s.VolumeServicesOn("cmp-1"); tt.kind == IntentActVolumeOut {
-				i.Object = all[0].Ref()
-			}
-			st := Plan(s, i)
-			if got := st.Blocker(); (tt.says == "") != st.Doable() || !strings.Contains(got, tt.says) {
-				t.Errorf("it is %s, blocked by %q; want %q", st.State, got, tt.says)
-			}
+			bubble.Run(t, func(t *testing.T) {
+				c := toBeRemoved()
+				tt.cloud(c)
+				s := played(t, c).engine.Snapshot()
+				i := Intent{Kind: tt.kind, Controller: ControllerOpenStack, Node: "cmp-1"}
+				if all := s.VolumeServicesOn("cmp-1"); tt.kind == IntentActVolumeOut {
+					i.Object = all[0].Ref()
+				}
+				st := Plan(s, i)
+				if got := st.Blocker(); (tt.says == "") != st.Doable() || !strings.Contains(got, tt.says) {
+					t.Errorf("it is %s, blocked by %q; want %q", st.State, got, tt.says)
+				}
+			})
 		})
 	}
 }
 
 // Nova is asked right before the node is let go: what was put there since holds it.
 func TestAPlayedRemovalAsksNovaLast(t *testing.T) {
-	c := toBeRemoved()
-	clear(c.instances)
-	c.services["cmp-1"].Enabled, c.services["cmp-1"].DisabledReason = false, DisabledReasonMaintenance
-	b := played(t, c)
-	c.mu.Lock()
-	c.add("late", "cmp-1")
-	c.instances["id-late"].Status = "SHUTOFF"
-	c.mu.Unlock()
-	id, err := b.confirm(Intent{Kind: IntentActRelease, Controller: ControllerOpenStack, Node: "cmp-1"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if op := b.awaitEnd(id); op.State != OperationFailed || !strings.Contains(op.Text, "late") || len(c.written()) > 0 {
-		t.Errorf("it ended as %s: %s, after %q", op.State, op.Text, c.written())
-	}
+	bubble.Run(t, func(t *testing.T) {
+		c := toBeRemoved()
+		clear(c.instances)
+		c.services["cmp-1"].Enabled, c.services["cmp-1"].DisabledReason = false, DisabledReasonMaintenance
+		b := played(t, c)
+		c.mu.Lock()
+		c.add("late", "cmp-1")
+		c.instances["id-late"].Status = "SHUTOFF"
+		c.mu.Unlock()
+		id, err := b.confirm(Intent{Kind: IntentActRelease, Controller: ControllerOpenStack, Node: "cmp-1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if op := b.awaitEnd(id); op.State != OperationFailed || !strings.Contains(op.Text, "late") || len(c.written()) > 0 {
+			t.Errorf("it ended as %s: %s, after %q", op.State, op.Text, c.written())
+		}
+	})
 }
 
 // Whether the removal is still asked for is asked as well: a lock that is let go for nothing lets LCM have the node, guests and
@@ -186,72 +194,78 @@ func TestAPlayedRemovalAsksWhetherItIsWanted(t *testing.T) {
 		"release: Cinder has lost services": {IntentActRelease, func(c *testCloud) { clear(c.volumes) }, "Cinder"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := toBeRemoved()
-			clear(c.instances)
-			c.volumeService("cmp-1@lvm").outOf(DisabledReasonMaintenance)
-			if tt.kind == IntentActRelease {
-				c.services["cmp-1"].Enabled, c.services["cmp-1"].DisabledReason = false, DisabledReasonMaintenance
-			}
-			b := played(t, c)
-			c.mu.Lock()
-			tt.then(c)
-			c.mu.Unlock()
-			id, err := b.confirm(Intent{Kind: tt.kind, Controller: ControllerOpenStack, Node: "cmp-1"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if op := b.awaitEnd(id); op.State != OperationFailed || !strings.Contains(op.Text, tt.says) || len(c.written()) > 0 {
-				t.Errorf("it ended as %s: %s, after %q", op.State, op.Text, c.written())
-			}
+			bubble.Run(t, func(t *testing.T) {
+				c := toBeRemoved()
+				clear(c.instances)
+				c.volumeService("cmp-1@lvm").outOf(DisabledReasonMaintenance)
+				if tt.kind == IntentActRelease {
+					c.services["cmp-1"].Enabled, c.services["cmp-1"].DisabledReason = false, DisabledReasonMaintenance
+				}
+				b := played(t, c)
+				c.mu.Lock()
+				tt.then(c)
+				c.mu.Unlock()
+				id, err := b.confirm(Intent{Kind: tt.kind, Controller: ControllerOpenStack, Node: "cmp-1"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if op := b.awaitEnd(id); op.State != OperationFailed || !strings.Contains(op.Text, tt.says) || len(c.written()) > 0 {
+					t.Errorf("it ended as %s: %s, after %q", op.State, op.Text, c.written())
+				}
+			})
 		})
 	}
 }
 
 // Cinder too: a volume that was made since the last look would go with the node.
 func TestAPlayedRemovalAsksCinderLast(t *testing.T) {
-	c := toBeRemoved()
-	clear(c.instances)
-	c.services["cmp-1"].Enabled, c.services["cmp-1"].DisabledReason = false, DisabledReasonMaintenance
-	b := played(t, c)
-	c.mu.Lock()
-	c.onDisks = map[string][]Volume{"cmp-1": {{ID: "vol-1", Name: "late-data"}}}
-	c.mu.Unlock()
-	id, err := b.confirm(Intent{Kind: IntentActRelease, Controller: ControllerOpenStack, Node: "cmp-1"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if op := b.awaitEnd(id); op.State != OperationFailed || !strings.Contains(op.Text, "late-data") || len(c.written()) > 0 {
-		t.Errorf("it ended as %s: %s, after %q", op.State, op.Text, c.written())
-	}
+	bubble.Run(t, func(t *testing.T) {
+		c := toBeRemoved()
+		clear(c.instances)
+		c.services["cmp-1"].Enabled, c.services["cmp-1"].DisabledReason = false, DisabledReasonMaintenance
+		b := played(t, c)
+		c.mu.Lock()
+		c.onDisks = map[string][]Volume{"cmp-1": {{ID: "vol-1", Name: "late-data"}}}
+		c.mu.Unlock()
+		id, err := b.confirm(Intent{Kind: IntentActRelease, Controller: ControllerOpenStack, Node: "cmp-1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if op := b.awaitEnd(id); op.State != OperationFailed || !strings.Contains(op.Text, "late-data") || len(c.written()) > 0 {
+			t.Errorf("it ended as %s: %s, after %q", op.State, op.Text, c.written())
+		}
+	})
 }
 
 // A removal and what it leaves wait for whoever plays the controller, and are told once.
 func TestAPlayedRemovalNeedsAPerson(t *testing.T) {
-	told := func(c *testCloud) (out []string) {
-		for _, a := range played(t, c).engine.Snapshot().Attention() {
-			if a.Node == "cmp-1" {
-				out = append(out, a.Reason)
+	bubble.Run(t, func(t *testing.T) {
+		told := func(c *testCloud) (out []string) {
+			for _, a := range played(t, c).engine.Snapshot().Attention() {
+				if a.Node == "cmp-1" {
+					out = append(out, a.Reason)
+				}
 			}
+			return out
 		}
-		return out
-	}
-	if got := told(toBeRemoved()); len(got) != 1 || !strings.Contains(got[0], "its removal waits for you") {
-		t.Errorf("to be removed: %q", got)
-	}
-	c := toBeRemoved()
-	c.leave()
-	if got := told(c); len(got) != 1 || !strings.Contains(got[0], "it is gone, and its lock") {
-		t.Errorf("gone: %q", got)
-	}
-	c = toBeRemoved()
-	c.locks["cmp-1"].RawState = LockInactive
-	if got := told(c); len(got) != 0 {
-		t.Errorf("let go: %q", got)
-	}
-	v, _ := played(t, func() *testCloud { c := toBeRemoved(); clear(c.instances); return c }()).engine.Snapshot().NodeView("cmp-1")
-	if v.Stage != StageWaiting || !strings.Contains(v.Reason, "let it go") {
-		t.Errorf("empty, it is %s: %s", v.Stage, v.Reason)
-	}
+		if got := told(toBeRemoved()); len(got) != 1 || !strings.Contains(got[0], "its removal waits for you") {
+			t.Errorf("to be removed: %q", got)
+		}
+		c := toBeRemoved()
+		c.leave()
+		if got := told(c); len(got) != 1 || !strings.Contains(got[0], "it is gone, and its lock") {
+			t.Errorf("gone: %q", got)
+		}
+		c = toBeRemoved()
+		c.locks["cmp-1"].RawState = LockInactive
+		if got := told(c); len(got) != 0 {
+			t.Errorf("let go: %q", got)
+		}
+		v, _ := played(t, func() *testCloud { c := toBeRemoved(); clear(c.instances); return c }()).engine.Snapshot().NodeView("cmp-1")
+		if v.Stage != StageWaiting || !strings.Contains(v.Reason, "let it go") {
+			t.Errorf("empty, it is %s: %s", v.Stage, v.Reason)
+		}
+	})
 }
 
 // What is left in OpenStack of a node that is gone has its commands, once it is down.
@@ -265,18 +279,20 @@ func TestWhatIsLeftOfANodeThatIsGone(t *testing.T) {
 		"down, heard": {false, true, map[string]string{"delete the compute service of cmp-1": "openstack compute service delete svc-cmp-1", "delete the network agents of cmp-1": ""}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := toBeRemoved()
-			clear(c.instances)
-			c.leave()
-			c.services["cmp-1"].Up = tt.up
-			c.agents = []*NetworkAgent{{ID: "agent-1", Host: "cmp-1", Binary: "neutron-l3-agent", Alive: tt.alive, AdminUp: true}}
-			_, by := stepsOf(t, played(t, c).engine.Snapshot(), "cmp-1")
-			for title, want := range tt.want {
-				st, ok := by[title]
-				if got := strings.Join(st.Commands, "\n"); !ok || st.State != StepWaiting || !strings.Contains(got, want) || want == "" && got != "" {
-					t.Errorf("%s is %s: %s, %q", title, st.State, st.Status, got)
+			bubble.Run(t, func(t *testing.T) {
+				c := toBeRemoved()
+				clear(c.instances)
+				c.leave()
+				c.services["cmp-1"].Up = tt.up
+				c.agents = []*NetworkAgent{{ID: "agent-1", Host: "cmp-1", Binary: "neutron-l3-agent", Alive: tt.alive, AdminUp: true}}
+				_, by := stepsOf(t, played(t, c).engine.Snapshot(), "cmp-1")
+				for title, want := range tt.want {
+					st, ok := by[title]
+					if got := strings.Join(st.Commands, "\n"); !ok || st.State != StepWaiting || !strings.Contains(got, want) || want == "" && got != "" {
+						t.Errorf("%s is %s: %s, %q", title, st.State, st.Status, got)
+					}
 				}
-			}
+			})
 		})
 	}
 }

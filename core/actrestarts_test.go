@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"lockstep/sim/bubble"
 )
 
 // aReturn is a cloud whose cmp-1 comes back while cmp-2 is away in its own maintenance; the pods of three DaemonSets on both
@@ -61,67 +63,73 @@ func TestWhatAPlayedNodeRestartsOnItsReturn(t *testing.T) {
 		}, []string{into}, []string{l3, switches}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := aReturn()
-			tt.cloud(c)
-			s := played(t, c).engine.Snapshot()
-			p, _ := s.Procedure(ProcedureKey{Kind: ProcedureNode, Subject: "cmp-1"})
-			var ready []string
-			for _, st := range p.Steps {
-				if st.State == StepReady {
-					ready = append(ready, st.Title)
+			bubble.Run(t, func(t *testing.T) {
+				c := aReturn()
+				tt.cloud(c)
+				s := played(t, c).engine.Snapshot()
+				p, _ := s.Procedure(ProcedureKey{Kind: ProcedureNode, Subject: "cmp-1"})
+				var ready []string
+				for _, st := range p.Steps {
+					if st.State == StepReady {
+						ready = append(ready, st.Title)
+					}
 				}
-			}
-			last := -1
-			for _, want := range tt.want {
-				i := slices.IndexFunc(ready, func(title string) bool { return strings.HasPrefix(title, want) })
-				if i <= last {
-					t.Fatalf("ready are %q; want %q", ready, tt.want)
+				last := -1
+				for _, want := range tt.want {
+					i := slices.IndexFunc(ready, func(title string) bool { return strings.HasPrefix(title, want) })
+					if i <= last {
+						t.Fatalf("ready are %q; want %q", ready, tt.want)
+					}
+					last = i
 				}
-				last = i
-			}
-			for _, not := range tt.not {
-				if slices.ContainsFunc(ready, func(title string) bool { return strings.HasPrefix(title, not) }) {
-					t.Errorf("ready are %q, %q among them", ready, not)
+				for _, not := range tt.not {
+					if slices.ContainsFunc(ready, func(title string) bool { return strings.HasPrefix(title, not) }) {
+						t.Errorf("ready are %q, %q among them", ready, not)
+					}
 				}
-			}
+			})
 		})
 	}
 }
 
 // The restart is done although the same pod of a node in maintenance is not ready; and nobody is said to do it instead.
 func TestAnOldPodIsRestartedOnAPlayedReturn(t *testing.T) {
-	c := aReturn()
-	b := played(t, c)
-	i := Intent{Kind: IntentRestartPod, Workload: "openstack/neutron-l3-agent-default", Node: "cmp-1"}
-	if st := Plan(b.engine.Snapshot(), i); strings.Contains(st.Why, "itself") || !strings.Contains(st.Why, "back into scheduling") {
-		t.Errorf("it says %q", st.Why)
-	}
-	id, err := b.confirm(i)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if op := b.live(id); op.State != OperationDone {
-		t.Errorf("it ended as %s: %s", op.State, op.Text)
-	}
-	if st := Plan(b.engine.Snapshot(), Intent{Kind: IntentRestartPod, Workload: i.Workload, Node: "cmp-2"}); st.Doable() {
-		t.Error("the pod of a node that is asked for can be restarted")
-	}
-	assist := newBenchWith(t, t.TempDir(), aReturn(), DefaultSettings())
-	defer assist.end()
-	assist.arm()
-	if st := Plan(assist.engine.Snapshot(), i); st.Doable() {
-		t.Error("it can be restarted on the return of a node of a controller that is not played")
-	}
+	bubble.Run(t, func(t *testing.T) {
+		c := aReturn()
+		b := played(t, c)
+		i := Intent{Kind: IntentRestartPod, Workload: "openstack/neutron-l3-agent-default", Node: "cmp-1"}
+		if st := Plan(b.engine.Snapshot(), i); strings.Contains(st.Why, "itself") || !strings.Contains(st.Why, "back into scheduling") {
+			t.Errorf("it says %q", st.Why)
+		}
+		id, err := b.confirm(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if op := b.live(id); op.State != OperationDone {
+			t.Errorf("it ended as %s: %s", op.State, op.Text)
+		}
+		if st := Plan(b.engine.Snapshot(), Intent{Kind: IntentRestartPod, Workload: i.Workload, Node: "cmp-2"}); st.Doable() {
+			t.Error("the pod of a node that is asked for can be restarted")
+		}
+		assist := newBenchWith(t, t.TempDir(), aReturn(), DefaultSettings())
+		defer assist.end()
+		assist.arm()
+		if st := Plan(assist.engine.Snapshot(), i); st.Doable() {
+			t.Error("it can be restarted on the return of a node of a controller that is not played")
+		}
+	})
 }
 
 // Until a played node is taken back, nothing is offered for its next maintenance.
 func TestAPlayedReturnComesBeforeTheNextMaintenance(t *testing.T) {
-	c := aReturn()
-	delete(c.requests, "cmp-1")
-	titles, _ := stepsOf(t, played(t, c).engine.Snapshot(), "cmp-1")
-	if i := slices.IndexFunc(titles, func(title string) bool { return strings.HasPrefix(title, "set migration") }); i >= 0 || !slices.Contains(titles, "end the work on cmp-1") {
-		t.Errorf("the steps are %q", titles)
-	}
+	bubble.Run(t, func(t *testing.T) {
+		c := aReturn()
+		delete(c.requests, "cmp-1")
+		titles, _ := stepsOf(t, played(t, c).engine.Snapshot(), "cmp-1")
+		if i := slices.IndexFunc(titles, func(title string) bool { return strings.HasPrefix(title, "set migration") }); i >= 0 || !slices.Contains(titles, "end the work on cmp-1") {
+			t.Errorf("the steps are %q", titles)
+		}
+	})
 }
 
 // What is to be done on a played return is told once, by its turn, however long it takes and whatever the lock still says.
@@ -138,17 +146,19 @@ func TestAPlayedReturnIsToldOnce(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := aReturn()
-			cloud(c)
-			var told []string
-			for _, a := range played(t, c).engine.Snapshot().Attention() {
-				if a.Node == "cmp-1" {
-					told = append(told, a.Reason)
+			bubble.Run(t, func(t *testing.T) {
+				c := aReturn()
+				cloud(c)
+				var told []string
+				for _, a := range played(t, c).engine.Snapshot().Attention() {
+					if a.Node == "cmp-1" {
+						told = append(told, a.Reason)
+					}
 				}
-			}
-			if len(told) != 1 || !strings.Contains(told[0], "it waits for you to take it back") {
-				t.Errorf("it is told %q", told)
-			}
+				if len(told) != 1 || !strings.Contains(told[0], "it waits for you to take it back") {
+					t.Errorf("it is told %q", told)
+				}
+			})
 		})
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"lockstep/sim/bubble"
 )
 
 // after are the steps that can be confirmed of the procedure after an update.
@@ -92,42 +94,44 @@ func TestARequestByHandThatIsLeft(t *testing.T) {
 
 // A number of attempts that Lockstep set is remembered over a restart, and offered back as it was.
 func TestAttemptsAreOfferedBack(t *testing.T) {
-	dir, cloud := t.TempDir(), newTestCloud()
-	b := newBench(t, dir, cloud)
-	b.arm()
-	set := func(n int) {
-		t.Helper()
-		id, err := b.confirm(Intent{Kind: IntentSetAttempts, Nodes: []string{"cmp-1"}, Attempts: n})
-		if err != nil {
-			t.Fatal(err)
+	bubble.Run(t, func(t *testing.T) {
+		dir, cloud := t.TempDir(), newTestCloud()
+		b := newBench(t, dir, cloud)
+		b.arm()
+		set := func(n int) {
+			t.Helper()
+			id, err := b.confirm(Intent{Kind: IntentSetAttempts, Nodes: []string{"cmp-1"}, Attempts: n})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if op := b.awaitEnd(id); op.State != OperationDone {
+				t.Fatalf("%d: %s, %s", n, op.State, op.Text)
+			}
+			b.sync()
 		}
-		if op := b.awaitEnd(id); op.State != OperationDone {
-			t.Fatalf("%d: %s, %s", n, op.State, op.Text)
+		set(5)
+		set(7)
+		if n := len(b.engine.Snapshot().History.Changes); n != 0 {
+			t.Errorf("%d migration modes are remembered", n)
 		}
+		b.end()
+		b = newBench(t, dir, cloud)
+		defer b.end()
+		b.arm()
 		b.sync()
-	}
-	set(5)
-	set(7)
-	if n := len(b.engine.Snapshot().History.Changes); n != 0 {
-		t.Errorf("%d migration modes are remembered", n)
-	}
-	b.end()
-	b = newBench(t, dir, cloud)
-	defer b.end()
-	b.arm()
-	b.sync()
-	s := b.engine.Snapshot()
-	st, ok := s.restoreTries("cmp-1")
-	if !ok || st.Intent.Attempts != 0 || st.Change.(SetNodeAnnotation).New != nil || !strings.Contains(st.Why, "before, it was not set") {
-		t.Fatalf("%v, %+v: %s", ok, st.Intent, st.Why)
-	}
-	if got := s.openTries(); len(got) != 1 {
-		t.Errorf("open %q", got)
-	}
-	set(0)
-	if tries := b.engine.Snapshot().History.Tries; len(tries) != 0 {
-		t.Errorf("once it is set back: %v", tries)
-	}
+		s := b.engine.Snapshot()
+		st, ok := s.restoreTries("cmp-1")
+		if !ok || st.Intent.Attempts != 0 || st.Change.(SetNodeAnnotation).New != nil || !strings.Contains(st.Why, "before, it was not set") {
+			t.Fatalf("%v, %+v: %s", ok, st.Intent, st.Why)
+		}
+		if got := s.openTries(); len(got) != 1 {
+			t.Errorf("open %q", got)
+		}
+		set(0)
+		if tries := b.engine.Snapshot().History.Tries; len(tries) != 0 {
+			t.Errorf("once it is set back: %v", tries)
+		}
+	})
 }
 
 // A number that was there before comes back, in the node's own steps and after the update.

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"lockstep/sim/bubble"
 )
 
 // over is a cluster whose update has ended, with nothing left over.
@@ -185,29 +187,31 @@ func TestStepsAfterTheUpdate(t *testing.T) {
 
 // An instance counts as stopped for the update until Lockstep has started it, also after a restart of Lockstep.
 func TestStoppedInstancesAreRemembered(t *testing.T) {
-	dir, cloud := t.TempDir(), newTestCloud()
-	b := newBench(t, dir, cloud)
-	b.arm()
-	id, err := b.confirm(Intent{Kind: IntentStop, Instance: "id-web-1"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.awaitEnd(id)
-	if r := b.engine.Snapshot().History.Stopped["id-web-1"]; r.Name != "web-1" || r.By != "anna@jump01" {
-		t.Errorf("%+v", r)
-	}
-	b.end()
-	b = newBench(t, dir, cloud)
-	defer b.end()
-	if r := b.engine.Snapshot().History.Stopped["id-web-1"]; r.Name != "web-1" {
-		t.Errorf("after a restart: %+v", r)
-	}
-	b.arm()
-	if id, err = b.confirm(Intent{Kind: IntentStart, Instance: "id-web-1"}); err != nil {
-		t.Fatal(err)
-	}
-	b.awaitEnd(id)
-	if stopped := b.engine.Snapshot().History.Stopped; len(stopped) != 0 {
-		t.Errorf("after its start: %v", stopped)
-	}
+	bubble.Run(t, func(t *testing.T) {
+		dir, cloud := t.TempDir(), newTestCloud()
+		b := newBench(t, dir, cloud)
+		b.arm()
+		id, err := b.confirm(Intent{Kind: IntentStop, Instance: "id-web-1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.awaitEnd(id)
+		if r := b.engine.Snapshot().History.Stopped["id-web-1"]; r.Name != "web-1" || r.By != "anna@jump01" {
+			t.Errorf("%+v", r)
+		}
+		b.end()
+		b = newBench(t, dir, cloud)
+		defer b.end()
+		if r := b.engine.Snapshot().History.Stopped["id-web-1"]; r.Name != "web-1" {
+			t.Errorf("after a restart: %+v", r)
+		}
+		b.arm()
+		if id, err = b.confirm(Intent{Kind: IntentStart, Instance: "id-web-1"}); err != nil {
+			t.Fatal(err)
+		}
+		b.awaitEnd(id)
+		if stopped := b.engine.Snapshot().History.Stopped; len(stopped) != 0 {
+			t.Errorf("after its start: %v", stopped)
+		}
+	})
 }

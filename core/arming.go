@@ -15,11 +15,9 @@ func (e *Engine) Arm(ctx context.Context, takeOver bool) error {
 	if err := e.journal(Record{Kind: RecordArm, State: "asked", Exact: takeOver}, true); err != nil {
 		return refuse("writing cannot be armed: %v", err)
 	}
-	if e.cfg.Lease != nil {
-		if err := e.cfg.Lease.Acquire(ctx, takeOver); err != nil {
-			e.record(Record{Kind: RecordArm, State: "refused", Error: err.Error()}, false)
-			return err
-		}
+	if err := e.acquire(ctx, takeOver); err != nil {
+		e.record(Record{Kind: RecordArm, State: "refused", Error: err.Error()}, false)
+		return err
 	}
 	armed := e.call(func() {
 		e.armed.Store(true)
@@ -33,12 +31,41 @@ func (e *Engine) Arm(ctx context.Context, takeOver bool) error {
 	return nil
 }
 
-// Disarm ends writing; what runs is watched to its end, nothing new begins.
-func (e *Engine) Disarm() {
-	e.call(func() { e.disarm("") })
+// acquire takes the operator lease, once it has been given back where that is still under way.
+func (e *Engine) acquire(ctx context.Context, takeOver bool) error {
+	if e.cfg.Lease == nil {
+		return nil
+	}
+	var givenBack <-chan struct{}
+	e.call(func() { givenBack = e.givenBack })
+	if givenBack != nil {
+		select {
+		case <-givenBack:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return e.cfg.Lease.Acquire(ctx, takeOver)
 }
 
-// disarm runs in the Engine's goroutine. A reason means that it was not the operator who asked.
+// Disarm ends writing; what runs is watched to its end, nothing new begins. It returns when the lease is given back, or the
+// server has not answered in time.
+func (e *Engine) Disarm() {
+	var givenBack <-chan struct{}
+	e.call(func() {
+		e.disarm("")
+		givenBack = e.givenBack
+	})
+	if givenBack != nil {
+		<-givenBack
+	}
+}
+
+// releaseTimeout is how long giving the lease back may take. It expires by itself if it must.
+const releaseTimeout = 3 * time.Second
+
+// disarm runs in the Engine's goroutine, and gives the lease back in another: the server may be slow to answer, and who looks at
+// the cluster must not wait for it. A reason means that it was not the operator who asked.
 func (e *Engine) disarm(reason string) {
 	if !e.write.Armed {
 		return
@@ -46,14 +73,21 @@ func (e *Engine) disarm(reason string) {
 	e.armed.Store(false)
 	e.write.Armed, e.write.Lost, e.write.Since = false, reason, e.cfg.Wall()
 	e.record(Record{Kind: RecordDisarm, Text: reason}, true)
-	if e.cfg.Lease != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+	e.leaseSeen()
+	if e.cfg.Lease == nil {
+		return
+	}
+	givenBack := make(chan struct{})
+	e.givenBack = givenBack
+	go func() {
+		defer close(givenBack)
+		ctx, cancel := context.WithTimeout(context.Background(), releaseTimeout)
 		defer cancel()
 		if err := e.cfg.Lease.Release(ctx); err != nil {
 			e.cfg.Log.Warn("give the operator lease back", "error", err)
 		}
-	}
-	e.leaseSeen()
+		e.call(e.leaseSeen)
+	}()
 }
 
 func (e *Engine) leaseSeen() {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"lockstep/sim/bubble"
 )
 
 // movesHeld is a batch of three moves whose first is under way until finish is called.
@@ -37,109 +39,119 @@ func itemStates(op Operation) []OperationState {
 // A batch begins nothing on facts that are stale: it pauses, says which, stays so when it is told to go on too early, and goes
 // on where it was, with nothing lost, once they are seen again.
 func TestBatchPausesOnStaleFacts(t *testing.T) {
-	b, id, finish := movesHeld(t)
-	defer b.end()
-	b.engine.Apply(Delta{Source: SourceInstances, State: SourceStale, Err: &APIError{Kind: ErrUnreachable, Call: "list instances"}, At: time.Now()})
-	b.engine.call(b.engine.drain)
-	finish()
-	pausedStale := func(op Operation) bool {
-		return op.State == OperationPaused && strings.Contains(op.Text, "not fresh") && strings.Contains(op.Text, "instances")
-	}
-	op := b.await(id, pausedStale)
-	if want := []OperationState{OperationDone, OperationQueued, OperationQueued}; !slices.Equal(itemStates(op), want) {
-		t.Fatalf("it paused with %v, want %v", itemStates(op), want)
-	}
-	resume(b, id)
-	b.await(id, pausedStale)
-	b.sync()
-	op = b.await(id, func(op Operation) bool {
-		if op.State == OperationPaused { // what it saw last may have been stale yet
-			resume(b, id)
+	bubble.Run(t, func(t *testing.T) {
+		b, id, finish := movesHeld(t)
+		defer b.end()
+		b.engine.Apply(Delta{Source: SourceInstances, State: SourceStale, Err: &APIError{Kind: ErrUnreachable, Call: "list instances"}, At: time.Now()})
+		b.engine.call(b.engine.drain)
+		finish()
+		pausedStale := func(op Operation) bool {
+			return op.State == OperationPaused && strings.Contains(op.Text, "not fresh") && strings.Contains(op.Text, "instances")
 		}
-		return op.State.Ended()
+		op := b.await(id, pausedStale)
+		if want := []OperationState{OperationDone, OperationQueued, OperationQueued}; !slices.Equal(itemStates(op), want) {
+			t.Fatalf("it paused with %v, want %v", itemStates(op), want)
+		}
+		resume(b, id)
+		b.await(id, pausedStale)
+		b.sync()
+		op = b.await(id, func(op Operation) bool {
+			if op.State == OperationPaused { // what it saw last may have been stale yet
+				resume(b, id)
+			}
+			return op.State.Ended()
+		})
+		if op.State != OperationDone {
+			t.Errorf("it ended as %s: %s", op.State, op.Text)
+		}
+		if got := b.cloud.written(); len(got) != 3 {
+			t.Errorf("the cloud received %q", got)
+		}
 	})
-	if op.State != OperationDone {
-		t.Errorf("it ended as %s: %s", op.State, op.Text)
-	}
-	if got := b.cloud.written(); len(got) != 3 {
-		t.Errorf("the cloud received %q", got)
-	}
 }
 
 // What is still to be done changes: the batch pauses before it begins anything more, not only when that one's turn comes, and
 // says it once. What has changed is not done without a grant of its own.
 func TestBatchPausesWhenWhatIsStillToBeDoneChanges(t *testing.T) {
-	b, id, finish := movesHeld(t)
-	defer b.end()
-	b.cloud.mu.Lock()
-	b.cloud.instances["id-web-3"].Tags = []string{TagMaintenanceAction + "notify"}
-	b.cloud.mu.Unlock()
-	b.sync()
-	finish()
-	op := b.await(id, func(op Operation) bool { return op.State == OperationPaused })
-	if want := []OperationState{OperationDone, OperationQueued, OperationQueued}; !slices.Equal(itemStates(op), want) || !strings.Contains(op.Text, "web-3, which is still to be done") || !strings.Contains(op.Text, "notify") {
-		t.Fatalf("it paused as %q with %v, want %v", op.Text, itemStates(op), want)
-	}
-	resume(b, id)
-	op = b.await(id, func(op Operation) bool { return op.Items[2].State.Ended() })
-	if want := []OperationState{OperationDone, OperationDone, OperationFailed}; !slices.Equal(itemStates(op), want) || !strings.Contains(op.Items[2].Text, "notify") {
-		t.Errorf("it went on to %v, %q; want %v", itemStates(op), op.Items[2].Text, want)
-	}
-	if got := b.cloud.written(); len(got) != 2 {
-		t.Errorf("the cloud received %q", got)
-	}
+	bubble.Run(t, func(t *testing.T) {
+		b, id, finish := movesHeld(t)
+		defer b.end()
+		b.cloud.mu.Lock()
+		b.cloud.instances["id-web-3"].Tags = []string{TagMaintenanceAction + "notify"}
+		b.cloud.mu.Unlock()
+		b.sync()
+		finish()
+		op := b.await(id, func(op Operation) bool { return op.State == OperationPaused })
+		if want := []OperationState{OperationDone, OperationQueued, OperationQueued}; !slices.Equal(itemStates(op), want) || !strings.Contains(op.Text, "web-3, which is still to be done") || !strings.Contains(op.Text, "notify") {
+			t.Fatalf("it paused as %q with %v, want %v", op.Text, itemStates(op), want)
+		}
+		resume(b, id)
+		op = b.await(id, func(op Operation) bool { return op.Items[2].State.Ended() })
+		if want := []OperationState{OperationDone, OperationDone, OperationFailed}; !slices.Equal(itemStates(op), want) || !strings.Contains(op.Items[2].Text, "notify") {
+			t.Errorf("it went on to %v, %q; want %v", itemStates(op), op.Items[2].Text, want)
+		}
+		if got := b.cloud.written(); len(got) != 2 {
+			t.Errorf("the cloud received %q", got)
+		}
+	})
 }
 
 // What has left the host by itself is no change that stops a batch: there is nothing left to do.
 func TestBatchPassesOverWhatIsGone(t *testing.T) {
-	b, id, finish := movesHeld(t)
-	defer b.end()
-	b.cloud.mu.Lock()
-	delete(b.cloud.instances, "id-web-3")
-	b.cloud.mu.Unlock()
-	b.sync()
-	finish()
-	op := b.awaitEnd(id)
-	if want := []OperationState{OperationDone, OperationDone, OperationSkipped}; !slices.Equal(itemStates(op), want) || op.State != OperationDone {
-		t.Errorf("it ended as %s with %v, want %v", op.State, itemStates(op), want)
-	}
+	bubble.Run(t, func(t *testing.T) {
+		b, id, finish := movesHeld(t)
+		defer b.end()
+		b.cloud.mu.Lock()
+		delete(b.cloud.instances, "id-web-3")
+		b.cloud.mu.Unlock()
+		b.sync()
+		finish()
+		op := b.awaitEnd(id)
+		if want := []OperationState{OperationDone, OperationDone, OperationSkipped}; !slices.Equal(itemStates(op), want) || op.State != OperationDone {
+			t.Errorf("it ended as %s with %v, want %v", op.State, itemStates(op), want)
+		}
+	})
 }
 
 // Told otherwise, a batch goes on past a failure, which stays on its item; but not past the gate.
 func TestBatchGoesOnPastFailuresWhenToldTo(t *testing.T) {
 	t.Run("a refusal", func(t *testing.T) {
-		cloud := newTestCloud()
-		cloud.fail["live-migrate"] = &APIError{Kind: ErrInvalid, Call: "live-migrate", Message: failText, Status: 400}
-		b := newBench(t, t.TempDir(), cloud)
-		defer b.end()
-		b.arm()
-		id, err := b.confirm(Intent{Kind: IntentLiveMigrateAll, Node: "cmp-1", PastFailures: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		op := b.awaitEnd(id)
-		if want := []OperationState{OperationFailed, OperationDone, OperationDone}; !slices.Equal(itemStates(op), want) || op.State != OperationFailed || !strings.Contains(op.Items[0].Text, failText) {
-			t.Errorf("it ended as %s with %v (%s), want failed with %v", op.State, itemStates(op), op.Items[0].Text, want)
-		}
+		bubble.Run(t, func(t *testing.T) {
+			cloud := newTestCloud()
+			cloud.fail["live-migrate"] = &APIError{Kind: ErrInvalid, Call: "live-migrate", Message: failText, Status: 400}
+			b := newBench(t, t.TempDir(), cloud)
+			defer b.end()
+			b.arm()
+			id, err := b.confirm(Intent{Kind: IntentLiveMigrateAll, Node: "cmp-1", PastFailures: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			op := b.awaitEnd(id)
+			if want := []OperationState{OperationFailed, OperationDone, OperationDone}; !slices.Equal(itemStates(op), want) || op.State != OperationFailed || !strings.Contains(op.Items[0].Text, failText) {
+				t.Errorf("it ended as %s with %v (%s), want failed with %v", op.State, itemStates(op), op.Items[0].Text, want)
+			}
+		})
 	})
 	t.Run("writing is disarmed", func(t *testing.T) {
-		b := newBench(t, t.TempDir(), newTestCloud())
-		defer b.end()
-		b.arm()
-		b.cloud.migrating = true
-		id, err := b.confirm(Intent{Kind: IntentLiveMigrateAll, Node: "cmp-1", PastFailures: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.await(id, func(op Operation) bool { return op.Items[0].State == OperationVerifying })
-		b.engine.Disarm()
-		b.cloud.mu.Lock()
-		b.cloud.finish("id-web-1")
-		b.cloud.mu.Unlock()
-		op := b.await(id, func(op Operation) bool { return op.State == OperationPaused })
-		if want := []OperationState{OperationDone, OperationQueued, OperationQueued}; !slices.Equal(itemStates(op), want) {
-			t.Errorf("it paused with %v, want %v", itemStates(op), want)
-		}
+		bubble.Run(t, func(t *testing.T) {
+			b := newBench(t, t.TempDir(), newTestCloud())
+			defer b.end()
+			b.arm()
+			b.cloud.migrating = true
+			id, err := b.confirm(Intent{Kind: IntentLiveMigrateAll, Node: "cmp-1", PastFailures: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.await(id, func(op Operation) bool { return op.Items[0].State == OperationVerifying })
+			b.engine.Disarm()
+			b.cloud.mu.Lock()
+			b.cloud.finish("id-web-1")
+			b.cloud.mu.Unlock()
+			op := b.await(id, func(op Operation) bool { return op.State == OperationPaused })
+			if want := []OperationState{OperationDone, OperationQueued, OperationQueued}; !slices.Equal(itemStates(op), want) {
+				t.Errorf("it paused with %v, want %v", itemStates(op), want)
+			}
+		})
 	})
 }
 
@@ -202,51 +214,53 @@ func TestEveryKindOfBatchStopsByItself(t *testing.T) {
 			},
 		} {
 			t.Run(string(kind)+", "+name, func(t *testing.T) {
-				b := newBench(t, t.TempDir(), tt.cloud())
-				defer b.end()
-				b.arm()
-				once := false
-				b.cloud.onWrite = func(string) {
-					if !once {
-						once = true
-						spoil(b)
-					}
-				}
-				step := Plan(b.engine.Snapshot(), tt.intent)
-				if items := len(step.Change.(Batch).Items); items < 2 {
-					t.Fatalf("it is a list of %d", items)
-				}
-				g, err := b.engine.Grant(step, step.Type)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := b.execute(g); err != nil {
-					t.Fatal(err)
-				}
-				op := b.await(g.ID, func(op Operation) bool {
-					if op.Items[0].State == OperationVerifying {
-						b.cloud.mu.Lock()
-						for _, a := range b.cloud.daemons.agents { // the agent of the new pod reports again
-							a.Alive, a.Heartbeat = strings.HasPrefix(op.Items[0].Label, a.Binary), worldTime.Add(time.Minute)
+				bubble.Run(t, func(t *testing.T) {
+					b := newBench(t, t.TempDir(), tt.cloud())
+					defer b.end()
+					b.arm()
+					once := false
+					b.cloud.onWrite = func(string) {
+						if !once {
+							once = true
+							spoil(b)
 						}
-						b.cloud.mu.Unlock()
-						for _, d := range b.cloud.deltas(time.Now()) {
-							if d.Source != tt.rests {
-								b.engine.Apply(d)
+					}
+					step := Plan(b.engine.Snapshot(), tt.intent)
+					if items := len(step.Change.(Batch).Items); items < 2 {
+						t.Fatalf("it is a list of %d", items)
+					}
+					g, err := b.engine.Grant(step, step.Type)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if err := b.execute(g); err != nil {
+						t.Fatal(err)
+					}
+					op := b.await(g.ID, func(op Operation) bool {
+						if op.Items[0].State == OperationVerifying {
+							b.cloud.mu.Lock()
+							for _, a := range b.cloud.daemons.agents { // the agent of the new pod reports again
+								a.Alive, a.Heartbeat = strings.HasPrefix(op.Items[0].Label, a.Binary), worldTime.Add(time.Minute)
+							}
+							b.cloud.mu.Unlock()
+							for _, d := range b.cloud.deltas(time.Now()) {
+								if d.Source != tt.rests {
+									b.engine.Apply(d)
+								}
 							}
 						}
+						return op.State == OperationPaused
+					})
+					if !op.Items[0].State.Ended() || op.Items[1].State != OperationQueued {
+						t.Errorf("it paused as %q with %v", op.Text, itemStates(op))
 					}
-					return op.State == OperationPaused
+					if got := b.cloud.written(); len(got) != 1 {
+						t.Errorf("the servers received %q", got)
+					}
+					if kind == IntentLiveMigrateAll && name == "the first fails" && op.Items[0].State != OperationFailed {
+						t.Errorf("the failure does not stay: %+v", op.Items[0])
+					}
 				})
-				if !op.Items[0].State.Ended() || op.Items[1].State != OperationQueued {
-					t.Errorf("it paused as %q with %v", op.Text, itemStates(op))
-				}
-				if got := b.cloud.written(); len(got) != 1 {
-					t.Errorf("the servers received %q", got)
-				}
-				if kind == IntentLiveMigrateAll && name == "the first fails" && op.Items[0].State != OperationFailed {
-					t.Errorf("the failure does not stay: %+v", op.Items[0])
-				}
 			})
 		}
 	}
@@ -255,53 +269,57 @@ func TestEveryKindOfBatchStopsByItself(t *testing.T) {
 // The request for which a node is emptied is withdrawn: the batch pauses, for nobody needs the node empty any more; it goes on
 // when the operator says so.
 func TestBatchPausesWhenTheRequestIsWithdrawn(t *testing.T) {
-	b, id, finish := movesHeld(t)
-	defer b.end()
-	b.cloud.mu.Lock()
-	delete(b.cloud.requests, "cmp-1")
-	b.cloud.mu.Unlock()
-	b.sync()
-	finish()
-	op := b.await(id, func(op Operation) bool { return op.State == OperationPaused })
-	if want := []OperationState{OperationDone, OperationQueued, OperationQueued}; !slices.Equal(itemStates(op), want) || !strings.Contains(op.Text, "nobody asks for the node any more") {
-		t.Errorf("it paused as %q with %v", op.Text, itemStates(op))
-	}
-	resume(b, id)
-	if op := b.awaitEnd(id); op.State != OperationDone {
-		t.Errorf("it ended as %s: %s, %v", op.State, op.Text, itemStates(op))
-	}
+	bubble.Run(t, func(t *testing.T) {
+		b, id, finish := movesHeld(t)
+		defer b.end()
+		b.cloud.mu.Lock()
+		delete(b.cloud.requests, "cmp-1")
+		b.cloud.mu.Unlock()
+		b.sync()
+		finish()
+		op := b.await(id, func(op Operation) bool { return op.State == OperationPaused })
+		if want := []OperationState{OperationDone, OperationQueued, OperationQueued}; !slices.Equal(itemStates(op), want) || !strings.Contains(op.Text, "nobody asks for the node any more") {
+			t.Errorf("it paused as %q with %v", op.Text, itemStates(op))
+		}
+		resume(b, id)
+		if op := b.awaitEnd(id); op.State != OperationDone {
+			t.Errorf("it ended as %s: %s, %v", op.State, op.Text, itemStates(op))
+		}
+	})
 }
 
 // With more than one at a time, a second failure can come while the batch is paused for the first: it pauses for that one too.
 func TestBatchTellsEveryFailure(t *testing.T) {
-	cloud := newTestCloud()
-	cloud.migrating, cloud.failMoves = true, true
-	cloud.annotations["cmp-1"][AnnotationMigrationAttempts] = "1"
-	for _, name := range []string{"web-4", "web-5"} {
-		cloud.add(name, "cmp-1")
-	}
-	b := newBench(t, t.TempDir(), cloud)
-	defer b.end()
-	b.arm()
-	id, err := b.confirm(Intent{Kind: IntentLiveMigrateAll, Node: "cmp-1", AtOnce: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.await(id, func(op Operation) bool {
-		return op.Items[0].State == OperationVerifying && op.Items[1].State == OperationVerifying
+	bubble.Run(t, func(t *testing.T) {
+		cloud := newTestCloud()
+		cloud.migrating, cloud.failMoves = true, true
+		cloud.annotations["cmp-1"][AnnotationMigrationAttempts] = "1"
+		for _, name := range []string{"web-4", "web-5"} {
+			cloud.add(name, "cmp-1")
+		}
+		b := newBench(t, t.TempDir(), cloud)
+		defer b.end()
+		b.arm()
+		id, err := b.confirm(Intent{Kind: IntentLiveMigrateAll, Node: "cmp-1", AtOnce: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.await(id, func(op Operation) bool {
+			return op.Items[0].State == OperationVerifying && op.Items[1].State == OperationVerifying
+		})
+		for i, name := range []string{"id-web-1", "id-web-2"} {
+			cloud.mu.Lock()
+			cloud.finish(name)
+			cloud.mu.Unlock()
+			b.await(id, func(op Operation) bool { return op.Items[i].State.Ended() && op.State == OperationPaused })
+		}
+		resume(b, id)
+		op := b.await(id, func(op Operation) bool { return op.State == OperationPaused && strings.Contains(op.Text, "web-2") })
+		if op.Items[2].State != OperationQueued {
+			t.Errorf("it went on to %v", itemStates(op))
+		}
+		if got := cloud.written(); len(got) != 2 {
+			t.Errorf("the cloud received %q", got)
+		}
 	})
-	for i, name := range []string{"id-web-1", "id-web-2"} {
-		cloud.mu.Lock()
-		cloud.finish(name)
-		cloud.mu.Unlock()
-		b.await(id, func(op Operation) bool { return op.Items[i].State.Ended() && op.State == OperationPaused })
-	}
-	resume(b, id)
-	op := b.await(id, func(op Operation) bool { return op.State == OperationPaused && strings.Contains(op.Text, "web-2") })
-	if op.Items[2].State != OperationQueued {
-		t.Errorf("it went on to %v", itemStates(op))
-	}
-	if got := cloud.written(); len(got) != 2 {
-		t.Errorf("the cloud received %q", got)
-	}
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"lockstep/sim/bubble"
 )
 
 // An instance whose migration fails is tried again by itself, as often as its node says (mosk-facts 4.1, "Migration loop"),
@@ -30,90 +32,98 @@ func TestABatchTriesAFailedMigrationAgain(t *testing.T) {
 		"its answer is lost, and nothing came of it": {func(c *testCloud) { c.fail["live-migrate"] = unreachable }, 1, OperationFailed, "it was not done"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := newTestCloud()
-			tt.cloud(c)
-			b := newBench(t, t.TempDir(), c)
-			defer b.end()
-			b.arm()
-			id, err := b.confirm(Intent{Kind: IntentLiveMigrateAll, Node: "cmp-1"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			op := b.await(id, func(op Operation) bool { return op.State == OperationPaused || op.State.Ended() })
-			if got := op.Items[0]; got.State != tt.state || !strings.Contains(got.Text, tt.text) {
-				t.Errorf("it ended as %s: %q; want %s, %q", got.State, got.Text, tt.state, tt.text)
-			}
-			n := 0
-			for _, w := range c.written() {
-				if w == "live-migrate id-web-1" {
-					n++
+			bubble.Run(t, func(t *testing.T) {
+				c := newTestCloud()
+				tt.cloud(c)
+				b := newBench(t, t.TempDir(), c)
+				defer b.end()
+				b.arm()
+				id, err := b.confirm(Intent{Kind: IntentLiveMigrateAll, Node: "cmp-1"})
+				if err != nil {
+					t.Fatal(err)
 				}
-			}
-			if n != tt.writes {
-				t.Errorf("the cloud received %q; want %d of the first", c.written(), tt.writes)
-			}
-			if want := tt.state == OperationFailed; (op.State == OperationPaused) != want {
-				t.Errorf("the batch is %s", op.State)
-			}
+				op := b.await(id, func(op Operation) bool { return op.State == OperationPaused || op.State.Ended() })
+				if got := op.Items[0]; got.State != tt.state || !strings.Contains(got.Text, tt.text) {
+					t.Errorf("it ended as %s: %q; want %s, %q", got.State, got.Text, tt.state, tt.text)
+				}
+				n := 0
+				for _, w := range c.written() {
+					if w == "live-migrate id-web-1" {
+						n++
+					}
+				}
+				if n != tt.writes {
+					t.Errorf("the cloud received %q; want %d of the first", c.written(), tt.writes)
+				}
+				if want := tt.state == OperationFailed; (op.State == OperationPaused) != want {
+					t.Errorf("the batch is %s", op.State)
+				}
+			})
 		})
 	}
 }
 
 // The dialog says how often, the grant rests on it, and an instance that is moved by itself is tried once.
 func TestHowOftenIsPartOfWhatIsConfirmed(t *testing.T) {
-	c := newTestCloud()
-	b := newBench(t, t.TempDir(), c)
-	defer b.end()
-	all := Plan(b.engine.Snapshot(), Intent{Kind: IntentLiveMigrateAll, Node: "cmp-1"})
-	if !strings.Contains(all.Why, "up to the node's 3 attempts") || all.Change.(Batch).Items[0].Tries != 3 || !slices.Contains(all.Basis, Fact{"attempts", "3"}) {
-		t.Errorf("%q, basis %v", all.Why, all.Basis)
-	}
-	c.failMoves = true
-	b.arm()
-	id, err := b.confirm(liveMigrate("web-1"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if op := b.awaitEnd(id); op.State != OperationFailed || len(c.written()) != 1 {
-		t.Errorf("it ended as %s after %q", op.State, c.written())
-	}
+	bubble.Run(t, func(t *testing.T) {
+		c := newTestCloud()
+		b := newBench(t, t.TempDir(), c)
+		defer b.end()
+		all := Plan(b.engine.Snapshot(), Intent{Kind: IntentLiveMigrateAll, Node: "cmp-1"})
+		if !strings.Contains(all.Why, "up to the node's 3 attempts") || all.Change.(Batch).Items[0].Tries != 3 || !slices.Contains(all.Basis, Fact{"attempts", "3"}) {
+			t.Errorf("%q, basis %v", all.Why, all.Basis)
+		}
+		c.failMoves = true
+		b.arm()
+		id, err := b.confirm(liveMigrate("web-1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if op := b.awaitEnd(id); op.State != OperationFailed || len(c.written()) != 1 {
+			t.Errorf("it ended as %s after %q", op.State, c.written())
+		}
+	})
 }
 
 // Between two tries the batch can be held.
 func TestABatchThatIsHeldDoesNotTryAgain(t *testing.T) {
-	b, id, _ := movesHeld(t)
-	defer b.end()
-	c := b.cloud
-	c.mu.Lock()
-	c.failMoves = true
-	c.mu.Unlock()
-	b.engine.Control(id, ControlPause)
-	c.mu.Lock()
-	c.finish("id-web-1")
-	c.mu.Unlock()
-	op := b.await(id, func(op Operation) bool { return op.Items[0].State.Ended() })
-	if got := op.Items[0]; got.State != OperationFailed || !strings.Contains(got.Text, "not tried again") || len(c.written()) != 1 {
-		t.Errorf("it ended as %s: %q, after %q", got.State, got.Text, c.written())
-	}
+	bubble.Run(t, func(t *testing.T) {
+		b, id, _ := movesHeld(t)
+		defer b.end()
+		c := b.cloud
+		c.mu.Lock()
+		c.failMoves = true
+		c.mu.Unlock()
+		b.engine.Control(id, ControlPause)
+		c.mu.Lock()
+		c.finish("id-web-1")
+		c.mu.Unlock()
+		op := b.await(id, func(op Operation) bool { return op.Items[0].State.Ended() })
+		if got := op.Items[0]; got.State != OperationFailed || !strings.Contains(got.Text, "not tried again") || len(c.written()) != 1 {
+			t.Errorf("it ended as %s: %q, after %q", got.State, got.Text, c.written())
+		}
+	})
 }
 
 // Nor is anything tried again for a maintenance that is given up meanwhile.
 func TestABatchTriesNothingAgainForAMaintenanceThatIsOver(t *testing.T) {
-	b, id, _ := movesHeld(t)
-	defer b.end()
-	c := b.cloud
-	c.mu.Lock()
-	c.failMoves = true
-	c.mu.Unlock()
-	c.mu.Lock()
-	delete(c.requests, "cmp-1")
-	c.mu.Unlock()
-	b.sync()
-	c.mu.Lock()
-	c.finish("id-web-1")
-	c.mu.Unlock()
-	op := b.await(id, func(op Operation) bool { return op.Items[0].State.Ended() })
-	if got := op.Items[0]; got.State != OperationFailed || !strings.Contains(got.Text, "not tried again") || len(c.written()) != 1 {
-		t.Errorf("it ended as %s: %q, after %q", got.State, got.Text, c.written())
-	}
+	bubble.Run(t, func(t *testing.T) {
+		b, id, _ := movesHeld(t)
+		defer b.end()
+		c := b.cloud
+		c.mu.Lock()
+		c.failMoves = true
+		c.mu.Unlock()
+		c.mu.Lock()
+		delete(c.requests, "cmp-1")
+		c.mu.Unlock()
+		b.sync()
+		c.mu.Lock()
+		c.finish("id-web-1")
+		c.mu.Unlock()
+		op := b.await(id, func(op Operation) bool { return op.Items[0].State.Ended() })
+		if got := op.Items[0]; got.State != OperationFailed || !strings.Contains(got.Text, "not tried again") || len(c.written()) != 1 {
+			t.Errorf("it ended as %s: %q, after %q", got.State, got.Text, c.written())
+		}
+	})
 }

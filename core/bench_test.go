@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -44,14 +46,15 @@ type testCloud struct {
 	held       bool
 	holder     string
 	leaseErr   error
-	takenBy    string               // somebody else who has the lease by now; nobody has told Lockstep yet
-	fail       map[string]*APIError // by action: what the next call of it answers
-	lose       map[string]bool      // by action: it is done, and its answer is lost
-	migrating  bool                 // live migrations stay under way until finish
-	failMoves  bool                 // live migrations are taken and then fail
-	lateAborts bool                 // a migration ends before it can be aborted
-	follows    bool                 // the OpenStack controller begins another migration as soon as one has ended
-	failFirst  int                  // so many of the next do
+	onRelease  func(ctx context.Context) // called when the lease is given back: a server that is slow to answer
+	takenBy    string                    // somebody else who has the lease by now; nobody has told Lockstep yet
+	fail       map[string]*APIError      // by action: what the next call of it answers
+	lose       map[string]bool           // by action: it is done, and its answer is lost
+	migrating  bool                      // live migrations stay under way until finish
+	failMoves  bool                      // live migrations are taken and then fail
+	lateAborts bool                      // a migration ends before it can be aborted
+	follows    bool                      // the OpenStack controller begins another migration as soon as one has ended
+	failFirst  int                       // so many of the next do
 	onWrite    func(action string)
 	confirms   bool                                // cold migrations are confirmed at once, as Nova's resize_confirm_window has it
 	onLock     func(l *WorkloadLock, to LockState) // called when a lock is set, with the cloud locked
@@ -516,14 +519,17 @@ func (c *testCloud) Holder() string {
 	return c.holder
 }
 
-func (c *testCloud) Release(context.Context) error {
+func (c *testCloud) Release(ctx context.Context) error {
+	if c.onRelease != nil {
+		c.onRelease(ctx)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.held, c.holder = false, ""
 	return nil
 }
 
-// bench is an Engine at work on a testCloud.
+// bench is an Engine at work on a testCloud, in the bubble of its test.
 type bench struct {
 	t      testing.TB
 	cloud  *testCloud
@@ -531,6 +537,8 @@ type bench struct {
 	path   string
 	cancel context.CancelFunc
 	ended  chan struct{}
+
+	durable atomic.Int64 // bytes of the journal
 }
 
 func newBench(t testing.TB, dir string, cloud *testCloud) *bench {
@@ -549,8 +557,9 @@ func newBenchWith(t testing.TB, dir string, cloud *testCloud, settings Settings)
 	if err != nil {
 		t.Fatal(err)
 	}
+	journal.sync = b.synced
 	b.engine = New(Config{Cluster: "mos", Operator: "anna@jump01", Settings: settings, Journal: journal, Past: past,
-		Kubernetes: cloud, OpenStack: cloud, Lease: cloud, PollEvery: time.Millisecond, Settle: 50 * time.Millisecond,
+		Kubernetes: cloud, OpenStack: cloud, Lease: cloud,
 		Clock: func() time.Time { return worldTime }})
 	ctx, cancel := context.WithCancel(context.Background())
 	b.cancel = cancel
@@ -563,6 +572,15 @@ func newBenchWith(t testing.TB, dir string, cloud *testCloud, settings Settings)
 	}()
 	b.sync()
 	return b
+}
+
+// synced stands for what takes most of the time of a journal on a disk, and notes how much would be there after a power cut.
+func (b *bench) synced() error {
+	info, err := os.Stat(b.path)
+	if err == nil {
+		b.durable.Store(info.Size())
+	}
+	return err
 }
 
 // end stops the engine, as leaving the program does.
@@ -605,10 +623,13 @@ func (b *bench) operation(id string) Operation {
 	return Operation{}
 }
 
+// patience is how long anything may take that is waited for.
+const patience = 10 * time.Minute
+
 // await waits until an operation is as wanted.
 func (b *bench) await(id string, want func(Operation) bool) Operation {
 	b.t.Helper()
-	deadline := time.After(time.Minute)
+	deadline := time.After(patience)
 	snapshots, stop := b.engine.Subscribe()
 	defer stop()
 	for {

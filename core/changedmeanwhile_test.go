@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"lockstep/sim/bubble"
 )
 
 // pausedBatch is a confirmed batch that has paused after the failure of its first item.
@@ -27,94 +29,102 @@ func resume(b *bench, id string) {
 // An item of a batch is done on what the operator confirmed, or not at all: an owner who asks to be told is not passed over
 // because the list was confirmed before.
 func TestBatchHearsAnOwnerWhoSpeaksMeanwhile(t *testing.T) {
-	cloud := newTestCloud()
-	cloud.fail["live-migrate"] = &APIError{Kind: ErrInvalid, Call: "live-migrate", Message: failText, Status: 400}
-	b := newBench(t, t.TempDir(), cloud)
-	defer b.end()
-	b.arm()
-	id := pausedBatch(b, Intent{Kind: IntentLiveMigrateAll, Node: "cmp-1"})
-	cloud.mu.Lock()
-	cloud.instances["id-web-2"].Tags = []string{TagMaintenanceAction + "notify"}
-	cloud.mu.Unlock()
-	b.sync()
-	resume(b, id)
-	op := b.await(id, func(op Operation) bool { return op.Items[1].State.Ended() })
-	if item := op.Items[1]; item.State != OperationFailed || !strings.Contains(item.Text, "notify") {
-		t.Errorf("the tagged instance: %+v", item)
-	}
-	if got := cloud.written(); len(got) != 1 {
-		t.Errorf("the cloud received %q", got)
-	}
+	bubble.Run(t, func(t *testing.T) {
+		cloud := newTestCloud()
+		cloud.fail["live-migrate"] = &APIError{Kind: ErrInvalid, Call: "live-migrate", Message: failText, Status: 400}
+		b := newBench(t, t.TempDir(), cloud)
+		defer b.end()
+		b.arm()
+		id := pausedBatch(b, Intent{Kind: IntentLiveMigrateAll, Node: "cmp-1"})
+		cloud.mu.Lock()
+		cloud.instances["id-web-2"].Tags = []string{TagMaintenanceAction + "notify"}
+		cloud.mu.Unlock()
+		b.sync()
+		resume(b, id)
+		op := b.await(id, func(op Operation) bool { return op.Items[1].State.Ended() })
+		if item := op.Items[1]; item.State != OperationFailed || !strings.Contains(item.Text, "notify") {
+			t.Errorf("the tagged instance: %+v", item)
+		}
+		if got := cloud.written(); len(got) != 1 {
+			t.Errorf("the cloud received %q", got)
+		}
+	})
 }
 
 // Nor is a node let go that LCM has asked for since the list of nodes was confirmed: skip means that its instances go down.
 func TestBatchLetsNoNodeGoThatIsInMaintenanceByNow(t *testing.T) {
-	cloud := newTestCloud()
-	delete(cloud.requests, "cmp-1")
-	cloud.locks["cmp-1"].InnerState = InnerInactive
-	cloud.fail["annotate"] = &APIError{Kind: ErrServer, Call: "annotate", Message: "out of order", Status: 500}
-	b := newBench(t, t.TempDir(), cloud)
-	defer b.end()
-	b.arm()
-	id := pausedBatch(b, Intent{Kind: IntentSetMode, Nodes: []string{"cmp-1", "cmp-3"}, Mode: ModeSkip})
-	cloud.mu.Lock()
-	cloud.requests["cmp-3"] = &MaintenanceRequest{Meta: Meta{Name: "cmp-3", UID: "nmr-3", Created: worldTime}, Kind: KindNodeMaintenanceRequest,
-		Node: "cmp-3", Scope: ScopeOS, Release: "21.0.0+25.2"}
-	cloud.mu.Unlock()
-	b.sync()
-	resume(b, id)
-	op := b.await(id, func(op Operation) bool { return op.Items[1].State.Ended() })
-	if item := op.Items[1]; item.State != OperationFailed || !strings.Contains(item.Text, "request") {
-		t.Errorf("the node that is in maintenance by now: %+v", item)
-	}
-	if got := cloud.annotations["cmp-3"][AnnotationMigrationMode]; got != "manual" {
-		t.Errorf("its mode is %q", got)
-	}
+	bubble.Run(t, func(t *testing.T) {
+		cloud := newTestCloud()
+		delete(cloud.requests, "cmp-1")
+		cloud.locks["cmp-1"].InnerState = InnerInactive
+		cloud.fail["annotate"] = &APIError{Kind: ErrServer, Call: "annotate", Message: "out of order", Status: 500}
+		b := newBench(t, t.TempDir(), cloud)
+		defer b.end()
+		b.arm()
+		id := pausedBatch(b, Intent{Kind: IntentSetMode, Nodes: []string{"cmp-1", "cmp-3"}, Mode: ModeSkip})
+		cloud.mu.Lock()
+		cloud.requests["cmp-3"] = &MaintenanceRequest{Meta: Meta{Name: "cmp-3", UID: "nmr-3", Created: worldTime}, Kind: KindNodeMaintenanceRequest,
+			Node: "cmp-3", Scope: ScopeOS, Release: "21.0.0+25.2"}
+		cloud.mu.Unlock()
+		b.sync()
+		resume(b, id)
+		op := b.await(id, func(op Operation) bool { return op.Items[1].State.Ended() })
+		if item := op.Items[1]; item.State != OperationFailed || !strings.Contains(item.Text, "request") {
+			t.Errorf("the node that is in maintenance by now: %+v", item)
+		}
+		if got := cloud.annotations["cmp-3"][AnnotationMigrationMode]; got != "manual" {
+			t.Errorf("its mode is %q", got)
+		}
+	})
 }
 
 // What is gone while its result is awaited ends the operation, so that its node is free for the next step.
 func TestResultOfWhatIsGone(t *testing.T) {
-	cloud := newTestCloud()
-	cloud.migrating = true
-	b := newBench(t, t.TempDir(), cloud)
-	defer b.end()
-	b.arm()
-	id, err := b.confirm(liveMigrate("web-1"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.await(id, func(op Operation) bool { return strings.Contains(op.Text, "running") })
-	cloud.mu.Lock()
-	delete(cloud.instances, "id-web-1")
-	cloud.mu.Unlock()
-	if op := b.awaitEnd(id); op.State != OperationUnknown || !strings.Contains(op.Text, "not seen") {
-		t.Errorf("ended as %s: %s", op.State, op.Text)
-	}
+	bubble.Run(t, func(t *testing.T) {
+		cloud := newTestCloud()
+		cloud.migrating = true
+		b := newBench(t, t.TempDir(), cloud)
+		defer b.end()
+		b.arm()
+		id, err := b.confirm(liveMigrate("web-1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.await(id, func(op Operation) bool { return strings.Contains(op.Text, "running") })
+		cloud.mu.Lock()
+		delete(cloud.instances, "id-web-1")
+		cloud.mu.Unlock()
+		if op := b.awaitEnd(id); op.State != OperationUnknown || !strings.Contains(op.Text, "not seen") {
+			t.Errorf("ended as %s: %s", op.State, op.Text)
+		}
+	})
 }
 
 // An instance that Nova is starting counts as running in the last look, too.
 func TestDeclareSafeSeesWhatComesUp(t *testing.T) {
-	cloud := newTestCloud()
-	for _, in := range cloud.instances {
-		in.Host = "cmp-2"
-	}
-	b := newBench(t, t.TempDir(), cloud)
-	defer b.end()
-	b.arm()
-	cloud.mu.Lock()
-	in := cloud.instances["id-web-3"]
-	in.Host, in.Status, in.VMState, in.Power, in.TaskState = "cmp-1", "SHUTOFF", "stopped", PowerShutdown, "powering-on"
-	cloud.mu.Unlock()
-	id, err := b.confirm(Intent{Kind: IntentDeclareSafe, Node: "cmp-1"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if op := b.awaitEnd(id); op.State != OperationFailed || !strings.Contains(op.Text, "web-3") {
-		t.Errorf("ended as %s: %s", op.State, op.Text)
-	}
-	if got := cloud.written(); len(got) != 0 {
-		t.Errorf("the cloud received %q", got)
-	}
+	bubble.Run(t, func(t *testing.T) {
+		cloud := newTestCloud()
+		for _, in := range cloud.instances {
+			in.Host = "cmp-2"
+		}
+		b := newBench(t, t.TempDir(), cloud)
+		defer b.end()
+		b.arm()
+		cloud.mu.Lock()
+		in := cloud.instances["id-web-3"]
+		in.Host, in.Status, in.VMState, in.Power, in.TaskState = "cmp-1", "SHUTOFF", "stopped", PowerShutdown, "powering-on"
+		cloud.mu.Unlock()
+		id, err := b.confirm(Intent{Kind: IntentDeclareSafe, Node: "cmp-1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if op := b.awaitEnd(id); op.State != OperationFailed || !strings.Contains(op.Text, "web-3") {
+			t.Errorf("ended as %s: %s", op.State, op.Text)
+		}
+		if got := cloud.written(); len(got) != 0 {
+			t.Errorf("the cloud received %q", got)
+		}
+	})
 }
 
 // A confirmation of a cold migration is under way as long as its record says so, though the instance shows nothing of it.
@@ -151,29 +161,31 @@ type slowConfirm struct {
 
 // A batch that was acknowledged does not come back piece by piece.
 func TestAcknowledgedBatchStaysAway(t *testing.T) {
-	dir, cloud := t.TempDir(), newTestCloud()
-	cloud.fail["live-migrate"] = &APIError{Kind: ErrInvalid, Call: "live-migrate", Message: failText, Status: 400}
-	b := newBench(t, dir, cloud)
-	b.arm()
-	id := pausedBatch(b, Intent{Kind: IntentLiveMigrateAll, Node: "cmp-1"})
-	if err := b.engine.Control(id, ControlStop); err != nil {
-		t.Fatal(err)
-	}
-	b.awaitEnd(id)
-	b.end()
+	bubble.Run(t, func(t *testing.T) {
+		dir, cloud := t.TempDir(), newTestCloud()
+		cloud.fail["live-migrate"] = &APIError{Kind: ErrInvalid, Call: "live-migrate", Message: failText, Status: 400}
+		b := newBench(t, dir, cloud)
+		b.arm()
+		id := pausedBatch(b, Intent{Kind: IntentLiveMigrateAll, Node: "cmp-1"})
+		if err := b.engine.Control(id, ControlStop); err != nil {
+			t.Fatal(err)
+		}
+		b.awaitEnd(id)
+		b.end()
 
-	b = newBench(t, dir, cloud)
-	if ops := b.engine.Snapshot().Operations; len(ops) != 1 {
-		t.Fatalf("before it is acknowledged: %+v", ops)
-	}
-	b.engine.record(Record{Kind: RecordControl, Operation: id, State: "acknowledged"}, true)
-	b.end()
+		b = newBench(t, dir, cloud)
+		if ops := b.engine.Snapshot().Operations; len(ops) != 1 {
+			t.Fatalf("before it is acknowledged: %+v", ops)
+		}
+		b.engine.record(Record{Kind: RecordControl, Operation: id, State: "acknowledged"}, true)
+		b.end()
 
-	b = newBench(t, dir, cloud)
-	defer b.end()
-	if ops := b.engine.Snapshot().Operations; len(ops) != 0 {
-		t.Errorf("acknowledged, and back: %+v", ops)
-	}
+		b = newBench(t, dir, cloud)
+		defer b.end()
+		if ops := b.engine.Snapshot().Operations; len(ops) != 0 {
+			t.Errorf("acknowledged, and back: %+v", ops)
+		}
+	})
 }
 
 // To give a node skip back is to let it go: it asks for as much care as setting skip does.
@@ -211,64 +223,70 @@ func TestTheOwnerIsHeardRightBeforeTheWrite(t *testing.T) {
 		"its status": func(in *Instance) { in.Status = "PAUSED" },
 	} {
 		t.Run(name, func(t *testing.T) {
-			cloud := newTestCloud()
-			b := newBench(t, t.TempDir(), cloud)
-			defer b.end()
-			b.arm()
-			cloud.mu.Lock()
-			change(cloud.instances["id-web-1"])
-			cloud.mu.Unlock()
-			id, err := b.confirm(liveMigrate("web-1"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if op := b.awaitEnd(id); op.State != OperationFailed {
-				t.Errorf("it ended as %s: %s", op.State, op.Text)
-			}
-			if got := cloud.written(); len(got) > 0 {
-				t.Errorf("the cloud received %q", got)
-			}
+			bubble.Run(t, func(t *testing.T) {
+				cloud := newTestCloud()
+				b := newBench(t, t.TempDir(), cloud)
+				defer b.end()
+				b.arm()
+				cloud.mu.Lock()
+				change(cloud.instances["id-web-1"])
+				cloud.mu.Unlock()
+				id, err := b.confirm(liveMigrate("web-1"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if op := b.awaitEnd(id); op.State != OperationFailed {
+					t.Errorf("it ended as %s: %s", op.State, op.Text)
+				}
+				if got := cloud.written(); len(got) > 0 {
+					t.Errorf("the cloud received %q", got)
+				}
+			})
 		})
 	}
 }
 
 // A mode that the server refused is nobody's: neither now nor after a restart is it offered to be taken back.
 func TestARefusedModeIsNotRememberedAsOurs(t *testing.T) {
-	dir, cloud := t.TempDir(), newTestCloud()
-	cloud.fail["annotate"] = &APIError{Kind: ErrServer, Call: "annotate", Message: "out of order", Status: 500}
-	b := newBench(t, dir, cloud)
-	b.arm()
-	id, err := b.confirm(Intent{Kind: IntentSetMode, Nodes: []string{"cmp-1"}, Mode: ModeLive})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if op := b.awaitEnd(id); op.State != OperationFailed {
-		t.Fatalf("it ended as %s: %s", op.State, op.Text)
-	}
-	b.end()
-	b = newBench(t, dir, cloud)
-	defer b.end()
-	if got := b.engine.Snapshot().History.Changes; len(got) > 0 {
-		t.Errorf("after a restart it has %+v", got)
-	}
+	bubble.Run(t, func(t *testing.T) {
+		dir, cloud := t.TempDir(), newTestCloud()
+		cloud.fail["annotate"] = &APIError{Kind: ErrServer, Call: "annotate", Message: "out of order", Status: 500}
+		b := newBench(t, dir, cloud)
+		b.arm()
+		id, err := b.confirm(Intent{Kind: IntentSetMode, Nodes: []string{"cmp-1"}, Mode: ModeLive})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if op := b.awaitEnd(id); op.State != OperationFailed {
+			t.Fatalf("it ended as %s: %s", op.State, op.Text)
+		}
+		b.end()
+		b = newBench(t, dir, cloud)
+		defer b.end()
+		if got := b.engine.Snapshot().History.Changes; len(got) > 0 {
+			t.Errorf("after a restart it has %+v", got)
+		}
+	})
 }
 
 // The end of a run is the last record of it, whatever is seen in its last moment.
 func TestTheEndIsTheLastRecord(t *testing.T) {
-	for range 20 {
-		dir, cloud := t.TempDir(), newTestCloud()
-		b := newBench(t, dir, cloud)
-		cloud.mu.Lock()
-		cloud.locks["cmp-2"].RawState = LockInactive
-		cloud.requests["cmp-2"] = &MaintenanceRequest{Meta: Meta{Name: "cmp-2", UID: "nmr-2", Created: worldTime}, Kind: KindNodeMaintenanceRequest, Node: "cmp-2", Scope: ScopeOS}
-		cloud.mu.Unlock()
-		for _, d := range cloud.deltas(time.Now()) {
-			b.engine.Apply(d) // and no Snapshot has shown it yet
+	bubble.Run(t, func(t *testing.T) {
+		for range 20 {
+			dir, cloud := t.TempDir(), newTestCloud()
+			b := newBench(t, dir, cloud)
+			cloud.mu.Lock()
+			cloud.locks["cmp-2"].RawState = LockInactive
+			cloud.requests["cmp-2"] = &MaintenanceRequest{Meta: Meta{Name: "cmp-2", UID: "nmr-2", Created: worldTime}, Kind: KindNodeMaintenanceRequest, Node: "cmp-2", Scope: ScopeOS}
+			cloud.mu.Unlock()
+			for _, d := range cloud.deltas(time.Now()) {
+				b.engine.Apply(d) // and no Snapshot has shown it yet
+			}
+			b.end()
+			records := b.journal()
+			if last := records[len(records)-1]; last.Kind != RecordStop {
+				t.Fatalf("the last record is %s", last.Kind)
+			}
 		}
-		b.end()
-		records := b.journal()
-		if last := records[len(records)-1]; last.Kind != RecordStop {
-			t.Fatalf("the last record is %s", last.Kind)
-		}
-	}
+	})
 }

@@ -63,11 +63,12 @@ type Engine struct {
 	subID int
 
 	// Owned by the goroutine of Run.
-	world    *world
-	history  History
-	write    WriteMode
-	revision uint64
-	dirty    bool
+	world     *world
+	history   History
+	write     WriteMode
+	givenBack <-chan struct{} // closed when the lease is, that was given back last; nil before
+	revision  uint64
+	dirty     bool
 
 	ops   *operations
 	tasks sync.WaitGroup // running operations
@@ -200,20 +201,26 @@ func (e *Engine) leave() {
 	e.stop()
 	wait := make(chan struct{})
 	go func() { e.tasks.Wait(); close(wait) }()
-	for waiting := true; waiting; {
-		select {
-		case r := <-e.do: // an operation that is ending tells so
-			r.do()
-			close(r.done)
-		case <-wait:
-			waiting = false
-		}
-	}
-	if e.write.Armed {
-		e.disarm("")
+	e.serve(wait)
+	e.disarm("")
+	if e.givenBack != nil {
+		e.serve(e.givenBack)
 	}
 	e.publish() // what it saw last is recorded before the end of the record
 	e.record(Record{Kind: RecordStop, Cluster: e.cfg.Cluster}, true)
+}
+
+// serve does what is asked for until something has ended that tells so.
+func (e *Engine) serve(ended <-chan struct{}) {
+	for {
+		select {
+		case r := <-e.do:
+			r.do()
+			close(r.done)
+		case <-ended:
+			return
+		}
+	}
 }
 
 // Apply hands the Engine news from a source. It blocks while the Engine is busy with earlier news, and drops the news

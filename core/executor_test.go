@@ -3,10 +3,13 @@ package core
 import (
 	"context"
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"lockstep/sim/bubble"
 )
 
 func liveMigrate(name string) Intent { return Intent{Kind: IntentLiveMigrate, Instance: "id-" + name} }
@@ -20,32 +23,59 @@ func refused(t *testing.T, err error, why string) {
 
 // A confirmed step is done, verified from the cloud, and on record before, after and when it is verified.
 func TestConfirmedStepIsDoneVerifiedAndRecorded(t *testing.T) {
-	b := newBench(t, t.TempDir(), newTestCloud())
-	defer b.end()
-	b.arm()
-	id, err := b.confirm(liveMigrate("web-1"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	op := b.awaitEnd(id)
-	if op.State != OperationDone || !strings.Contains(op.Text, "cmp-2") {
-		t.Fatalf("the operation ended as %s: %s", op.State, op.Text)
-	}
-	if got := b.cloud.written(); !slices.Equal(got, []string{"live-migrate id-web-1"}) {
-		t.Errorf("the cloud received %q", got)
-	}
-	var kinds []string
-	for _, r := range b.journal() {
-		if r.Operation == id {
-			kinds = append(kinds, string(r.Kind))
-			if r.Object == nil || r.Object.UID != "id-web-1" || r.By != "anna@jump01" {
-				t.Errorf("the record %q names %v by %q", r.Kind, r.Object, r.By)
+	bubble.Run(t, func(t *testing.T) {
+		b := newBench(t, t.TempDir(), newTestCloud())
+		defer b.end()
+		b.arm()
+		id, err := b.confirm(liveMigrate("web-1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		op := b.awaitEnd(id)
+		if op.State != OperationDone || !strings.Contains(op.Text, "cmp-2") {
+			t.Fatalf("the operation ended as %s: %s", op.State, op.Text)
+		}
+		if got := b.cloud.written(); !slices.Equal(got, []string{"live-migrate id-web-1"}) {
+			t.Errorf("the cloud received %q", got)
+		}
+		var kinds []string
+		for _, r := range b.journal() {
+			if r.Operation == id {
+				kinds = append(kinds, string(r.Kind))
+				if r.Object == nil || r.Object.UID != "id-web-1" || r.By != "anna@jump01" {
+					t.Errorf("the record %q names %v by %q", r.Kind, r.Object, r.By)
+				}
 			}
 		}
-	}
-	if want := []string{"grant", "before", "after", "verified", "ended"}; !slices.Equal(kinds, want) {
-		t.Errorf("the journal has %v, want %v", kinds, want)
-	}
+		if want := []string{"grant", "before", "after", "verified", "ended"}; !slices.Equal(kinds, want) {
+			t.Errorf("the journal has %v, want %v", kinds, want)
+		}
+	})
+}
+
+// What is about to be written is on the disk before it is: a power cut right after the write leaves the record of it.
+func TestTheRecordIsOnTheDiskBeforeTheWrite(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		b := newBench(t, t.TempDir(), newTestCloud())
+		defer b.end()
+		b.arm()
+		found := false
+		b.cloud.onWrite = func(string) {
+			raw, err := os.ReadFile(b.path)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			found = strings.Contains(string(raw[:b.durable.Load()]), `"kind":"before"`)
+		}
+		id, err := b.confirm(liveMigrate("web-1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b.awaitEnd(id); !found {
+			t.Error("the write was not on record")
+		}
+	})
 }
 
 // Nothing is written without: writing armed, the lease, a grant, facts as they were, guards that hold.
@@ -142,18 +172,20 @@ func TestGateRefuses(t *testing.T) {
 	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
-			b := newBench(t, t.TempDir(), newTestCloud())
-			defer b.end()
-			b.arm()
-			before := 0
-			err := tc.do(b)
-			refused(t, err, tc.why)
-			if tc.name == "a grant used twice" {
-				before = 1
-			}
-			if got := b.cloud.written(); len(got) != before {
-				t.Errorf("the cloud received %q", got)
-			}
+			bubble.Run(t, func(t *testing.T) {
+				b := newBench(t, t.TempDir(), newTestCloud())
+				defer b.end()
+				b.arm()
+				before := 0
+				err := tc.do(b)
+				refused(t, err, tc.why)
+				if tc.name == "a grant used twice" {
+					before = 1
+				}
+				if got := b.cloud.written(); len(got) != before {
+					t.Errorf("the cloud received %q", got)
+				}
+			})
 		})
 	}
 }
@@ -175,40 +207,44 @@ func (b *bench) execute(g Grant) error {
 
 // Between the last snapshot and the write the server itself is asked: what it says counts.
 func TestServerIsAskedRightBeforeTheWrite(t *testing.T) {
-	b := newBench(t, t.TempDir(), newTestCloud())
-	defer b.end()
-	b.arm()
-	b.cloud.instances["id-web-1"].Host = "cmp-3" // and the engine has not heard of it
-	id, err := b.confirm(liveMigrate("web-1"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if op := b.awaitEnd(id); op.State != OperationFailed || !strings.Contains(op.Text, "cmp-3") {
-		t.Errorf("ended as %s: %s", op.State, op.Text)
-	}
-	if got := b.cloud.written(); len(got) != 0 {
-		t.Errorf("the cloud received %q", got)
-	}
+	bubble.Run(t, func(t *testing.T) {
+		b := newBench(t, t.TempDir(), newTestCloud())
+		defer b.end()
+		b.arm()
+		b.cloud.instances["id-web-1"].Host = "cmp-3" // and the engine has not heard of it
+		id, err := b.confirm(liveMigrate("web-1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if op := b.awaitEnd(id); op.State != OperationFailed || !strings.Contains(op.Text, "cmp-3") {
+			t.Errorf("ended as %s: %s", op.State, op.Text)
+		}
+		if got := b.cloud.written(); len(got) != 0 {
+			t.Errorf("the cloud received %q", got)
+		}
+	})
 }
 
 // Somebody who has taken the operator lease over is not written against, though nobody has told Lockstep yet.
 func TestServerIsAskedWhoseTheLeaseIs(t *testing.T) {
-	b := newBench(t, t.TempDir(), newTestCloud())
-	defer b.end()
-	b.arm()
-	b.cloud.mu.Lock()
-	b.cloud.takenBy = "bob@jump02"
-	b.cloud.mu.Unlock()
-	id, err := b.confirm(liveMigrate("web-1"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if op := b.awaitEnd(id); op.State != OperationFailed || !strings.Contains(op.Text, "bob@jump02 holds it") {
-		t.Errorf("ended as %s: %s", op.State, op.Text)
-	}
-	if got := b.cloud.written(); len(got) != 0 {
-		t.Errorf("the cloud received %q", got)
-	}
+	bubble.Run(t, func(t *testing.T) {
+		b := newBench(t, t.TempDir(), newTestCloud())
+		defer b.end()
+		b.arm()
+		b.cloud.mu.Lock()
+		b.cloud.takenBy = "bob@jump02"
+		b.cloud.mu.Unlock()
+		id, err := b.confirm(liveMigrate("web-1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if op := b.awaitEnd(id); op.State != OperationFailed || !strings.Contains(op.Text, "bob@jump02 holds it") {
+			t.Errorf("ended as %s: %s", op.State, op.Text)
+		}
+		if got := b.cloud.written(); len(got) != 0 {
+			t.Errorf("the cloud received %q", got)
+		}
+	})
 }
 
 // A node is declared safe on what Nova itself shows of its host right before the write.
@@ -221,69 +257,73 @@ func TestDeclareSafeAsksNovaItself(t *testing.T) {
 		"Nova does not see its cell": {func(c *testCloud) { delete(c.services, "cmp-1") }, "not even its nova-compute"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newBench(t, t.TempDir(), newTestCloud())
-			defer b.end()
-			b.arm()
-			for _, in := range b.cloud.instances {
-				in.Host = "cmp-2"
-			}
-			b.sync()
-			b.cloud.mu.Lock()
-			tt.then(b.cloud)
-			b.cloud.mu.Unlock()
-			id, err := b.confirm(Intent{Kind: IntentDeclareSafe, Node: "cmp-1"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if op := b.awaitEnd(id); op.State != OperationFailed || !strings.Contains(op.Text, tt.says) {
-				t.Errorf("ended as %s: %s", op.State, op.Text)
-			}
-			if got := b.cloud.written(); len(got) != 0 {
-				t.Errorf("the cloud received %q", got)
-			}
+			bubble.Run(t, func(t *testing.T) {
+				b := newBench(t, t.TempDir(), newTestCloud())
+				defer b.end()
+				b.arm()
+				for _, in := range b.cloud.instances {
+					in.Host = "cmp-2"
+				}
+				b.sync()
+				b.cloud.mu.Lock()
+				tt.then(b.cloud)
+				b.cloud.mu.Unlock()
+				id, err := b.confirm(Intent{Kind: IntentDeclareSafe, Node: "cmp-1"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if op := b.awaitEnd(id); op.State != OperationFailed || !strings.Contains(op.Text, tt.says) {
+					t.Errorf("ended as %s: %s", op.State, op.Text)
+				}
+				if got := b.cloud.written(); len(got) != 0 {
+					t.Errorf("the cloud received %q", got)
+				}
+			})
 		})
 	}
 }
 
 // The annotation that Lockstep changed is remembered over a restart, and offered back to what it was.
 func TestDeclaredNodeIsOfferedItsOldMode(t *testing.T) {
-	dir, cloud := t.TempDir(), newTestCloud()
-	b := newBench(t, dir, cloud)
-	b.arm()
-	for _, in := range cloud.instances {
-		in.Host = "cmp-2"
-	}
-	b.sync()
-	id, err := b.confirm(Intent{Kind: IntentDeclareSafe, Node: "cmp-1"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if op := b.awaitEnd(id); op.State != OperationDone {
-		t.Fatalf("ended as %s: %s", op.State, op.Text)
-	}
-	b.end()
-	// LCM goes on, and the node comes back.
-	delete(cloud.requests, "cmp-1")
-	cloud.locks["cmp-1"].InnerState = InnerInactive
+	bubble.Run(t, func(t *testing.T) {
+		dir, cloud := t.TempDir(), newTestCloud()
+		b := newBench(t, dir, cloud)
+		b.arm()
+		for _, in := range cloud.instances {
+			in.Host = "cmp-2"
+		}
+		b.sync()
+		id, err := b.confirm(Intent{Kind: IntentDeclareSafe, Node: "cmp-1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if op := b.awaitEnd(id); op.State != OperationDone {
+			t.Fatalf("ended as %s: %s", op.State, op.Text)
+		}
+		b.end()
+		// LCM goes on, and the node comes back.
+		delete(cloud.requests, "cmp-1")
+		cloud.locks["cmp-1"].InnerState = InnerInactive
 
-	b = newBench(t, dir, cloud)
-	defer b.end()
-	change, ok := b.engine.Snapshot().History.Changes["uid-cmp-1"]
-	if !ok || textOr(change.Old, "-") != "manual" || textOr(change.New, "-") != "skip" {
-		t.Fatalf("after a restart the change is %+v", change)
-	}
-	b.arm()
-	id, err = b.confirm(Intent{Kind: IntentRestoreMode, Node: "cmp-1"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.awaitEnd(id)
-	if got := cloud.annotations["cmp-1"][AnnotationMigrationMode]; got != "manual" {
-		t.Errorf("the mode is %q", got)
-	}
-	if changes := b.engine.Snapshot().History.Changes; len(changes) != 0 {
-		t.Errorf("set back, and still offered: %v", changes)
-	}
+		b = newBench(t, dir, cloud)
+		defer b.end()
+		change, ok := b.engine.Snapshot().History.Changes["uid-cmp-1"]
+		if !ok || textOr(change.Old, "-") != "manual" || textOr(change.New, "-") != "skip" {
+			t.Fatalf("after a restart the change is %+v", change)
+		}
+		b.arm()
+		id, err = b.confirm(Intent{Kind: IntentRestoreMode, Node: "cmp-1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.awaitEnd(id)
+		if got := cloud.annotations["cmp-1"][AnnotationMigrationMode]; got != "manual" {
+			t.Errorf("the mode is %q", got)
+		}
+		if changes := b.engine.Snapshot().History.Changes; len(changes) != 0 {
+			t.Errorf("set back, and still offered: %v", changes)
+		}
+	})
 }
 
 // How a write ends is read from the cloud: not from the call's answer, nor from the migration's record alone.
@@ -312,137 +352,147 @@ func TestOutcomeComesFromTheCloud(t *testing.T) {
 	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
-			cloud := newTestCloud()
-			tc.prepare(cloud)
-			b := newBench(t, t.TempDir(), cloud)
-			defer b.end()
-			b.arm()
-			id, err := b.confirm(tc.intent)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if op := b.awaitEnd(id); op.State != tc.state || !strings.Contains(op.Text, tc.text) {
-				t.Errorf("ended as %s: %q; want %s and %q", op.State, op.Text, tc.state, tc.text)
-			}
-			if got := b.cloud.written(); len(got) != 1 {
-				t.Errorf("the cloud received %q; nothing is ever sent twice", got)
-			}
+			bubble.Run(t, func(t *testing.T) {
+				cloud := newTestCloud()
+				tc.prepare(cloud)
+				b := newBench(t, t.TempDir(), cloud)
+				defer b.end()
+				b.arm()
+				id, err := b.confirm(tc.intent)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if op := b.awaitEnd(id); op.State != tc.state || !strings.Contains(op.Text, tc.text) {
+					t.Errorf("ended as %s: %q; want %s and %q", op.State, op.Text, tc.state, tc.text)
+				}
+				if got := b.cloud.written(); len(got) != 1 {
+					t.Errorf("the cloud received %q; nothing is ever sent twice", got)
+				}
+			})
 		})
 	}
 }
 
 // A failure stays until somebody has seen it, over a restart too.
 func TestFailureStaysUntilAcknowledged(t *testing.T) {
-	dir, cloud := t.TempDir(), newTestCloud()
-	cloud.failMoves = true
-	b := newBench(t, dir, cloud)
-	b.arm()
-	id, err := b.confirm(liveMigrate("web-1"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.awaitEnd(id)
-	b.end()
-	b = newBench(t, dir, cloud)
-	if op := b.operation(id); op.State != OperationFailed || op.Acknowledged || !strings.Contains(op.Text, "No valid host") {
-		t.Fatalf("after a restart the failure is %+v", op)
-	}
-	b.engine.Acknowledge(id)
-	if op := b.operation(id); !op.Acknowledged {
-		t.Errorf("acknowledged, and still %+v", op)
-	}
-	b.end()
-	b = newBench(t, dir, cloud)
-	defer b.end()
-	if op := b.operation(id); op.ID != "" {
-		t.Errorf("acknowledged before the restart, and back: %+v", op)
-	}
+	bubble.Run(t, func(t *testing.T) {
+		dir, cloud := t.TempDir(), newTestCloud()
+		cloud.failMoves = true
+		b := newBench(t, dir, cloud)
+		b.arm()
+		id, err := b.confirm(liveMigrate("web-1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.awaitEnd(id)
+		b.end()
+		b = newBench(t, dir, cloud)
+		if op := b.operation(id); op.State != OperationFailed || op.Acknowledged || !strings.Contains(op.Text, "No valid host") {
+			t.Fatalf("after a restart the failure is %+v", op)
+		}
+		b.engine.Acknowledge(id)
+		if op := b.operation(id); !op.Acknowledged {
+			t.Errorf("acknowledged, and still %+v", op)
+		}
+		b.end()
+		b = newBench(t, dir, cloud)
+		defer b.end()
+		if op := b.operation(id); op.ID != "" {
+			t.Errorf("acknowledged before the restart, and back: %+v", op)
+		}
+	})
 }
 
 // Killed in the middle of a migration, Lockstep says so when it is started again, and does nothing by itself.
 func TestKilledInTheMiddle(t *testing.T) {
-	dir, cloud := t.TempDir(), newTestCloud()
-	cloud.migrating = true
-	b := newBench(t, dir, cloud)
-	b.arm()
-	id, err := b.confirm(liveMigrate("web-1"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.await(id, func(op Operation) bool { return strings.Contains(op.Text, "running") })
-	b.end()
-	b = newBench(t, dir, cloud)
-	defer b.end()
-	if op := b.operation(id); op.State != OperationUnknown {
-		t.Errorf("after the restart it is %+v", op)
-	}
-	if got := cloud.written(); len(got) != 1 {
-		t.Errorf("the cloud received %q", got)
-	}
+	bubble.Run(t, func(t *testing.T) {
+		dir, cloud := t.TempDir(), newTestCloud()
+		cloud.migrating = true
+		b := newBench(t, dir, cloud)
+		b.arm()
+		id, err := b.confirm(liveMigrate("web-1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.await(id, func(op Operation) bool { return strings.Contains(op.Text, "running") })
+		b.end()
+		b = newBench(t, dir, cloud)
+		defer b.end()
+		if op := b.operation(id); op.State != OperationUnknown {
+			t.Errorf("after the restart it is %+v", op)
+		}
+		if got := cloud.written(); len(got) != 1 {
+			t.Errorf("the cloud received %q", got)
+		}
+	})
 }
 
 // A batch goes on in order, one at a time, and is one grant for the list that was shown.
 func TestBatchMovesOneAfterTheOther(t *testing.T) {
-	b := newBench(t, t.TempDir(), newTestCloud())
-	defer b.end()
-	b.arm()
-	together := 0
-	b.cloud.onWrite = func(string) {
-		b.cloud.mu.Lock()
-		defer b.cloud.mu.Unlock()
-		moving := 0
-		for _, in := range b.cloud.instances {
-			if in.TaskState != "" {
-				moving++
+	bubble.Run(t, func(t *testing.T) {
+		b := newBench(t, t.TempDir(), newTestCloud())
+		defer b.end()
+		b.arm()
+		together := 0
+		b.cloud.onWrite = func(string) {
+			b.cloud.mu.Lock()
+			defer b.cloud.mu.Unlock()
+			moving := 0
+			for _, in := range b.cloud.instances {
+				if in.TaskState != "" {
+					moving++
+				}
 			}
+			together = max(together, moving)
 		}
-		together = max(together, moving)
-	}
-	id, err := b.confirm(Intent{Kind: IntentLiveMigrateAll, Node: "cmp-1"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	op := b.awaitEnd(id)
-	if op.State != OperationDone || len(op.Items) != 3 {
-		t.Fatalf("ended as %s: %s, %d items", op.State, op.Text, len(op.Items))
-	}
-	if got := b.cloud.written(); !slices.Equal(got, []string{"live-migrate id-web-1", "live-migrate id-web-2", "live-migrate id-web-3"}) {
-		t.Errorf("the cloud received %q", got)
-	}
-	if together != 0 {
-		t.Errorf("a migration began while %d ran; one at a time is the default", together)
-	}
+		id, err := b.confirm(Intent{Kind: IntentLiveMigrateAll, Node: "cmp-1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		op := b.awaitEnd(id)
+		if op.State != OperationDone || len(op.Items) != 3 {
+			t.Fatalf("ended as %s: %s, %d items", op.State, op.Text, len(op.Items))
+		}
+		if got := b.cloud.written(); !slices.Equal(got, []string{"live-migrate id-web-1", "live-migrate id-web-2", "live-migrate id-web-3"}) {
+			t.Errorf("the cloud received %q", got)
+		}
+		if together != 0 {
+			t.Errorf("a migration began while %d ran; one at a time is the default", together)
+		}
+	})
 }
 
 // It pauses by itself at the first failure, goes on when told to, and leaves out what it is told to leave out.
 func TestBatchPausesAtAFailure(t *testing.T) {
-	cloud := newTestCloud()
-	cloud.fail["live-migrate"] = &APIError{Kind: ErrInvalid, Call: "live-migrate", Message: failText, Status: 400}
-	b := newBench(t, t.TempDir(), cloud)
-	defer b.end()
-	b.arm()
-	id, err := b.confirm(Intent{Kind: IntentLiveMigrateAll, Node: "cmp-1"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	op := b.await(id, func(op Operation) bool { return op.State == OperationPaused })
-	if !strings.Contains(op.Text, failText) || op.Items[0].State != OperationFailed || op.Items[1].State != OperationQueued {
-		t.Fatalf("paused as %q with %+v", op.Text, op.Items)
-	}
-	if err := b.engine.Control(id, ControlSkip); err != nil {
-		t.Fatal(err)
-	}
-	if err := b.engine.Control(id, ControlResume); err != nil {
-		t.Fatal(err)
-	}
-	op = b.awaitEnd(id)
-	var states []OperationState
-	for _, item := range op.Items {
-		states = append(states, item.State)
-	}
-	if want := []OperationState{OperationFailed, OperationSkipped, OperationDone}; !slices.Equal(states, want) || op.State != OperationFailed {
-		t.Errorf("ended as %s with %v, want failed with %v", op.State, states, want)
-	}
+	bubble.Run(t, func(t *testing.T) {
+		cloud := newTestCloud()
+		cloud.fail["live-migrate"] = &APIError{Kind: ErrInvalid, Call: "live-migrate", Message: failText, Status: 400}
+		b := newBench(t, t.TempDir(), cloud)
+		defer b.end()
+		b.arm()
+		id, err := b.confirm(Intent{Kind: IntentLiveMigrateAll, Node: "cmp-1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		op := b.await(id, func(op Operation) bool { return op.State == OperationPaused })
+		if !strings.Contains(op.Text, failText) || op.Items[0].State != OperationFailed || op.Items[1].State != OperationQueued {
+			t.Fatalf("paused as %q with %+v", op.Text, op.Items)
+		}
+		if err := b.engine.Control(id, ControlSkip); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.engine.Control(id, ControlResume); err != nil {
+			t.Fatal(err)
+		}
+		op = b.awaitEnd(id)
+		var states []OperationState
+		for _, item := range op.Items {
+			states = append(states, item.State)
+		}
+		if want := []OperationState{OperationFailed, OperationSkipped, OperationDone}; !slices.Equal(states, want) || op.State != OperationFailed {
+			t.Errorf("ended as %s with %v, want failed with %v", op.State, states, want)
+		}
+	})
 }
 
 // It begins nothing more when it is stopped, when writing is disarmed, and when the lease is lost.
@@ -458,28 +508,30 @@ func TestBatchStopsWhenTheGateCloses(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newBench(t, t.TempDir(), newTestCloud())
-			b.cloud.migrating = true
-			b.arm()
-			id, err := b.confirm(Intent{Kind: IntentLiveMigrateAll, Node: "cmp-1"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			b.await(id, func(op Operation) bool { return op.Items[0].State == OperationVerifying })
-			if err := shut(b, id); err != nil {
-				t.Fatal(err)
-			}
-			b.cloud.mu.Lock()
-			b.cloud.finish("id-web-1")
-			b.cloud.mu.Unlock()
-			op := b.await(id, func(op Operation) bool { return op.State == OperationPaused || op.State.Ended() })
-			if op.Items[0].State != OperationDone {
-				t.Errorf("the item that ran ended as %+v; it is watched to its end", op.Items[0])
-			}
-			b.end()
-			if got := b.cloud.written(); len(got) != 1 {
-				t.Errorf("the cloud received %q", got)
-			}
+			bubble.Run(t, func(t *testing.T) {
+				b := newBench(t, t.TempDir(), newTestCloud())
+				b.cloud.migrating = true
+				b.arm()
+				id, err := b.confirm(Intent{Kind: IntentLiveMigrateAll, Node: "cmp-1"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				b.await(id, func(op Operation) bool { return op.Items[0].State == OperationVerifying })
+				if err := shut(b, id); err != nil {
+					t.Fatal(err)
+				}
+				b.cloud.mu.Lock()
+				b.cloud.finish("id-web-1")
+				b.cloud.mu.Unlock()
+				op := b.await(id, func(op Operation) bool { return op.State == OperationPaused || op.State.Ended() })
+				if op.Items[0].State != OperationDone {
+					t.Errorf("the item that ran ended as %+v; it is watched to its end", op.Items[0])
+				}
+				b.end()
+				if got := b.cloud.written(); len(got) != 1 {
+					t.Errorf("the cloud received %q", got)
+				}
+			})
 		})
 	}
 }
@@ -498,24 +550,26 @@ func (b *bench) migrating(name string) (id string) {
 
 // A second step on the node of a running one waits for its end; an abort does not.
 func TestOneWritingStepOnANode(t *testing.T) {
-	b := newBench(t, t.TempDir(), newTestCloud())
-	defer b.end()
-	b.cloud.migrating = true
-	b.arm()
-	id := b.migrating("web-1")
-	if _, err := b.confirm(liveMigrate("web-2")); err == nil {
-		t.Error("a second migration from the node was let through")
-	}
-	abort, err := b.confirm(Intent{Kind: IntentAbortMigration, Instance: "id-web-1"})
-	if err != nil {
-		t.Fatalf("the abort was refused: %v", err)
-	}
-	if op := b.awaitEnd(abort); op.State != OperationDone {
-		t.Errorf("the abort ended as %s: %s", op.State, op.Text)
-	}
-	if op := b.awaitEnd(id); op.State != OperationFailed || !strings.Contains(op.Text, "aborted") {
-		t.Errorf("the migration ended as %s: %s", op.State, op.Text)
-	}
+	bubble.Run(t, func(t *testing.T) {
+		b := newBench(t, t.TempDir(), newTestCloud())
+		defer b.end()
+		b.cloud.migrating = true
+		b.arm()
+		id := b.migrating("web-1")
+		if _, err := b.confirm(liveMigrate("web-2")); err == nil {
+			t.Error("a second migration from the node was let through")
+		}
+		abort, err := b.confirm(Intent{Kind: IntentAbortMigration, Instance: "id-web-1"})
+		if err != nil {
+			t.Fatalf("the abort was refused: %v", err)
+		}
+		if op := b.awaitEnd(abort); op.State != OperationDone {
+			t.Errorf("the abort ended as %s: %s", op.State, op.Text)
+		}
+		if op := b.awaitEnd(id); op.State != OperationFailed || !strings.Contains(op.Text, "aborted") {
+			t.Errorf("the migration ended as %s: %s", op.State, op.Text)
+		}
+	})
 }
 
 // What follows an aborted migration, or one that was let through, is not its: the OpenStack controller tries again at once.
@@ -530,21 +584,23 @@ func TestAMigrationIsOverThoughAnotherFollows(t *testing.T) {
 		"aborted late":   {IntentAbortMigration, true, "failed: too late: the migration was completed, to cmp-2", "done: was moved to cmp-2"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newBench(t, t.TempDir(), newTestCloud())
-			defer b.end()
-			b.cloud.migrating, b.cloud.follows, b.cloud.lateAborts = true, true, tc.late
-			b.arm()
-			id := b.migrating("web-1")
-			control, err := b.confirm(Intent{Kind: tc.control, Instance: "id-web-1"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for id, want := range map[string]string{control: tc.want, id: tc.first} {
-				op := b.awaitEnd(id)
-				if got := string(op.State) + ": " + op.Text; got != want+"; another migration of it has begun since" {
-					t.Errorf("ended as %q, want %q", got, want)
+			bubble.Run(t, func(t *testing.T) {
+				b := newBench(t, t.TempDir(), newTestCloud())
+				defer b.end()
+				b.cloud.migrating, b.cloud.follows, b.cloud.lateAborts = true, true, tc.late
+				b.arm()
+				id := b.migrating("web-1")
+				control, err := b.confirm(Intent{Kind: tc.control, Instance: "id-web-1"})
+				if err != nil {
+					t.Fatal(err)
 				}
-			}
+				for id, want := range map[string]string{control: tc.want, id: tc.first} {
+					op := b.awaitEnd(id)
+					if got := string(op.State) + ": " + op.Text; got != want+"; another migration of it has begun since" {
+						t.Errorf("ended as %q, want %q", got, want)
+					}
+				}
+			})
 		})
 	}
 }
@@ -559,27 +615,31 @@ func TestArming(t *testing.T) {
 		}
 	})
 	t.Run("another operator", func(t *testing.T) {
-		b := newBench(t, t.TempDir(), newTestCloud())
-		defer b.end()
-		b.cloud.holder = "bob@jump02"
-		err := b.engine.Arm(context.Background(), false)
-		if err == nil || !strings.Contains(err.Error(), "bob@jump02") || b.engine.Snapshot().Write.Armed {
-			t.Errorf("armed against %v", err)
-		}
-		if err := b.engine.Arm(context.Background(), true); err != nil || !b.engine.Snapshot().Write.Armed {
-			t.Errorf("the explicit take-over: %v", err)
-		}
+		bubble.Run(t, func(t *testing.T) {
+			b := newBench(t, t.TempDir(), newTestCloud())
+			defer b.end()
+			b.cloud.holder = "bob@jump02"
+			err := b.engine.Arm(context.Background(), false)
+			if err == nil || !strings.Contains(err.Error(), "bob@jump02") || b.engine.Snapshot().Write.Armed {
+				t.Errorf("armed against %v", err)
+			}
+			if err := b.engine.Arm(context.Background(), true); err != nil || !b.engine.Snapshot().Write.Armed {
+				t.Errorf("the explicit take-over: %v", err)
+			}
+		})
 	})
 	t.Run("the lease goes back on the way out", func(t *testing.T) {
-		b := newBench(t, t.TempDir(), newTestCloud())
-		b.arm()
-		b.end()
-		if b.cloud.Held() {
-			t.Error("the lease is still held")
-		}
-		records := b.journal()
-		if last := records[len(records)-1]; last.Kind != RecordStop {
-			t.Errorf("the journal's last line is %q", last.Kind)
-		}
+		bubble.Run(t, func(t *testing.T) {
+			b := newBench(t, t.TempDir(), newTestCloud())
+			b.arm()
+			b.end()
+			if b.cloud.Held() {
+				t.Error("the lease is still held")
+			}
+			records := b.journal()
+			if last := records[len(records)-1]; last.Kind != RecordStop {
+				t.Errorf("the journal's last line is %q", last.Kind)
+			}
+		})
 	})
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 	"testing"
+
+	"lockstep/sim/bubble"
 )
 
 // What is done is what was shown, whole: a list that has become another since, though every instance on it is as it was, takes a
@@ -30,31 +32,35 @@ func TestAGrantIsForTheListThatWasShown(t *testing.T) {
 		return st
 	}
 	t.Run("another before it is confirmed", func(t *testing.T) {
-		b := newBench(t, t.TempDir(), skipped())
-		defer b.end()
-		b.arm()
-		st := shown(b)
-		grow(b)
-		if _, err := b.engine.Grant(st, st.Type); err == nil || !strings.Contains(err.Error(), "changed") {
-			t.Errorf("it was confirmed: %v", err)
-		}
+		bubble.Run(t, func(t *testing.T) {
+			b := newBench(t, t.TempDir(), skipped())
+			defer b.end()
+			b.arm()
+			st := shown(b)
+			grow(b)
+			if _, err := b.engine.Grant(st, st.Type); err == nil || !strings.Contains(err.Error(), "changed") {
+				t.Errorf("it was confirmed: %v", err)
+			}
+		})
 	})
 	t.Run("another before it is begun", func(t *testing.T) {
-		b := newBench(t, t.TempDir(), skipped())
-		defer b.end()
-		b.arm()
-		st := shown(b)
-		g, err := b.engine.Grant(st, st.Type)
-		if err != nil {
-			t.Fatal(err)
-		}
-		grow(b)
-		if id, err := b.engine.Execute(context.Background(), g); err == nil || !strings.Contains(err.Error(), "changed") {
-			t.Errorf("it was begun: %v", err)
-			b.awaitEnd(id)
-		}
-		if got := b.cloud.written(); len(got) > 0 {
-			t.Errorf("the cloud received %q", got)
-		}
+		bubble.Run(t, func(t *testing.T) {
+			b := newBench(t, t.TempDir(), skipped())
+			defer b.end()
+			b.arm()
+			st := shown(b)
+			g, err := b.engine.Grant(st, st.Type)
+			if err != nil {
+				t.Fatal(err)
+			}
+			grow(b)
+			if id, err := b.engine.Execute(context.Background(), g); err == nil || !strings.Contains(err.Error(), "changed") {
+				t.Errorf("it was begun: %v", err)
+				b.awaitEnd(id)
+			}
+			if got := b.cloud.written(); len(got) > 0 {
+				t.Errorf("the cloud received %q", got)
+			}
+		})
 	})
 }

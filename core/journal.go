@@ -96,6 +96,7 @@ type Journal struct {
 	file *os.File
 	path string
 	torn bool // the last line was cut off: the disk was full, say
+	sync func() error
 }
 
 // OpenJournal opens the journal at path for appending, and makes it and its folder, readable by the user alone, where
@@ -118,7 +119,7 @@ func OpenJournal(path string) (*Journal, error) {
 			}
 		}
 	}
-	return &Journal{file: f, path: path}, nil
+	return &Journal{file: f, path: path, sync: f.Sync}, nil
 }
 
 // Path is the journal's file.
@@ -143,7 +144,7 @@ func (j *Journal) Write(r Record, durable bool) error {
 		return fmt.Errorf("write to the journal %s: %w", j.path, err)
 	}
 	if durable {
-		if err := j.file.Sync(); err != nil {
+		if err := j.sync(); err != nil {
 			return fmt.Errorf("write the journal %s to the disk: %w", j.path, err)
 		}
 	}

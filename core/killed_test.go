@@ -5,7 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
-	"time"
+
+	"lockstep/sim/bubble"
 )
 
 // Killed between a write and the sight of its result, Lockstep knows at its next start what it may have done, as long as the
@@ -33,75 +34,79 @@ func TestWhatWasSetIsKnownAfterAKillInTheMiddle(t *testing.T) {
 		"an override":     {Intent{Kind: IntentOverrideLock, State: LockInactive}, nil, func(s *Snapshot) bool { return len(s.History.Overrides) == 1 }, ProcedureKey{}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir, cloud := t.TempDir(), newTestCloud()
-			b := newBench(t, dir, cloud)
-			defer b.end()
-			b.arm()
-			killed := filepath.Join(t.TempDir(), "journal.jsonl")
-			cloud.onWrite = func(string) {
-				raw, err := os.ReadFile(b.path)
-				if err == nil {
-					err = os.WriteFile(killed, raw, 0o600)
+			bubble.Run(t, func(t *testing.T) {
+				dir, cloud := t.TempDir(), newTestCloud()
+				b := newBench(t, dir, cloud)
+				defer b.end()
+				b.arm()
+				killed := filepath.Join(t.TempDir(), "journal.jsonl")
+				cloud.onWrite = func(string) {
+					raw, err := os.ReadFile(b.path)
+					if err == nil {
+						err = os.WriteFile(killed, raw, 0o600)
+					}
+					if err != nil {
+						t.Error(err)
+					}
 				}
+				if tt.intent.Kind == IntentOverrideLock {
+					tt.intent.Object = b.engine.Snapshot().NodeLock("cmp-2", ControllerOpenStack).Ref()
+				}
+				id, err := b.confirm(tt.intent)
 				if err != nil {
-					t.Error(err)
+					t.Fatal(err)
 				}
-			}
-			if tt.intent.Kind == IntentOverrideLock {
-				tt.intent.Object = b.engine.Snapshot().NodeLock("cmp-2", ControllerOpenStack).Ref()
-			}
-			id, err := b.confirm(tt.intent)
-			if err != nil {
-				t.Fatal(err)
-			}
-			b.awaitEnd(id)
-			if tt.ends != nil {
-				cloud.mu.Lock()
-				tt.ends(cloud)
-				cloud.mu.Unlock()
-			}
-			var past []Record
-			if _, err := ReadJournal(killed, func(r Record) { past = append(past, r) }); err != nil {
-				t.Fatal(err)
-			}
-			if i := slices.IndexFunc(past, func(r Record) bool { return r.Kind == RecordAfter || r.Kind == RecordVerified }); i >= 0 || len(past) == 0 {
-				t.Fatalf("the journal of the kill has %d records, and an end at %d", len(past), i)
-			}
-			next := newBench(t, filepath.Dir(killed), cloud)
-			defer next.end()
-			s := next.engine.Snapshot()
-			if !tt.known(s) {
-				t.Errorf("it is not known: %+v", s.History)
-			}
-			if tt.offers == "" {
-				return
-			}
-			p, _ := s.Procedure(tt.steps)
-			if !slices.ContainsFunc(p.Steps, func(st Step) bool { return st.Intent.Kind == tt.offers }) {
-				t.Errorf("%s is not offered: %q", tt.offers, outline(p))
-			}
+				b.awaitEnd(id)
+				if tt.ends != nil {
+					cloud.mu.Lock()
+					tt.ends(cloud)
+					cloud.mu.Unlock()
+				}
+				var past []Record
+				if _, err := ReadJournal(killed, func(r Record) { past = append(past, r) }); err != nil {
+					t.Fatal(err)
+				}
+				if i := slices.IndexFunc(past, func(r Record) bool { return r.Kind == RecordAfter || r.Kind == RecordVerified }); i >= 0 || len(past) == 0 {
+					t.Fatalf("the journal of the kill has %d records, and an end at %d", len(past), i)
+				}
+				next := newBench(t, filepath.Dir(killed), cloud)
+				defer next.end()
+				s := next.engine.Snapshot()
+				if !tt.known(s) {
+					t.Errorf("it is not known: %+v", s.History)
+				}
+				if tt.offers == "" {
+					return
+				}
+				p, _ := s.Procedure(tt.steps)
+				if !slices.ContainsFunc(p.Steps, func(st Step) bool { return st.Intent.Kind == tt.offers }) {
+					t.Errorf("%s is not offered: %q", tt.offers, outline(p))
+				}
+			})
 		})
 	}
 }
 
 // A stop that is under way when Lockstep leaves is remembered as one that was done: its guest takes its time to shut down.
 func TestAStopUnderWayIsRememberedOnLeaving(t *testing.T) {
-	dir, cloud := t.TempDir(), newTestCloud()
-	b := newBench(t, dir, cloud)
-	b.arm()
-	cloud.onWrite = func(string) { b.cancel() }
-	if _, err := b.confirm(Intent{Kind: IntentStop, Instance: "id-web-1"}); err != nil {
-		t.Fatal(err)
-	}
-	<-b.ended
-	cloud.onWrite = nil
-	cloud.mu.Lock()
-	in := cloud.instances["id-web-1"]
-	in.Status, in.VMState, in.Power = "SHUTOFF", "stopped", PowerShutdown
-	cloud.mu.Unlock()
-	b = newBench(t, dir, cloud)
-	defer b.end()
-	if r := b.engine.Snapshot().History.Stopped["id-web-1"]; r.Name != "web-1" || r.At.IsZero() || time.Since(r.At) < 0 {
-		t.Errorf("%+v", r)
-	}
+	bubble.Run(t, func(t *testing.T) {
+		dir, cloud := t.TempDir(), newTestCloud()
+		b := newBench(t, dir, cloud)
+		b.arm()
+		cloud.onWrite = func(string) { b.cancel() }
+		if _, err := b.confirm(Intent{Kind: IntentStop, Instance: "id-web-1"}); err != nil {
+			t.Fatal(err)
+		}
+		<-b.ended
+		cloud.onWrite = nil
+		cloud.mu.Lock()
+		in := cloud.instances["id-web-1"]
+		in.Status, in.VMState, in.Power = "SHUTOFF", "stopped", PowerShutdown
+		cloud.mu.Unlock()
+		b = newBench(t, dir, cloud)
+		defer b.end()
+		if r := b.engine.Snapshot().History.Stopped["id-web-1"]; r.Name != "web-1" || !r.At.Equal(worldTime) {
+			t.Errorf("%+v", r)
+		}
+	})
 }

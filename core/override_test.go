@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"lockstep/sim/bubble"
 )
 
 // What was set by hand is watched: the state and the text, with a request and without one, and also where the answer was
@@ -126,22 +128,24 @@ func TestWhatAnOverrideSaysOfItsOwner(t *testing.T) {
 
 // An override whose answer was lost and of which nothing was seen is remembered too, over a restart.
 func TestAnOverrideOfUnknownOutcomeIsRemembered(t *testing.T) {
-	dir, cloud := t.TempDir(), newTestCloud()
-	b := newBench(t, dir, cloud)
-	e := b.engine
-	l := e.Snapshot().NodeLock("cmp-1", ControllerOpenStack)
-	o := e.overrideOf(Step{Intent: Intent{Kind: IntentOverrideLock}}, SetLock{Lock: l.Ref(), Was: l.RawState, To: LockStatus{State: LockInactive, Message: "x"}})
-	b.end()
-	if o == nil || o.Text != "x" {
-		t.Fatalf("%+v", o)
-	}
-	for _, tc := range []struct {
-		state OperationState
-		want  []bool // remembered, unsure
-	}{{OperationDone, []bool{true, false}}, {OperationUnknown, []bool{true, true}}, {OperationFailed, []bool{false, false}}} {
-		r := o.remembered(tc.state)
-		if got := []bool{r != nil, r != nil && r.Unsure}; !slices.Equal(got, tc.want) {
-			t.Errorf("%s: %v, want %v", tc.state, got, tc.want)
+	bubble.Run(t, func(t *testing.T) {
+		dir, cloud := t.TempDir(), newTestCloud()
+		b := newBench(t, dir, cloud)
+		e := b.engine
+		l := e.Snapshot().NodeLock("cmp-1", ControllerOpenStack)
+		o := e.overrideOf(Step{Intent: Intent{Kind: IntentOverrideLock}}, SetLock{Lock: l.Ref(), Was: l.RawState, To: LockStatus{State: LockInactive, Message: "x"}})
+		b.end()
+		if o == nil || o.Text != "x" {
+			t.Fatalf("%+v", o)
 		}
-	}
+		for _, tc := range []struct {
+			state OperationState
+			want  []bool // remembered, unsure
+		}{{OperationDone, []bool{true, false}}, {OperationUnknown, []bool{true, true}}, {OperationFailed, []bool{false, false}}} {
+			r := o.remembered(tc.state)
+			if got := []bool{r != nil, r != nil && r.Unsure}; !slices.Equal(got, tc.want) {
+				t.Errorf("%s: %v, want %v", tc.state, got, tc.want)
+			}
+		}
+	})
 }

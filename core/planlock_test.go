@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"lockstep/sim/bubble"
 )
 
 // The steps on locks, each with what it needs, from mosk-facts 1.1, 4.1 and 7.1.
@@ -106,48 +108,50 @@ func TestWhatCanBeDoneWithALock(t *testing.T) {
 // An override is done on the lock as it was confirmed, remembered over a restart, and watched: a controller that sets the
 // lock back is told of for as long as the request lasts.
 func TestAnOverrideIsWatched(t *testing.T) {
-	dir, cloud := t.TempDir(), newTestCloud()
-	b := newBench(t, dir, cloud)
-	b.arm()
-	l := b.engine.Snapshot().NodeLock("cmp-1", ControllerOpenStack)
-	id, err := b.confirm(Intent{Kind: IntentOverrideLock, Object: l.Ref(), State: LockInactive})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if op := b.awaitEnd(id); op.State != OperationDone {
-		t.Fatalf("it ended as %s: %s", op.State, op.Text)
-	}
-	if got := cloud.locks["cmp-1"].RawState; got != LockInactive {
-		t.Fatalf("the lock says %q", got)
-	}
-	b.end()
-
-	b = newBench(t, dir, cloud)
-	defer b.end()
-	undone := func() bool {
-		b.sync()
-		for _, a := range b.engine.Snapshot().Attention() {
-			if strings.HasPrefix(a.ID, "override/") {
-				return true
-			}
+	bubble.Run(t, func(t *testing.T) {
+		dir, cloud := t.TempDir(), newTestCloud()
+		b := newBench(t, dir, cloud)
+		b.arm()
+		l := b.engine.Snapshot().NodeLock("cmp-1", ControllerOpenStack)
+		id, err := b.confirm(Intent{Kind: IntentOverrideLock, Object: l.Ref(), State: LockInactive})
+		if err != nil {
+			t.Fatal(err)
 		}
-		return false
-	}
-	if undone() {
-		t.Error("told of though the lock says what was set")
-	}
-	cloud.mu.Lock()
-	cloud.locks["cmp-1"].RawState = LockActive
-	cloud.mu.Unlock()
-	if !undone() {
-		t.Error("its controller set it back, and nobody is told")
-	}
-	cloud.mu.Lock()
-	delete(cloud.requests, "cmp-1")
-	cloud.mu.Unlock()
-	if undone() {
-		t.Error("told of though the maintenance is over")
-	}
+		if op := b.awaitEnd(id); op.State != OperationDone {
+			t.Fatalf("it ended as %s: %s", op.State, op.Text)
+		}
+		if got := cloud.locks["cmp-1"].RawState; got != LockInactive {
+			t.Fatalf("the lock says %q", got)
+		}
+		b.end()
+
+		b = newBench(t, dir, cloud)
+		defer b.end()
+		undone := func() bool {
+			b.sync()
+			for _, a := range b.engine.Snapshot().Attention() {
+				if strings.HasPrefix(a.ID, "override/") {
+					return true
+				}
+			}
+			return false
+		}
+		if undone() {
+			t.Error("told of though the lock says what was set")
+		}
+		cloud.mu.Lock()
+		cloud.locks["cmp-1"].RawState = LockActive
+		cloud.mu.Unlock()
+		if !undone() {
+			t.Error("its controller set it back, and nobody is told")
+		}
+		cloud.mu.Lock()
+		delete(cloud.requests, "cmp-1")
+		cloud.mu.Unlock()
+		if undone() {
+			t.Error("told of though the maintenance is over")
+		}
+	})
 }
 
 // What changed since the confirmation stops the write: another state, another lock under the name, another request.
@@ -159,18 +163,20 @@ func TestAnOverrideOfAChangedLockIsRefused(t *testing.T) {
 		"an instance": func(c *testCloud) { c.add("web-9", "cmp-1") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newBench(t, t.TempDir(), newTestCloud())
-			defer b.end()
-			b.arm()
-			g := b.grant(Intent{Kind: IntentOverrideLock, Object: b.engine.Snapshot().NodeLock("cmp-1", ControllerOpenStack).Ref(), State: LockInactive})
-			b.cloud.mu.Lock()
-			change(b.cloud)
-			b.cloud.mu.Unlock()
-			b.sync()
-			refused(t, b.execute(g), "")
-			if got := b.cloud.written(); len(got) > 0 {
-				t.Errorf("the cluster received %q", got)
-			}
+			bubble.Run(t, func(t *testing.T) {
+				b := newBench(t, t.TempDir(), newTestCloud())
+				defer b.end()
+				b.arm()
+				g := b.grant(Intent{Kind: IntentOverrideLock, Object: b.engine.Snapshot().NodeLock("cmp-1", ControllerOpenStack).Ref(), State: LockInactive})
+				b.cloud.mu.Lock()
+				change(b.cloud)
+				b.cloud.mu.Unlock()
+				b.sync()
+				refused(t, b.execute(g), "")
+				if got := b.cloud.written(); len(got) > 0 {
+					t.Errorf("the cluster received %q", got)
+				}
+			})
 		})
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"lockstep/sim/bubble"
 )
 
 // byHandCluster asks for the cluster by hand; its locks are released.
@@ -118,59 +120,61 @@ func TestMaintenanceByHand(t *testing.T) {
 // The whole way by hand: at every point the procedure offers the one step that comes next, and every write reaches the
 // cluster once.
 func TestAMaintenanceByHandFromEndToEnd(t *testing.T) {
-	dir, cloud := t.TempDir(), newTestCloud()
-	cloud.cluster, cloud.clusterLock.RawState = nil, LockActive
-	clear(cloud.requests)
-	next := func(b *bench, key ProcedureKey, kind IntentKind) string {
-		t.Helper()
-		b.sync()
-		p, ok := b.engine.Snapshot().Procedure(key)
-		if !ok {
-			t.Fatalf("no procedure %v", key)
-		}
-		for _, st := range p.Steps {
-			if st.Intent.Kind == kind {
-				if st.State != StepReady {
-					t.Fatalf("%s is %s: %s", st.Title, st.State, st.Blocker())
-				}
-				id, err := b.confirm(st.Intent)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if op := b.awaitEnd(id); op.State != OperationDone {
-					t.Fatalf("%s ended as %s: %s", st.Title, op.State, op.Text)
-				}
-				b.sync()
-				return st.Title
+	bubble.Run(t, func(t *testing.T) {
+		dir, cloud := t.TempDir(), newTestCloud()
+		cloud.cluster, cloud.clusterLock.RawState = nil, LockActive
+		clear(cloud.requests)
+		next := func(b *bench, key ProcedureKey, kind IntentKind) string {
+			t.Helper()
+			b.sync()
+			p, ok := b.engine.Snapshot().Procedure(key)
+			if !ok {
+				t.Fatalf("no procedure %v", key)
 			}
+			for _, st := range p.Steps {
+				if st.Intent.Kind == kind {
+					if st.State != StepReady {
+						t.Fatalf("%s is %s: %s", st.Title, st.State, st.Blocker())
+					}
+					id, err := b.confirm(st.Intent)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if op := b.awaitEnd(id); op.State != OperationDone {
+						t.Fatalf("%s ended as %s: %s", st.Title, op.State, op.Text)
+					}
+					b.sync()
+					return st.Title
+				}
+			}
+			t.Fatalf("%v offers no %s: %v", key, kind, p.Steps)
+			return ""
 		}
-		t.Fatalf("%v offers no %s: %v", key, kind, p.Steps)
-		return ""
-	}
-	cluster, node := ProcedureKey{Kind: ProcedureCluster}, ProcedureKey{Kind: ProcedureNode, Subject: "cmp-2"}
-	steps := []struct {
-		key  ProcedureKey
-		kind IntentKind
-		then func() // what the controllers do
-	}{
-		{cluster, IntentAskCluster, func() { cloud.clusterLock.RawState = LockInactive }},
-		{node, IntentAskNode, func() { cloud.locks["cmp-2"].RawState = LockInactive }},
-		{node, IntentWithdraw, func() { cloud.locks["cmp-2"].RawState = LockActive }},
-		{cluster, IntentWithdraw, func() { cloud.clusterLock.RawState = LockActive }},
-	}
-	for _, st := range steps {
-		b := newBench(t, dir, cloud) // started anew before every step
-		b.arm()
-		next(b, st.key, st.kind)
-		b.end()
-		cloud.mu.Lock()
-		st.then()
-		cloud.mu.Unlock()
-	}
-	want := "create-request mos, create-request cmp-2, delete cmp-2, delete mos"
-	if got := strings.Join(cloud.written(), ", "); got != want {
-		t.Errorf("the cluster received %s, want %s", got, want)
-	}
+		cluster, node := ProcedureKey{Kind: ProcedureCluster}, ProcedureKey{Kind: ProcedureNode, Subject: "cmp-2"}
+		steps := []struct {
+			key  ProcedureKey
+			kind IntentKind
+			then func() // what the controllers do
+		}{
+			{cluster, IntentAskCluster, func() { cloud.clusterLock.RawState = LockInactive }},
+			{node, IntentAskNode, func() { cloud.locks["cmp-2"].RawState = LockInactive }},
+			{node, IntentWithdraw, func() { cloud.locks["cmp-2"].RawState = LockActive }},
+			{cluster, IntentWithdraw, func() { cloud.clusterLock.RawState = LockActive }},
+		}
+		for _, st := range steps {
+			b := newBench(t, dir, cloud) // started anew before every step
+			b.arm()
+			next(b, st.key, st.kind)
+			b.end()
+			cloud.mu.Lock()
+			st.then()
+			cloud.mu.Unlock()
+		}
+		want := "create-request mos, create-request cmp-2, delete cmp-2, delete mos"
+		if got := strings.Join(cloud.written(), ", "); got != want {
+			t.Errorf("the cluster received %s, want %s", got, want)
+		}
+	})
 }
 
 // A node that is to be removed is held by every instance on it, whatever its state and the node's mode (text S): each has a

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"lockstep/sim/bubble"
 )
 
 // ACTIVE may be written only of an instance of which it is true: in ERROR, with its guest running, at rest, on a host that
@@ -65,33 +67,35 @@ func TestShelveAndUnshelve(t *testing.T) {
 
 // The engine's own end of the new actions: how the cloud shows that they were done.
 func TestStateActionsEnd(t *testing.T) {
-	for _, tc := range []struct {
-		kind    IntentKind
-		prepare func(in *Instance)
-		text    string
-	}{
-		{IntentResetState, func(in *Instance) { in.Status, in.VMState = "ERROR", "error" }, "is ACTIVE on cmp-1"},
-		{IntentResume, func(in *Instance) { in.Status, in.VMState, in.Power = "SUSPENDED", "suspended", PowerSuspended }, "is ACTIVE on cmp-1"},
-		{IntentShelve, func(*Instance) {}, "is SHELVED_OFFLOADED, on no host"},
-		{IntentUnshelve, func(in *Instance) {
-			in.Status, in.VMState, in.Power, in.Host = "SHELVED_OFFLOADED", "shelved_offloaded", PowerShutdown, ""
-		}, "is ACTIVE on cmp-2"},
-	} {
-		cloud := newTestCloud()
-		tc.prepare(cloud.instances["id-web-1"])
-		b := newBench(t, t.TempDir(), cloud)
-		b.arm()
-		id, err := b.confirm(Intent{Kind: tc.kind, Instance: "id-web-1"})
-		if err != nil {
-			t.Errorf("%s: %v", tc.kind, err)
+	bubble.Run(t, func(t *testing.T) {
+		for _, tc := range []struct {
+			kind    IntentKind
+			prepare func(in *Instance)
+			text    string
+		}{
+			{IntentResetState, func(in *Instance) { in.Status, in.VMState = "ERROR", "error" }, "is ACTIVE on cmp-1"},
+			{IntentResume, func(in *Instance) { in.Status, in.VMState, in.Power = "SUSPENDED", "suspended", PowerSuspended }, "is ACTIVE on cmp-1"},
+			{IntentShelve, func(*Instance) {}, "is SHELVED_OFFLOADED, on no host"},
+			{IntentUnshelve, func(in *Instance) {
+				in.Status, in.VMState, in.Power, in.Host = "SHELVED_OFFLOADED", "shelved_offloaded", PowerShutdown, ""
+			}, "is ACTIVE on cmp-2"},
+		} {
+			cloud := newTestCloud()
+			tc.prepare(cloud.instances["id-web-1"])
+			b := newBench(t, t.TempDir(), cloud)
+			b.arm()
+			id, err := b.confirm(Intent{Kind: tc.kind, Instance: "id-web-1"})
+			if err != nil {
+				t.Errorf("%s: %v", tc.kind, err)
+				b.end()
+				continue
+			}
+			if op := b.awaitEnd(id); op.State != OperationDone || op.Text != tc.text {
+				t.Errorf("%s ended as %s: %q, want %q", tc.kind, op.State, op.Text, tc.text)
+			}
 			b.end()
-			continue
 		}
-		if op := b.awaitEnd(id); op.State != OperationDone || op.Text != tc.text {
-			t.Errorf("%s ended as %s: %q, want %q", tc.kind, op.State, op.Text, tc.text)
-		}
-		b.end()
-	}
+	})
 }
 
 // Whom the operator has to ask is said, and that Lockstep unlocks nothing.

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"lockstep/sim/bubble"
 )
 
 func tagged(actions ...string) (tags []string) {
@@ -88,60 +90,64 @@ func TestTagsAreKept(t *testing.T) {
 
 // What was there before is remembered over a restart, offered back when the maintenance is over, and set back.
 func TestFormerTagsAreOfferedBack(t *testing.T) {
-	dir, cloud := t.TempDir(), newTestCloud()
-	cloud.instances["id-web-1"].Tags = append(tagged("notify"), "backup=daily")
-	cloud.instances["id-web-1"].TagsKnown = true
-	b := newBench(t, dir, cloud)
-	b.arm()
-	id, err := b.confirm(Intent{Kind: IntentTagPowerOff, Instance: "id-web-1"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if op := b.awaitEnd(id); op.State != OperationDone {
-		t.Fatalf("ended as %s: %s", op.State, op.Text)
-	}
-	if want := append([]string{"backup=daily"}, tagged("poweroff")...); !slices.Equal(cloud.instances["id-web-1"].Tags, want) {
-		t.Errorf("the cloud has %q, want %q", cloud.instances["id-web-1"].Tags, want)
-	}
-	b.end()
+	bubble.Run(t, func(t *testing.T) {
+		dir, cloud := t.TempDir(), newTestCloud()
+		cloud.instances["id-web-1"].Tags = append(tagged("notify"), "backup=daily")
+		cloud.instances["id-web-1"].TagsKnown = true
+		b := newBench(t, dir, cloud)
+		b.arm()
+		id, err := b.confirm(Intent{Kind: IntentTagPowerOff, Instance: "id-web-1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if op := b.awaitEnd(id); op.State != OperationDone {
+			t.Fatalf("ended as %s: %s", op.State, op.Text)
+		}
+		if want := append([]string{"backup=daily"}, tagged("poweroff")...); !slices.Equal(cloud.instances["id-web-1"].Tags, want) {
+			t.Errorf("the cloud has %q, want %q", cloud.instances["id-web-1"].Tags, want)
+		}
+		b.end()
 
-	b = newBench(t, dir, cloud)
-	defer b.end()
-	c, ok := b.engine.Snapshot().History.Tags["id-web-1"]
-	if !ok || !slices.Equal(c.Old, []MaintenanceAction{ActionNotify}) || !slices.Equal(c.New, []MaintenanceAction{ActionPowerOff}) || c.By != "anna@jump01" {
-		t.Fatalf("after a restart the change is %+v", c)
-	}
-	b.arm()
-	id, err = b.confirm(Intent{Kind: IntentRestoreTags, Instance: "id-web-1"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.awaitEnd(id)
-	if got, want := cloud.instances["id-web-1"].Tags, append([]string{"backup=daily"}, tagged("notify")...); !slices.Equal(got, want) {
-		t.Errorf("the tags are %q, want %q", got, want)
-	}
-	if changes := b.engine.Snapshot().History.Tags; len(changes) != 0 {
-		t.Errorf("set back, and still offered: %v", changes)
-	}
+		b = newBench(t, dir, cloud)
+		defer b.end()
+		c, ok := b.engine.Snapshot().History.Tags["id-web-1"]
+		if !ok || !slices.Equal(c.Old, []MaintenanceAction{ActionNotify}) || !slices.Equal(c.New, []MaintenanceAction{ActionPowerOff}) || c.By != "anna@jump01" {
+			t.Fatalf("after a restart the change is %+v", c)
+		}
+		b.arm()
+		id, err = b.confirm(Intent{Kind: IntentRestoreTags, Instance: "id-web-1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.awaitEnd(id)
+		if got, want := cloud.instances["id-web-1"].Tags, append([]string{"backup=daily"}, tagged("notify")...); !slices.Equal(got, want) {
+			t.Errorf("the tags are %q, want %q", got, want)
+		}
+		if changes := b.engine.Snapshot().History.Tags; len(changes) != 0 {
+			t.Errorf("set back, and still offered: %v", changes)
+		}
+	})
 }
 
 // Tags that somebody changed meanwhile are that person's word: nothing is written, neither over them nor back.
 func TestTagsThatChangedMeanwhileStay(t *testing.T) {
-	cloud := newTestCloud()
-	cloud.instances["id-web-1"].TagsKnown = true
-	b := newBench(t, t.TempDir(), cloud)
-	defer b.end()
-	b.arm()
-	step := Plan(b.engine.Snapshot(), Intent{Kind: IntentTagPowerOff, Instance: "id-web-1"})
-	w := &tagWriter{nova: cloud, change: step.Change.(SetMaintenanceTags)}
-	cloud.instances["id-web-1"].Tags = tagged("notify")
-	refused(t, w.check(t.Context()), "have changed: it is tagged notify now")
-	sc := healthy()
-	sc.History.Tags[web1] = TagChange{Instance: "web-1", Old: []MaintenanceAction{ActionNotify}, New: []MaintenanceAction{ActionPowerOff}, At: ago(time.Hour)}
-	sc.named("web-1").Tags = tagged("live_migrate")
-	if st := sc.on("web-1", IntentRestoreTags); st.Change != nil || !slices.Equal(failing(st), []string{"unchanged"}) {
-		t.Errorf("restore over another's tag: %q, %+v", failing(st), st.Change)
-	}
+	bubble.Run(t, func(t *testing.T) {
+		cloud := newTestCloud()
+		cloud.instances["id-web-1"].TagsKnown = true
+		b := newBench(t, t.TempDir(), cloud)
+		defer b.end()
+		b.arm()
+		step := Plan(b.engine.Snapshot(), Intent{Kind: IntentTagPowerOff, Instance: "id-web-1"})
+		w := &tagWriter{nova: cloud, change: step.Change.(SetMaintenanceTags)}
+		cloud.instances["id-web-1"].Tags = tagged("notify")
+		refused(t, w.check(t.Context()), "have changed: it is tagged notify now")
+		sc := healthy()
+		sc.History.Tags[web1] = TagChange{Instance: "web-1", Old: []MaintenanceAction{ActionNotify}, New: []MaintenanceAction{ActionPowerOff}, At: ago(time.Hour)}
+		sc.named("web-1").Tags = tagged("live_migrate")
+		if st := sc.on("web-1", IntentRestoreTags); st.Change != nil || !slices.Equal(failing(st), []string{"unchanged"}) {
+			t.Errorf("restore over another's tag: %q, %+v", failing(st), st.Change)
+		}
+	})
 }
 
 // When its node is through, an instance that Lockstep tagged needs a look; not before, and not when somebody else decided.

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"lockstep/sim/bubble"
 )
 
 // stateful adds a StatefulSet with a ready pod on each of the nodes; an empty name is a pod without a node.
@@ -269,39 +271,41 @@ func TestTheQuorumIsAskedOfTheServerRightBeforeTheWrite(t *testing.T) {
 		}, "forbidden: not yours"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cloud := atRest()
-			cloud.roles = map[string][]Role{"cmp-1": {RoleController}}
-			cloud.requests["cmp-1"] = &MaintenanceRequest{Meta: Meta{Name: "cmp-1", UID: "nmr", Created: worldTime}, Kind: KindNodeMaintenanceRequest, Node: "cmp-1", Scope: ScopeOS}
-			if tt.kind == IntentActRelease {
-				cloud.locks["cmp-1"].InnerState = InnerActive
-			}
-			set := &StatefulSet{Meta: Meta{Namespace: namespaceOpenStack, Name: "mariadb-server", UID: "sts"}, Replicas: 3, Selector: "app=mariadb"}
-			cloud.stateful = []*StatefulSet{set}
-			cloud.daemons.pods = members(set, "cmp-1", "cmp-2", "cmp-3")
-			b := newBenchWith(t, t.TempDir(), cloud, playsOpenStack())
-			defer b.end()
-			b.arm()
-			st := Plan(b.engine.Snapshot(), Intent{Kind: tt.kind, Controller: ControllerOpenStack, Node: "cmp-1"})
-			g, err := b.engine.Grant(st, st.Type)
-			if err != nil {
-				t.Fatalf("%v: blocked by %q", err, st.Blocker())
-			}
-			if tt.fall != nil {
-				cloud.mu.Lock()
-				tt.fall(cloud)
-				cloud.mu.Unlock()
-			}
-			id, err := b.engine.Execute(context.Background(), g)
-			if err != nil {
-				t.Fatal(err)
-			}
-			op := b.awaitEnd(id)
-			if tt.says == "" && (op.State != OperationDone || len(cloud.written()) != 1) {
-				t.Errorf("it ended as %s: %s; the cluster received %q", op.State, op.Text, cloud.written())
-			}
-			if tt.says != "" && (op.State != OperationFailed || !strings.Contains(op.Text, tt.says) || len(cloud.written()) > 0) {
-				t.Errorf("it ended as %s: %s; the cluster received %q", op.State, op.Text, cloud.written())
-			}
+			bubble.Run(t, func(t *testing.T) {
+				cloud := atRest()
+				cloud.roles = map[string][]Role{"cmp-1": {RoleController}}
+				cloud.requests["cmp-1"] = &MaintenanceRequest{Meta: Meta{Name: "cmp-1", UID: "nmr", Created: worldTime}, Kind: KindNodeMaintenanceRequest, Node: "cmp-1", Scope: ScopeOS}
+				if tt.kind == IntentActRelease {
+					cloud.locks["cmp-1"].InnerState = InnerActive
+				}
+				set := &StatefulSet{Meta: Meta{Namespace: namespaceOpenStack, Name: "mariadb-server", UID: "sts"}, Replicas: 3, Selector: "app=mariadb"}
+				cloud.stateful = []*StatefulSet{set}
+				cloud.daemons.pods = members(set, "cmp-1", "cmp-2", "cmp-3")
+				b := newBenchWith(t, t.TempDir(), cloud, playsOpenStack())
+				defer b.end()
+				b.arm()
+				st := Plan(b.engine.Snapshot(), Intent{Kind: tt.kind, Controller: ControllerOpenStack, Node: "cmp-1"})
+				g, err := b.engine.Grant(st, st.Type)
+				if err != nil {
+					t.Fatalf("%v: blocked by %q", err, st.Blocker())
+				}
+				if tt.fall != nil {
+					cloud.mu.Lock()
+					tt.fall(cloud)
+					cloud.mu.Unlock()
+				}
+				id, err := b.engine.Execute(context.Background(), g)
+				if err != nil {
+					t.Fatal(err)
+				}
+				op := b.awaitEnd(id)
+				if tt.says == "" && (op.State != OperationDone || len(cloud.written()) != 1) {
+					t.Errorf("it ended as %s: %s; the cluster received %q", op.State, op.Text, cloud.written())
+				}
+				if tt.says != "" && (op.State != OperationFailed || !strings.Contains(op.Text, tt.says) || len(cloud.written()) > 0) {
+					t.Errorf("it ended as %s: %s; the cluster received %q", op.State, op.Text, cloud.written())
+				}
+			})
 		})
 	}
 }

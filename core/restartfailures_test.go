@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"lockstep/sim/bubble"
 )
 
 // What failed is shown until it is acknowledged, in the next run as in the one that did it: whether it was refused right before
@@ -67,43 +69,45 @@ func TestTheNextRunShowsWhatFailed(t *testing.T) {
 		}, Intent{Kind: IntentDisableCompute, Node: "cmp-1", Reason: "a test"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir, cloud := t.TempDir(), newTestCloud()
-			b := newBench(t, dir, cloud)
-			b.arm()
-			b.awaitEnd(tt.do(b))
-			b.engine.Disarm()
-			b.sync()
-			before, running := Plan(b.engine.Snapshot(), tt.step), stepsOfTheFirst(b)
-			changes := len(b.engine.Snapshot().History.Changes)
-			b.end()
-			b = newBench(t, dir, cloud)
-			defer b.end()
-			after, anew := Plan(b.engine.Snapshot(), tt.step), stepsOfTheFirst(b)
-			if failed := before.State == StepFailed; failed != tt.failed {
-				t.Errorf("before it is %s: %s", before.State, before.Status)
-			}
-			if before.State != after.State || before.Status != after.Status {
-				t.Errorf("the next run has %s (%s), this one had %s (%s)", after.State, after.Status, before.State, before.Status)
-			}
-			if !slices.Equal(running, anew) {
-				t.Errorf("the next run proposes\n%s\nthis one did\n%s", strings.Join(anew, "\n"), strings.Join(running, "\n"))
-			}
-			if n := len(b.engine.Snapshot().History.Changes); n != changes {
-				t.Errorf("the next run remembers %d changes, this one did %d", n, changes)
-			}
-			failures := 0
-			for _, op := range b.engine.Snapshot().Operations {
-				if op.State == OperationFailed && !op.Acknowledged {
-					failures++
-					b.engine.Acknowledge(op.ID)
+			bubble.Run(t, func(t *testing.T) {
+				dir, cloud := t.TempDir(), newTestCloud()
+				b := newBench(t, dir, cloud)
+				b.arm()
+				b.awaitEnd(tt.do(b))
+				b.engine.Disarm()
+				b.sync()
+				before, running := Plan(b.engine.Snapshot(), tt.step), stepsOfTheFirst(b)
+				changes := len(b.engine.Snapshot().History.Changes)
+				b.end()
+				b = newBench(t, dir, cloud)
+				defer b.end()
+				after, anew := Plan(b.engine.Snapshot(), tt.step), stepsOfTheFirst(b)
+				if failed := before.State == StepFailed; failed != tt.failed {
+					t.Errorf("before it is %s: %s", before.State, before.Status)
 				}
-			}
-			if failures != 1 {
-				t.Errorf("the next run shows %d failures", failures)
-			}
-			if st := Plan(b.engine.Snapshot(), tt.step); st.State == StepFailed {
-				t.Errorf("acknowledged, it is %s: %s", st.State, st.Status)
-			}
+				if before.State != after.State || before.Status != after.Status {
+					t.Errorf("the next run has %s (%s), this one had %s (%s)", after.State, after.Status, before.State, before.Status)
+				}
+				if !slices.Equal(running, anew) {
+					t.Errorf("the next run proposes\n%s\nthis one did\n%s", strings.Join(anew, "\n"), strings.Join(running, "\n"))
+				}
+				if n := len(b.engine.Snapshot().History.Changes); n != changes {
+					t.Errorf("the next run remembers %d changes, this one did %d", n, changes)
+				}
+				failures := 0
+				for _, op := range b.engine.Snapshot().Operations {
+					if op.State == OperationFailed && !op.Acknowledged {
+						failures++
+						b.engine.Acknowledge(op.ID)
+					}
+				}
+				if failures != 1 {
+					t.Errorf("the next run shows %d failures", failures)
+				}
+				if st := Plan(b.engine.Snapshot(), tt.step); st.State == StepFailed {
+					t.Errorf("acknowledged, it is %s: %s", st.State, st.Status)
+				}
+			})
 		})
 	}
 }

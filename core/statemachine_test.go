@@ -10,34 +10,38 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"lockstep/sim/bubble"
 )
 
 // Whatever happens around it, and in whatever order: every write has a grant and a record before it, no two steps write on
 // one node at once, every operation comes to rest, and a restart proposes the same next steps.
 func TestEngineUnderRandomInterleavings(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		m := newMachine(t, rt)
-		defer m.bench.end()
-		rt.Repeat(map[string]func(*rapid.T){
-			"":             m.check,
-			"arm":          func(*rapid.T) { m.bench.engine.Arm(context.Background(), true) },
-			"disarm":       func(*rapid.T) { m.bench.engine.Disarm() },
-			"lose lease":   func(*rapid.T) { m.locked(func(c *testCloud) { c.held, c.holder = false, "bob@jump02" }) },
-			"look":         func(*rapid.T) { m.bench.sync() },
-			"confirm":      m.confirm,
-			"grant":        m.grant,
-			"use a grant":  m.use,
-			"control":      m.control,
-			"acknowledge":  m.acknowledge,
-			"move away":    m.move,
-			"nova fails":   m.fail,
-			"migrations":   m.migrations,
-			"time passes":  func(*rapid.T) { time.Sleep(time.Millisecond) }, // lets operations run; nothing is asserted on it
-			"restart":      m.restart,
-			"sources fail": m.sources,
-		})
-		m.rest()
+	rapid.Check(t, func(rt *rapid.T) { bubble.Alone(t, func(t *testing.T) { interleave(t, rt) }) })
+}
+
+func interleave(t *testing.T, rt *rapid.T) {
+	m := newMachine(t, rt)
+	defer func() { m.bench.end() }()
+	rt.Repeat(map[string]func(*rapid.T){
+		"":             m.check,
+		"arm":          func(*rapid.T) { m.bench.engine.Arm(context.Background(), true) },
+		"disarm":       func(*rapid.T) { m.bench.engine.Disarm() },
+		"lose lease":   func(*rapid.T) { m.locked(func(c *testCloud) { c.held, c.holder = false, "bob@jump02" }) },
+		"look":         func(*rapid.T) { m.bench.sync() },
+		"confirm":      m.confirm,
+		"grant":        m.grant,
+		"use a grant":  m.use,
+		"control":      m.control,
+		"acknowledge":  m.acknowledge,
+		"move away":    m.move,
+		"nova fails":   m.fail,
+		"migrations":   m.migrations,
+		"time passes":  func(*rapid.T) { time.Sleep(time.Second) }, // lets operations run; nothing is asserted on it
+		"restart":      m.restart,
+		"sources fail": m.sources,
 	})
+	m.rest()
 }
 
 type machine struct {
@@ -253,7 +257,7 @@ func (m *machine) check(rt *rapid.T) {
 
 // rest ends everything that runs: stopped batches, ended migrations. Then nothing may be under way.
 func (m *machine) rest() {
-	deadline := time.Now().Add(time.Minute)
+	deadline := time.Now().Add(patience)
 	for {
 		m.locked(func(c *testCloud) {
 			c.migrating = false
@@ -274,7 +278,7 @@ func (m *machine) rest() {
 		if time.Now().After(deadline) {
 			m.rt.Fatalf("%d operations never come to rest: %+v", open, m.bench.engine.Snapshot().Operations)
 		}
-		time.Sleep(time.Millisecond)
+		time.Sleep(time.Second)
 	}
 	m.check(m.rt)
 }

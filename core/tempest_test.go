@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"lockstep/sim/bubble"
 )
 
 // A run is asked for by the list of services, and only when nothing else is to be applied.
@@ -91,27 +93,29 @@ func TestTempestIsFollowed(t *testing.T) {
 
 // The list of services is changed as a compare-and-swap, tried first, and verified.
 func TestTempestIsAddedAndRemoved(t *testing.T) {
-	cloud := newTestCloud().withVRouters()
-	cloud.daemons.services = []string{"compute"}
-	b := newBench(t, t.TempDir(), cloud)
-	defer b.end()
-	b.engine.call(func() { b.engine.world.remove(SourceClusterRequests, "mos") })
-	b.arm()
-	for _, kind := range []IntentKind{IntentAddTempest, IntentRemoveTempest} {
-		if p := b.engine.Preview(t.Context(), Intent{Kind: kind}); p.Err != nil || p.DryRun == "" {
-			t.Fatalf("%+v", p)
-		}
-		id, err := b.confirm(Intent{Kind: kind})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if op := b.awaitEnd(id); op.State != OperationDone {
-			t.Fatalf("%s: %s", op.State, op.Text)
-		}
-		b.sync()
+	bubble.Run(t, func(t *testing.T) {
+		cloud := newTestCloud().withVRouters()
+		cloud.daemons.services = []string{"compute"}
+		b := newBench(t, t.TempDir(), cloud)
+		defer b.end()
 		b.engine.call(func() { b.engine.world.remove(SourceClusterRequests, "mos") })
-	}
-	if got := cloud.written(); !slices.Equal(got, []string{"services tempest true", "services tempest false"}) {
-		t.Errorf("%q", got)
-	}
+		b.arm()
+		for _, kind := range []IntentKind{IntentAddTempest, IntentRemoveTempest} {
+			if p := b.engine.Preview(t.Context(), Intent{Kind: kind}); p.Err != nil || p.DryRun == "" {
+				t.Fatalf("%+v", p)
+			}
+			id, err := b.confirm(Intent{Kind: kind})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if op := b.awaitEnd(id); op.State != OperationDone {
+				t.Fatalf("%s: %s", op.State, op.Text)
+			}
+			b.sync()
+			b.engine.call(func() { b.engine.world.remove(SourceClusterRequests, "mos") })
+		}
+		if got := cloud.written(); !slices.Equal(got, []string{"services tempest true", "services tempest false"}) {
+			t.Errorf("%q", got)
+		}
+	})
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"lockstep/sim/bubble"
 )
 
 // lvmOf is the volume service of a host's own disks.
@@ -59,53 +61,55 @@ func TestWhoseVolumeServiceItIs(t *testing.T) {
 // The played OpenStack controller's flow with volumes on a host's own disks, started anew before each step: nova-compute, then
 // each back end; on the way back the other way round (mosk-facts 4.1, SERVICE_ORDER).
 func TestTheFlowOfANodeWithVolumesOfItsOwn(t *testing.T) {
-	dir, cloud := t.TempDir(), atRest()
-	clear(cloud.instances)
-	cloud.volumeService("cmp-1@nvme")
-	cloud.volumeService("cmp-1@lvm")
-	cloud.volumeService("cmp-1@old").outOf("a dead disk")
-	cloud.volumeService("cmp-2@lvm")
-	cloud.volumes["cmp-1@old"].Up = false
-	request := &MaintenanceRequest{Meta: Meta{Name: "cmp-1", UID: "nmr", Created: worldTime}, Kind: KindNodeMaintenanceRequest, Node: "cmp-1", Scope: ScopeDrain}
-	run := func(want ...string) {
-		t.Helper()
-		for _, title := range want {
-			b := newBenchWith(t, dir, cloud, playsOpenStack())
-			b.arm()
-			p, _ := b.engine.Snapshot().Procedure(ProcedureKey{Kind: ProcedureNode, Subject: "cmp-1"})
-			i := slices.IndexFunc(p.Steps, func(st Step) bool { return st.State == StepReady })
-			if i < 0 || p.Steps[i].Title != title {
-				t.Fatalf("ready is none, or not first %q: %q", title, outline(p))
+	bubble.Run(t, func(t *testing.T) {
+		dir, cloud := t.TempDir(), atRest()
+		clear(cloud.instances)
+		cloud.volumeService("cmp-1@nvme")
+		cloud.volumeService("cmp-1@lvm")
+		cloud.volumeService("cmp-1@old").outOf("a dead disk")
+		cloud.volumeService("cmp-2@lvm")
+		cloud.volumes["cmp-1@old"].Up = false
+		request := &MaintenanceRequest{Meta: Meta{Name: "cmp-1", UID: "nmr", Created: worldTime}, Kind: KindNodeMaintenanceRequest, Node: "cmp-1", Scope: ScopeDrain}
+		run := func(want ...string) {
+			t.Helper()
+			for _, title := range want {
+				b := newBenchWith(t, dir, cloud, playsOpenStack())
+				b.arm()
+				p, _ := b.engine.Snapshot().Procedure(ProcedureKey{Kind: ProcedureNode, Subject: "cmp-1"})
+				i := slices.IndexFunc(p.Steps, func(st Step) bool { return st.State == StepReady })
+				if i < 0 || p.Steps[i].Title != title {
+					t.Fatalf("ready is none, or not first %q: %q", title, outline(p))
+				}
+				id, err := b.confirm(p.Steps[i].Intent)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if op := b.awaitEnd(id); op.State != OperationDone {
+					t.Fatalf("%s ended as %s: %s", title, op.State, op.Text)
+				}
+				b.end()
 			}
-			id, err := b.confirm(p.Steps[i].Intent)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if op := b.awaitEnd(id); op.State != OperationDone {
-				t.Fatalf("%s ended as %s: %s", title, op.State, op.Text)
-			}
-			b.end()
 		}
-	}
-	cloud.requests["cmp-1"] = request
-	run("begin to prepare cmp-1", "take nova-compute out of scheduling on cmp-1", "take cinder-volume lvm out of scheduling on cmp-1",
-		"take cinder-volume nvme out of scheduling on cmp-1", "release the lock on cmp-1")
-	for host, want := range map[string]string{"cmp-1@lvm": DisabledReasonMaintenance, "cmp-1@nvme": DisabledReasonMaintenance, "cmp-1@old": "a dead disk", "cmp-2@lvm": ""} {
-		if v := cloud.volumes[host]; v.DisabledReason != want || v.Enabled != (want == "") {
-			t.Errorf("%s is %s", host, v.text())
+		cloud.requests["cmp-1"] = request
+		run("begin to prepare cmp-1", "take nova-compute out of scheduling on cmp-1", "take cinder-volume lvm out of scheduling on cmp-1",
+			"take cinder-volume nvme out of scheduling on cmp-1", "release the lock on cmp-1")
+		for host, want := range map[string]string{"cmp-1@lvm": DisabledReasonMaintenance, "cmp-1@nvme": DisabledReasonMaintenance, "cmp-1@old": "a dead disk", "cmp-2@lvm": ""} {
+			if v := cloud.volumes[host]; v.DisabledReason != want || v.Enabled != (want == "") {
+				t.Errorf("%s is %s", host, v.text())
+			}
 		}
-	}
-	delete(cloud.requests, "cmp-1")
-	run("put cinder-volume lvm back into scheduling on cmp-1", "put cinder-volume nvme back into scheduling on cmp-1",
-		"put nova-compute back into scheduling on cmp-1", "take the lock back on cmp-1", "end the work on cmp-1")
-	if v := cloud.volumes["cmp-1@old"]; v.Enabled || v.DisabledReason != "a dead disk" {
-		t.Errorf("what somebody else disabled is %s", v.text())
-	}
-	want := []string{"set-inner openstack-cmp-1=active", "service svc-cmp-1 false", "volume-service cmp-1@lvm false", "volume-service cmp-1@nvme false", "set-lock openstack-cmp-1=inactive",
-		"volume-service cmp-1@lvm true", "volume-service cmp-1@nvme true", "service svc-cmp-1 true", "set-lock openstack-cmp-1=active", "set-inner openstack-cmp-1=inactive"}
-	if got := cloud.written(); !slices.Equal(got, want) {
-		t.Errorf("the servers received\n%q, want\n%q", got, want)
-	}
+		delete(cloud.requests, "cmp-1")
+		run("put cinder-volume lvm back into scheduling on cmp-1", "put cinder-volume nvme back into scheduling on cmp-1",
+			"put nova-compute back into scheduling on cmp-1", "take the lock back on cmp-1", "end the work on cmp-1")
+		if v := cloud.volumes["cmp-1@old"]; v.Enabled || v.DisabledReason != "a dead disk" {
+			t.Errorf("what somebody else disabled is %s", v.text())
+		}
+		want := []string{"set-inner openstack-cmp-1=active", "service svc-cmp-1 false", "volume-service cmp-1@lvm false", "volume-service cmp-1@nvme false", "set-lock openstack-cmp-1=inactive",
+			"volume-service cmp-1@lvm true", "volume-service cmp-1@nvme true", "service svc-cmp-1 true", "set-lock openstack-cmp-1=active", "set-inner openstack-cmp-1=inactive"}
+		if got := cloud.written(); !slices.Equal(got, want) {
+			t.Errorf("the servers received\n%q, want\n%q", got, want)
+		}
+	})
 }
 
 // What volume services keep a played controller from, one condition each; and that a cloud without Cinder keeps it from nothing.
@@ -212,65 +216,69 @@ func TestAReleaseAsksCinderItself(t *testing.T) {
 		}, "away"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cloud := atRest()
-			clear(cloud.instances)
-			cloud.requests["cmp-1"] = &MaintenanceRequest{Meta: Meta{Name: "cmp-1", UID: "nmr", Created: worldTime}, Kind: KindNodeMaintenanceRequest, Node: "cmp-1", Scope: ScopeOS}
-			cloud.locks["cmp-1"].InnerState = InnerActive
-			cloud.services["cmp-1"].Enabled, cloud.services["cmp-1"].DisabledReason = false, DisabledReasonMaintenance
-			cloud.volumeService("cmp-1@lvm").outOf(DisabledReasonMaintenance)
-			b := newBenchWith(t, t.TempDir(), cloud, playsOpenStack())
-			defer b.end()
-			b.arm()
-			i := Intent{Kind: IntentActRelease, Controller: ControllerOpenStack, Node: "cmp-1"}
-			st := Plan(b.engine.Snapshot(), i)
-			if !st.Doable() {
-				t.Fatal(st.Blocker())
-			}
-			g, err := b.engine.Grant(st, st.Type)
-			if err != nil {
-				t.Fatal(err)
-			}
-			cloud.mu.Lock()
-			tt.before(cloud)
-			cloud.mu.Unlock()
-			if _, err := b.engine.Execute(context.Background(), g); err != nil {
-				t.Fatal(err)
-			}
-			if op := b.awaitEnd(g.ID); op.State != OperationFailed || !strings.Contains(op.Text, tt.says) {
-				t.Errorf("it ended as %s: %s", op.State, op.Text)
-			}
-			if got := cloud.written(); len(got) > 0 {
-				t.Errorf("the servers received %q", got)
-			}
+			bubble.Run(t, func(t *testing.T) {
+				cloud := atRest()
+				clear(cloud.instances)
+				cloud.requests["cmp-1"] = &MaintenanceRequest{Meta: Meta{Name: "cmp-1", UID: "nmr", Created: worldTime}, Kind: KindNodeMaintenanceRequest, Node: "cmp-1", Scope: ScopeOS}
+				cloud.locks["cmp-1"].InnerState = InnerActive
+				cloud.services["cmp-1"].Enabled, cloud.services["cmp-1"].DisabledReason = false, DisabledReasonMaintenance
+				cloud.volumeService("cmp-1@lvm").outOf(DisabledReasonMaintenance)
+				b := newBenchWith(t, t.TempDir(), cloud, playsOpenStack())
+				defer b.end()
+				b.arm()
+				i := Intent{Kind: IntentActRelease, Controller: ControllerOpenStack, Node: "cmp-1"}
+				st := Plan(b.engine.Snapshot(), i)
+				if !st.Doable() {
+					t.Fatal(st.Blocker())
+				}
+				g, err := b.engine.Grant(st, st.Type)
+				if err != nil {
+					t.Fatal(err)
+				}
+				cloud.mu.Lock()
+				tt.before(cloud)
+				cloud.mu.Unlock()
+				if _, err := b.engine.Execute(context.Background(), g); err != nil {
+					t.Fatal(err)
+				}
+				if op := b.awaitEnd(g.ID); op.State != OperationFailed || !strings.Contains(op.Text, tt.says) {
+					t.Errorf("it ended as %s: %s", op.State, op.Text)
+				}
+				if got := cloud.written(); len(got) > 0 {
+					t.Errorf("the servers received %q", got)
+				}
+			})
 		})
 	}
 }
 
 // A service that went down since the step was confirmed is not put back into scheduling.
 func TestAVolumeServiceThatIsDownByNowStaysOut(t *testing.T) {
-	cloud := atRest()
-	cloud.locks["cmp-1"].InnerState, cloud.locks["cmp-1"].RawState = InnerActive, LockInactive
-	v := cloud.volumeService("cmp-1@lvm").outOf(DisabledReasonMaintenance)
-	b := newBenchWith(t, t.TempDir(), cloud, playsOpenStack())
-	defer b.end()
-	b.arm()
-	st := Plan(b.engine.Snapshot(), Intent{Kind: IntentActVolumeIn, Controller: ControllerOpenStack, Node: "cmp-1", Object: lvmOf("cmp-1")})
-	g, err := b.engine.Grant(st, st.Type)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cloud.mu.Lock()
-	v.Up = false
-	cloud.mu.Unlock()
-	if _, err := b.engine.Execute(context.Background(), g); err != nil {
-		t.Fatal(err)
-	}
-	if op := b.awaitEnd(g.ID); op.State != OperationFailed || !strings.Contains(op.Text, "cmp-1@lvm is down now") {
-		t.Errorf("it ended as %s: %s", op.State, op.Text)
-	}
-	if got := cloud.written(); len(got) > 0 {
-		t.Errorf("the servers received %q", got)
-	}
+	bubble.Run(t, func(t *testing.T) {
+		cloud := atRest()
+		cloud.locks["cmp-1"].InnerState, cloud.locks["cmp-1"].RawState = InnerActive, LockInactive
+		v := cloud.volumeService("cmp-1@lvm").outOf(DisabledReasonMaintenance)
+		b := newBenchWith(t, t.TempDir(), cloud, playsOpenStack())
+		defer b.end()
+		b.arm()
+		st := Plan(b.engine.Snapshot(), Intent{Kind: IntentActVolumeIn, Controller: ControllerOpenStack, Node: "cmp-1", Object: lvmOf("cmp-1")})
+		g, err := b.engine.Grant(st, st.Type)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cloud.mu.Lock()
+		v.Up = false
+		cloud.mu.Unlock()
+		if _, err := b.engine.Execute(context.Background(), g); err != nil {
+			t.Fatal(err)
+		}
+		if op := b.awaitEnd(g.ID); op.State != OperationFailed || !strings.Contains(op.Text, "cmp-1@lvm is down now") {
+			t.Errorf("it ended as %s: %s", op.State, op.Text)
+		}
+		if got := cloud.written(); len(got) > 0 {
+			t.Errorf("the servers received %q", got)
+		}
+	})
 }
 
 // A volume service is written to once, when it still is as it was shown, and how it ends is read from Cinder.
@@ -294,36 +302,38 @@ func TestWritingToAVolumeService(t *testing.T) {
 		}, OperationFailed, "Policy doesn't allow it.", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cloud := newTestCloud()
-			cloud.volumeService("cmp-1@lvm")
-			cloud.volumeService("cmp-1@nvme")
-			b := newBench(t, t.TempDir(), cloud)
-			defer b.end()
-			b.arm()
-			st := Plan(b.engine.Snapshot(), disable)
-			g, err := b.engine.Grant(st, st.Type)
-			if err != nil {
-				t.Fatal(err)
-			}
-			cloud.mu.Lock()
-			tt.meanwhile(cloud)
-			cloud.mu.Unlock()
-			if _, err := b.engine.Execute(context.Background(), g); err != nil {
-				t.Fatal(err)
-			}
-			if op := b.awaitEnd(g.ID); op.State != tt.state || !strings.Contains(op.Text, tt.text) {
-				t.Errorf("it ended as %s: %s; want %s and %q", op.State, op.Text, tt.state, tt.text)
-			}
-			if got := cloud.written(); len(got) != tt.writes {
-				t.Errorf("the cloud received %q", got)
-			}
-			if v := cloud.volumes["cmp-1@nvme"]; !v.Enabled {
-				t.Error("another back end was disabled")
-			}
-			recorded := slices.ContainsFunc(b.journal(), func(r Record) bool { return r.From == "enabled" && r.To == "disabled: a dead disk" })
-			if recorded != (tt.writes > 0) {
-				t.Errorf("recorded %v: %+v", recorded, b.journal())
-			}
+			bubble.Run(t, func(t *testing.T) {
+				cloud := newTestCloud()
+				cloud.volumeService("cmp-1@lvm")
+				cloud.volumeService("cmp-1@nvme")
+				b := newBench(t, t.TempDir(), cloud)
+				defer b.end()
+				b.arm()
+				st := Plan(b.engine.Snapshot(), disable)
+				g, err := b.engine.Grant(st, st.Type)
+				if err != nil {
+					t.Fatal(err)
+				}
+				cloud.mu.Lock()
+				tt.meanwhile(cloud)
+				cloud.mu.Unlock()
+				if _, err := b.engine.Execute(context.Background(), g); err != nil {
+					t.Fatal(err)
+				}
+				if op := b.awaitEnd(g.ID); op.State != tt.state || !strings.Contains(op.Text, tt.text) {
+					t.Errorf("it ended as %s: %s; want %s and %q", op.State, op.Text, tt.state, tt.text)
+				}
+				if got := cloud.written(); len(got) != tt.writes {
+					t.Errorf("the cloud received %q", got)
+				}
+				if v := cloud.volumes["cmp-1@nvme"]; !v.Enabled {
+					t.Error("another back end was disabled")
+				}
+				recorded := slices.ContainsFunc(b.journal(), func(r Record) bool { return r.From == "enabled" && r.To == "disabled: a dead disk" })
+				if recorded != (tt.writes > 0) {
+					t.Errorf("recorded %v: %+v", recorded, b.journal())
+				}
+			})
 		})
 	}
 }

@@ -14,35 +14,38 @@ import (
 	"k8s.io/klog/v2"
 
 	"lockstep/core"
+	"lockstep/sim/bubble"
 	"lockstep/sim/kubeapi"
 )
 
 func TestLogin(t *testing.T) {
-	c := newCluster(t, kubeapi.Options{Version: "v1.31.9"})
-	if version, err := c.client(kubeapi.Readonly).Login(t.Context()); err != nil || version != "v1.31.9" {
-		t.Errorf("got %q, %v", version, err)
-	}
-	client := c.client(kubeapi.Readonly)
-	if err := c.ExpireToken(kubeapi.Readonly); err != nil {
-		t.Fatal(err)
-	}
-	_, err := client.Login(t.Context())
-	e := Describe(err, "")
-	if e == nil || e.Kind != core.ErrUnauthorized || !strings.Contains(e.Remedy, client.File) || !strings.Contains(e.Remedy, c.URL()) {
-		t.Errorf("got %+v", e)
-	}
-	if err := c.Outage(true); err != nil {
-		t.Fatal(err)
-	}
-	_, err = client.Login(t.Context())
-	if e := Describe(err, ""); e == nil || e.Kind != core.ErrUnreachable || !strings.Contains(e.Remedy, c.URL()) {
-		t.Errorf("got %+v", e)
-	}
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{Version: "v1.31.9"})
+		if version, err := c.client(kubeapi.Readonly).Login(t.Context()); err != nil || version != "v1.31.9" {
+			t.Errorf("got %q, %v", version, err)
+		}
+		client := c.client(kubeapi.Readonly)
+		if err := c.ExpireToken(kubeapi.Readonly); err != nil {
+			t.Fatal(err)
+		}
+		_, err := client.Login(t.Context())
+		e := Describe(err, "")
+		if e == nil || e.Kind != core.ErrUnauthorized || !strings.Contains(e.Remedy, client.File) || !strings.Contains(e.Remedy, c.URL()) {
+			t.Errorf("got %+v", e)
+		}
+		if err := c.Outage(true); err != nil {
+			t.Fatal(err)
+		}
+		_, err = client.Login(t.Context())
+		if e := Describe(err, ""); e == nil || e.Kind != core.ErrUnreachable || !strings.Contains(e.Remedy, c.URL()) {
+			t.Errorf("got %+v", e)
+		}
+	})
 }
 
 // TestLoginRunsThePluginOnceAndThenKeepsItFromTheTerminal uses a plugin that counts its runs and tells whether it may ask.
 func TestLoginRunsThePluginOnceAndThenKeepsItFromTheTerminal(t *testing.T) {
-	c := newCluster(t, kubeapi.Options{Users: []kubeapi.User{{Name: "ann", Token: "plugin-token", Rules: kubeapi.ReadonlyRules()}}})
+	c := startCluster(t, kubeapi.Options{Users: []kubeapi.User{{Name: "ann", Token: "plugin-token", Rules: kubeapi.ReadonlyRules()}}})
 	dir := t.TempDir()
 	runs := filepath.Join(dir, "runs")
 	plugin := filepath.Join(dir, "plugin")
@@ -62,11 +65,11 @@ echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","s
 	if err := os.WriteFile(path, []byte(exec), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	client := load(t, path)
+	client := c.load(path)
 	if _, err := client.Login(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	_, o := watchCluster(t, client, quick())
+	_, o := watchCluster(t, client, WatchOptions{})
 	o.wait("live", func(v *view) bool { return v.is(core.SourceNodes) && v.is(core.SourceNodeLocks) })
 	log, err := os.ReadFile(runs)
 	if err != nil || bytes.Count(log, []byte("ExecCredential")) != 1 {
@@ -78,41 +81,43 @@ echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","s
 }
 
 func TestAccess(t *testing.T) {
-	c := newCluster(t, kubeapi.Options{})
-	reader, operator := NewAccess(c.client(kubeapi.Readonly)), NewAccess(c.client(kubeapi.Operator))
-	writes := WritePermissions("")
-	if allowed, known := reader.Knows(writes[0]); allowed || known {
-		t.Error("something is known that was not asked")
-	}
-	if missing := reader.Missing(writes...); len(missing) != 0 {
-		t.Errorf("what was not asked is missing: %v", missing)
-	}
-	for _, a := range []*Access{reader, operator} {
-		if err := a.Review(t.Context(), append(WatchPermissions(), writes...)...); err != nil {
-			t.Fatal(err)
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		reader, operator := NewAccess(c.client(kubeapi.Readonly)), NewAccess(c.client(kubeapi.Operator))
+		writes := WritePermissions("")
+		if allowed, known := reader.Knows(writes[0]); allowed || known {
+			t.Error("something is known that was not asked")
 		}
-		if missing := a.Missing(WatchPermissions()...); len(missing) > 0 {
-			t.Errorf("watching lacks %v", missing)
+		if missing := reader.Missing(writes...); len(missing) != 0 {
+			t.Errorf("what was not asked is missing: %v", missing)
 		}
-	}
-	if missing := operator.Missing(writes...); len(missing) > 0 {
-		t.Errorf("the operator lacks %v", missing)
-	}
-	if !operator.Can("patch", "", "nodes", "", "") || reader.Can("patch", "", "nodes", "", "") {
-		t.Error("patch nodes: the operator may, the reader may not")
-	}
-	e := reader.Forbidden("arm", writes...)
-	if e == nil || !strings.Contains(e.Message, "patch nodes, create leases.coordination.k8s.io in namespace default, update leases.coordination.k8s.io lockstep-operator in namespace default") {
-		t.Errorf("got %v", e)
-	}
-	if e := operator.Forbidden("arm", writes...); e != nil {
-		t.Errorf("got %v", e)
-	}
+		for _, a := range []*Access{reader, operator} {
+			if err := a.Review(t.Context(), append(WatchPermissions(), writes...)...); err != nil {
+				t.Fatal(err)
+			}
+			if missing := a.Missing(WatchPermissions()...); len(missing) > 0 {
+				t.Errorf("watching lacks %v", missing)
+			}
+		}
+		if missing := operator.Missing(writes...); len(missing) > 0 {
+			t.Errorf("the operator lacks %v", missing)
+		}
+		if !operator.Can("patch", "", "nodes", "", "") || reader.Can("patch", "", "nodes", "", "") {
+			t.Error("patch nodes: the operator may, the reader may not")
+		}
+		e := reader.Forbidden("arm", writes...)
+		if e == nil || !strings.Contains(e.Message, "patch nodes, create leases.coordination.k8s.io in namespace default, update leases.coordination.k8s.io lockstep-operator in namespace default") {
+			t.Errorf("got %v", e)
+		}
+		if e := operator.Forbidden("arm", writes...); e != nil {
+			t.Errorf("got %v", e)
+		}
 
-	c.ForgetRequests()
-	if err := reader.Review(t.Context(), writes...); err != nil || len(c.Requests()) > 0 {
-		t.Errorf("what is known was asked again: %v, %v", c.Requests(), err)
-	}
+		c.ForgetRequests()
+		if err := reader.Review(t.Context(), writes...); err != nil || len(c.Requests()) > 0 {
+			t.Errorf("what is known was asked again: %v, %v", c.Requests(), err)
+		}
+	})
 }
 
 func TestOpenStackCredentials(t *testing.T) {
@@ -131,18 +136,20 @@ func TestOpenStackCredentials(t *testing.T) {
 		"not for them": {secret(`clouds.yaml: eA==`), kubeapi.Readonly, "", core.ErrForbidden},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := newCluster(t, kubeapi.Options{})
-			if tt.secret != "" {
-				c.create(tt.secret)
-			}
-			got, err := c.client(tt.user).OpenStackCredentials(t.Context())
-			var e *core.APIError
-			switch {
-			case tt.fails == "" && (err != nil || string(got) != tt.want):
-				t.Errorf("got %q, %v", got, err)
-			case tt.fails != "" && (!errors.As(err, &e) || e.Kind != tt.fails || !strings.Contains(e.Remedy, "clouds.yaml")):
-				t.Errorf("got %+v", e)
-			}
+			bubble.Run(t, func(t *testing.T) {
+				c := newCluster(t, kubeapi.Options{})
+				if tt.secret != "" {
+					c.create(tt.secret)
+				}
+				got, err := c.client(tt.user).OpenStackCredentials(t.Context())
+				var e *core.APIError
+				switch {
+				case tt.fails == "" && (err != nil || string(got) != tt.want):
+					t.Errorf("got %q, %v", got, err)
+				case tt.fails != "" && (!errors.As(err, &e) || e.Kind != tt.fails || !strings.Contains(e.Remedy, "clouds.yaml")):
+					t.Errorf("got %+v", e)
+				}
+			})
 		})
 	}
 }

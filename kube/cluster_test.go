@@ -15,10 +15,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
 
 	"lockstep/core"
 	"lockstep/sim/crds"
 	"lockstep/sim/kubeapi"
+	"lockstep/sim/lan"
 )
 
 func TestMain(m *testing.M) {
@@ -30,11 +32,19 @@ func TestMain(m *testing.M) {
 // cluster is a simulated API server, and what tests do to it as its administrator.
 type cluster struct {
 	*kubeapi.Server
-	t     *testing.T
-	admin dynamic.Interface
+	t       *testing.T
+	network *lan.Network // nil: the machine's own
+	admin   dynamic.Interface
 }
 
+// newCluster starts a cluster on a network of its own, in the bubble of its test.
 func newCluster(t *testing.T, options kubeapi.Options) *cluster {
+	t.Helper()
+	options.Network = lan.New(1)
+	return startCluster(t, options)
+}
+
+func startCluster(t *testing.T, options kubeapi.Options) *cluster {
 	t.Helper()
 	if options.CRDs == nil {
 		options.CRDs = crds.All()
@@ -50,11 +60,16 @@ func newCluster(t *testing.T, options kubeapi.Options) *cluster {
 	t.Cleanup(server.Close)
 	config := server.RESTConfig(kubeapi.Admin)
 	config.UserAgent = "administrator"
-	admin, err := dynamic.NewForConfig(config)
+	client, err := rest.HTTPClientFor(config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &cluster{Server: server, t: t, admin: admin}
+	t.Cleanup(client.CloseIdleConnections)
+	admin, err := dynamic.NewForConfigAndClient(config, client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &cluster{Server: server, t: t, network: options.Network, admin: admin}
 	for _, namespace := range []string{namespaceOpenStack, namespaceRockoon, credentialsNamespace} {
 		c.create(fmt.Sprintf(`{apiVersion: v1, kind: Namespace, metadata: {name: %s}}`, namespace))
 	}
@@ -68,16 +83,21 @@ func (c *cluster) client(user string) *Client {
 	if err := c.WriteKubeconfig(path, user); err != nil {
 		c.t.Fatal(err)
 	}
-	return load(c.t, path)
+	return c.load(path)
 }
 
-func load(t *testing.T, kubeconfig string) *Client {
-	t.Helper()
-	client, err := Load(Options{Kubeconfig: kubeconfig, UserAgent: "lockstep/test"})
-	if err != nil {
-		t.Fatal(err)
+func (c *cluster) load(kubeconfig string) *Client {
+	c.t.Helper()
+	opts := Options{Kubeconfig: kubeconfig, UserAgent: "lockstep/test"}
+	if c.network != nil {
+		opts.Transport = c.network.Transport("lockstep")
+		opts.Jitter = func(_ string, most time.Duration) time.Duration { return most / 2 } // what is drawn by chance would be another story each time
 	}
-	t.Cleanup(func() { client.session.Load().http.CloseIdleConnections() })
+	client, err := Load(opts)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.t.Cleanup(func() { client.session.Load().http.CloseIdleConnections() })
 	return client
 }
 
@@ -117,15 +137,6 @@ func node(name string) string {
 
 func nodeLock(name, node string) string {
 	return fmt.Sprintf(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeWorkloadLock, metadata: {name: %s}, spec: {controllerName: openstack, nodeName: %s}, status: {state: active}}`, name, node)
-}
-
-// quick are a Watcher's times for tests. What must not happen has its time long, what must happen short.
-func quick() WatchOptions {
-	return WatchOptions{
-		SyncDeadline: time.Minute, AbsentRetry: 50 * time.Millisecond, RefusalGrace: 50 * time.Millisecond,
-		BackoffMin: 10 * time.Millisecond, BackoffMax: 100 * time.Millisecond,
-		ProbeInterval: 50 * time.Millisecond, TouchInterval: time.Millisecond, PodInterval: 20 * time.Millisecond,
-	}
 }
 
 // view is what a Watcher has told, put together as core does it.
@@ -218,10 +229,13 @@ func (o *observer) take(d core.Delta) {
 	o.changed = make(chan struct{})
 }
 
+// patience is how long anything may take that is waited for.
+const patience = 5 * time.Minute
+
 // wait waits until the view is as wanted.
 func (o *observer) wait(what string, wanted func(*view) bool) {
 	o.t.Helper()
-	deadline := time.After(time.Minute)
+	deadline := time.After(patience)
 	for {
 		o.mu.Lock()
 		ok, changed := wanted(&o.view), o.changed

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"lockstep/core"
+	"lockstep/sim/bubble"
 	"lockstep/sim/crds"
 	"lockstep/sim/kubeapi"
 )
@@ -56,36 +57,40 @@ func management(t *testing.T) *cluster {
 }
 
 func TestTheManagementClusterTellsPlanAndGroups(t *testing.T) {
-	c := management(t)
-	inv, missing := c.client(kubeapi.Admin).ManagementInventory(t.Context(), "", []string{"n1", "n2", "n3"}, nil)
-	if len(missing) > 0 {
-		t.Fatalf("%s: %v", missing[0].What, missing[0].Err)
-	}
-	at := fields{"at": "2026-11-21T19:00:00Z", "step": "2026-11-21T19:00:05Z"}
-	want := &core.ManagementInventory{
-		Namespace: "prod", Cluster: "mos", Release: "mosk-17-4-0-25-1",
-		Machines: []core.Machine{{Name: "cmp-1", Node: "n1", Group: "first", Index: 7}, {Name: "cmp-2", Node: "n2"}},
-		Groups:   []core.UpdateGroup{{Name: "first", Index: 1, Concurrency: 5, Reboot: true}, {Name: "last", Index: 2, Concurrency: 1}},
-		Plans: []core.InventoryPlan{{Name: "mos-21.0.0", Source: "mosk-17-4-0-25-1", Target: "mosk-21-0-0-25-2", Status: "InProgress", Started: at.time("at"),
-			Steps: []core.PlanStep{
-				{ID: "openstack", Name: "Update OpenStack", Commence: true, Estimate: "1h30m0s", Status: "InProgress", Message: "LCM progress: 3/18", Started: at.time("step")},
-				{ID: "ceph", Name: "Update Ceph", Status: "NotStarted"},
-			}}},
-	}
-	if diff := cmp.Diff(want, inv); diff != "" {
-		t.Error(diff)
-	}
+	bubble.Run(t, func(t *testing.T) {
+		c := management(t)
+		inv, missing := c.client(kubeapi.Admin).ManagementInventory(t.Context(), "", []string{"n1", "n2", "n3"}, nil)
+		if len(missing) > 0 {
+			t.Fatalf("%s: %v", missing[0].What, missing[0].Err)
+		}
+		at := fields{"at": "2026-11-21T19:00:00Z", "step": "2026-11-21T19:00:05Z"}
+		want := &core.ManagementInventory{
+			Namespace: "prod", Cluster: "mos", Release: "mosk-17-4-0-25-1",
+			Machines: []core.Machine{{Name: "cmp-1", Node: "n1", Group: "first", Index: 7}, {Name: "cmp-2", Node: "n2"}},
+			Groups:   []core.UpdateGroup{{Name: "first", Index: 1, Concurrency: 5, Reboot: true}, {Name: "last", Index: 2, Concurrency: 1}},
+			Plans: []core.InventoryPlan{{Name: "mos-21.0.0", Source: "mosk-17-4-0-25-1", Target: "mosk-21-0-0-25-2", Status: "InProgress", Started: at.time("at"),
+				Steps: []core.PlanStep{
+					{ID: "openstack", Name: "Update OpenStack", Commence: true, Estimate: "1h30m0s", Status: "InProgress", Message: "LCM progress: 3/18", Started: at.time("step")},
+					{ID: "ceph", Name: "Update Ceph", Status: "NotStarted"},
+				}}},
+		}
+		if diff := cmp.Diff(want, inv); diff != "" {
+			t.Error(diff)
+		}
+	})
 }
 
 func TestAClusterThatTheManagementDoesNotKnowIsMissing(t *testing.T) {
-	c := management(t)
-	inv, missing := c.client(kubeapi.Admin).ManagementInventory(t.Context(), "test", []string{"n1"}, nil)
-	if inv != nil || len(missing) != 1 || missing[0].Err.Kind != core.ErrNotFound || !strings.Contains(missing[0].Err.Remedy, "--management-context") {
-		t.Errorf("%+v, missing %+v", inv, missing)
-	}
-	c.AddFault(kubeapi.Fault{Verb: "list", Resource: "updategroups", Code: http.StatusForbidden})
-	inv, missing = c.client(kubeapi.Admin).ManagementInventory(t.Context(), "prod", []string{"n1"}, nil)
-	if inv == nil || len(inv.Plans) != 1 || len(missing) != 1 || missing[0].What != "update groups" || missing[0].Err.Kind != core.ErrForbidden {
-		t.Errorf("%+v, missing %+v", inv, missing)
-	}
+	bubble.Run(t, func(t *testing.T) {
+		c := management(t)
+		inv, missing := c.client(kubeapi.Admin).ManagementInventory(t.Context(), "test", []string{"n1"}, nil)
+		if inv != nil || len(missing) != 1 || missing[0].Err.Kind != core.ErrNotFound || !strings.Contains(missing[0].Err.Remedy, "--management-context") {
+			t.Errorf("%+v, missing %+v", inv, missing)
+		}
+		c.AddFault(kubeapi.Fault{Verb: "list", Resource: "updategroups", Code: http.StatusForbidden})
+		inv, missing = c.client(kubeapi.Admin).ManagementInventory(t.Context(), "prod", []string{"n1"}, nil)
+		if inv == nil || len(inv.Plans) != 1 || len(missing) != 1 || missing[0].What != "update groups" || missing[0].Err.Kind != core.ErrForbidden {
+			t.Errorf("%+v, missing %+v", inv, missing)
+		}
+	})
 }

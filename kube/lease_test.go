@@ -6,21 +6,19 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"lockstep/core"
+	"lockstep/sim/bubble"
 	"lockstep/sim/kubeapi"
 )
 
-// holders are two operators of one cluster. Renewals are quick, expiry is never unless a test says so.
-func (c *cluster) lease(identity string, change func(*LeaseOptions)) *Lease {
-	opts := LeaseOptions{Identity: identity, Renew: 10 * time.Millisecond, Look: 10 * time.Millisecond, Expiry: time.Hour, Distrust: time.Hour}
-	if change != nil {
-		change(&opts)
-	}
-	return NewLease(c.client(kubeapi.Operator), opts)
+// lease is that of an operator of the cluster.
+func (c *cluster) lease(identity string) *Lease {
+	return NewLease(c.client(kubeapi.Operator), LeaseOptions{Identity: identity})
 }
 
 // keep runs a lease until the test ends.
@@ -40,13 +38,8 @@ func keep(t *testing.T, l *Lease) {
 // until asks again and again, since a lease tells of nothing by itself.
 func until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	deadline := time.After(time.Minute)
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
-	for !ok() {
-		select {
-		case <-tick.C:
-		case <-deadline:
+	for deadline := time.Now().Add(patience); !ok(); time.Sleep(time.Second) {
+		if time.Now().After(deadline) {
 			t.Fatalf("never: %s", what)
 		}
 	}
@@ -71,194 +64,221 @@ const (
 )
 
 func TestLeaseGoesFromHandToHand(t *testing.T) {
-	c := newCluster(t, kubeapi.Options{})
-	a, b := c.lease(ann, nil), c.lease(bob, nil)
-	keep(t, a)
-	keep(t, b)
-	if a.Held() || a.Holder() != "" {
-		t.Error("a lease that nobody took is held")
-	}
-	if err := a.Acquire(t.Context(), false); err != nil || !a.Held() || a.Holder() != "ann@jump" {
-		t.Fatalf("ann: %v, held %v, holder %q", err, a.Held(), a.Holder())
-	}
-	until(t, "bob sees ann", func() bool { return b.Holder() == "ann@jump" })
-	err := b.Acquire(t.Context(), false)
-	if !conflict(err) || !strings.Contains(err.Error(), "ann@jump holds it") || b.Held() {
-		t.Fatalf("bob got it: %v", err)
-	}
-	renewed := c.leaseSpec().text("renewTime")
-	until(t, "a renewal", func() bool { return c.leaseSpec().text("renewTime") != renewed })
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		a, b := c.lease(ann), c.lease(bob)
+		keep(t, a)
+		keep(t, b)
+		if a.Held() || a.Holder() != "" {
+			t.Error("a lease that nobody took is held")
+		}
+		if err := a.Acquire(t.Context(), false); err != nil || !a.Held() || a.Holder() != "ann@jump" {
+			t.Fatalf("ann: %v, held %v, holder %q", err, a.Held(), a.Holder())
+		}
+		until(t, "bob sees ann", func() bool { return b.Holder() == "ann@jump" })
+		err := b.Acquire(t.Context(), false)
+		if !conflict(err) || !strings.Contains(err.Error(), "ann@jump holds it") || b.Held() {
+			t.Fatalf("bob got it: %v", err)
+		}
+		renewed := c.leaseSpec().text("renewTime")
+		until(t, "a renewal", func() bool { return c.leaseSpec().text("renewTime") != renewed })
 
-	if err := a.Release(t.Context()); err != nil || a.Held() {
-		t.Fatalf("release: %v", err)
-	}
-	until(t, "nobody holds it", func() bool { return a.Holder() == "" && b.Holder() == "" })
-	if err := b.Acquire(t.Context(), false); err != nil || !b.Held() {
-		t.Fatalf("bob, after the release: %v", err)
-	}
-	until(t, "ann sees bob", func() bool { return a.Holder() == "bob@jump" })
-	spec := c.leaseSpec()
-	if n, _ := spec.number("leaseTransitions"); n != 1 || spec.text("holderIdentity") != bob {
-		t.Errorf("the lease is %v", spec)
-	}
-	if err := a.Release(t.Context()); err != nil || !b.Held() || c.leaseSpec().text("holderIdentity") != bob {
-		t.Errorf("ann released what was bob's: %v", err)
-	}
+		if err := a.Release(t.Context()); err != nil || a.Held() {
+			t.Fatalf("release: %v", err)
+		}
+		until(t, "nobody holds it", func() bool { return a.Holder() == "" && b.Holder() == "" })
+		if err := b.Acquire(t.Context(), false); err != nil || !b.Held() {
+			t.Fatalf("bob, after the release: %v", err)
+		}
+		until(t, "ann sees bob", func() bool { return a.Holder() == "bob@jump" })
+		spec := c.leaseSpec()
+		if n, _ := spec.number("leaseTransitions"); n != 1 || spec.text("holderIdentity") != bob {
+			t.Errorf("the lease is %v", spec)
+		}
+		if err := a.Release(t.Context()); err != nil || !b.Held() || c.leaseSpec().text("holderIdentity") != bob {
+			t.Errorf("ann released what was bob's: %v", err)
+		}
+	})
 }
 
 func TestLeaseIsTakenOverAndTheOldHolderKnowsAtOnce(t *testing.T) {
-	c := newCluster(t, kubeapi.Options{})
-	a, b := c.lease(ann, nil), c.lease(bob, nil)
-	keep(t, a)
-	if err := a.Acquire(t.Context(), false); err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Acquire(t.Context(), true); err != nil || !b.Held() {
-		t.Fatalf("take over: %v", err)
-	}
-	until(t, "ann has lost it", func() bool { return !a.Held() && a.Holder() == "bob@jump" })
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		a, b := c.lease(ann), c.lease(bob)
+		keep(t, a)
+		if err := a.Acquire(t.Context(), false); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Acquire(t.Context(), true); err != nil || !b.Held() {
+			t.Fatalf("take over: %v", err)
+		}
+		until(t, "ann has lost it", func() bool { return !a.Held() && a.Holder() == "bob@jump" })
+	})
 }
 
 // Between two renewals only the server knows. One that does not answer takes the lease from nobody.
 func TestWhoseTheLeaseIsIsAskedOfTheServer(t *testing.T) {
-	c := newCluster(t, kubeapi.Options{})
-	a, b := c.lease(ann, nil), c.lease(bob, nil) // nobody renews
-	if err := a.Acquire(t.Context(), false); err != nil {
-		t.Fatal(err)
-	}
-	if err := a.Confirm(t.Context()); err != nil || !a.Held() {
-		t.Errorf("ours: %v, held %v", err, a.Held())
-	}
-	back := c.AddFault(kubeapi.Fault{Match: ours, Code: 500})
-	if err := a.Confirm(t.Context()); err == nil || conflict(err) || !a.Held() {
-		t.Errorf("while the server does not answer: %v, held %v", err, a.Held())
-	}
-	back()
-	if err := b.Acquire(t.Context(), true); err != nil {
-		t.Fatal(err)
-	}
-	if !a.Held() {
-		t.Fatal("ann knows before she has asked")
-	}
-	if err := a.Confirm(t.Context()); !conflict(err) || !strings.Contains(err.Error(), "bob@jump holds it") || a.Held() {
-		t.Errorf("taken over: %v, held %v", err, a.Held())
-	}
-	if err := b.Release(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := a.Confirm(t.Context()); !conflict(err) || !strings.Contains(err.Error(), "nobody holds it") {
-		t.Errorf("given back by another: %v", err)
-	}
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		a, b := c.lease(ann), c.lease(bob) // nobody renews
+		if err := a.Acquire(t.Context(), false); err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Confirm(t.Context()); err != nil || !a.Held() {
+			t.Errorf("ours: %v, held %v", err, a.Held())
+		}
+		back := c.AddFault(kubeapi.Fault{Match: ours, Code: 500})
+		if err := a.Confirm(t.Context()); err == nil || conflict(err) || !a.Held() {
+			t.Errorf("while the server does not answer: %v, held %v", err, a.Held())
+		}
+		back()
+		if err := b.Acquire(t.Context(), true); err != nil {
+			t.Fatal(err)
+		}
+		if !a.Held() {
+			t.Fatal("ann knows before she has asked")
+		}
+		if err := a.Confirm(t.Context()); !conflict(err) || !strings.Contains(err.Error(), "bob@jump holds it") || a.Held() {
+			t.Errorf("taken over: %v, held %v", err, a.Held())
+		}
+		if err := b.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Confirm(t.Context()); !conflict(err) || !strings.Contains(err.Error(), "nobody holds it") {
+			t.Errorf("given back by another: %v", err)
+		}
+	})
 }
 
 func TestOneOfManyGetsTheLease(t *testing.T) {
-	c := newCluster(t, kubeapi.Options{})
-	var leases []*Lease
-	for _, name := range []string{"a@x/1", "b@x/2", "c@x/3", "d@x/4", "e@x/5"} {
-		leases = append(leases, c.lease(name, nil))
-	}
-	var wg sync.WaitGroup
-	errs := make([]error, len(leases))
-	for i, l := range leases {
-		wg.Go(func() { errs[i] = l.Acquire(t.Context(), false) })
-	}
-	wg.Wait()
-	winner := c.leaseSpec().text("holderIdentity")
-	for i, l := range leases {
-		if won := l.opts.Identity == winner; won != l.Held() || won != (errs[i] == nil) || !won && !conflict(errs[i]) {
-			t.Errorf("%s: held %v, %v; the lease says %s", l.opts.Identity, l.Held(), errs[i], winner)
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		var leases []*Lease
+		for _, name := range []string{"a@x/1", "b@x/2", "c@x/3", "d@x/4", "e@x/5"} {
+			leases = append(leases, c.lease(name))
 		}
-	}
+		var wg sync.WaitGroup
+		errs := make([]error, len(leases))
+		for i, l := range leases {
+			wg.Go(func() { errs[i] = l.Acquire(t.Context(), false) })
+		}
+		wg.Wait()
+		winner := c.leaseSpec().text("holderIdentity")
+		for i, l := range leases {
+			if won := l.opts.Identity == winner; won != l.Held() || won != (errs[i] == nil) || !won && !conflict(errs[i]) {
+				t.Errorf("%s: held %v, %v; the lease says %s", l.opts.Identity, l.Held(), errs[i], winner)
+			}
+		}
+	})
 }
 
 // TestTakeOverIsFromTheHolderThatWasSeen: another who was quicker is not pushed out by the same confirmation.
 func TestTakeOverIsFromTheHolderThatWasSeen(t *testing.T) {
-	c := newCluster(t, kubeapi.Options{})
-	a, quicker := c.lease(ann, nil), c.lease("eve@jump/3/cc", nil)
-	if err := a.Acquire(t.Context(), false); err != nil {
-		t.Fatal(err)
-	}
-	b := c.lease(bob, nil)
-	intercept(t, b.client, &between{matches: method(http.MethodPut), before: func() {
-		if err := quicker.Acquire(t.Context(), true); err != nil {
-			t.Error(err)
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		a, quicker := c.lease(ann), c.lease("eve@jump/3/cc")
+		if err := a.Acquire(t.Context(), false); err != nil {
+			t.Fatal(err)
 		}
-	}})
-	if err := b.Acquire(t.Context(), true); !conflict(err) || !strings.Contains(err.Error(), "eve@jump") || b.Held() {
-		t.Errorf("got %v", err)
-	}
+		b := c.lease(bob)
+		intercept(t, b.client, &between{matches: method(http.MethodPut), before: func() {
+			if err := quicker.Acquire(t.Context(), true); err != nil {
+				t.Error(err)
+			}
+		}})
+		if err := b.Acquire(t.Context(), true); !conflict(err) || !strings.Contains(err.Error(), "eve@jump") || b.Held() {
+			t.Errorf("got %v", err)
+		}
+	})
 }
 
 func TestLeaseOfADeadHolderExpiresAfterItWasSeenUnchanged(t *testing.T) {
-	c := newCluster(t, kubeapi.Options{})
-	dead := c.lease(ann, nil) // nobody renews it
-	if err := dead.Acquire(t.Context(), false); err != nil {
-		t.Fatal(err)
-	}
-	b := c.lease(bob, func(o *LeaseOptions) { o.Expiry = 300 * time.Millisecond })
-	if err := b.Acquire(t.Context(), false); !conflict(err) {
-		t.Fatalf("a lease that was looked at once is taken for expired: %v", err)
-	}
-	keep(t, b)
-	until(t, "bob has it", func() bool { return b.Acquire(t.Context(), false) == nil })
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		dead := c.lease(ann) // nobody renews it
+		if err := dead.Acquire(t.Context(), false); err != nil {
+			t.Fatal(err)
+		}
+		b := c.lease(bob)
+		seen := time.Now()
+		if err := b.Acquire(t.Context(), false); !conflict(err) {
+			t.Fatalf("a lease that was looked at once is taken for expired: %v", err)
+		}
+		keep(t, b)
+		until(t, "bob has it", func() bool { return b.Acquire(t.Context(), false) == nil })
+		if took := time.Since(seen); took < b.opts.Expiry || took > b.opts.Expiry+b.opts.Look {
+			t.Errorf("it took %v", took)
+		}
+	})
 }
 
 func TestLeaseThatCannotBeRenewedIsNotHeld(t *testing.T) {
-	c := newCluster(t, kubeapi.Options{})
-	a := c.lease(ann, func(o *LeaseOptions) { o.Distrust = 200 * time.Millisecond })
-	keep(t, a)
-	if err := a.Acquire(t.Context(), false); err != nil {
-		t.Fatal(err)
-	}
-	until(t, "held", a.Held) // it is renewed, should this have taken longer than it is trusted
-	back := c.AddFault(kubeapi.Fault{Match: ours, Code: 500})
-	until(t, "not held", func() bool { return !a.Held() })
-	if holder := a.Holder(); holder != "" && !a.Held() {
-		t.Errorf("nobody else has it, and %q is said to be in the way", holder)
-	}
-	back()
-	until(t, "held again, since nobody took it", a.Held)
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		a := c.lease(ann)
+		keep(t, a)
+		if err := a.Acquire(t.Context(), false); err != nil {
+			t.Fatal(err)
+		}
+		back := c.AddFault(kubeapi.Fault{Match: ours, Code: 500})
+		failing := time.Now()
+		until(t, "not held", func() bool { return !a.Held() })
+		if took := time.Since(failing); took < a.opts.Distrust-a.opts.Renew || took > a.opts.Distrust+time.Second {
+			t.Errorf("it took %v", took)
+		}
+		if holder := a.Holder(); holder != "" && !a.Held() {
+			t.Errorf("nobody else has it, and %q is said to be in the way", holder)
+		}
+		back()
+		until(t, "held again, since nobody took it", a.Held)
+	})
 }
 
 func TestLeaseThatIsDeletedIsLost(t *testing.T) {
-	c := newCluster(t, kubeapi.Options{})
-	a := c.lease(ann, nil)
-	keep(t, a)
-	if err := a.Acquire(t.Context(), false); err != nil {
-		t.Fatal(err)
-	}
-	c.delete(gvrLeases, "default", leaseName)
-	until(t, "lost", func() bool { return !a.Held() && a.Holder() == "" })
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		a := c.lease(ann)
+		keep(t, a)
+		if err := a.Acquire(t.Context(), false); err != nil {
+			t.Fatal(err)
+		}
+		c.delete(gvrLeases, "default", leaseName)
+		until(t, "lost", func() bool { return !a.Held() && a.Holder() == "" })
+	})
 }
 
 func TestLeaseSurvivesAForeignEditAndALostAnswer(t *testing.T) {
-	c := newCluster(t, kubeapi.Options{})
-	a := c.lease(ann, nil)
-	intercept(t, a.client, &between{matches: method(http.MethodPost), lose: true})
-	if err := a.Acquire(t.Context(), false); err != nil || !a.Held() {
-		t.Fatalf("the answer to the creation was lost: %v", err)
-	}
-	c.update(gvrLeases, "default", leaseName, func(l map[string]any) {
-		l["metadata"].(map[string]any)["labels"] = map[string]any{"a": "b"}
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		a := c.lease(ann)
+		intercept(t, a.client, &between{matches: method(http.MethodPost), lose: true})
+		if err := a.Acquire(t.Context(), false); err != nil || !a.Held() {
+			t.Fatalf("the answer to the creation was lost: %v", err)
+		}
+		c.update(gvrLeases, "default", leaseName, func(l map[string]any) {
+			l["metadata"].(map[string]any)["labels"] = map[string]any{"a": "b"}
+		})
+		if a.tend(t.Context()); !a.Held() {
+			t.Error("a label was added, and the lease is lost")
+		}
+		if err := a.Release(t.Context()); err != nil || c.leaseSpec().text("holderIdentity") != "" {
+			t.Errorf("release: %v", err)
+		}
 	})
-	if a.tend(t.Context()); !a.Held() {
-		t.Error("a label was added, and the lease is lost")
-	}
-	if err := a.Release(t.Context()); err != nil || c.leaseSpec().text("holderIdentity") != "" {
-		t.Errorf("release: %v", err)
-	}
 }
 
 func TestLeaseThatMayNotBeRead(t *testing.T) {
-	c := newCluster(t, kubeapi.Options{Users: []kubeapi.User{{Name: "eve"}}})
-	l := NewLease(c.client("eve"), LeaseOptions{Identity: "eve@jump/1/ee"})
-	l.tend(t.Context())
-	if l.Holder() != "" || l.Held() {
-		t.Errorf("holder %q, held %v", l.Holder(), l.Held())
-	}
-	if e := Describe(l.Acquire(t.Context(), true), ""); e == nil || e.Kind != core.ErrForbidden || !strings.Contains(e.Remedy, "leases.coordination.k8s.io in namespace default") {
-		t.Errorf("got %+v", e)
-	}
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{Users: []kubeapi.User{{Name: "eve"}}})
+		l := NewLease(c.client("eve"), LeaseOptions{Identity: "eve@jump/1/ee"})
+		l.tend(t.Context())
+		if l.Holder() != "" || l.Held() {
+			t.Errorf("holder %q, held %v", l.Holder(), l.Held())
+		}
+		if e := Describe(l.Acquire(t.Context(), true), ""); e == nil || e.Kind != core.ErrForbidden || !strings.Contains(e.Remedy, "leases.coordination.k8s.io in namespace default") {
+			t.Errorf("got %+v", e)
+		}
+	})
 }
 
 func TestIdentityNamesPersonMachineAndProcess(t *testing.T) {
@@ -270,30 +290,29 @@ func TestIdentityNamesPersonMachineAndProcess(t *testing.T) {
 
 // A lease that is asked for again while it is still being given back stays ours: what counts as held is held on the server too.
 func TestLeaseThatIsTakenWhileItIsGivenBackStays(t *testing.T) {
-	c := newCluster(t, kubeapi.Options{})
-	l := c.lease(ann, nil)
-	if err := l.Acquire(t.Context(), false); err != nil {
-		t.Fatal(err)
-	}
-	_ = l.turn.take(t.Context()) // a renewal is under way: both wait for it
-	var both sync.WaitGroup
-	both.Go(func() {
-		for l.Held() { // until it is being given back
-			time.Sleep(time.Millisecond)
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		l := c.lease(ann)
+		if err := l.Acquire(t.Context(), false); err != nil {
+			t.Fatal(err)
+		}
+		_ = l.turn.take(t.Context()) // a renewal is under way
+		released := make(chan error)
+		go func() { released <- l.Release(t.Context()) }()
+		synctest.Wait() // it waits for its turn
+		if l.Held() {
+			t.Error("a lease that is being given back is held")
 		}
 		l.mu.Lock()
 		l.wanted = true // as Acquire does once it has its turn, before the other
 		l.held, l.renewed = true, time.Now()
 		l.mu.Unlock()
 		l.turn.give()
-	})
-	both.Go(func() {
-		if err := l.Release(t.Context()); err != nil {
+		if err := <-released; err != nil {
 			t.Error(err)
 		}
+		if got := c.leaseSpec().text("holderIdentity"); !l.Held() || got != ann {
+			t.Errorf("held: %v, and the server says %q", l.Held(), got)
+		}
 	})
-	both.Wait()
-	if got := c.leaseSpec().text("holderIdentity"); !l.Held() || got != ann {
-		t.Errorf("held: %v, and the server says %q", l.Held(), got)
-	}
 }

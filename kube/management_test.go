@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"lockstep/core"
+	"lockstep/sim/bubble"
 	"lockstep/sim/crds"
 	"lockstep/sim/kubeapi"
 )
@@ -169,65 +170,75 @@ func managed(t *testing.T, options kubeapi.Options) *cluster {
 func watchManagement(t *testing.T, c *cluster, user, namespace string) *observer {
 	t.Helper()
 	client := c.client(user)
-	_, o := watchBy(t, func(sink func(core.Delta)) *Watcher { return NewManagementWatcher(client, namespace, sink, quick()) })
+	_, o := watchBy(t, func(sink func(core.Delta)) *Watcher {
+		return NewManagementWatcher(client, namespace, sink, WatchOptions{})
+	})
 	return o
 }
 
 func TestTheManagementClusterIsWatched(t *testing.T) {
-	c := managed(t, kubeapi.Options{})
-	o := watchManagement(t, c, kubeapi.Readonly, "prod")
-	want := map[core.SourceID][]string{core.SourceClusters: {"prod/mos"}, core.SourceMachines: {"prod/cmp-1"}, core.SourceLCMMachines: {"prod/cmp-1"}}
-	for _, id := range core.ManagementSources() {
-		o.wait(string(id)+" live", func(v *view) bool { return v.is(id, want[id]...) })
-	}
-	c.update(lcm("lcmmachines"), "prod", "cmp-1", func(m map[string]any) {
-		m["metadata"].(map[string]any)["annotations"] = map[string]any{annotationGraceful: "true"}
+	bubble.Run(t, func(t *testing.T) {
+		c := managed(t, kubeapi.Options{})
+		o := watchManagement(t, c, kubeapi.Readonly, "prod")
+		want := map[core.SourceID][]string{core.SourceClusters: {"prod/mos"}, core.SourceMachines: {"prod/cmp-1"}, core.SourceLCMMachines: {"prod/cmp-1"}}
+		for _, id := range core.ManagementSources() {
+			o.wait(string(id)+" live", func(v *view) bool { return v.is(id, want[id]...) })
+		}
+		c.update(lcm("lcmmachines"), "prod", "cmp-1", func(m map[string]any) {
+			m["metadata"].(map[string]any)["annotations"] = map[string]any{annotationGraceful: "true"}
+		})
+		o.wait("a change", func(v *view) bool { return v.objects[core.SourceLCMMachines]["prod/cmp-1"].(*core.LCMMachine).Graceful })
+		all := watchManagement(t, c, kubeapi.Readonly, "")
+		all.wait("all projects", func(v *view) bool { return v.is(core.SourceMachines, "prod/cmp-1", "test/cmp-1") })
 	})
-	o.wait("a change", func(v *view) bool { return v.objects[core.SourceLCMMachines]["prod/cmp-1"].(*core.LCMMachine).Graceful })
-	all := watchManagement(t, c, kubeapi.Readonly, "")
-	all.wait("all projects", func(v *view) bool { return v.is(core.SourceMachines, "prod/cmp-1", "test/cmp-1") })
 }
 
 // A kind that an older release does not have is absent, and the others are live.
 func TestAKindThatTheManagementClusterLacksIsAbsent(t *testing.T) {
-	without := slices.DeleteFunc(crds.Management(), func(crd crds.CRD) bool { return strings.HasPrefix(crd.Name, "updateautopauses.") })
-	o := watchManagement(t, managed(t, kubeapi.Options{CRDs: without}), kubeapi.Readonly, "prod")
-	o.wait("absent", func(v *view) bool {
-		err := v.err[core.SourceAutoPauses]
-		return v.state[core.SourceAutoPauses] == core.SourceAbsent && err.Kind == core.ErrNotFound && err.Server == core.ServerManagement
+	bubble.Run(t, func(t *testing.T) {
+		without := slices.DeleteFunc(crds.Management(), func(crd crds.CRD) bool { return strings.HasPrefix(crd.Name, "updateautopauses.") })
+		o := watchManagement(t, managed(t, kubeapi.Options{CRDs: without}), kubeapi.Readonly, "prod")
+		o.wait("absent", func(v *view) bool {
+			err := v.err[core.SourceAutoPauses]
+			return v.state[core.SourceAutoPauses] == core.SourceAbsent && err.Kind == core.ErrNotFound && err.Server == core.ServerManagement
+		})
+		o.wait("the others live", func(v *view) bool { return v.is(core.SourceMachines, "prod/cmp-1") && v.is(core.SourcePlans) })
 	})
-	o.wait("the others live", func(v *view) bool { return v.is(core.SourceMachines, "prod/cmp-1") && v.is(core.SourcePlans) })
 }
 
 // What is forbidden says which right is missing, and by which manifest it is given.
 func TestForbiddenOnTheManagementClusterSaysWhichRight(t *testing.T) {
-	c := managed(t, kubeapi.Options{Users: []kubeapi.User{{Name: "ann", Rules: []kubeapi.Rule{rule("cluster.k8s.io", "machines", "list", "watch")}}}})
-	o := watchManagement(t, c, "ann", "prod")
-	for id, words := range map[core.SourceID]string{
-		core.SourceClusters: "You may not list clusters.cluster.k8s.io in namespace prod",
-		core.SourceDrains:   "You may not list lcmclusterstates.lcm.mirantis.com in namespace prod",
-		core.SourcePlans:    "You may not list clusterupdateplans.kaas.mirantis.com in namespace prod",
-	} {
-		o.wait(string(id)+" forbidden", func(v *view) bool {
-			err := v.err[id]
-			return v.state[id] == core.SourceForbidden && strings.Contains(err.Remedy, words) && strings.Contains(err.Remedy, "deploy/rbac-management-readonly.yaml")
-		})
-	}
-	o.wait("what is allowed", func(v *view) bool { return v.is(core.SourceMachines, "prod/cmp-1") })
+	bubble.Run(t, func(t *testing.T) {
+		c := managed(t, kubeapi.Options{Users: []kubeapi.User{{Name: "ann", Rules: []kubeapi.Rule{rule("cluster.k8s.io", "machines", "list", "watch")}}}})
+		o := watchManagement(t, c, "ann", "prod")
+		for id, words := range map[core.SourceID]string{
+			core.SourceClusters: "You may not list clusters.cluster.k8s.io in namespace prod",
+			core.SourceDrains:   "You may not list lcmclusterstates.lcm.mirantis.com in namespace prod",
+			core.SourcePlans:    "You may not list clusterupdateplans.kaas.mirantis.com in namespace prod",
+		} {
+			o.wait(string(id)+" forbidden", func(v *view) bool {
+				err := v.err[id]
+				return v.state[id] == core.SourceForbidden && strings.Contains(err.Remedy, words) && strings.Contains(err.Remedy, "deploy/rbac-management-readonly.yaml")
+			})
+		}
+		o.wait("what is allowed", func(v *view) bool { return v.is(core.SourceMachines, "prod/cmp-1") })
+	})
 }
 
 // In an outage what was seen stays, and is live again after it.
 func TestAnOutageOfTheManagementClusterLeavesWhatWasSeen(t *testing.T) {
-	c := managed(t, kubeapi.Options{})
-	o := watchManagement(t, c, kubeapi.Readonly, "prod")
-	o.wait("live", func(v *view) bool { return v.is(core.SourceMachines, "prod/cmp-1") })
-	back := c.AddFault(kubeapi.Fault{Match: ours, Code: http.StatusServiceUnavailable})
-	c.CutWatches("")
-	o.wait("stale", func(v *view) bool {
-		err := v.err[core.SourceMachines]
-		return v.state[core.SourceMachines] == core.SourceStale && err != nil && err.Server == core.ServerManagement &&
-			slices.Equal(v.names(core.SourceMachines), []string{"prod/cmp-1"})
+	bubble.Run(t, func(t *testing.T) {
+		c := managed(t, kubeapi.Options{})
+		o := watchManagement(t, c, kubeapi.Readonly, "prod")
+		o.wait("live", func(v *view) bool { return v.is(core.SourceMachines, "prod/cmp-1") })
+		back := c.AddFault(kubeapi.Fault{Match: ours, Code: http.StatusServiceUnavailable})
+		c.CutWatches("")
+		o.wait("stale", func(v *view) bool {
+			err := v.err[core.SourceMachines]
+			return v.state[core.SourceMachines] == core.SourceStale && err != nil && err.Server == core.ServerManagement &&
+				slices.Equal(v.names(core.SourceMachines), []string{"prod/cmp-1"})
+		})
+		back()
+		o.wait("live again", func(v *view) bool { return v.is(core.SourceMachines, "prod/cmp-1") })
 	})
-	back()
-	o.wait("live again", func(v *view) bool { return v.is(core.SourceMachines, "prod/cmp-1") })
 }

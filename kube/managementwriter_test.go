@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"lockstep/core"
+	"lockstep/sim/bubble"
 	"lockstep/sim/kubeapi"
 )
 
@@ -25,114 +26,122 @@ func (c *cluster) refOf(kind core.Kind, name string) core.Ref {
 
 // Maintenance mode is set where the flag is there and where it is not, after a dry-run that changes nothing.
 func TestMaintenanceModeIsSet(t *testing.T) {
-	c := managed(t, kubeapi.Options{})
-	w := NewManagementWriter(c.client(kubeapi.Operator))
-	off := false
-	for _, tt := range []struct {
-		kind core.Kind
-		name string
-		old  *bool // the Machine has no flag yet
-	}{{core.KindCluster, "mos", &off}, {core.KindMachine, "cmp-1", nil}} {
-		ref := c.refOf(tt.kind, tt.name)
-		wanted := func() *bool {
-			t.Helper()
-			is, _, err := w.Maintenance(t.Context(), ref)
-			if err != nil {
-				t.Fatal(err)
+	bubble.Run(t, func(t *testing.T) {
+		c := managed(t, kubeapi.Options{})
+		w := NewManagementWriter(c.client(kubeapi.Operator))
+		off := false
+		for _, tt := range []struct {
+			kind core.Kind
+			name string
+			old  *bool // the Machine has no flag yet
+		}{{core.KindCluster, "mos", &off}, {core.KindMachine, "cmp-1", nil}} {
+			ref := c.refOf(tt.kind, tt.name)
+			wanted := func() *bool {
+				t.Helper()
+				is, _, err := w.Maintenance(t.Context(), ref)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return is
 			}
-			return is
+			if err := w.SetMaintenance(t.Context(), ref, tt.old, true, true); err != nil {
+				t.Fatalf("dry run on %s: %v", ref, err)
+			}
+			if is := wanted(); is != nil && *is {
+				t.Errorf("the dry run on %s has set it", ref)
+			}
+			if err := w.SetMaintenance(t.Context(), ref, tt.old, true, false); err != nil {
+				t.Fatalf("%s: %v", ref, err)
+			}
+			if is := wanted(); is == nil || !*is {
+				t.Errorf("it is not set on %s", ref)
+			}
+			err := w.SetMaintenance(t.Context(), ref, tt.old, true, false)
+			if kindOf(err) != core.ErrConflict || !strings.Contains(err.Error(), "is true") {
+				t.Errorf("a flag that has changed: %v", err)
+			}
+			another := ref
+			another.UID = "another"
+			on := true
+			if err := w.SetMaintenance(t.Context(), another, &on, false, false); kindOf(err) != core.ErrConflict {
+				t.Errorf("another object under the name: %v", err)
+			}
+			if is := wanted(); is == nil || !*is {
+				t.Errorf("what was refused has changed %s", ref)
+			}
 		}
-		if err := w.SetMaintenance(t.Context(), ref, tt.old, true, true); err != nil {
-			t.Fatalf("dry run on %s: %v", ref, err)
+		names, err := w.MachinesInMaintenance(t.Context(), c.refOf(core.KindCluster, "mos"))
+		if err != nil || !slices.Equal(names, []string{"cmp-1"}) {
+			t.Errorf("in maintenance are %v, %v", names, err)
 		}
-		if is := wanted(); is != nil && *is {
-			t.Errorf("the dry run on %s has set it", ref)
-		}
-		if err := w.SetMaintenance(t.Context(), ref, tt.old, true, false); err != nil {
-			t.Fatalf("%s: %v", ref, err)
-		}
-		if is := wanted(); is == nil || !*is {
-			t.Errorf("it is not set on %s", ref)
-		}
-		err := w.SetMaintenance(t.Context(), ref, tt.old, true, false)
-		if kindOf(err) != core.ErrConflict || !strings.Contains(err.Error(), "is true") {
-			t.Errorf("a flag that has changed: %v", err)
-		}
-		another := ref
-		another.UID = "another"
-		on := true
-		if err := w.SetMaintenance(t.Context(), another, &on, false, false); kindOf(err) != core.ErrConflict {
-			t.Errorf("another object under the name: %v", err)
-		}
-		if is := wanted(); is == nil || !*is {
-			t.Errorf("what was refused has changed %s", ref)
-		}
-	}
-	names, err := w.MachinesInMaintenance(t.Context(), c.refOf(core.KindCluster, "mos"))
-	if err != nil || !slices.Equal(names, []string{"cmp-1"}) {
-		t.Errorf("in maintenance are %v, %v", names, err)
-	}
+	})
 }
 
 // A graceful reboot is asked for once, and never for all machines.
 func TestAGracefulRebootIsAskedFor(t *testing.T) {
-	c := managed(t, kubeapi.Options{})
-	w := NewManagementWriter(c.client(kubeapi.Operator))
-	mos := c.refOf(core.KindCluster, "mos")
-	if _, err := w.RebootRequest(t.Context(), mos); kindOf(err) != core.ErrNotFound {
-		t.Fatalf("there is a request: %v", err)
-	}
-	if err := w.RequestReboot(t.Context(), mos, nil, false); kindOf(err) != core.ErrInvalid {
-		t.Errorf("a request for all machines: %v", err)
-	}
-	if err := w.RequestReboot(t.Context(), mos, []string{"cmp-1"}, true); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.RebootRequest(t.Context(), mos); kindOf(err) != core.ErrNotFound {
-		t.Errorf("the dry run has made it: %v", err)
-	}
-	if err := w.RequestReboot(t.Context(), mos, []string{"cmp-1"}, false); err != nil {
-		t.Fatal(err)
-	}
-	r, err := w.RebootRequest(t.Context(), mos)
-	if err != nil || !slices.Equal(r.Machines, []string{"cmp-1"}) {
-		t.Errorf("%+v, %v", r, err)
-	}
-	if err := w.RequestReboot(t.Context(), mos, []string{"cmp-1"}, false); kindOf(err) != core.ErrConflict {
-		t.Errorf("a second request: %v", err)
-	}
+	bubble.Run(t, func(t *testing.T) {
+		c := managed(t, kubeapi.Options{})
+		w := NewManagementWriter(c.client(kubeapi.Operator))
+		mos := c.refOf(core.KindCluster, "mos")
+		if _, err := w.RebootRequest(t.Context(), mos); kindOf(err) != core.ErrNotFound {
+			t.Fatalf("there is a request: %v", err)
+		}
+		if err := w.RequestReboot(t.Context(), mos, nil, false); kindOf(err) != core.ErrInvalid {
+			t.Errorf("a request for all machines: %v", err)
+		}
+		if err := w.RequestReboot(t.Context(), mos, []string{"cmp-1"}, true); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.RebootRequest(t.Context(), mos); kindOf(err) != core.ErrNotFound {
+			t.Errorf("the dry run has made it: %v", err)
+		}
+		if err := w.RequestReboot(t.Context(), mos, []string{"cmp-1"}, false); err != nil {
+			t.Fatal(err)
+		}
+		r, err := w.RebootRequest(t.Context(), mos)
+		if err != nil || !slices.Equal(r.Machines, []string{"cmp-1"}) {
+			t.Errorf("%+v, %v", r, err)
+		}
+		if err := w.RequestReboot(t.Context(), mos, []string{"cmp-1"}, false); kindOf(err) != core.ErrConflict {
+			t.Errorf("a second request: %v", err)
+		}
+	})
 }
 
 // Who lacks a right is told so before anything is sent, with the manifest that gives it; nothing else is asked.
 func TestRightsOnTheManagementClusterAreAskedFirst(t *testing.T) {
-	c := managed(t, kubeapi.Options{})
-	w := NewManagementWriter(c.client(kubeapi.Readonly))
-	off := false
-	for _, err := range []error{
-		w.SetMaintenance(t.Context(), c.refOf(core.KindCluster, "mos"), &off, true, true),
-		w.RequestReboot(t.Context(), c.refOf(core.KindCluster, "mos"), []string{"cmp-1"}, true),
-	} {
-		var api *core.APIError
-		if !errors.As(err, &api) || api.Kind != core.ErrForbidden || api.Server != core.ServerManagement || !strings.Contains(api.Remedy, "rbac-management-operator.yaml") {
-			t.Errorf("%v", err)
+	bubble.Run(t, func(t *testing.T) {
+		c := managed(t, kubeapi.Options{})
+		w := NewManagementWriter(c.client(kubeapi.Readonly))
+		off := false
+		for _, err := range []error{
+			w.SetMaintenance(t.Context(), c.refOf(core.KindCluster, "mos"), &off, true, true),
+			w.RequestReboot(t.Context(), c.refOf(core.KindCluster, "mos"), []string{"cmp-1"}, true),
+		} {
+			var api *core.APIError
+			if !errors.As(err, &api) || api.Kind != core.ErrForbidden || api.Server != core.ServerManagement || !strings.Contains(api.Remedy, "rbac-management-operator.yaml") {
+				t.Errorf("%v", err)
+			}
 		}
-	}
-	for _, r := range c.Requests() {
-		if r.UserAgent == "lockstep/test" && (r.Verb == "patch" || r.Verb == "create" && !strings.Contains(r.Path, "selfsubjectaccessreviews")) {
-			t.Errorf("%s %s was sent", r.Verb, r.Path)
+		for _, r := range c.Requests() {
+			if r.UserAgent == "lockstep/test" && (r.Verb == "patch" || r.Verb == "create" && !strings.Contains(r.Path, "selfsubjectaccessreviews")) {
+				t.Errorf("%s %s was sent", r.Verb, r.Path)
+			}
 		}
-	}
+	})
 }
 
 // A lost answer is one: whether it was carried out shows on the object.
 func TestALostAnswerOfTheManagementClusterIsUncertain(t *testing.T) {
-	c := managed(t, kubeapi.Options{})
-	w := NewManagementWriter(c.client(kubeapi.Operator))
-	off := false
-	c.AddFault(kubeapi.Fault{Verb: "patch", Match: ours, Code: http.StatusInternalServerError})
-	err := w.SetMaintenance(t.Context(), c.refOf(core.KindCluster, "mos"), &off, true, false)
-	var api *core.APIError
-	if !errors.As(err, &api) || !api.Uncertain() || api.Server != core.ServerManagement {
-		t.Errorf("%v", err)
-	}
+	bubble.Run(t, func(t *testing.T) {
+		c := managed(t, kubeapi.Options{})
+		w := NewManagementWriter(c.client(kubeapi.Operator))
+		off := false
+		c.AddFault(kubeapi.Fault{Verb: "patch", Match: ours, Code: http.StatusInternalServerError})
+		err := w.SetMaintenance(t.Context(), c.refOf(core.KindCluster, "mos"), &off, true, false)
+		var api *core.APIError
+		if !errors.As(err, &api) || !api.Uncertain() || api.Server != core.ServerManagement {
+			t.Errorf("%v", err)
+		}
+	})
 }

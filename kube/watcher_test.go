@@ -16,70 +16,76 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"lockstep/core"
+	"lockstep/sim/bubble"
 	"lockstep/sim/crds"
 	"lockstep/sim/kubeapi"
+	"lockstep/sim/lan"
 )
 
 func TestEverySourceIsListedAtOnceAndLive(t *testing.T) {
-	c := newCluster(t, kubeapi.Options{})
-	c.create(node("n1"))
-	c.create(node("n2"))
-	c.create(nodeLock("openstack-n1", "n1"))
-	c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: ClusterWorkloadLock, metadata: {name: ceph}, spec: {controllerName: ceph}}`)
-	c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: ClusterMaintenanceRequest, metadata: {name: mos}, spec: {release: 21.1.0}}`)
-	c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeMaintenanceRequest, metadata: {name: n1}, spec: {nodeName: n1, scope: os}}`)
-	c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeDeletionRequest, metadata: {name: del}, spec: {nodeName: n2}}`)
-	c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeDisableNotification, metadata: {name: dis}, spec: {nodeName: n2}}`)
-	c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: OpenStackDeploymentStatus, metadata: {name: osh, namespace: openstack}, status: {osdpl: {state: APPLIED}}}`)
-	for _, name := range []string{"rockoon", "another"} {
-		c.create(`{apiVersion: apps/v1, kind: Deployment, metadata: {name: ` + name + `, namespace: osh-system}, spec: {replicas: 1, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i}]}}}}`)
-	}
-	_, o := watchCluster(t, c.client(kubeapi.Readonly), quick())
-	want := map[core.SourceID][]string{
-		core.SourceNodes: {"n1", "n2"}, core.SourceNodeLocks: {"openstack-n1"}, core.SourceClusterLocks: {"ceph"},
-		core.SourceClusterRequests: {"mos"}, core.SourceNodeRequests: {"n1"}, core.SourceDeletionRequests: {"del"},
-		core.SourceDisableNotices: {"dis"}, core.SourceOpenStackStatus: {"openstack/osh"},
-		core.SourceOpenStackController: {"osh-system/rockoon"}, core.SourceNodePods: {},
-	}
-	for _, id := range Sources() {
-		o.wait(string(id)+" live", func(v *view) bool { return v.is(id, want[id]...) })
-	}
-	o.look(func(v *view) {
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		c.create(node("n1"))
+		c.create(node("n2"))
+		c.create(nodeLock("openstack-n1", "n1"))
+		c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: ClusterWorkloadLock, metadata: {name: ceph}, spec: {controllerName: ceph}}`)
+		c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: ClusterMaintenanceRequest, metadata: {name: mos}, spec: {release: 21.1.0}}`)
+		c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeMaintenanceRequest, metadata: {name: n1}, spec: {nodeName: n1, scope: os}}`)
+		c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeDeletionRequest, metadata: {name: del}, spec: {nodeName: n2}}`)
+		c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeDisableNotification, metadata: {name: dis}, spec: {nodeName: n2}}`)
+		c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: OpenStackDeploymentStatus, metadata: {name: osh, namespace: openstack}, status: {osdpl: {state: APPLIED}}}`)
+		for _, name := range []string{"rockoon", "another"} {
+			c.create(`{apiVersion: apps/v1, kind: Deployment, metadata: {name: ` + name + `, namespace: osh-system}, spec: {replicas: 1, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i}]}}}}`)
+		}
+		_, o := watchCluster(t, c.client(kubeapi.Readonly), WatchOptions{})
+		want := map[core.SourceID][]string{
+			core.SourceNodes: {"n1", "n2"}, core.SourceNodeLocks: {"openstack-n1"}, core.SourceClusterLocks: {"ceph"},
+			core.SourceClusterRequests: {"mos"}, core.SourceNodeRequests: {"n1"}, core.SourceDeletionRequests: {"del"},
+			core.SourceDisableNotices: {"dis"}, core.SourceOpenStackStatus: {"openstack/osh"},
+			core.SourceOpenStackController: {"osh-system/rockoon"}, core.SourceNodePods: {},
+		}
 		for _, id := range Sources() {
-			if id == core.SourceNodePods {
-				continue
+			o.wait(string(id)+" live", func(v *view) bool { return v.is(id, want[id]...) })
+		}
+		o.look(func(v *view) {
+			for _, id := range Sources() {
+				if id == core.SourceNodePods {
+					continue
+				}
+				if first := v.history[id][0]; first != core.SourceConnecting {
+					t.Errorf("%s began as %s", id, first)
+				}
+				if v.replaces[id] != 1 {
+					t.Errorf("%s was listed %d times", id, v.replaces[id])
+				}
 			}
-			if first := v.history[id][0]; first != core.SourceConnecting {
-				t.Errorf("%s began as %s", id, first)
-			}
-			if v.replaces[id] != 1 {
-				t.Errorf("%s was listed %d times", id, v.replaces[id])
+		})
+		for _, r := range c.Requests() {
+			if r.UserAgent == "lockstep/test" && r.Query.Has("sendInitialEvents") {
+				t.Errorf("%s %s streams its list", r.Verb, r.Path)
 			}
 		}
 	})
-	for _, r := range c.Requests() {
-		if r.UserAgent == "lockstep/test" && r.Query.Has("sendInitialEvents") {
-			t.Errorf("%s %s streams its list", r.Verb, r.Path)
-		}
-	}
 }
 
 func TestChangesArrive(t *testing.T) {
-	c := newCluster(t, kubeapi.Options{})
-	c.create(node("n1"))
-	_, o := watchCluster(t, c.client(kubeapi.Readonly), quick())
-	o.wait("n1", func(v *view) bool { return v.is(core.SourceNodes, "n1") })
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		c.create(node("n1"))
+		_, o := watchCluster(t, c.client(kubeapi.Readonly), WatchOptions{})
+		o.wait("n1", func(v *view) bool { return v.is(core.SourceNodes, "n1") })
 
-	c.create(node("n2"))
-	o.wait("a new node", func(v *view) bool { return v.is(core.SourceNodes, "n1", "n2") })
-	c.update(gvrNodes, "", "n2", func(n map[string]any) { n["spec"] = map[string]any{"unschedulable": true} })
-	o.wait("the cordon", func(v *view) bool { return v.objects[core.SourceNodes]["n2"].(*core.Node).Cordoned })
-	c.delete(gvrNodes, "", "n1")
-	o.wait("the deletion", func(v *view) bool { return v.is(core.SourceNodes, "n2") })
-	o.look(func(v *view) {
-		if v.replaces[core.SourceNodes] != 1 {
-			t.Errorf("changes came as %d lists", v.replaces[core.SourceNodes])
-		}
+		c.create(node("n2"))
+		o.wait("a new node", func(v *view) bool { return v.is(core.SourceNodes, "n1", "n2") })
+		c.update(gvrNodes, "", "n2", func(n map[string]any) { n["spec"] = map[string]any{"unschedulable": true} })
+		o.wait("the cordon", func(v *view) bool { return v.objects[core.SourceNodes]["n2"].(*core.Node).Cordoned })
+		c.delete(gvrNodes, "", "n1")
+		o.wait("the deletion", func(v *view) bool { return v.is(core.SourceNodes, "n2") })
+		o.look(func(v *view) {
+			if v.replaces[core.SourceNodes] != 1 {
+				t.Errorf("changes came as %d lists", v.replaces[core.SourceNodes])
+			}
+		})
 	})
 }
 
@@ -97,76 +103,80 @@ func definition(t *testing.T, plural string) []byte {
 }
 
 func TestMissingCRDIsAbsentUntilItAppears(t *testing.T) {
-	without := slices.DeleteFunc(crds.All(), func(crd crds.CRD) bool { return strings.HasPrefix(crd.Name, notices) })
-	c := newCluster(t, kubeapi.Options{CRDs: without})
-	_, o := watchCluster(t, c.client(kubeapi.Readonly), quick())
-	o.wait("absent", func(v *view) bool {
-		err := v.err[core.SourceDisableNotices]
-		return v.state[core.SourceDisableNotices] == core.SourceAbsent && err.Kind == core.ErrNotFound &&
-			err.Call == "list nodedisablenotifications.lcm.mirantis.com" && err.Remedy != ""
-	})
-	o.wait("the others live", func(v *view) bool { return v.is(core.SourceDeletionRequests) })
-	if err := c.LoadYAML(definition(t, notices)); err != nil {
-		t.Fatal(err)
-	}
-	o.wait("live", func(v *view) bool { return v.is(core.SourceDisableNotices) })
+	bubble.Run(t, func(t *testing.T) {
+		without := slices.DeleteFunc(crds.All(), func(crd crds.CRD) bool { return strings.HasPrefix(crd.Name, notices) })
+		c := newCluster(t, kubeapi.Options{CRDs: without})
+		_, o := watchCluster(t, c.client(kubeapi.Readonly), WatchOptions{})
+		o.wait("absent", func(v *view) bool {
+			err := v.err[core.SourceDisableNotices]
+			return v.state[core.SourceDisableNotices] == core.SourceAbsent && err.Kind == core.ErrNotFound &&
+				err.Call == "list nodedisablenotifications.lcm.mirantis.com" && err.Remedy != ""
+		})
+		o.wait("the others live", func(v *view) bool { return v.is(core.SourceDeletionRequests) })
+		if err := c.LoadYAML(definition(t, notices)); err != nil {
+			t.Fatal(err)
+		}
+		o.wait("live", func(v *view) bool { return v.is(core.SourceDisableNotices) })
 
-	// A definition that is deleted takes its objects with it.
-	c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeDisableNotification, metadata: {name: dis}, spec: {nodeName: n2}}`)
-	o.wait("an object", func(v *view) bool { return v.is(core.SourceDisableNotices, "dis") })
-	c.delete(schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}, "", notices+".lcm.mirantis.com")
-	o.wait("absent again, and empty", func(v *view) bool {
-		return v.state[core.SourceDisableNotices] == core.SourceAbsent && len(v.objects[core.SourceDisableNotices]) == 0
+		// A definition that is deleted takes its objects with it.
+		c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeDisableNotification, metadata: {name: dis}, spec: {nodeName: n2}}`)
+		o.wait("an object", func(v *view) bool { return v.is(core.SourceDisableNotices, "dis") })
+		c.delete(schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}, "", notices+".lcm.mirantis.com")
+		o.wait("absent again, and empty", func(v *view) bool {
+			return v.state[core.SourceDisableNotices] == core.SourceAbsent && len(v.objects[core.SourceDisableNotices]) == 0
+		})
 	})
 }
 
 // An API server that has just started answers 404 and 403 for some seconds; what was seen stays.
 func TestARefusalIsNotBelievedAtOnce(t *testing.T) {
-	c := newCluster(t, kubeapi.Options{CRDs: crds.All()})
-	c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeDisableNotification, metadata: {name: dis}, spec: {nodeName: n2}}`)
-	patient := quick()
-	patient.RefusalGrace = time.Hour
-	_, o := watchCluster(t, c.client(kubeapi.Readonly), patient)
-	o.wait("an object", func(v *view) bool { return v.is(core.SourceDisableNotices, "dis") })
-	c.delete(schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}, "", notices+".lcm.mirantis.com")
-	o.wait("stale, with why", func(v *view) bool {
-		err := v.err[core.SourceDisableNotices]
-		return v.state[core.SourceDisableNotices] == core.SourceStale && err != nil && err.Kind == core.ErrNotFound
-	})
-	if err := c.LoadYAML(definition(t, notices)); err != nil {
-		t.Fatal(err)
-	}
-	o.wait("live", func(v *view) bool { return v.is(core.SourceDisableNotices) })
-	o.look(func(v *view) {
-		if slices.Contains(v.history[core.SourceDisableNotices], core.SourceAbsent) {
-			t.Errorf("the resource was taken for gone: %v", v.history[core.SourceDisableNotices])
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{CRDs: crds.All()})
+		c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeDisableNotification, metadata: {name: dis}, spec: {nodeName: n2}}`)
+		_, o := watchCluster(t, c.client(kubeapi.Readonly), WatchOptions{})
+		o.wait("an object", func(v *view) bool { return v.is(core.SourceDisableNotices, "dis") })
+		c.delete(schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}, "", notices+".lcm.mirantis.com")
+		o.wait("stale, with why", func(v *view) bool {
+			err := v.err[core.SourceDisableNotices]
+			return v.state[core.SourceDisableNotices] == core.SourceStale && err != nil && err.Kind == core.ErrNotFound
+		})
+		if err := c.LoadYAML(definition(t, notices)); err != nil {
+			t.Fatal(err)
 		}
+		o.wait("live", func(v *view) bool { return v.is(core.SourceDisableNotices) })
+		o.look(func(v *view) {
+			if slices.Contains(v.history[core.SourceDisableNotices], core.SourceAbsent) {
+				t.Errorf("the resource was taken for gone: %v", v.history[core.SourceDisableNotices])
+			}
+		})
 	})
 }
 
 // Nodes cannot be unknown to a Kubernetes: who says so is none, and what was seen of them stays. Locks can be.
 func TestBuiltInResourcesDoNotVanish(t *testing.T) {
-	c := newCluster(t, kubeapi.Options{})
-	c.create(node("n1"))
-	c.create(nodeLock("l1", "n1"))
-	_, o := watchCluster(t, c.client(kubeapi.Readonly), quick())
-	o.wait("live", func(v *view) bool { return v.is(core.SourceNodes, "n1") && v.is(core.SourceNodeLocks, "l1") })
-	back := c.AddFault(kubeapi.Fault{Match: ours, Code: http.StatusNotFound})
-	c.CutWatches("")
-	o.wait("the locks absent", func(v *view) bool {
-		return v.state[core.SourceNodeLocks] == core.SourceAbsent && len(v.objects[core.SourceNodeLocks]) == 0
-	})
-	o.wait("the node stale", func(v *view) bool {
-		err := v.err[core.SourceNodes]
-		return v.state[core.SourceNodes] == core.SourceStale && err != nil && err.Status == http.StatusNotFound &&
-			strings.Contains(err.Remedy, "no API server") && slices.Equal(v.names(core.SourceNodes), []string{"n1"})
-	})
-	back()
-	o.wait("live again", func(v *view) bool { return v.is(core.SourceNodes, "n1") && v.is(core.SourceNodeLocks, "l1") })
-	o.look(func(v *view) {
-		if slices.Contains(v.history[core.SourceNodes], core.SourceAbsent) {
-			t.Errorf("the nodes were taken for gone: %v", v.history[core.SourceNodes])
-		}
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		c.create(node("n1"))
+		c.create(nodeLock("l1", "n1"))
+		_, o := watchCluster(t, c.client(kubeapi.Readonly), WatchOptions{})
+		o.wait("live", func(v *view) bool { return v.is(core.SourceNodes, "n1") && v.is(core.SourceNodeLocks, "l1") })
+		back := c.AddFault(kubeapi.Fault{Match: ours, Code: http.StatusNotFound})
+		c.CutWatches("")
+		o.wait("the locks absent", func(v *view) bool {
+			return v.state[core.SourceNodeLocks] == core.SourceAbsent && len(v.objects[core.SourceNodeLocks]) == 0
+		})
+		o.wait("the node stale", func(v *view) bool {
+			err := v.err[core.SourceNodes]
+			return v.state[core.SourceNodes] == core.SourceStale && err != nil && err.Status == http.StatusNotFound &&
+				strings.Contains(err.Remedy, "no API server") && slices.Equal(v.names(core.SourceNodes), []string{"n1"})
+		})
+		back()
+		o.wait("live again", func(v *view) bool { return v.is(core.SourceNodes, "n1") && v.is(core.SourceNodeLocks, "l1") })
+		o.look(func(v *view) {
+			if slices.Contains(v.history[core.SourceNodes], core.SourceAbsent) {
+				t.Errorf("the nodes were taken for gone: %v", v.history[core.SourceNodes])
+			}
+		})
 	})
 }
 
@@ -175,179 +185,192 @@ func rule(group, resource string, verbs ...string) kubeapi.Rule {
 }
 
 func TestForbiddenSaysWhichVerbOnWhichResource(t *testing.T) {
-	c := newCluster(t, kubeapi.Options{Users: []kubeapi.User{{Name: "ann", Rules: []kubeapi.Rule{
-		rule("lcm.mirantis.com", "nodeworkloadlocks", "list"),
-	}}}})
-	c.create(nodeLock("l1", "n1"))
-	w, o := watchCluster(t, c.client("ann"), quick())
-	w.SetPodNodes([]string{"n1"})
-	forbidden := func(id core.SourceID, call, remedy string) {
-		t.Helper()
-		o.wait("forbidden: "+call, func(v *view) bool {
-			err := v.err[id]
-			return v.state[id] == core.SourceForbidden && err.Call == call && strings.Contains(err.Remedy, remedy)
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{Users: []kubeapi.User{{Name: "ann", Rules: []kubeapi.Rule{
+			rule("lcm.mirantis.com", "nodeworkloadlocks", "list"),
+		}}}})
+		c.create(nodeLock("l1", "n1"))
+		w, o := watchCluster(t, c.client("ann"), WatchOptions{})
+		w.SetPodNodes([]string{"n1"})
+		forbidden := func(id core.SourceID, call, remedy string) {
+			t.Helper()
+			o.wait("forbidden: "+call, func(v *view) bool {
+				err := v.err[id]
+				return v.state[id] == core.SourceForbidden && err.Call == call && strings.Contains(err.Remedy, remedy)
+			})
+		}
+		forbidden(core.SourceNodes, "list nodes", "You may not list nodes: ask an administrator to apply deploy/rbac-readonly.yaml.")
+		forbidden(core.SourceOpenStackController, "list deployments.apps rockoon in namespace osh-system", "list deployments.apps in namespace osh-system")
+		forbidden(core.SourceNodePods, "list pods of node n1", "list pods")
+		// What may be listed but not watched is shown, and is not live.
+		forbidden(core.SourceNodeLocks, "watch nodeworkloadlocks.lcm.mirantis.com", "watch nodeworkloadlocks")
+		o.wait("the list beside it", func(v *view) bool {
+			return len(v.objects[core.SourceNodeLocks]) == 1 && v.replaces[core.SourceNodeLocks] >= 3
 		})
-	}
-	forbidden(core.SourceNodes, "list nodes", "You may not list nodes: ask an administrator to apply deploy/rbac-readonly.yaml.")
-	forbidden(core.SourceOpenStackController, "list deployments.apps rockoon in namespace osh-system", "list deployments.apps in namespace osh-system")
-	forbidden(core.SourceNodePods, "list pods of node n1", "list pods")
-	// What may be listed but not watched is shown, and is not live.
-	forbidden(core.SourceNodeLocks, "watch nodeworkloadlocks.lcm.mirantis.com", "watch nodeworkloadlocks")
-	o.wait("the list beside it", func(v *view) bool {
-		return len(v.objects[core.SourceNodeLocks]) == 1 && v.replaces[core.SourceNodeLocks] >= 3
-	})
-	o.look(func(v *view) {
-		live := 0
-		for _, state := range v.history[core.SourceNodeLocks] {
-			if state == core.SourceLive {
-				live++
+		o.look(func(v *view) {
+			live := 0
+			for _, state := range v.history[core.SourceNodeLocks] {
+				if state == core.SourceLive {
+					live++
+				}
 			}
-		}
-		if live > 1 {
-			t.Errorf("a source that may not be watched was live %d times", live)
-		}
-	})
+			if live > 1 {
+				t.Errorf("a source that may not be watched was live %d times", live)
+			}
+		})
 
-	if err := c.SetRules("ann", kubeapi.ReadonlyRules()); err != nil {
-		t.Fatal(err)
-	}
-	o.wait("live", func(v *view) bool {
-		return v.is(core.SourceNodes) && v.is(core.SourceNodeLocks, "l1") && v.is(core.SourceNodePods, "n1")
+		if err := c.SetRules("ann", kubeapi.ReadonlyRules()); err != nil {
+			t.Fatal(err)
+		}
+		o.wait("live", func(v *view) bool {
+			return v.is(core.SourceNodes) && v.is(core.SourceNodeLocks, "l1") && v.is(core.SourceNodePods, "n1")
+		})
 	})
 }
 
 func TestExpiredLoginIsTakenFromTheKubeconfigAgain(t *testing.T) {
-	c := newCluster(t, kubeapi.Options{})
-	path := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := c.WriteKubeconfig(path, kubeapi.Readonly); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.ExpireToken(kubeapi.Readonly); err != nil {
-		t.Fatal(err)
-	}
-	_, o := watchCluster(t, load(t, path), quick())
-	o.wait("unauthorized", func(v *view) bool {
-		err := v.err[core.SourceNodes]
-		return v.state[core.SourceNodes] == core.SourceFailed && err.Kind == core.ErrUnauthorized && strings.Contains(err.Remedy, "log in again")
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		path := filepath.Join(t.TempDir(), "kubeconfig")
+		if err := c.WriteKubeconfig(path, kubeapi.Readonly); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.ExpireToken(kubeapi.Readonly); err != nil {
+			t.Fatal(err)
+		}
+		_, o := watchCluster(t, c.load(path), WatchOptions{})
+		o.wait("unauthorized", func(v *view) bool {
+			err := v.err[core.SourceNodes]
+			return v.state[core.SourceNodes] == core.SourceFailed && err.Kind == core.ErrUnauthorized && strings.Contains(err.Remedy, "log in again")
+		})
+		if _, err := c.RenewToken(kubeapi.Readonly); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.WriteKubeconfig(path, kubeapi.Readonly); err != nil {
+			t.Fatal(err)
+		}
+		o.wait("live", func(v *view) bool { return v.is(core.SourceNodes) && v.is(core.SourceNodeLocks) })
 	})
-	if _, err := c.RenewToken(kubeapi.Readonly); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.WriteKubeconfig(path, kubeapi.Readonly); err != nil {
-		t.Fatal(err)
-	}
-	o.wait("live", func(v *view) bool { return v.is(core.SourceNodes) && v.is(core.SourceNodeLocks) })
 }
 
 func TestAnotherServerInTheKubeconfigIsNotFollowed(t *testing.T) {
-	c := newCluster(t, kubeapi.Options{})
-	path := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := c.WriteKubeconfig(path, kubeapi.Readonly); err != nil {
-		t.Fatal(err)
-	}
-	client := load(t, path)
-	raw, err := c.Kubeconfig(kubeapi.Operator)
-	if err != nil {
-		t.Fatal(err)
-	}
-	other := strings.ReplaceAll(string(raw), c.URL(), "https://another:6443")
-	if err := os.WriteFile(path, []byte(other), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if client.renew() {
-		t.Error("the login of another server was taken")
-	}
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		path := filepath.Join(t.TempDir(), "kubeconfig")
+		if err := c.WriteKubeconfig(path, kubeapi.Readonly); err != nil {
+			t.Fatal(err)
+		}
+		client := c.load(path)
+		raw, err := c.Kubeconfig(kubeapi.Operator)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other := strings.ReplaceAll(string(raw), c.URL(), "https://another:6443")
+		if err := os.WriteFile(path, []byte(other), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if client.renew() {
+			t.Error("the login of another server was taken")
+		}
+	})
 }
 
 func TestOutageKeepsWhatIsKnownAndListsAnewAfterwards(t *testing.T) {
-	c := newCluster(t, kubeapi.Options{})
-	c.create(node("n1"))
-	c.create(node("n2"))
-	_, o := watchCluster(t, c.client(kubeapi.Readonly), quick())
-	o.wait("live", func(v *view) bool { return v.is(core.SourceNodes, "n1", "n2") && v.is(core.SourceNodeLocks) })
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		c.create(node("n1"))
+		c.create(node("n2"))
+		_, o := watchCluster(t, c.client(kubeapi.Readonly), WatchOptions{})
+		o.wait("live", func(v *view) bool { return v.is(core.SourceNodes, "n1", "n2") && v.is(core.SourceNodeLocks) })
 
-	if err := c.Outage(true); err != nil {
-		t.Fatal(err)
-	}
-	o.wait("stale, with what was known", func(v *view) bool {
-		err := v.err[core.SourceNodes]
-		return v.state[core.SourceNodes] == core.SourceStale && v.state[core.SourceNodeLocks] == core.SourceStale &&
-			err.Kind == core.ErrUnreachable && slices.Equal(v.names(core.SourceNodes), []string{"n1", "n2"})
-	})
-	c.create(node("n3"))
-	if err := c.Outage(false); err != nil {
-		t.Fatal(err)
-	}
-	o.wait("live, from a new list", func(v *view) bool {
-		return v.is(core.SourceNodes, "n1", "n2", "n3") && v.replaces[core.SourceNodes] == 2 && v.is(core.SourceNodeLocks)
+		if err := c.Outage(true); err != nil {
+			t.Fatal(err)
+		}
+		o.wait("stale, with what was known", func(v *view) bool {
+			err := v.err[core.SourceNodes]
+			return v.state[core.SourceNodes] == core.SourceStale && v.state[core.SourceNodeLocks] == core.SourceStale &&
+				err.Kind == core.ErrUnreachable && slices.Equal(v.names(core.SourceNodes), []string{"n1", "n2"})
+		})
+		c.create(node("n3"))
+		if err := c.Outage(false); err != nil {
+			t.Fatal(err)
+		}
+		o.wait("live, from a new list", func(v *view) bool {
+			return v.is(core.SourceNodes, "n1", "n2", "n3") && v.replaces[core.SourceNodes] == 2 && v.is(core.SourceNodeLocks)
+		})
 	})
 }
 
 // TestWhatWasDeletedDuringAnOutageIsGone takes the server away from the program only.
 func TestWhatWasDeletedDuringAnOutageIsGone(t *testing.T) {
-	c := newCluster(t, kubeapi.Options{})
-	c.create(node("n1"))
-	c.create(node("n2"))
-	_, o := watchCluster(t, c.client(kubeapi.Readonly), quick())
-	o.wait("live", func(v *view) bool { return v.is(core.SourceNodes, "n1", "n2") })
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		c.create(node("n1"))
+		c.create(node("n2"))
+		_, o := watchCluster(t, c.client(kubeapi.Readonly), WatchOptions{})
+		o.wait("live", func(v *view) bool { return v.is(core.SourceNodes, "n1", "n2") })
 
-	back := c.AddFault(kubeapi.Fault{Match: ours, Cut: true})
-	c.CutWatches("")
-	o.wait("stale", func(v *view) bool { return v.state[core.SourceNodes] == core.SourceStale })
-	c.delete(gvrNodes, "", "n1")
-	back()
-	o.wait("live without it", func(v *view) bool { return v.is(core.SourceNodes, "n2") })
+		back := c.AddFault(kubeapi.Fault{Match: ours, Cut: true})
+		c.CutWatches("")
+		o.wait("stale", func(v *view) bool { return v.state[core.SourceNodes] == core.SourceStale })
+		c.delete(gvrNodes, "", "n1")
+		back()
+		o.wait("live without it", func(v *view) bool { return v.is(core.SourceNodes, "n2") })
+	})
 }
 
 func TestExpiredHistoryIsListedAnew(t *testing.T) {
-	c := newCluster(t, kubeapi.Options{})
-	c.create(node("n1"))
-	_, o := watchCluster(t, c.client(kubeapi.Readonly), quick())
-	o.wait("live", func(v *view) bool { return v.is(core.SourceNodes, "n1") })
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		c.create(node("n1"))
+		_, o := watchCluster(t, c.client(kubeapi.Readonly), WatchOptions{})
+		o.wait("live", func(v *view) bool { return v.is(core.SourceNodes, "n1") })
 
-	c.create(nodeLock("l1", "n1")) // the nodes' place in history is now behind
-	c.Compact()
-	c.CutWatches("nodes")
-	o.wait("listed again", func(v *view) bool {
-		return v.is(core.SourceNodes, "n1") && v.replaces[core.SourceNodes] == 2 &&
-			slices.Contains(v.history[core.SourceNodes], core.SourceStale)
+		c.create(nodeLock("l1", "n1")) // the nodes' place in history is now behind
+		c.Compact()
+		c.CutWatches("nodes")
+		o.wait("listed again", func(v *view) bool {
+			return v.is(core.SourceNodes, "n1") && v.replaces[core.SourceNodes] == 2 &&
+				slices.Contains(v.history[core.SourceNodes], core.SourceStale)
+		})
 	})
 }
 
 func TestWatchesThatEndInOrderGoOnWithoutAList(t *testing.T) {
-	c := newCluster(t, kubeapi.Options{})
-	c.create(node("n1"))
-	opts := quick()
-	opts.WatchDuration = time.Second // asked of the server in whole seconds
-	_, o := watchCluster(t, c.client(kubeapi.Readonly), opts)
-	o.wait("live", func(v *view) bool { return v.is(core.SourceNodes, "n1") })
-	var before time.Time
-	o.look(func(v *view) { before = v.asOf[core.SourceNodes] })
-	o.wait("a confirmation after the end of the first watch", func(v *view) bool {
-		return v.asOf[core.SourceNodes].Sub(before) > opts.WatchDuration
-	})
-	c.create(node("n2"))
-	o.wait("a change after it", func(v *view) bool { return v.is(core.SourceNodes, "n1", "n2") })
-	o.look(func(v *view) {
-		if v.replaces[core.SourceNodes] != 1 || slices.Contains(v.history[core.SourceNodes], core.SourceStale) {
-			t.Errorf("%d lists, %v", v.replaces[core.SourceNodes], v.history[core.SourceNodes])
-		}
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		c.create(node("n1"))
+		opts := WatchOptions{}.withDefaults()
+		_, o := watchCluster(t, c.client(kubeapi.Readonly), opts)
+		o.wait("live", func(v *view) bool { return v.is(core.SourceNodes, "n1") })
+		var before time.Time
+		o.look(func(v *view) { before = v.asOf[core.SourceNodes] })
+		o.wait("a confirmation after the end of the first watch", func(v *view) bool {
+			return v.asOf[core.SourceNodes].Sub(before) > opts.WatchDuration
+		})
+		c.create(node("n2"))
+		o.wait("a change after it", func(v *view) bool { return v.is(core.SourceNodes, "n1", "n2") })
+		o.look(func(v *view) {
+			if v.replaces[core.SourceNodes] != 1 || slices.Contains(v.history[core.SourceNodes], core.SourceStale) {
+				t.Errorf("%d lists, %v", v.replaces[core.SourceNodes], v.history[core.SourceNodes])
+			}
+		})
 	})
 }
 
 func TestListThatDoesNotComeSaysSo(t *testing.T) {
-	c := newCluster(t, kubeapi.Options{})
-	opts := quick()
-	opts.SyncDeadline = 50 * time.Millisecond
-	back := c.AddFault(kubeapi.Fault{Match: ours, Verb: "list", Resource: "nodes", Hang: true})
-	_, o := watchCluster(t, c.client(kubeapi.Readonly), opts)
-	o.wait("the deadline", func(v *view) bool {
-		err := v.err[core.SourceNodes]
-		return v.state[core.SourceNodes] == core.SourceFailed && err.Kind == core.ErrTimeout &&
-			err.Call == "list nodes" && strings.Contains(err.Message, "no complete list within 50ms")
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		back := c.AddFault(kubeapi.Fault{Match: ours, Verb: "list", Resource: "nodes", Hang: true})
+		_, o := watchCluster(t, c.client(kubeapi.Readonly), WatchOptions{})
+		o.wait("the deadline", func(v *view) bool {
+			err := v.err[core.SourceNodes]
+			return v.state[core.SourceNodes] == core.SourceFailed && err.Kind == core.ErrTimeout &&
+				err.Call == "list nodes" && strings.Contains(err.Message, "no complete list within 15s")
+		})
+		back()
+		o.wait("live", func(v *view) bool { return v.is(core.SourceNodes) })
 	})
-	back()
-	o.wait("live", func(v *view) bool { return v.is(core.SourceNodes) })
 }
 
 // freezer passes bytes on to a server, until it is told to swallow them: connections stay open and say nothing, as behind
@@ -386,12 +409,12 @@ func (f *freezer) pipe(to, from net.Conn) {
 }
 
 // listenBefore listens in front of the server at address until the test ends.
-func (f *freezer) listenBefore(t *testing.T, address string) string {
+func (f *freezer) listenBefore(t *testing.T, network *lan.Network, address string) string {
 	t.Helper()
 	flowing := make(chan struct{})
 	close(flowing)
 	f.frozen = flowing
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := network.Listen("freezer:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -404,7 +427,7 @@ func (f *freezer) listenBefore(t *testing.T, address string) string {
 			if err != nil {
 				return
 			}
-			server, err := net.Dial("tcp", address)
+			server, err := network.Dialer("freezer")(t.Context(), "tcp", address)
 			if err != nil {
 				client.Close()
 				continue
@@ -429,74 +452,76 @@ func (f *freezer) listenBefore(t *testing.T, address string) string {
 }
 
 func TestSilentlyDeadWatchIsNoticed(t *testing.T) {
-	c := newCluster(t, kubeapi.Options{})
-	c.create(node("n1"))
-	address := strings.TrimPrefix(c.URL(), "https://")
-	var f freezer
-	raw, err := c.Kubeconfig(kubeapi.Readonly)
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "kubeconfig")
-	through := strings.ReplaceAll(string(raw), address, f.listenBefore(t, address))
-	if err := os.WriteFile(path, []byte(through), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	opts := quick()
-	opts.ProbeInterval = time.Hour // the watch itself has to notice
-	opts.WatchDuration, opts.SilenceAllowed = time.Second, 500*time.Millisecond
-	opts.ListTimeout = time.Second
-	_, o := watchCluster(t, load(t, path), opts)
-	o.wait("live", func(v *view) bool { return v.is(core.SourceNodes, "n1") })
-	f.freeze()
-	o.wait("stale", func(v *view) bool {
-		err := v.err[core.SourceNodes]
-		return v.state[core.SourceNodes] == core.SourceStale && err.Kind == core.ErrTimeout && slices.Equal(v.names(core.SourceNodes), []string{"n1"})
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		c.create(node("n1"))
+		address := strings.TrimPrefix(c.URL(), "https://")
+		var f freezer
+		raw, err := c.Kubeconfig(kubeapi.Readonly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "kubeconfig")
+		through := strings.ReplaceAll(string(raw), address, f.listenBefore(t, c.network, address))
+		if err := os.WriteFile(path, []byte(through), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, o := watchCluster(t, c.load(path), WatchOptions{ProbeInterval: time.Hour}) // the watch itself has to notice
+		o.wait("live", func(v *view) bool { return v.is(core.SourceNodes, "n1") })
+		f.freeze()
+		o.wait("stale", func(v *view) bool {
+			err := v.err[core.SourceNodes]
+			return v.state[core.SourceNodes] == core.SourceStale && err.Kind == core.ErrTimeout && slices.Equal(v.names(core.SourceNodes), []string{"n1"})
+		})
+		c.create(node("n2"))
+		f.thaw()
+		o.wait("live again", func(v *view) bool { return v.is(core.SourceNodes, "n1", "n2") })
 	})
-	c.create(node("n2"))
-	f.thaw()
-	o.wait("live again", func(v *view) bool { return v.is(core.SourceNodes, "n1", "n2") })
 }
 
 func TestServerInTroubleTurnsSourcesStale(t *testing.T) {
-	c := newCluster(t, kubeapi.Options{})
-	_, o := watchCluster(t, c.client(kubeapi.Readonly), quick())
-	o.wait("live", func(v *view) bool { return v.is(core.SourceNodes) })
-	// The watches stay open and quiet; only the probe finds out.
-	back := c.AddFault(kubeapi.Fault{Match: ours, Code: 503, Message: "down for a moment"})
-	o.wait("stale", func(v *view) bool {
-		err := v.err[core.SourceNodes]
-		return v.state[core.SourceNodes] == core.SourceStale && err.Kind == core.ErrServer
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		_, o := watchCluster(t, c.client(kubeapi.Readonly), WatchOptions{})
+		o.wait("live", func(v *view) bool { return v.is(core.SourceNodes) })
+		// The watches stay open and quiet; only the probe finds out.
+		back := c.AddFault(kubeapi.Fault{Match: ours, Code: 503, Message: "down for a moment"})
+		o.wait("stale", func(v *view) bool {
+			err := v.err[core.SourceNodes]
+			return v.state[core.SourceNodes] == core.SourceStale && err.Kind == core.ErrServer
+		})
+		back()
+		o.wait("live", func(v *view) bool { return v.is(core.SourceNodes) })
 	})
-	back()
-	o.wait("live", func(v *view) bool { return v.is(core.SourceNodes) })
 }
 
 func TestPodsOfNamedNodesOnly(t *testing.T) {
-	c := newCluster(t, kubeapi.Options{})
-	c.create(node("n1"))
-	c.create(node("n2"))
-	for _, at := range []string{"n1", "n2"} {
-		for _, name := range []string{"a", "b"} {
-			c.create(`{apiVersion: v1, kind: Pod, metadata: {name: ` + name + `-` + at + `, namespace: openstack}, spec: {nodeName: ` + at + `, containers: [{name: c, image: i}]}, status: {phase: Running}}`)
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		c.create(node("n1"))
+		c.create(node("n2"))
+		for _, at := range []string{"n1", "n2"} {
+			for _, name := range []string{"a", "b"} {
+				c.create(`{apiVersion: v1, kind: Pod, metadata: {name: ` + name + `-` + at + `, namespace: openstack}, spec: {nodeName: ` + at + `, containers: [{name: c, image: i}]}, status: {phase: Running}}`)
+			}
 		}
-	}
-	w, o := watchCluster(t, c.client(kubeapi.Readonly), quick())
-	w.SetPodNodes([]string{"n1"})
-	o.wait("n1's pods", func(v *view) bool {
-		p, ok := v.objects[core.SourceNodePods]["n1"].(*core.NodePods)
-		return ok && p.Total == 2 && p.Evictable == 2 && slices.Equal(p.NotReady, []string{"openstack/a-n1", "openstack/b-n1"})
-	})
-	w.SetPodNodes([]string{"n2"})
-	o.wait("n2's instead", func(v *view) bool { return v.is(core.SourceNodePods, "n2") })
-	w.SetPodNodes(nil)
-	o.wait("none", func(v *view) bool { return v.is(core.SourceNodePods) })
-	for _, r := range c.Requests() {
-		ofDaemonSets := r.Query.Get("labelSelector") == labelRevision && slices.ContainsFunc([]string{"openstack", "openstack-redis", "tf"}, func(namespace string) bool {
-			return strings.Contains(r.Path, "/namespaces/"+namespace+"/")
+		w, o := watchCluster(t, c.client(kubeapi.Readonly), WatchOptions{})
+		w.SetPodNodes([]string{"n1"})
+		o.wait("n1's pods", func(v *view) bool {
+			p, ok := v.objects[core.SourceNodePods]["n1"].(*core.NodePods)
+			return ok && p.Total == 2 && p.Evictable == 2 && slices.Equal(p.NotReady, []string{"openstack/a-n1", "openstack/b-n1"})
 		})
-		if r.UserAgent == "lockstep/test" && r.Resource == "pods" && !ofDaemonSets && !strings.HasPrefix(r.Query.Get("fieldSelector"), "spec.nodeName=") {
-			t.Errorf("all pods were asked for: %s?%s", r.Path, r.Query.Encode())
+		w.SetPodNodes([]string{"n2"})
+		o.wait("n2's instead", func(v *view) bool { return v.is(core.SourceNodePods, "n2") })
+		w.SetPodNodes(nil)
+		o.wait("none", func(v *view) bool { return v.is(core.SourceNodePods) })
+		for _, r := range c.Requests() {
+			ofDaemonSets := r.Query.Get("labelSelector") == labelRevision && slices.ContainsFunc([]string{"openstack", "openstack-redis", "tf"}, func(namespace string) bool {
+				return strings.Contains(r.Path, "/namespaces/"+namespace+"/")
+			})
+			if r.UserAgent == "lockstep/test" && r.Resource == "pods" && !ofDaemonSets && !strings.HasPrefix(r.Query.Get("fieldSelector"), "spec.nodeName=") {
+				t.Errorf("all pods were asked for: %s?%s", r.Path, r.Query.Encode())
+			}
 		}
-	}
+	})
 }

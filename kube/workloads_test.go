@@ -11,6 +11,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 
 	"lockstep/core"
+	"lockstep/sim/bubble"
 	"lockstep/sim/kubeapi"
 )
 
@@ -48,65 +49,69 @@ status:
 
 // What is watched of DaemonSets, revisions, pods and Tempest arrives in core's words, of both namespaces.
 func TestWorkloadsAreWatched(t *testing.T) {
-	c := newCluster(t, kubeapi.Options{})
-	c.create(`{apiVersion: v1, kind: Namespace, metadata: {name: tf}}`)
-	c.create(daemonSet("tf", "vrouter", "OnDelete"))
-	c.create(daemonSet("openstack", "agent", "RollingUpdate"))
-	c.create(`{apiVersion: apps/v1, kind: ControllerRevision, metadata: {name: vrouter-abc, namespace: tf, labels: {controller-revision-hash: abc}, ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: vrouter, uid: ds-vrouter, controller: true}]}, revision: 7, data: {}}`)
-	c.create(daemonPod("tf", "vrouter-1", "vrouter", "cmp-1", "abc", false))
-	c.create(`{apiVersion: v1, kind: Pod, metadata: {name: another, namespace: tf}, spec: {nodeName: cmp-1, containers: [{name: c, image: i}]}}`)
-	for _, name := range []string{"openstack-tempest-run-tests", "another"} {
-		c.create(`{apiVersion: batch/v1, kind: Job, metadata: {name: ` + name + `, namespace: openstack}, spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}, status: {failed: 2, startTime: "2026-03-14T11:00:00Z", conditions: [{type: Failed, status: "True", message: "Job has reached the specified backoff limit"}]}}`)
-	}
-	c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: OpenStackDeployment, metadata: {name: osh, namespace: openstack}, spec: {openstack_version: antelope, features: {services: [stepler, 7, tempest], password: secret, nova: {images: {backend: ceph, encryption: {key: secret}}}},
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		c.create(`{apiVersion: v1, kind: Namespace, metadata: {name: tf}}`)
+		c.create(daemonSet("tf", "vrouter", "OnDelete"))
+		c.create(daemonSet("openstack", "agent", "RollingUpdate"))
+		c.create(`{apiVersion: apps/v1, kind: ControllerRevision, metadata: {name: vrouter-abc, namespace: tf, labels: {controller-revision-hash: abc}, ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: vrouter, uid: ds-vrouter, controller: true}]}, revision: 7, data: {}}`)
+		c.create(daemonPod("tf", "vrouter-1", "vrouter", "cmp-1", "abc", false))
+		c.create(`{apiVersion: v1, kind: Pod, metadata: {name: another, namespace: tf}, spec: {nodeName: cmp-1, containers: [{name: c, image: i}]}}`)
+		for _, name := range []string{"openstack-tempest-run-tests", "another"} {
+			c.create(`{apiVersion: batch/v1, kind: Job, metadata: {name: ` + name + `, namespace: openstack}, spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}, status: {failed: 2, startTime: "2026-03-14T11:00:00Z", conditions: [{type: Failed, status: "True", message: "Job has reached the specified backoff limit"}]}}`)
+		}
+		c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: OpenStackDeployment, metadata: {name: osh, namespace: openstack}, spec: {openstack_version: antelope, features: {services: [stepler, 7, tempest], password: secret, nova: {images: {backend: ceph, encryption: {key: secret}}}},
 		nodes: {"disks::local": {features: {nova: {images: {backend: lvm}}}}, "disks::none": {features: {nova: {vcpu_type: secret}}}}}}`)
-	_, o := watchCluster(t, c.client(kubeapi.Operator), quick())
-	o.wait("the vRouters", func(v *view) bool {
-		return v.is(core.SourceFabricSets, "tf/vrouter") && v.is(core.SourceDaemonSets, "openstack/agent") && v.is(core.SourceFabricRevisions, "tf/vrouter-abc") &&
-			v.is(core.SourceFabricPods, "tf/vrouter-1") && v.is(core.SourceTempestJob, "openstack/openstack-tempest-run-tests") && v.is(core.SourceOpenStackDeployment, "openstack/osh")
-	})
-	o.look(func(v *view) {
-		d, _ := v.objects[core.SourceFabricSets]["tf/vrouter"].(*core.DaemonSet)
-		if !d.OnDelete || d.Desired != 2 || d.Ready != 1 || d.Updated != 0 || d.Component != "vrouter" || d.Selector != "application=tf,component=vrouter" || d.Observed != 1 || d.Generation != 1 {
-			t.Errorf("%+v", d)
-		}
-		if a, _ := v.objects[core.SourceDaemonSets]["openstack/agent"].(*core.DaemonSet); a.OnDelete {
-			t.Errorf("%+v", a)
-		}
-		r, _ := v.objects[core.SourceFabricRevisions]["tf/vrouter-abc"].(*core.DaemonRevision)
-		if r.Number != 7 || r.Hash != "abc" || r.Owner != "ds-vrouter" {
-			t.Errorf("%+v", r)
-		}
-		p, _ := v.objects[core.SourceFabricPods]["tf/vrouter-1"].(*core.DaemonPod)
-		if p.Node != "cmp-1" || p.Hash != "abc" || p.Template != 3 || p.Ready || p.Owner != "ds-vrouter" || p.Set != "vrouter" || p.Waits != "CrashLoopBackOff" {
-			t.Errorf("%+v", p)
-		}
-		j, _ := v.objects[core.SourceTempestJob]["openstack/openstack-tempest-run-tests"].(*core.Job)
-		if j.State != core.JobFailed || j.Failed != 2 || j.Started.IsZero() || j.Message != "Job has reached the specified backoff limit" {
-			t.Errorf("%+v", j)
-		}
-		osdpl, _ := v.objects[core.SourceOpenStackDeployment]["openstack/osh"].(*core.OpenStackDeployment)
-		if !slices.Equal(osdpl.Services, []string{"stepler", "tempest"}) || osdpl.Disks != "ceph" || len(osdpl.NodeDisks) != 1 || osdpl.NodeDisks["disks::local"] != "lvm" || strings.Contains(fmt.Sprintf("%+v", osdpl), "secret") {
-			t.Errorf("%+v", osdpl)
-		}
+		_, o := watchCluster(t, c.client(kubeapi.Operator), WatchOptions{})
+		o.wait("the vRouters", func(v *view) bool {
+			return v.is(core.SourceFabricSets, "tf/vrouter") && v.is(core.SourceDaemonSets, "openstack/agent") && v.is(core.SourceFabricRevisions, "tf/vrouter-abc") &&
+				v.is(core.SourceFabricPods, "tf/vrouter-1") && v.is(core.SourceTempestJob, "openstack/openstack-tempest-run-tests") && v.is(core.SourceOpenStackDeployment, "openstack/osh")
+		})
+		o.look(func(v *view) {
+			d, _ := v.objects[core.SourceFabricSets]["tf/vrouter"].(*core.DaemonSet)
+			if !d.OnDelete || d.Desired != 2 || d.Ready != 1 || d.Updated != 0 || d.Component != "vrouter" || d.Selector != "application=tf,component=vrouter" || d.Observed != 1 || d.Generation != 1 {
+				t.Errorf("%+v", d)
+			}
+			if a, _ := v.objects[core.SourceDaemonSets]["openstack/agent"].(*core.DaemonSet); a.OnDelete {
+				t.Errorf("%+v", a)
+			}
+			r, _ := v.objects[core.SourceFabricRevisions]["tf/vrouter-abc"].(*core.DaemonRevision)
+			if r.Number != 7 || r.Hash != "abc" || r.Owner != "ds-vrouter" {
+				t.Errorf("%+v", r)
+			}
+			p, _ := v.objects[core.SourceFabricPods]["tf/vrouter-1"].(*core.DaemonPod)
+			if p.Node != "cmp-1" || p.Hash != "abc" || p.Template != 3 || p.Ready || p.Owner != "ds-vrouter" || p.Set != "vrouter" || p.Waits != "CrashLoopBackOff" {
+				t.Errorf("%+v", p)
+			}
+			j, _ := v.objects[core.SourceTempestJob]["openstack/openstack-tempest-run-tests"].(*core.Job)
+			if j.State != core.JobFailed || j.Failed != 2 || j.Started.IsZero() || j.Message != "Job has reached the specified backoff limit" {
+				t.Errorf("%+v", j)
+			}
+			osdpl, _ := v.objects[core.SourceOpenStackDeployment]["openstack/osh"].(*core.OpenStackDeployment)
+			if !slices.Equal(osdpl.Services, []string{"stepler", "tempest"}) || osdpl.Disks != "ceph" || len(osdpl.NodeDisks) != 1 || osdpl.NodeDisks["disks::local"] != "lvm" || strings.Contains(fmt.Sprintf("%+v", osdpl), "secret") {
+				t.Errorf("%+v", osdpl)
+			}
+		})
 	})
 }
 
 // Who may not read the OpenStackDeployment, which is for operators, has a source that is off; what everybody needs is
 // forbidden, and neither touches the others.
 func TestWhatIsForOperatorsOnlyIsNoFailure(t *testing.T) {
-	c := newCluster(t, kubeapi.Options{Users: []kubeapi.User{{Name: "ann", Rules: []kubeapi.Rule{
-		{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"nodes"}, Verbs: []string{"list", "watch"}}},
-	}}}})
-	c.create(node("n1"))
-	_, o := watchCluster(t, c.client("ann"), quick())
-	o.wait("nodes live, the others as they are", func(v *view) bool {
-		return v.is(core.SourceNodes, "n1") && v.state[core.SourceOpenStackDeployment] == core.SourceOff && v.state[core.SourceDaemonSets] == core.SourceForbidden
-	})
-	o.look(func(v *view) {
-		if err := v.err[core.SourceOpenStackDeployment]; err.Kind != core.ErrForbidden || !strings.Contains(err.Remedy, "rbac-operator.yaml") {
-			t.Errorf("%+v", err)
-		}
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{Users: []kubeapi.User{{Name: "ann", Rules: []kubeapi.Rule{
+			{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"nodes"}, Verbs: []string{"list", "watch"}}},
+		}}}})
+		c.create(node("n1"))
+		_, o := watchCluster(t, c.client("ann"), WatchOptions{})
+		o.wait("nodes live, the others as they are", func(v *view) bool {
+			return v.is(core.SourceNodes, "n1") && v.state[core.SourceOpenStackDeployment] == core.SourceOff && v.state[core.SourceDaemonSets] == core.SourceForbidden
+		})
+		o.look(func(v *view) {
+			if err := v.err[core.SourceOpenStackDeployment]; err.Kind != core.ErrForbidden || !strings.Contains(err.Remedy, "rbac-operator.yaml") {
+				t.Errorf("%+v", err)
+			}
+		})
 	})
 }
 
@@ -120,59 +125,61 @@ func kindOf(err error) core.ErrorKind {
 
 // Exactly the pod of the UID is deleted; a dry run deletes nothing.
 func TestExactlyOnePodIsDeleted(t *testing.T) {
-	c := newCluster(t, kubeapi.Options{})
-	c.create(`{apiVersion: v1, kind: Namespace, metadata: {name: tf}}`)
-	c.create(daemonPod("tf", "vrouter-1", "vrouter", "cmp-1", "old", true))
-	c.create(daemonPod("tf", "vrouter-2", "vrouter", "cmp-2", "new", true))
-	c.create(daemonPod("tf", "foreign", "another", "cmp-3", "new", true)) // the same labels, another owner
-	w := NewWriter(c.client(kubeapi.Operator))
-	ctx := context.Background()
-	set := core.Ref{Kind: core.KindDaemonSet, Namespace: "tf", Name: "vrouter", UID: "ds-vrouter"}
-	names := func() (out []string) {
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		c.create(`{apiVersion: v1, kind: Namespace, metadata: {name: tf}}`)
+		c.create(daemonPod("tf", "vrouter-1", "vrouter", "cmp-1", "old", true))
+		c.create(daemonPod("tf", "vrouter-2", "vrouter", "cmp-2", "new", true))
+		c.create(daemonPod("tf", "foreign", "another", "cmp-3", "new", true)) // the same labels, another owner
+		w := NewWriter(c.client(kubeapi.Operator))
+		ctx := context.Background()
+		set := core.Ref{Kind: core.KindDaemonSet, Namespace: "tf", Name: "vrouter", UID: "ds-vrouter"}
+		names := func() (out []string) {
+			pods, err := w.DaemonPods(ctx, set, "application=tf,component=vrouter")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range pods {
+				out = append(out, p.Name+" "+p.Hash)
+			}
+			slices.Sort(out)
+			return out
+		}
+		both := []string{"vrouter-1 old", "vrouter-2 new"}
+		if got := names(); !slices.Equal(got, both) {
+			t.Fatalf("%q", got)
+		}
+		if _, err := w.DaemonPods(ctx, set, ""); kindOf(err) != core.ErrInvalid {
+			t.Errorf("every pod was asked for: %v", err)
+		}
+		ref := core.Ref{Kind: core.KindPod, Namespace: "tf", Name: "vrouter-1", UID: "uid-vrouter-1"}
+		another := ref
+		another.UID = "another"
+		if err := w.DeletePod(ctx, another, false); kindOf(err) != core.ErrConflict {
+			t.Errorf("another pod under the name: %v", err)
+		}
+		if err := w.DeletePod(ctx, ref, true); err != nil || !slices.Equal(names(), both) {
+			t.Errorf("dry run: %v, %q", err, names())
+		}
+		if err := NewWriter(c.client(kubeapi.Readonly)).DeletePod(ctx, ref, true); kindOf(err) != core.ErrForbidden {
+			t.Errorf("a reader: %v", err)
+		}
+		if err := w.DeletePod(ctx, ref, false); err != nil {
+			t.Fatal(err)
+		}
 		pods, err := w.DaemonPods(ctx, set, "application=tf,component=vrouter")
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, p := range pods {
-			out = append(out, p.Name+" "+p.Hash)
+		for _, p := range pods { // the kubelet, which there is none of, would end it
+			if (p.Name == "vrouter-1") != !p.Deleting.IsZero() {
+				t.Errorf("%s: deleting %v", p.Name, p.Deleting)
+			}
 		}
-		slices.Sort(out)
-		return out
-	}
-	both := []string{"vrouter-1 old", "vrouter-2 new"}
-	if got := names(); !slices.Equal(got, both) {
-		t.Fatalf("%q", got)
-	}
-	if _, err := w.DaemonPods(ctx, set, ""); kindOf(err) != core.ErrInvalid {
-		t.Errorf("every pod was asked for: %v", err)
-	}
-	ref := core.Ref{Kind: core.KindPod, Namespace: "tf", Name: "vrouter-1", UID: "uid-vrouter-1"}
-	another := ref
-	another.UID = "another"
-	if err := w.DeletePod(ctx, another, false); kindOf(err) != core.ErrConflict {
-		t.Errorf("another pod under the name: %v", err)
-	}
-	if err := w.DeletePod(ctx, ref, true); err != nil || !slices.Equal(names(), both) {
-		t.Errorf("dry run: %v, %q", err, names())
-	}
-	if err := NewWriter(c.client(kubeapi.Readonly)).DeletePod(ctx, ref, true); kindOf(err) != core.ErrForbidden {
-		t.Errorf("a reader: %v", err)
-	}
-	if err := w.DeletePod(ctx, ref, false); err != nil {
-		t.Fatal(err)
-	}
-	pods, err := w.DaemonPods(ctx, set, "application=tf,component=vrouter")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range pods { // the kubelet, which there is none of, would end it
-		if (p.Name == "vrouter-1") != !p.Deleting.IsZero() {
-			t.Errorf("%s: deleting %v", p.Name, p.Deleting)
+		if err := w.DeletePod(ctx, core.Ref{Namespace: "tf", Name: "gone", UID: "x"}, true); kindOf(err) != core.ErrNotFound {
+			t.Errorf("no pod: %v", err)
 		}
-	}
-	if err := w.DeletePod(ctx, core.Ref{Namespace: "tf", Name: "gone", UID: "x"}, true); kindOf(err) != core.ErrNotFound {
-		t.Errorf("no pod: %v", err)
-	}
+	})
 }
 
 // One service comes or goes, and only on the list that was seen.
@@ -180,33 +187,35 @@ func TestServicesAreComparedAndSwapped(t *testing.T) {
 	for name, features := range map[string]string{"a list": "features: {services: [stepler, instance-ha]}", "an empty list": "features: {services: []}",
 		"no list": "features: {neutron: {backend: ml2}}", "no features": "size: small"} {
 		t.Run(name, func(t *testing.T) {
-			c := newCluster(t, kubeapi.Options{})
-			c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: OpenStackDeployment, metadata: {name: osh, namespace: openstack, uid: osdpl}, spec: {openstack_version: antelope, ` + features + `}}`)
-			w := NewWriter(c.client(kubeapi.Operator))
-			ctx, ref := context.Background(), core.Ref{Namespace: "openstack", Name: "osh", UID: "osdpl"}
-			services := func() []string {
-				s, err := w.OpenStackServices(ctx, ref)
-				if err != nil {
-					t.Fatal(err)
+			bubble.Run(t, func(t *testing.T) {
+				c := newCluster(t, kubeapi.Options{})
+				c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: OpenStackDeployment, metadata: {name: osh, namespace: openstack, uid: osdpl}, spec: {openstack_version: antelope, ` + features + `}}`)
+				w := NewWriter(c.client(kubeapi.Operator))
+				ctx, ref := context.Background(), core.Ref{Namespace: "openstack", Name: "osh", UID: "osdpl"}
+				services := func() []string {
+					s, err := w.OpenStackServices(ctx, ref)
+					if err != nil {
+						t.Fatal(err)
+					}
+					return s
 				}
-				return s
-			}
-			before := services()
-			if err := w.SetOpenStackService(ctx, ref, "tempest", true, append(slices.Clone(before), "other"), false); kindOf(err) != core.ErrConflict {
-				t.Errorf("another list: %v", err)
-			}
-			if err := w.SetOpenStackService(ctx, core.Ref{Namespace: "openstack", Name: "osh", UID: "another"}, "tempest", true, before, false); kindOf(err) != core.ErrConflict {
-				t.Errorf("another object: %v", err)
-			}
-			if err := w.SetOpenStackService(ctx, ref, "tempest", true, before, true); err != nil || !slices.Equal(services(), before) {
-				t.Errorf("dry run: %v, %q", err, services())
-			}
-			if err := w.SetOpenStackService(ctx, ref, "tempest", true, before, false); err != nil || !slices.Equal(services(), append(slices.Clone(before), "tempest")) {
-				t.Fatalf("added: %v, %q", err, services())
-			}
-			if err := w.SetOpenStackService(ctx, ref, "tempest", false, services(), false); err != nil || !slices.Equal(services(), before) {
-				t.Errorf("removed: %v, %q", err, services())
-			}
+				before := services()
+				if err := w.SetOpenStackService(ctx, ref, "tempest", true, append(slices.Clone(before), "other"), false); kindOf(err) != core.ErrConflict {
+					t.Errorf("another list: %v", err)
+				}
+				if err := w.SetOpenStackService(ctx, core.Ref{Namespace: "openstack", Name: "osh", UID: "another"}, "tempest", true, before, false); kindOf(err) != core.ErrConflict {
+					t.Errorf("another object: %v", err)
+				}
+				if err := w.SetOpenStackService(ctx, ref, "tempest", true, before, true); err != nil || !slices.Equal(services(), before) {
+					t.Errorf("dry run: %v, %q", err, services())
+				}
+				if err := w.SetOpenStackService(ctx, ref, "tempest", true, before, false); err != nil || !slices.Equal(services(), append(slices.Clone(before), "tempest")) {
+					t.Fatalf("added: %v, %q", err, services())
+				}
+				if err := w.SetOpenStackService(ctx, ref, "tempest", false, services(), false); err != nil || !slices.Equal(services(), before) {
+					t.Errorf("removed: %v, %q", err, services())
+				}
+			})
 		})
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"lockstep/core"
+	"lockstep/sim/bubble"
 	"lockstep/sim/kubeapi"
 )
 
@@ -82,42 +83,44 @@ func TestSetNodeAnnotation(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			c := newCluster(t, kubeapi.Options{})
-			c.create(tt.node)
-			if tt.key == "" {
-				tt.key = mode
-			}
-			if tt.ref.Name == "" {
-				tt.ref = nodeRef("n1")
-			}
-			before := c.annotations("n1")
-			err := NewWriter(c.client(kubeapi.Operator)).SetNodeAnnotation(t.Context(), tt.ref, tt.key, tt.old, tt.new, tt.dryRun)
-			if tt.fails == "" && err != nil {
-				t.Fatal(err)
-			}
-			if tt.fails != "" {
-				var e *core.APIError
-				if !errors.As(err, &e) || e.Kind != tt.fails || !strings.Contains(e.Message, tt.says) {
-					t.Fatalf("got %v, want %s saying %q", err, tt.fails, tt.says)
+			bubble.Run(t, func(t *testing.T) {
+				c := newCluster(t, kubeapi.Options{})
+				c.create(tt.node)
+				if tt.key == "" {
+					tt.key = mode
 				}
-			}
-			after := c.annotations("n1")
-			if value, ok := after[tt.key]; ok != (tt.is != nil) || ok && value != *tt.is {
-				t.Errorf("%s is %q afterwards", tt.key, after)
-			}
-			for key, value := range before {
-				if key != tt.key && after[key] != value {
-					t.Errorf("annotation %s was lost", key)
+				if tt.ref.Name == "" {
+					tt.ref = nodeRef("n1")
 				}
-			}
-			for _, r := range c.writes() {
-				if r.ContentType != "application/json-patch+json" || r.Query.Get("fieldManager") != "lockstep" || r.DryRun != tt.dryRun {
-					t.Errorf("%s %s, content %s, query %v", r.Verb, r.Path, r.ContentType, r.Query)
+				before := c.annotations("n1")
+				err := NewWriter(c.client(kubeapi.Operator)).SetNodeAnnotation(t.Context(), tt.ref, tt.key, tt.old, tt.new, tt.dryRun)
+				if tt.fails == "" && err != nil {
+					t.Fatal(err)
 				}
-				if body := string(r.Body); !strings.Contains(body, `{"op":"test","path":"/metadata/uid","value":"`+tt.ref.UID+`"}`) {
-					t.Errorf("a patch without a test of the UID: %s", body)
+				if tt.fails != "" {
+					var e *core.APIError
+					if !errors.As(err, &e) || e.Kind != tt.fails || !strings.Contains(e.Message, tt.says) {
+						t.Fatalf("got %v, want %s saying %q", err, tt.fails, tt.says)
+					}
 				}
-			}
+				after := c.annotations("n1")
+				if value, ok := after[tt.key]; ok != (tt.is != nil) || ok && value != *tt.is {
+					t.Errorf("%s is %q afterwards", tt.key, after)
+				}
+				for key, value := range before {
+					if key != tt.key && after[key] != value {
+						t.Errorf("annotation %s was lost", key)
+					}
+				}
+				for _, r := range c.writes() {
+					if r.ContentType != "application/json-patch+json" || r.Query.Get("fieldManager") != "lockstep" || r.DryRun != tt.dryRun {
+						t.Errorf("%s %s, content %s, query %v", r.Verb, r.Path, r.ContentType, r.Query)
+					}
+					if body := string(r.Body); !strings.Contains(body, `{"op":"test","path":"/metadata/uid","value":"`+tt.ref.UID+`"}`) {
+						t.Errorf("a patch without a test of the UID: %s", body)
+					}
+				}
+			})
 		})
 	}
 }
@@ -173,39 +176,43 @@ func method(m string) func(*http.Request) bool {
 }
 
 func TestKubeletsWriteDoesNotSpoilAnAddedAnnotation(t *testing.T) {
-	c := newCluster(t, kubeapi.Options{})
-	c.create(node("n1"))
-	client := c.client(kubeapi.Operator)
-	intercept(t, client, &between{matches: method(http.MethodPatch), before: func() {
-		c.update(gvrNodes, "", "n1", func(n map[string]any) { n["spec"] = map[string]any{"unschedulable": true} })
-	}})
-	if err := NewWriter(client).SetNodeAnnotation(t.Context(), nodeRef("n1"), mode, nil, ptr("manual"), false); err != nil {
-		t.Fatal(err)
-	}
-	if got := c.annotations("n1")[mode]; got != "manual" {
-		t.Errorf("the mode is %q", got)
-	}
-	if writes := len(c.writes()); writes != 2 {
-		t.Errorf("%d patches, want one that was refused and one that was not", writes)
-	}
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		c.create(node("n1"))
+		client := c.client(kubeapi.Operator)
+		intercept(t, client, &between{matches: method(http.MethodPatch), before: func() {
+			c.update(gvrNodes, "", "n1", func(n map[string]any) { n["spec"] = map[string]any{"unschedulable": true} })
+		}})
+		if err := NewWriter(client).SetNodeAnnotation(t.Context(), nodeRef("n1"), mode, nil, ptr("manual"), false); err != nil {
+			t.Fatal(err)
+		}
+		if got := c.annotations("n1")[mode]; got != "manual" {
+			t.Errorf("the mode is %q", got)
+		}
+		if writes := len(c.writes()); writes != 2 {
+			t.Errorf("%d patches, want one that was refused and one that was not", writes)
+		}
+	})
 }
 
 func TestAnnotationThatAppearsBetweenReadingAndWritingIsNotOverwritten(t *testing.T) {
-	c := newCluster(t, kubeapi.Options{})
-	c.create(node("n1"))
-	client := c.client(kubeapi.Operator)
-	intercept(t, client, &between{matches: method(http.MethodPatch), before: func() {
-		c.update(gvrNodes, "", "n1", func(n map[string]any) {
-			n["metadata"].(map[string]any)["annotations"] = map[string]any{mode: "live"}
-		})
-	}})
-	err := NewWriter(client).SetNodeAnnotation(t.Context(), nodeRef("n1"), mode, nil, ptr("skip"), false)
-	if e := Describe(err, ""); e == nil || e.Kind != core.ErrConflict || !strings.Contains(e.Message, `is "live"`) {
-		t.Errorf("got %v", err)
-	}
-	if got := c.annotations("n1")[mode]; got != "live" {
-		t.Errorf("the mode is %q", got)
-	}
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		c.create(node("n1"))
+		client := c.client(kubeapi.Operator)
+		intercept(t, client, &between{matches: method(http.MethodPatch), before: func() {
+			c.update(gvrNodes, "", "n1", func(n map[string]any) {
+				n["metadata"].(map[string]any)["annotations"] = map[string]any{mode: "live"}
+			})
+		}})
+		err := NewWriter(client).SetNodeAnnotation(t.Context(), nodeRef("n1"), mode, nil, ptr("skip"), false)
+		if e := Describe(err, ""); e == nil || e.Kind != core.ErrConflict || !strings.Contains(e.Message, `is "live"`) {
+			t.Errorf("got %v", err)
+		}
+		if got := c.annotations("n1")[mode]; got != "live" {
+			t.Errorf("the mode is %q", got)
+		}
+	})
 }
 
 func TestFailedWrites(t *testing.T) {
@@ -224,40 +231,42 @@ func TestFailedWrites(t *testing.T) {
 		"busy":         {fault: kubeapi.Fault{Code: 429}, kind: core.ErrTooManyRequests},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := newCluster(t, kubeapi.Options{})
-			c.create(`{apiVersion: v1, kind: Node, metadata: {name: n1, uid: uid-n1, annotations: {openstack.lcm.mirantis.com/instance_migration_mode: manual}}}`)
-			if tt.user == "" {
-				tt.user = kubeapi.Operator
-				tt.fault.Verb = "patch"
-				c.AddFault(tt.fault)
-			}
-			ctx := t.Context()
-			if tt.fault.Hang {
-				var cancel context.CancelFunc
-				ctx, cancel = context.WithTimeout(ctx, 2*time.Second) // ours is longer
-				defer cancel()
-			}
-			err := NewWriter(c.client(tt.user)).SetNodeAnnotation(ctx, nodeRef("n1"), mode, ptr("manual"), ptr("skip"), false)
-			var e *core.APIError
-			if !errors.As(err, &e) || e.Kind != tt.kind || e.Uncertain() != tt.uncertain || !strings.Contains(e.Remedy, tt.remedy) || e.Call != "patch node n1" {
-				t.Errorf("got %+v", e)
-			}
+			bubble.Run(t, func(t *testing.T) {
+				c := newCluster(t, kubeapi.Options{})
+				c.create(`{apiVersion: v1, kind: Node, metadata: {name: n1, uid: uid-n1, annotations: {openstack.lcm.mirantis.com/instance_migration_mode: manual}}}`)
+				if tt.user == "" {
+					tt.user = kubeapi.Operator
+					tt.fault.Verb = "patch"
+					c.AddFault(tt.fault)
+				}
+				began := time.Now()
+				err := NewWriter(c.client(tt.user)).SetNodeAnnotation(t.Context(), nodeRef("n1"), mode, ptr("manual"), ptr("skip"), false)
+				var e *core.APIError
+				if !errors.As(err, &e) || e.Kind != tt.kind || e.Uncertain() != tt.uncertain || !strings.Contains(e.Remedy, tt.remedy) || e.Call != "patch node n1" {
+					t.Errorf("got %+v", e)
+				}
+				if took := time.Since(began); took > callTimeout+time.Second || tt.fault.Hang && took < callTimeout {
+					t.Errorf("it took %v", took)
+				}
+			})
 		})
 	}
 }
 
 func TestNodeAnnotation(t *testing.T) {
-	c := newCluster(t, kubeapi.Options{})
-	c.create(`{apiVersion: v1, kind: Node, metadata: {name: n1, uid: uid-n1, annotations: {openstack.lcm.mirantis.com/instance_migration_mode: manual}}}`)
-	w := NewWriter(c.client(kubeapi.Operator))
-	if got, err := w.NodeAnnotation(t.Context(), nodeRef("n1"), mode); err != nil || got == nil || *got != "manual" {
-		t.Errorf("the mode: %v, %v", got, err)
-	}
-	if got, err := w.NodeAnnotation(t.Context(), nodeRef("n1"), core.AnnotationMigrationAttempts); err != nil || got != nil {
-		t.Errorf("the attempts, which are not set: %v, %v", got, err)
-	}
-	_, err := w.NodeAnnotation(t.Context(), core.Ref{Name: "n1", UID: "uid-old"}, mode)
-	if e := Describe(err, ""); e == nil || e.Kind != core.ErrConflict {
-		t.Errorf("another node of this name: %v", err)
-	}
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		c.create(`{apiVersion: v1, kind: Node, metadata: {name: n1, uid: uid-n1, annotations: {openstack.lcm.mirantis.com/instance_migration_mode: manual}}}`)
+		w := NewWriter(c.client(kubeapi.Operator))
+		if got, err := w.NodeAnnotation(t.Context(), nodeRef("n1"), mode); err != nil || got == nil || *got != "manual" {
+			t.Errorf("the mode: %v, %v", got, err)
+		}
+		if got, err := w.NodeAnnotation(t.Context(), nodeRef("n1"), core.AnnotationMigrationAttempts); err != nil || got != nil {
+			t.Errorf("the attempts, which are not set: %v, %v", got, err)
+		}
+		_, err := w.NodeAnnotation(t.Context(), core.Ref{Name: "n1", UID: "uid-old"}, mode)
+		if e := Describe(err, ""); e == nil || e.Kind != core.ErrConflict {
+			t.Errorf("another node of this name: %v", err)
+		}
+	})
 }

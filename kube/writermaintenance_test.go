@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"lockstep/core"
+	"lockstep/sim/bubble"
 	"lockstep/sim/kubeapi"
 )
 
@@ -53,30 +54,32 @@ func TestSetLock(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			c := newCluster(t, kubeapi.Options{})
-			c.create(tt.lock)
-			if tt.ref.Name == "" {
-				tt.ref = lockRef("l")
-			}
-			w := NewWriter(c.client(kubeapi.Admin))
-			err := w.SetLock(t.Context(), tt.ref, tt.was, tt.to, tt.dryRun)
-			wantError(t, err, tt.fails, tt.says)
-			is := c.lock("l")
-			if got := fields(is.Object).at("status"); !equalFields(got, tt.want) {
-				t.Errorf("the status is %v, want %v", got, tt.want)
-			}
-			for _, r := range c.writes() {
-				if body := string(r.Body); !strings.Contains(body, `"/metadata/uid"`) || !strings.Contains(body, `"/metadata/resourceVersion"`) || !strings.HasSuffix(r.Path, "/status") {
-					t.Errorf("%s %s: %s", r.Verb, r.Path, body)
+			bubble.Run(t, func(t *testing.T) {
+				c := newCluster(t, kubeapi.Options{})
+				c.create(tt.lock)
+				if tt.ref.Name == "" {
+					tt.ref = lockRef("l")
 				}
-			}
-			if tt.fails != "" || tt.dryRun {
-				return
-			}
-			l, err := w.Lock(t.Context(), tt.ref)
-			if err != nil || l.RawState != tt.to.State || l.Message != tt.to.Message || l.Controller != "openstack" {
-				t.Errorf("read again: %+v, %v", l, err)
-			}
+				w := NewWriter(c.client(kubeapi.Admin))
+				err := w.SetLock(t.Context(), tt.ref, tt.was, tt.to, tt.dryRun)
+				wantError(t, err, tt.fails, tt.says)
+				is := c.lock("l")
+				if got := fields(is.Object).at("status"); !equalFields(got, tt.want) {
+					t.Errorf("the status is %v, want %v", got, tt.want)
+				}
+				for _, r := range c.writes() {
+					if body := string(r.Body); !strings.Contains(body, `"/metadata/uid"`) || !strings.Contains(body, `"/metadata/resourceVersion"`) || !strings.HasSuffix(r.Path, "/status") {
+						t.Errorf("%s %s: %s", r.Verb, r.Path, body)
+					}
+				}
+				if tt.fails != "" || tt.dryRun {
+					return
+				}
+				l, err := w.Lock(t.Context(), tt.ref)
+				if err != nil || l.RawState != tt.to.State || l.Message != tt.to.Message || l.Controller != "openstack" {
+					t.Errorf("read again: %+v, %v", l, err)
+				}
+			})
 		})
 	}
 }
@@ -119,104 +122,114 @@ func TestSetInnerState(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			c := newCluster(t, kubeapi.Options{})
-			c.create(tt.lock)
-			before := c.lock("l").GetAnnotations()
-			wantError(t, NewWriter(c.client(kubeapi.Admin)).SetInnerState(t.Context(), lockRef("l"), tt.was, tt.to, false), tt.fails, "")
-			after := c.lock("l").GetAnnotations()
-			if after["inner_state"] != tt.want || after["other"] != before["other"] {
-				t.Errorf("annotations %v", after)
-			}
+			bubble.Run(t, func(t *testing.T) {
+				c := newCluster(t, kubeapi.Options{})
+				c.create(tt.lock)
+				before := c.lock("l").GetAnnotations()
+				wantError(t, NewWriter(c.client(kubeapi.Admin)).SetInnerState(t.Context(), lockRef("l"), tt.was, tt.to, false), tt.fails, "")
+				after := c.lock("l").GetAnnotations()
+				if after["inner_state"] != tt.want || after["other"] != before["other"] {
+					t.Errorf("annotations %v", after)
+				}
+			})
 		})
 	}
 }
 
 // Requests and locks are made with the label that says by whom, refused where the name is taken, and deleted by UID.
 func TestRequestsAndLocksAreMadeAndDeleted(t *testing.T) {
-	c := newCluster(t, kubeapi.Options{})
-	w := NewWriter(c.client(kubeapi.Admin))
-	r := core.NewRequest{Kind: core.KindNodeMaintenanceRequest, Name: "n1", Node: "n1", Scope: core.ScopeOS, Release: "21.0.0"}
-	wantError(t, w.CreateRequest(t.Context(), r, true), "", "")
-	_, err := w.Request(t.Context(), r.Ref())
-	wantError(t, err, core.ErrNotFound, "")
-	wantError(t, w.CreateRequest(t.Context(), r, false), "", "")
-	is, err := w.Request(t.Context(), r.Ref())
-	if err != nil || !is.ByHand() || is.Node != "n1" || is.Scope != core.ScopeOS || is.Release != "21.0.0" || is.UID == "" {
-		t.Fatalf("the request is %+v, %v", is, err)
-	}
-	wantError(t, w.CreateRequest(t.Context(), r, false), core.ErrConflict, "")
-	wantError(t, w.CreateRequest(t.Context(), core.NewRequest{Kind: core.KindNodeMaintenanceRequest, Name: "n2", Node: "n2", Scope: "all"}, false), core.ErrInvalid, "")
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		w := NewWriter(c.client(kubeapi.Admin))
+		r := core.NewRequest{Kind: core.KindNodeMaintenanceRequest, Name: "n1", Node: "n1", Scope: core.ScopeOS, Release: "21.0.0"}
+		wantError(t, w.CreateRequest(t.Context(), r, true), "", "")
+		_, err := w.Request(t.Context(), r.Ref())
+		wantError(t, err, core.ErrNotFound, "")
+		wantError(t, w.CreateRequest(t.Context(), r, false), "", "")
+		is, err := w.Request(t.Context(), r.Ref())
+		if err != nil || !is.ByHand() || is.Node != "n1" || is.Scope != core.ScopeOS || is.Release != "21.0.0" || is.UID == "" {
+			t.Fatalf("the request is %+v, %v", is, err)
+		}
+		wantError(t, w.CreateRequest(t.Context(), r, false), core.ErrConflict, "")
+		wantError(t, w.CreateRequest(t.Context(), core.NewRequest{Kind: core.KindNodeMaintenanceRequest, Name: "n2", Node: "n2", Scope: "all"}, false), core.ErrInvalid, "")
 
-	other := is.Ref()
-	other.UID = "another"
-	wantError(t, w.Delete(t.Context(), other, false), core.ErrConflict, "")
-	wantError(t, w.Delete(t.Context(), is.Ref(), true), "", "")
-	wantError(t, w.Delete(t.Context(), is.Ref(), false), "", "")
-	wantError(t, w.Delete(t.Context(), is.Ref(), false), core.ErrNotFound, "")
+		other := is.Ref()
+		other.UID = "another"
+		wantError(t, w.Delete(t.Context(), other, false), core.ErrConflict, "")
+		wantError(t, w.Delete(t.Context(), is.Ref(), true), "", "")
+		wantError(t, w.Delete(t.Context(), is.Ref(), false), "", "")
+		wantError(t, w.Delete(t.Context(), is.Ref(), false), core.ErrNotFound, "")
 
-	l := core.NewLock{Kind: core.KindClusterWorkloadLock, Name: "backup-mos", Controller: "backup"}
-	wantError(t, w.CreateLock(t.Context(), l, false), "", "")
-	made, err := w.Lock(t.Context(), l.Ref())
-	if err != nil || made.Controller != "backup" || made.State() != core.LockActive || made.RawState != "" {
-		t.Fatalf("the lock is %+v, %v", made, err)
-	}
-	wantError(t, w.CreateLock(t.Context(), l, false), core.ErrConflict, "")
+		l := core.NewLock{Kind: core.KindClusterWorkloadLock, Name: "backup-mos", Controller: "backup"}
+		wantError(t, w.CreateLock(t.Context(), l, false), "", "")
+		made, err := w.Lock(t.Context(), l.Ref())
+		if err != nil || made.Controller != "backup" || made.State() != core.LockActive || made.RawState != "" {
+			t.Fatalf("the lock is %+v, %v", made, err)
+		}
+		wantError(t, w.CreateLock(t.Context(), l, false), core.ErrConflict, "")
 
-	l = core.NewLock{Kind: core.KindNodeWorkloadLock, Name: "openstack-n1", Controller: "openstack", Node: "n1", Release: "21.0.0+25.2"}
-	wantError(t, w.CreateLock(t.Context(), l, true), "", "")
-	if _, err := w.Lock(t.Context(), l.Ref()); err == nil {
-		t.Error("a dry run made it")
-	}
-	wantError(t, w.CreateLock(t.Context(), l, false), "", "")
-	made, err = w.Lock(t.Context(), l.Ref())
-	if err != nil || made.Release != l.Release || made.RawState != core.LockActive || !made.NodeDeletionRequestSupported {
-		t.Errorf("the lock is %+v, %v", made, err)
-	}
+		l = core.NewLock{Kind: core.KindNodeWorkloadLock, Name: "openstack-n1", Controller: "openstack", Node: "n1", Release: "21.0.0+25.2"}
+		wantError(t, w.CreateLock(t.Context(), l, true), "", "")
+		if _, err := w.Lock(t.Context(), l.Ref()); err == nil {
+			t.Error("a dry run made it")
+		}
+		wantError(t, w.CreateLock(t.Context(), l, false), "", "")
+		made, err = w.Lock(t.Context(), l.Ref())
+		if err != nil || made.Release != l.Release || made.RawState != core.LockActive || !made.NodeDeletionRequestSupported {
+			t.Errorf("the lock is %+v, %v", made, err)
+		}
+	})
 }
 
 // Who has not the rights of deploy/rbac-maintenance.yaml is told so.
 func TestLocksAreForbiddenWithoutTheRight(t *testing.T) {
-	c := newCluster(t, kubeapi.Options{})
-	c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeWorkloadLock, metadata: {name: l, uid: uid-l}, spec: {controllerName: openstack, nodeName: n1}}`)
-	w := NewWriter(c.client(kubeapi.Readonly))
-	wantError(t, w.SetLock(t.Context(), lockRef("l"), "", core.LockStatus{State: core.LockInactive}, false), core.ErrForbidden, "")
-	wantError(t, w.CreateRequest(t.Context(), core.NewRequest{Kind: core.KindNodeMaintenanceRequest, Name: "n1", Node: "n1"}, true), core.ErrForbidden, "")
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeWorkloadLock, metadata: {name: l, uid: uid-l}, spec: {controllerName: openstack, nodeName: n1}}`)
+		w := NewWriter(c.client(kubeapi.Readonly))
+		wantError(t, w.SetLock(t.Context(), lockRef("l"), "", core.LockStatus{State: core.LockInactive}, false), core.ErrForbidden, "")
+		wantError(t, w.CreateRequest(t.Context(), core.NewRequest{Kind: core.KindNodeMaintenanceRequest, Name: "n1", Node: "n1"}, true), core.ErrForbidden, "")
+	})
 }
 
 // The OpenStack controller's Deployment is read with a reader's rights; to be forbidden is no answer.
 func TestTheControllersDeploymentIsRead(t *testing.T) {
-	c := newCluster(t, kubeapi.Options{Users: []kubeapi.User{{Name: "ann"}}})
-	w := NewWriter(c.client(kubeapi.Readonly))
-	if d, err := w.ControllerDeployment(t.Context()); d != nil || err != nil {
-		t.Errorf("where there is none: %+v, %v", d, err)
-	}
-	c.create(`{apiVersion: apps/v1, kind: Deployment, metadata: {name: rockoon, namespace: osh-system}, spec: {replicas: 2, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: a, image: i}]}}}, status: {replicas: 1}}`)
-	if d, err := w.ControllerDeployment(t.Context()); err != nil || d == nil || d.Replicas != 2 || d.Existing != 1 {
-		t.Errorf("it is %+v, %v", d, err)
-	}
-	if _, err := NewWriter(c.client("ann")).ControllerDeployment(t.Context()); kindOf(err) != core.ErrForbidden {
-		t.Errorf("who may not list it: %v", err)
-	}
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{Users: []kubeapi.User{{Name: "ann"}}})
+		w := NewWriter(c.client(kubeapi.Readonly))
+		if d, err := w.ControllerDeployment(t.Context()); d != nil || err != nil {
+			t.Errorf("where there is none: %+v, %v", d, err)
+		}
+		c.create(`{apiVersion: apps/v1, kind: Deployment, metadata: {name: rockoon, namespace: osh-system}, spec: {replicas: 2, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: a, image: i}]}}}, status: {replicas: 1}}`)
+		if d, err := w.ControllerDeployment(t.Context()); err != nil || d == nil || d.Replicas != 2 || d.Existing != 1 {
+			t.Errorf("it is %+v, %v", d, err)
+		}
+		if _, err := NewWriter(c.client("ann")).ControllerDeployment(t.Context()); kindOf(err) != core.ErrForbidden {
+			t.Errorf("who may not list it: %v", err)
+		}
+	})
 }
 
 // A request for a node's removal is read by its name and UID; another of the name is not it, and to be forbidden is no answer. A
 // reader's rights are enough.
 func TestARequestForARemovalIsRead(t *testing.T) {
-	c := newCluster(t, kubeapi.Options{Users: []kubeapi.User{{Name: "ann"}}})
-	for _, name := range []string{"cmp-1", "cmp-2"} {
-		c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeDeletionRequest, metadata: {name: ` + name + `, uid: uid-` + name + `}, spec: {nodeName: ` + name + `}}`)
-	}
-	w := NewWriter(c.client(kubeapi.Readonly))
-	for _, tt := range []struct {
-		name, uid string
-		want      bool
-	}{{"cmp-1", "uid-cmp-1", true}, {"cmp-1", "uid-cmp-2", false}, {"cmp-3", "uid-cmp-3", false}} {
-		d, err := w.DeletionRequest(t.Context(), tt.name, tt.uid)
-		if err != nil || (d != nil) != tt.want || d != nil && (d.Node != tt.name || d.Kind != core.KindNodeDeletionRequest) {
-			t.Errorf("%s with %s: %+v, %v", tt.name, tt.uid, d, err)
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{Users: []kubeapi.User{{Name: "ann"}}})
+		for _, name := range []string{"cmp-1", "cmp-2"} {
+			c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeDeletionRequest, metadata: {name: ` + name + `, uid: uid-` + name + `}, spec: {nodeName: ` + name + `}}`)
 		}
-	}
-	if _, err := NewWriter(c.client("ann")).DeletionRequest(t.Context(), "cmp-1", "uid-cmp-1"); kindOf(err) != core.ErrForbidden {
-		t.Errorf("who may not list them: %v", err)
-	}
+		w := NewWriter(c.client(kubeapi.Readonly))
+		for _, tt := range []struct {
+			name, uid string
+			want      bool
+		}{{"cmp-1", "uid-cmp-1", true}, {"cmp-1", "uid-cmp-2", false}, {"cmp-3", "uid-cmp-3", false}} {
+			d, err := w.DeletionRequest(t.Context(), tt.name, tt.uid)
+			if err != nil || (d != nil) != tt.want || d != nil && (d.Node != tt.name || d.Kind != core.KindNodeDeletionRequest) {
+				t.Errorf("%s with %s: %+v, %v", tt.name, tt.uid, d, err)
+			}
+		}
+		if _, err := NewWriter(c.client("ann")).DeletionRequest(t.Context(), "cmp-1", "uid-cmp-1"); kindOf(err) != core.ErrForbidden {
+			t.Errorf("who may not list them: %v", err)
+		}
+	})
 }

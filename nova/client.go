@@ -184,13 +184,18 @@ func (c *Client) retryAt() time.Time {
 	return c.again
 }
 
-// drop ends a session whose token could not be renewed.
-func (c *Client) drop(s *session, err *core.APIError) {
+// drop ends a session whose token could not be renewed. Somebody else may be logging in already: that is waited for as long as the
+// call may take, and remembered instead.
+func (c *Client) drop(ctx context.Context, s *session, err *core.APIError) {
 	if !c.current.CompareAndSwap(s, nil) {
 		return
 	}
-	c.gate <- struct{}{}
-	defer func() { <-c.gate }()
+	select {
+	case c.gate <- struct{}{}:
+		defer func() { <-c.gate }()
+	case <-ctx.Done():
+		return
+	}
 	if c.current.Load() == nil {
 		c.putOff(err)
 	}
@@ -281,7 +286,7 @@ func (c *Client) call(ctx context.Context, a action, do func(*session) error) er
 	failure := c.fail(a, err)
 	var relogin *gophercloud.ErrUnableToReauthenticate
 	if errors.As(err, &relogin) && ctx.Err() == nil {
-		c.drop(s, failure)
+		c.drop(ctx, s, failure)
 	}
 	return failure
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"lockstep/core"
+	"lockstep/sim/bubble"
 )
 
 func noServers(w http.ResponseWriter, _ *http.Request) { reply(w, 200, `{"servers": []}`) }
@@ -24,106 +25,140 @@ func list(c *Client) error {
 }
 
 func TestOneLoginServesAll(t *testing.T) {
-	f := newFakeCloud(t)
-	f.on("GET /compute/v2.1/servers/detail", noServers)
-	c := f.client()
-	var wg sync.WaitGroup
-	for range 8 {
-		wg.Go(func() {
-			if err := list(c); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	wg.Wait()
-	if f.logins != 1 {
-		t.Errorf("%d logins, want 1", f.logins)
-	}
-	if low, high := c.Microversions(); low != "2.1" || high != "2.93" {
-		t.Errorf("microversions %s to %s", low, high)
-	}
+	bubble.Run(t, func(t *testing.T) {
+		f := newFakeCloud(t)
+		f.on("GET /compute/v2.1/servers/detail", noServers)
+		c := f.client()
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() {
+				if err := list(c); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if f.logins != 1 {
+			t.Errorf("%d logins, want 1", f.logins)
+		}
+		if low, high := c.Microversions(); low != "2.1" || high != "2.93" {
+			t.Errorf("microversions %s to %s", low, high)
+		}
+	})
 }
 
 func TestAnExpiredTokenIsRenewed(t *testing.T) {
-	f := newFakeCloud(t)
-	f.on("GET /compute/v2.1/servers/detail", noServers)
-	f.answer("POST /compute/v2.1/servers/a/action", 202, "")
-	c := f.client()
-	for range 3 {
-		if err := list(c); err != nil {
-			t.Fatal(err)
+	bubble.Run(t, func(t *testing.T) {
+		f := newFakeCloud(t)
+		f.on("GET /compute/v2.1/servers/detail", noServers)
+		f.answer("POST /compute/v2.1/servers/a/action", 202, "")
+		c := f.client()
+		for range 3 {
+			if err := list(c); err != nil {
+				t.Fatal(err)
+			}
+			f.expireToken()
+			if err := NewWriter(c, nil).Stop(context.Background(), "a"); err != nil {
+				t.Fatalf("stop with an expired token: %v", err)
+			}
+			f.expireToken()
 		}
-		f.expireToken()
-		if err := NewWriter(c, nil).Stop(context.Background(), "a"); err != nil {
-			t.Fatalf("stop with an expired token: %v", err)
+		if f.logins != 6 {
+			t.Errorf("%d logins, want one for each expired token", f.logins)
 		}
-		f.expireToken()
-	}
-	if f.logins != 6 {
-		t.Errorf("%d logins, want one for each expired token", f.logins)
-	}
+	})
 }
 
 func TestARefusedLoginIsNotRepeatedAtOnce(t *testing.T) {
-	f := newFakeCloud(t)
-	f.refuse = true
-	c := f.client()
-	for range 5 {
-		e := apiError(t, list(c))
-		if e.Kind != core.ErrUnauthorized || e.Status != 401 || !strings.Contains(e.Remedy, "/etc/openstack/clouds.yaml") || !strings.HasPrefix(e.Call, "log in to test") {
-			t.Errorf("%s, remedy %q", e, e.Remedy)
+	bubble.Run(t, func(t *testing.T) {
+		f := newFakeCloud(t)
+		f.refuse = true
+		c := f.client()
+		for range 5 {
+			e := apiError(t, list(c))
+			if e.Kind != core.ErrUnauthorized || e.Status != 401 || !strings.Contains(e.Remedy, "/etc/openstack/clouds.yaml") || !strings.HasPrefix(e.Call, "log in to test") {
+				t.Errorf("%s, remedy %q", e, e.Remedy)
+			}
 		}
-	}
-	if f.logins != 1 {
-		t.Errorf("%d logins with a password that was refused: Keystone may lock the user out", f.logins)
-	}
-	if again := time.Until(c.retryAt()); again < usualTimes.refusedPause/2 || again > usualTimes.refusedPauseMax {
-		t.Errorf("tried again in %v", again)
-	}
+		if f.logins != 1 {
+			t.Errorf("%d logins with a password that was refused: Keystone may lock the user out", f.logins)
+		}
+		if again := time.Until(c.retryAt()); again < usualTimes.refusedPause/2 || again > usualTimes.refusedPauseMax {
+			t.Errorf("tried again in %v", again)
+		}
+	})
 }
 
 func TestALoginRefusedLaterEndsTheSession(t *testing.T) {
-	f := newFakeCloud(t)
-	f.on("GET /compute/v2.1/servers/detail", noServers)
-	c := f.client()
-	if err := list(c); err != nil {
-		t.Fatal(err)
-	}
-	f.set(func() { f.refuse, f.token = true, "expired" })
-	for range 3 {
-		if e := apiError(t, list(c)); e.Kind != core.ErrUnauthorized {
-			t.Errorf("kind %s", e.Kind)
+	bubble.Run(t, func(t *testing.T) {
+		f := newFakeCloud(t)
+		f.on("GET /compute/v2.1/servers/detail", noServers)
+		c := f.client()
+		if err := list(c); err != nil {
+			t.Fatal(err)
 		}
-	}
-	if f.logins != 2 {
-		t.Errorf("%d logins, want the first and one that was refused", f.logins)
-	}
+		f.set(func() { f.refuse, f.token = true, "expired" })
+		for range 3 {
+			if e := apiError(t, list(c)); e.Kind != core.ErrUnauthorized {
+				t.Errorf("kind %s", e.Kind)
+			}
+		}
+		if f.logins != 2 {
+			t.Errorf("%d logins, want the first and one that was refused", f.logins)
+		}
+	})
+}
+
+// A call does not outlive its deadline because somebody else is logging in, slowly.
+func TestAFailedRenewalDoesNotWaitForAnothersLogin(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		f := newFakeCloud(t)
+		f.on("GET /compute/v2.1/servers/detail", noServers)
+		c := f.client()
+		if err := list(c); err != nil {
+			t.Fatal(err)
+		}
+		f.set(func() { f.refuse, f.token = true, "expired" })
+		c.gate <- struct{}{} // as whoever logs in
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		began := time.Now()
+		if _, err := c.listServers(ctx, serverQuery{}); apiError(t, err).Kind != core.ErrUnauthorized {
+			t.Error(err)
+		}
+		if took := time.Since(began); took != 5*time.Second {
+			t.Errorf("it took %v", took)
+		}
+		<-c.gate
+	})
 }
 
 func TestSecretsAreInNoErrorAndNoLog(t *testing.T) {
-	f := newFakeCloud(t)
-	var log strings.Builder
-	f.on("GET /compute/v2.1/servers/detail", func(w http.ResponseWriter, r *http.Request) {
-		// A Nova that repeats the token it was sent.
-		reply(w, 403, fmt.Sprintf(`{"forbidden": {"code": 403, "message": "token %s has no rights; password %s"}}`, r.Header.Get("X-Auth-Token"), testPassword))
+	bubble.Run(t, func(t *testing.T) {
+		f := newFakeCloud(t)
+		var log strings.Builder
+		f.on("GET /compute/v2.1/servers/detail", func(w http.ResponseWriter, r *http.Request) {
+			// A Nova that repeats the token it was sent.
+			reply(w, 403, fmt.Sprintf(`{"forbidden": {"code": 403, "message": "token %s has no rights; password %s"}}`, r.Header.Get("X-Auth-Token"), testPassword))
+		})
+		c := f.client()
+		c.http.Transport.(*transport).log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		refused := newFakeCloud(t)
+		refused.refuse = true
+		for _, err := range []error{list(c), list(refused.client())} {
+			e := apiError(t, err)
+			text := fmt.Sprintf("%v %+v %#v %v %+v %#v %s %s", e, e, *e, e.Err, e.Err, e.Err, e.Message, e.Remedy) + log.String()
+			if strings.Contains(text, testPassword) || strings.Contains(text, tokenPrefix) {
+				t.Errorf("a secret is printed: %s", text)
+			}
+			if !strings.Contains(e.Message, hidden) {
+				t.Errorf("message %q does not show that something was hidden", e.Message)
+			}
+		}
+		if !strings.Contains(log.String(), "path=/compute/v2.1/servers/detail status=403") {
+			t.Errorf("log: %s", log.String())
+		}
 	})
-	c := f.client()
-	c.http.Transport.(*transport).log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	refused := newFakeCloud(t)
-	refused.refuse = true
-	for _, err := range []error{list(c), list(refused.client())} {
-		e := apiError(t, err)
-		text := fmt.Sprintf("%v %+v %#v %v %+v %#v %s %s", e, e, *e, e.Err, e.Err, e.Err, e.Message, e.Remedy) + log.String()
-		if strings.Contains(text, testPassword) || strings.Contains(text, tokenPrefix) {
-			t.Errorf("a secret is printed: %s", text)
-		}
-		if !strings.Contains(e.Message, hidden) {
-			t.Errorf("message %q does not show that something was hidden", e.Message)
-		}
-	}
-	if !strings.Contains(log.String(), "path=/compute/v2.1/servers/detail status=403") {
-		t.Errorf("log: %s", log.String())
-	}
 }
 
 func TestReadsAreTriedAgain(t *testing.T) {
@@ -141,86 +176,96 @@ func TestReadsAreTriedAgain(t *testing.T) {
 		{"not found is an answer", []int{404}, 1, core.ErrNotFound},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			f := newFakeCloud(t)
-			var tries atomic.Int32
-			f.on("GET /compute/v2.1/servers/detail", func(w http.ResponseWriter, r *http.Request) {
-				n := int(tries.Add(1))
-				switch {
-				case n > len(tt.first):
-					noServers(w, r)
-				case tt.first[n-1] == 0:
-					panic(http.ErrAbortHandler)
-				default:
-					reply(w, tt.first[n-1], "<html></html>")
+			bubble.Run(t, func(t *testing.T) {
+				f := newFakeCloud(t)
+				var tries atomic.Int32
+				f.on("GET /compute/v2.1/servers/detail", func(w http.ResponseWriter, r *http.Request) {
+					n := int(tries.Add(1))
+					switch {
+					case n > len(tt.first):
+						noServers(w, r)
+					case tt.first[n-1] == 0:
+						panic(http.ErrAbortHandler)
+					default:
+						reply(w, tt.first[n-1], "<html></html>")
+					}
+				})
+				err := list(f.client())
+				if got := int(tries.Load()); got != tt.tries {
+					t.Errorf("%d tries, want %d", got, tt.tries)
+				}
+				if tt.kind == "" && err != nil {
+					t.Error(err)
+				}
+				if tt.kind != "" {
+					if e := apiError(t, err); e.Kind != tt.kind {
+						t.Errorf("kind %s, want %s", e.Kind, tt.kind)
+					}
 				}
 			})
-			err := list(f.client())
-			if got := int(tries.Load()); got != tt.tries {
-				t.Errorf("%d tries, want %d", got, tt.tries)
-			}
-			if tt.kind == "" && err != nil {
-				t.Error(err)
-			}
-			if tt.kind != "" {
-				if e := apiError(t, err); e.Kind != tt.kind {
-					t.Errorf("kind %s, want %s", e.Kind, tt.kind)
-				}
-			}
 		})
 	}
 }
 
 func TestARetryDoesNotOutliveItsDeadline(t *testing.T) {
-	f := newFakeCloud(t)
-	f.on("GET /compute/v2.1/servers/detail", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Retry-After", "3600")
-		reply(w, 429, `{"overLimit": {"code": 429, "message": "This request was rate-limited."}}`)
+	bubble.Run(t, func(t *testing.T) {
+		f := newFakeCloud(t)
+		f.on("GET /compute/v2.1/servers/detail", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", "3600")
+			reply(w, 429, `{"overLimit": {"code": 429, "message": "This request was rate-limited."}}`)
+		})
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		_, err := f.client().listServers(ctx, serverQuery{})
+		if e := apiError(t, err); e.Kind != core.ErrTooManyRequests || e.Message != "This request was rate-limited." {
+			t.Error(e)
+		}
+		if n := len(f.seen("servers/detail")); n != 1 {
+			t.Errorf("%d tries, want 1: the cloud asked for an hour", n)
+		}
 	})
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	_, err := f.client().listServers(ctx, serverQuery{})
-	if e := apiError(t, err); e.Kind != core.ErrTooManyRequests || e.Message != "This request was rate-limited." {
-		t.Error(e)
-	}
-	if n := len(f.seen("servers/detail")); n != 1 {
-		t.Errorf("%d tries, want 1: the cloud asked for an hour", n)
-	}
 }
 
 func TestTheCauseCanBeAskedFor(t *testing.T) {
-	f := newFakeCloud(t)
-	ctx, cancel := context.WithCancel(context.Background())
-	f.on("GET /compute/v2.1/servers/detail", func(w http.ResponseWriter, r *http.Request) {
-		cancel()
-		<-r.Context().Done()
+	bubble.Run(t, func(t *testing.T) {
+		f := newFakeCloud(t)
+		ctx, cancel := context.WithCancel(context.Background())
+		f.on("GET /compute/v2.1/servers/detail", func(w http.ResponseWriter, r *http.Request) {
+			cancel()
+			<-r.Context().Done()
+		})
+		_, err := f.client().listServers(ctx, serverQuery{})
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%v is not context.Canceled", err)
+		}
+		if e := apiError(t, err); e.Kind != core.ErrTimeout || !e.Uncertain() {
+			t.Error(e)
+		}
 	})
-	_, err := f.client().listServers(ctx, serverQuery{})
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("%v is not context.Canceled", err)
-	}
-	if e := apiError(t, err); e.Kind != core.ErrTimeout || !e.Uncertain() {
-		t.Error(e)
-	}
 }
 
 func TestNobodyListens(t *testing.T) {
-	f := newFakeCloud(t)
-	c := f.client()
-	f.Close()
-	e := apiError(t, list(c))
-	if e.Kind != core.ErrUnreachable || !strings.Contains(e.Remedy, f.URL) {
-		t.Errorf("%s, remedy %q", e, e.Remedy)
-	}
+	bubble.Run(t, func(t *testing.T) {
+		f := newFakeCloud(t)
+		c := f.client()
+		f.Close()
+		e := apiError(t, list(c))
+		if e.Kind != core.ErrUnreachable || !strings.Contains(e.Remedy, f.URL) {
+			t.Errorf("%s, remedy %q", e, e.Remedy)
+		}
+	})
 }
 
 func TestTheCatalogHasNoNova(t *testing.T) {
-	f := newFakeCloud(t)
-	c := f.client()
-	c.cfg.endpoint.Region = "elsewhere"
-	e := apiError(t, list(c))
-	if e.Kind != core.ErrConfiguration || e.Call != "find Nova in the service catalog" || !strings.Contains(e.Remedy, "region_name") {
-		t.Errorf("%s, remedy %q", e, e.Remedy)
-	}
+	bubble.Run(t, func(t *testing.T) {
+		f := newFakeCloud(t)
+		c := f.client()
+		c.cfg.endpoint.Region = "elsewhere"
+		e := apiError(t, list(c))
+		if e.Kind != core.ErrConfiguration || e.Call != "find Nova in the service catalog" || !strings.Contains(e.Remedy, "region_name") {
+			t.Errorf("%s, remedy %q", e, e.Remedy)
+		}
+	})
 }
 
 func TestTheLimiterSpacesRequestsOut(t *testing.T) {

@@ -4,8 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
-	"net/http/httptest"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -15,20 +16,33 @@ import (
 	"go.uber.org/goleak"
 
 	"lockstep/core"
+	"lockstep/sim/lan"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// The tests do not know of a cloud that whoever runs them has configured.
+func TestMain(m *testing.M) {
+	for _, v := range os.Environ() {
+		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(name, "OS_") {
+			os.Unsetenv(name)
+		}
+	}
+	goleak.VerifyTestMain(m)
+}
 
 const (
 	testPassword = "Tr0ub4dor&3-never-print-me"
 	tokenPrefix  = "gAAAAAB-token-never-print-me-"
 )
 
-// fakeCloud is Keystone, Nova and Neutron with answers written by hand, in the shapes of the real ones.
+// fakeCloud is Keystone, Nova and Neutron with answers written by hand, in the shapes of the real ones. It lives on a network of
+// its own, in the bubble of its test.
 type fakeCloud struct {
-	*httptest.Server
-	t   testing.TB
-	max string // Nova's newest microversion
+	URL string
+
+	t       testing.TB
+	network *lan.Network
+	server  http.Server
+	max     string // Nova's newest microversion
 
 	cinder string // what its catalog calls Cinder; empty: there is none
 
@@ -46,11 +60,20 @@ type seenRequest struct {
 }
 
 func newFakeCloud(t testing.TB) *fakeCloud {
-	f := &fakeCloud{t: t, max: "2.93", routes: map[string]http.HandlerFunc{}}
-	f.Server = httptest.NewServer(f)
+	f := &fakeCloud{t: t, network: lan.New(1), max: "2.93", routes: map[string]http.HandlerFunc{}}
+	listener, err := f.network.Listen("cloud:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.URL = "http://" + listener.Addr().String()
+	f.server.Handler, f.server.ErrorLog = f, log.New(io.Discard, "", 0) // of handlers that give up
+	go func() { _ = f.server.Serve(listener) }()
 	t.Cleanup(f.Close)
 	return f
 }
+
+// Close ends the cloud and every connection to it.
+func (f *fakeCloud) Close() { _ = f.server.Close() }
 
 // on sets the answer to "GET /compute/…", "POST /compute/…", "GET /network/…".
 func (f *fakeCloud) on(route string, h http.HandlerFunc) {
@@ -157,15 +180,17 @@ func (f *fakeCloud) seen(text string) []seenRequest {
 	return found
 }
 
-// client is a Client of the cloud that does not wait between its tries.
+// halfway is a Jitter without chance.
+func halfway(_ string, most time.Duration) time.Duration { return most / 2 }
+
+// client is a Client of the cloud.
 func (f *fakeCloud) client() *Client {
 	c := Connect(&Config{
 		cloud: "test", origin: "/etc/openstack/clouds.yaml",
 		auth: gophercloud.AuthOptions{IdentityEndpoint: f.URL + "/identity", Username: "admin", Password: testPassword, DomainID: "default",
 			Scope: &gophercloud.AuthScope{ProjectName: "admin", DomainID: "default"}, AllowReauth: true},
-		endpoint: gophercloud.EndpointOpts{Region: "RegionOne"}, userAgent: "lockstep/test", rate: 1e6,
+		endpoint: gophercloud.EndpointOpts{Region: "RegionOne"}, userAgent: "lockstep/test", transport: f.network.Transport("lockstep"), jitter: halfway,
 	})
-	c.pause = func(string, int) time.Duration { return time.Millisecond }
 	f.t.Cleanup(c.Close)
 	return c
 }

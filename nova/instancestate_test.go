@@ -6,58 +6,61 @@ import (
 	"testing"
 	"time"
 
+	"lockstep/sim/bubble"
 	"lockstep/sim/openstack"
 )
 
 // What the writer asks for, the simulated Nova does; the contract tests hold that one to the real one.
 func TestSimStatesAndTags(t *testing.T) {
-	const id = "11111111-1111-4111-8111-111111111111"
-	running := 1
-	cloud := simCloud(t, openstack.Options{Clock: fast()}, openstack.ServerSpec{Name: "web-1", ID: id, Status: "ERROR", PowerState: &running, Tags: []string{"backup=daily"}})
-	ctx := context.Background()
-	w := NewWriter(simClient(t, cloud, "sim"), nil)
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
+	bubble.Run(t, func(t *testing.T) {
+		const id = "11111111-1111-4111-8111-111111111111"
+		running := 1
+		cloud := simCloud(t, openstack.Options{Clock: apart()}, openstack.ServerSpec{Name: "web-1", ID: id, Status: "ERROR", PowerState: &running, Tags: []string{"backup=daily"}})
+		ctx := context.Background()
+		w := NewWriter(simClient(t, cloud, "sim"), nil)
+		must := func(err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	becomes := func(status, host string) {
-		t.Helper()
-		for {
-			in, err := w.Instance(ctx, id)
-			must(err)
-			if in.TaskState != "" || in.Status != status && status != "" {
-				if t.Context().Err() != nil {
-					t.Fatalf("it is %s, %s", in.Status, in.TaskState)
+		becomes := func(status, host string) {
+			t.Helper()
+			for {
+				in, err := w.Instance(ctx, id)
+				must(err)
+				if in.TaskState != "" || in.Status != status && status != "" {
+					if t.Context().Err() != nil {
+						t.Fatalf("it is %s, %s", in.Status, in.TaskState)
+					}
+					time.Sleep(time.Second)
+					continue
 				}
-				time.Sleep(10 * time.Millisecond)
-				continue
+				if (in.Host != "") != (host != "") {
+					t.Fatalf("it is %s on %q", in.Status, in.Host)
+				}
+				return
 			}
-			if (in.Host != "") != (host != "") {
-				t.Fatalf("it is %s on %q", in.Status, in.Host)
-			}
-			return
 		}
-	}
-	must(w.ResetState(ctx, id))
-	becomes("ACTIVE", "some")
-	const tag = "openstack.lcm.mirantis.com:maintenance_action=poweroff"
-	must(w.SetTags(ctx, id, []string{"backup=daily", tag}))
-	in, err := w.Instance(ctx, id)
-	must(err)
-	if !slices.Equal(in.Tags, []string{"backup=daily", tag}) {
-		t.Errorf("tags %q", in.Tags)
-	}
-	must(w.SetTags(ctx, id, nil))
-	if in, err = w.Instance(ctx, id); err != nil || len(in.Tags) != 0 || !in.TagsKnown {
-		t.Errorf("tags %q, %v", in.Tags, err)
-	}
-	must(w.Shelve(ctx, id))
-	becomes("SHELVED_OFFLOADED", "")
-	must(w.Unshelve(ctx, id))
-	becomes("ACTIVE", "some")
-	if e := apiError(t, w.Unshelve(ctx, id)); e.Uncertain() || e.Message != "Cannot 'unshelve' instance "+id+" while it is in vm_state active" {
-		t.Errorf("refused with %s", e)
-	}
+		must(w.ResetState(ctx, id))
+		becomes("ACTIVE", "some")
+		const tag = "openstack.lcm.mirantis.com:maintenance_action=poweroff"
+		must(w.SetTags(ctx, id, []string{"backup=daily", tag}))
+		in, err := w.Instance(ctx, id)
+		must(err)
+		if !slices.Equal(in.Tags, []string{"backup=daily", tag}) {
+			t.Errorf("tags %q", in.Tags)
+		}
+		must(w.SetTags(ctx, id, nil))
+		if in, err = w.Instance(ctx, id); err != nil || len(in.Tags) != 0 || !in.TagsKnown {
+			t.Errorf("tags %q, %v", in.Tags, err)
+		}
+		must(w.Shelve(ctx, id))
+		becomes("SHELVED_OFFLOADED", "")
+		must(w.Unshelve(ctx, id))
+		becomes("ACTIVE", "some")
+		if e := apiError(t, w.Unshelve(ctx, id)); e.Uncertain() || e.Message != "Cannot 'unshelve' instance "+id+" while it is in vm_state active" {
+			t.Errorf("refused with %s", e)
+		}
+	})
 }

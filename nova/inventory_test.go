@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"lockstep/core"
+	"lockstep/sim/bubble"
 )
 
 // inventoryCloud answers everything that an inventory asks for; n groups come in pages.
@@ -43,71 +44,77 @@ func inventoryCloud(t *testing.T, groups int) *fakeCloud {
 }
 
 func TestAnInventoryOfACloud(t *testing.T) {
-	f := inventoryCloud(t, 2*pageSize+1)
-	inv, missing := f.client().Inventory(t.Context(), nil)
-	if len(missing) > 0 {
-		t.Fatalf("%s: %v", missing[0].What, missing[0].Err)
-	}
-	if len(inv.ServerGroups) != 2*pageSize+1 || inv.ServerGroups[0].Policy != "affinity" || !slices.Equal(inv.ServerGroups[0].Members, []string{"i2"}) {
-		t.Errorf("%d server groups, the first %+v", len(inv.ServerGroups), inv.ServerGroups[0])
-	}
-	if len(inv.Instances) != 1 || inv.Instances[0].Flavor.ExtraSpecs["hw:cpu_policy"] != "dedicated" {
-		t.Errorf("the instances are %+v", inv.Instances)
-	}
-	if strings.Contains(fmt.Sprintf("%+v", *inv.Instances[0]), "c2VjcmV0") || strings.Contains(fmt.Sprintf("%+v", *inv.Instances[0]), "secret") {
-		t.Errorf("user data, metadata or a key pair was kept: %+v", *inv.Instances[0])
-	}
-	if len(inv.Services) != 2 || inv.Services[0].Host != "cmp-1" || inv.Services[1].DisabledReason != "disk" {
-		t.Errorf("the services are %+v", inv.Services)
-	}
-	if want := (core.Hypervisor{Name: "cmp-1.local", Host: "cmp-1", VCPUs: 8, RAMMiB: 16384, DiskGiB: 100}); len(inv.Hypervisors) != 1 || inv.Hypervisors[0] != want {
-		t.Errorf("the hypervisors are %+v", inv.Hypervisors)
-	}
-	if len(inv.Aggregates) != 2 || inv.Aggregates[0].Zone != "east" || !slices.Equal(inv.Aggregates[0].Hosts, []string{"cmp-1", "cmp-2"}) || inv.Aggregates[1].Zone != "" {
-		t.Errorf("the aggregates are %+v", inv.Aggregates)
-	}
-	if len(inv.Agents) != 2 || inv.Agents[0].Host != "cmp-1" || inv.Agents[1].Alive {
-		t.Errorf("the network agents are %+v", inv.Agents)
-	}
-	if len(inv.Flavors) != 1 || inv.Flavors[0].ID != "f1" || len(inv.Projects) != 1 {
-		t.Errorf("the flavors are %+v, the projects %+v", inv.Flavors, inv.Projects)
-	}
-	for _, r := range f.seen("os-hypervisors") {
-		if r.microversion != "2.53" { // from 2.88 on there are no figures
-			t.Errorf("the hypervisors were asked for at %s", r.microversion)
+	bubble.Run(t, func(t *testing.T) {
+		f := inventoryCloud(t, 2*pageSize+1)
+		inv, missing := f.client().Inventory(t.Context(), nil)
+		if len(missing) > 0 {
+			t.Fatalf("%s: %v", missing[0].What, missing[0].Err)
 		}
-	}
-	for _, r := range f.seen("flavors/detail") {
-		if !strings.Contains(r.query, "is_public=None") {
-			t.Errorf("the flavors were asked for by %s", r.query)
+		if len(inv.ServerGroups) != 2*pageSize+1 || inv.ServerGroups[0].Policy != "affinity" || !slices.Equal(inv.ServerGroups[0].Members, []string{"i2"}) {
+			t.Errorf("%d server groups, the first %+v", len(inv.ServerGroups), inv.ServerGroups[0])
 		}
-	}
+		if len(inv.Instances) != 1 || inv.Instances[0].Flavor.ExtraSpecs["hw:cpu_policy"] != "dedicated" {
+			t.Errorf("the instances are %+v", inv.Instances)
+		}
+		if strings.Contains(fmt.Sprintf("%+v", *inv.Instances[0]), "c2VjcmV0") || strings.Contains(fmt.Sprintf("%+v", *inv.Instances[0]), "secret") {
+			t.Errorf("user data, metadata or a key pair was kept: %+v", *inv.Instances[0])
+		}
+		if len(inv.Services) != 2 || inv.Services[0].Host != "cmp-1" || inv.Services[1].DisabledReason != "disk" {
+			t.Errorf("the services are %+v", inv.Services)
+		}
+		if want := (core.Hypervisor{Name: "cmp-1.local", Host: "cmp-1", VCPUs: 8, RAMMiB: 16384, DiskGiB: 100}); len(inv.Hypervisors) != 1 || inv.Hypervisors[0] != want {
+			t.Errorf("the hypervisors are %+v", inv.Hypervisors)
+		}
+		if len(inv.Aggregates) != 2 || inv.Aggregates[0].Zone != "east" || !slices.Equal(inv.Aggregates[0].Hosts, []string{"cmp-1", "cmp-2"}) || inv.Aggregates[1].Zone != "" {
+			t.Errorf("the aggregates are %+v", inv.Aggregates)
+		}
+		if len(inv.Agents) != 2 || inv.Agents[0].Host != "cmp-1" || inv.Agents[1].Alive {
+			t.Errorf("the network agents are %+v", inv.Agents)
+		}
+		if len(inv.Flavors) != 1 || inv.Flavors[0].ID != "f1" || len(inv.Projects) != 1 {
+			t.Errorf("the flavors are %+v, the projects %+v", inv.Flavors, inv.Projects)
+		}
+		for _, r := range f.seen("os-hypervisors") {
+			if r.microversion != "2.53" { // from 2.88 on there are no figures
+				t.Errorf("the hypervisors were asked for at %s", r.microversion)
+			}
+		}
+		for _, r := range f.seen("flavors/detail") {
+			if !strings.Contains(r.query, "is_public=None") {
+				t.Errorf("the flavors were asked for by %s", r.query)
+			}
+		}
+	})
 }
 
 func TestAnInventoryOfACloudSaysWhatIsMissing(t *testing.T) {
-	f := inventoryCloud(t, 1)
-	f.answer("GET /compute/v2.1/os-hypervisors/detail", 403, `{"forbidden": {"code": 403, "message": "Policy doesn't allow os_compute_api:os-hypervisors:list-detail to be performed."}}`)
-	f.answer("GET /compute/v2.1/os-aggregates", 200, `{"aggregates": null}`)
-	inv, missing := f.client().Inventory(t.Context(), nil)
-	var what []string
-	for _, m := range missing {
-		what = append(what, m.What+": "+string(m.Err.Kind))
-	}
-	if want := []string{"hypervisors: forbidden", "aggregates: error"}; !slices.Equal(what, want) {
-		t.Errorf("missing are %q, want %q", what, want)
-	}
-	if len(inv.Instances) != 1 || len(inv.ServerGroups) != 1 {
-		t.Errorf("the rest is not there: %+v", inv)
-	}
+	bubble.Run(t, func(t *testing.T) {
+		f := inventoryCloud(t, 1)
+		f.answer("GET /compute/v2.1/os-hypervisors/detail", 403, `{"forbidden": {"code": 403, "message": "Policy doesn't allow os_compute_api:os-hypervisors:list-detail to be performed."}}`)
+		f.answer("GET /compute/v2.1/os-aggregates", 200, `{"aggregates": null}`)
+		inv, missing := f.client().Inventory(t.Context(), nil)
+		var what []string
+		for _, m := range missing {
+			what = append(what, m.What+": "+string(m.Err.Kind))
+		}
+		if want := []string{"hypervisors: forbidden", "aggregates: error"}; !slices.Equal(what, want) {
+			t.Errorf("missing are %q, want %q", what, want)
+		}
+		if len(inv.Instances) != 1 || len(inv.ServerGroups) != 1 {
+			t.Errorf("the rest is not there: %+v", inv)
+		}
+	})
 }
 
 // A server that knows no offset answers the same page again.
 func TestServerGroupsOfAnOldCloudEnd(t *testing.T) {
-	f := inventoryCloud(t, 0)
-	f.max = "2.1"
-	f.answer("GET /compute/v2.1/os-server-groups", 200, `{"server_groups": [{"id": "g1", "name": "g", "policies": ["anti-affinity"], "members": []}]}`)
-	groups, err := f.client().listServerGroups(t.Context())
-	if err != nil || len(groups) != 1 || groups[0].Policy != "anti-affinity" {
-		t.Errorf("%+v, %v", groups, err)
-	}
+	bubble.Run(t, func(t *testing.T) {
+		f := inventoryCloud(t, 0)
+		f.max = "2.1"
+		f.answer("GET /compute/v2.1/os-server-groups", 200, `{"server_groups": [{"id": "g1", "name": "g", "policies": ["anti-affinity"], "members": []}]}`)
+		groups, err := f.client().listServerGroups(t.Context())
+		if err != nil || len(groups) != 1 || groups[0].Policy != "anti-affinity" {
+			t.Errorf("%+v, %v", groups, err)
+		}
+	})
 }

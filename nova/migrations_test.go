@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"lockstep/core"
+	"lockstep/sim/bubble"
 )
 
 const migrationBody = `{"id": 2, "uuid": "dde90a82-3059-4369-8bda-e0ba92713c54", "instance_uuid": "a", "migration_type": "live-migration",
@@ -30,60 +31,64 @@ func TestAMigrationRecord(t *testing.T) {
 }
 
 func TestProgressMayBeUnknown(t *testing.T) {
-	for _, tt := range []struct {
-		fields string
-		memory *core.Progress
-		disk   *core.Progress
-	}{
-		{`"memory_total_bytes": 123456, "memory_processed_bytes": 12345, "memory_remaining_bytes": 111111, "disk_total_bytes": 0, "disk_processed_bytes": 0, "disk_remaining_bytes": 0`,
-			&core.Progress{Total: 123456, Processed: 12345, Remaining: 111111}, &core.Progress{}},
-		{`"memory_total_bytes": null, "memory_processed_bytes": null, "memory_remaining_bytes": null`, nil, nil},
-		{`"memory_total_bytes": 10, "memory_processed_bytes": null, "memory_remaining_bytes": 5`, &core.Progress{Total: 10, Remaining: 5}, nil},
-		{`"memory_total_bytes": "many", "memory_remaining_bytes": 5`, &core.Progress{Remaining: 5}, nil}, // no total, no percentage
-		{`"status": "running"`, nil, nil},
-	} {
-		f := newFakeCloud(t)
-		f.answer("GET /compute/v2.1/servers/a/migrations", 200, `{"migrations": [{"id": 4, "server_uuid": "a", "status": "running", `+tt.fields+`}]}`)
-		list, err := f.client().liveProgress(context.Background(), "a")
-		if err != nil || len(list) != 1 {
-			t.Fatal(list, err)
+	bubble.Run(t, func(t *testing.T) {
+		for _, tt := range []struct {
+			fields string
+			memory *core.Progress
+			disk   *core.Progress
+		}{
+			{`"memory_total_bytes": 123456, "memory_processed_bytes": 12345, "memory_remaining_bytes": 111111, "disk_total_bytes": 0, "disk_processed_bytes": 0, "disk_remaining_bytes": 0`,
+				&core.Progress{Total: 123456, Processed: 12345, Remaining: 111111}, &core.Progress{}},
+			{`"memory_total_bytes": null, "memory_processed_bytes": null, "memory_remaining_bytes": null`, nil, nil},
+			{`"memory_total_bytes": 10, "memory_processed_bytes": null, "memory_remaining_bytes": 5`, &core.Progress{Total: 10, Remaining: 5}, nil},
+			{`"memory_total_bytes": "many", "memory_remaining_bytes": 5`, &core.Progress{Remaining: 5}, nil}, // no total, no percentage
+			{`"status": "running"`, nil, nil},
+		} {
+			f := newFakeCloud(t)
+			f.answer("GET /compute/v2.1/servers/a/migrations", 200, `{"migrations": [{"id": 4, "server_uuid": "a", "status": "running", `+tt.fields+`}]}`)
+			list, err := f.client().liveProgress(context.Background(), "a")
+			if err != nil || len(list) != 1 {
+				t.Fatal(list, err)
+			}
+			m := list[0]
+			if m.InstanceID != "a" || m.Type != core.MigrationLive || cmp.Diff(tt.memory, m.Memory)+cmp.Diff(tt.disk, m.Disk) != "" {
+				t.Errorf("%s: memory %+v, disk %+v", tt.fields, m.Memory, m.Disk)
+			}
 		}
-		m := list[0]
-		if m.InstanceID != "a" || m.Type != core.MigrationLive || cmp.Diff(tt.memory, m.Memory)+cmp.Diff(tt.disk, m.Disk) != "" {
-			t.Errorf("%s: memory %+v, disk %+v", tt.fields, m.Memory, m.Disk)
-		}
-	}
+	})
 }
 
 func TestMigrationsArePagedByMarker(t *testing.T) {
-	f := newFakeCloud(t)
-	f.on("GET /compute/v2.1/os-migrations", func(w http.ResponseWriter, r *http.Request) {
-		record := func(id int) string {
-			return fmt.Sprintf(`{"id": %d, "uuid": "u%d", "instance_uuid": "i", "status": "completed", "created_at": "2026-01-16T15:00:%02d"}`, id, id, id)
-		}
-		next := `"migrations_links": [{"rel": "next", "href": "http://inside/?marker=x"}]`
-		switch r.URL.Query().Get("marker") {
-		case "":
-			reply(w, 200, `{"migrations": [`+record(9)+`,`+record(8)+`], `+next+`}`)
-		case "u8":
-			reply(w, 200, `{"migrations": [`+record(7)+`,`+record(6)+`], `+next+`}`)
-		default:
-			reply(w, 200, `{"migrations": [`+record(5)+`, {"id": 4, "status": "belongs to nothing"}]}`)
+	bubble.Run(t, func(t *testing.T) {
+		f := newFakeCloud(t)
+		f.on("GET /compute/v2.1/os-migrations", func(w http.ResponseWriter, r *http.Request) {
+			record := func(id int) string {
+				return fmt.Sprintf(`{"id": %d, "uuid": "u%d", "instance_uuid": "i", "status": "completed", "created_at": "2026-01-16T15:00:%02d"}`, id, id, id)
+			}
+			next := `"migrations_links": [{"rel": "next", "href": "http://inside/?marker=x"}]`
+			switch r.URL.Query().Get("marker") {
+			case "":
+				reply(w, 200, `{"migrations": [`+record(9)+`,`+record(8)+`], `+next+`}`)
+			case "u8":
+				reply(w, 200, `{"migrations": [`+record(7)+`,`+record(6)+`], `+next+`}`)
+			default:
+				reply(w, 200, `{"migrations": [`+record(5)+`, {"id": 4, "status": "belongs to nothing"}]}`)
+			}
+		})
+		for limit, want := range map[int][]int{0: {9, 8, 7, 6, 5}, 3: {9, 8, 7}, 2: {9, 8}, 50: {9, 8, 7, 6, 5}} {
+			all, err := f.client().listMigrations(context.Background(), migrationQuery{limit: limit})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []int
+			for _, m := range all {
+				got = append(got, m.ID)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("limit %d (-want +got):\n%s", limit, diff)
+			}
 		}
 	})
-	for limit, want := range map[int][]int{0: {9, 8, 7, 6, 5}, 3: {9, 8, 7}, 2: {9, 8}, 50: {9, 8, 7, 6, 5}} {
-		all, err := f.client().listMigrations(context.Background(), migrationQuery{limit: limit})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got []int
-		for _, m := range all {
-			got = append(got, m.ID)
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("limit %d (-want +got):\n%s", limit, diff)
-		}
-	}
 }
 
 func TestWhyAMigrationFailed(t *testing.T) {
@@ -110,31 +115,35 @@ func TestWhyAMigrationFailed(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f := newFakeCloud(t)
-			f.answer("GET /compute/v2.1/os-migrations", 200, `{"migrations": [`+migrationBody+`]}`)
-			f.answer("GET /compute/v2.1/servers/a/os-instance-actions", 200, actions)
-			f.answer("GET /compute/v2.1/servers/a/os-instance-actions/req-it", 200, `{"instanceAction": {"action": "live-migration", "message": "Error", "events": `+tt.action+`}}`)
-			f.answer("GET /compute/v2.1/servers/a", 200, `{"server": `+tt.server+`}`)
-			list, err := NewWriter(f.client(), nil).MigrationsOf(context.Background(), "a")
-			if err != nil || len(list) != 1 {
-				t.Fatal(list, err)
-			}
-			if list[0].Failure != tt.want {
-				t.Errorf("failure %q, want %q", list[0].Failure, tt.want)
-			}
-			if v := f.seen("os-instance-actions/req-it")[0].microversion; v != "2.84" {
-				t.Errorf("events asked for at %s", v)
-			}
+			bubble.Run(t, func(t *testing.T) {
+				f := newFakeCloud(t)
+				f.answer("GET /compute/v2.1/os-migrations", 200, `{"migrations": [`+migrationBody+`]}`)
+				f.answer("GET /compute/v2.1/servers/a/os-instance-actions", 200, actions)
+				f.answer("GET /compute/v2.1/servers/a/os-instance-actions/req-it", 200, `{"instanceAction": {"action": "live-migration", "message": "Error", "events": `+tt.action+`}}`)
+				f.answer("GET /compute/v2.1/servers/a", 200, `{"server": `+tt.server+`}`)
+				list, err := NewWriter(f.client(), nil).MigrationsOf(context.Background(), "a")
+				if err != nil || len(list) != 1 {
+					t.Fatal(list, err)
+				}
+				if list[0].Failure != tt.want {
+					t.Errorf("failure %q, want %q", list[0].Failure, tt.want)
+				}
+				if v := f.seen("os-instance-actions/req-it")[0].microversion; v != "2.84" {
+					t.Errorf("events asked for at %s", v)
+				}
+			})
 		})
 	}
 }
 
 func TestAMigrationWhoseReasonCannotBeReadIsStillListed(t *testing.T) {
-	f := newFakeCloud(t)
-	f.answer("GET /compute/v2.1/os-migrations", 200, `{"migrations": [`+migrationBody+`]}`)
-	f.answer("GET /compute/v2.1/servers/a/os-instance-actions", 403, `{"forbidden": {"message": "no"}}`)
-	list, err := NewWriter(f.client(), nil).MigrationsOf(context.Background(), "a")
-	if err != nil || len(list) != 1 || list[0].Failure != "" {
-		t.Error(list, err)
-	}
+	bubble.Run(t, func(t *testing.T) {
+		f := newFakeCloud(t)
+		f.answer("GET /compute/v2.1/os-migrations", 200, `{"migrations": [`+migrationBody+`]}`)
+		f.answer("GET /compute/v2.1/servers/a/os-instance-actions", 403, `{"forbidden": {"message": "no"}}`)
+		list, err := NewWriter(f.client(), nil).MigrationsOf(context.Background(), "a")
+		if err != nil || len(list) != 1 || list[0].Failure != "" {
+			t.Error(list, err)
+		}
+	})
 }

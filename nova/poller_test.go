@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"lockstep/core"
+	"lockstep/sim/bubble"
 )
 
 // board keeps what a Poller said, as the engine would.
@@ -71,10 +72,13 @@ func (b *board) sink(d core.Delta) {
 	b.changed = make(chan struct{})
 }
 
+// patience is how long anything may take that is waited for.
+const patience = 30 * time.Minute
+
 // await waits until what is known satisfies the condition.
 func (b *board) await(what string, ok func() bool) {
 	b.t.Helper()
-	deadline := time.After(time.Minute)
+	deadline := time.After(patience)
 	for {
 		b.mu.Lock()
 		done, changed := ok(), b.changed
@@ -139,13 +143,16 @@ func (b *board) migrationID(instanceID string) int {
 	return b.migrationOf(instanceID).ID
 }
 
-// poll starts a fast poller, which ends with the test.
-func poll(t testing.TB, c *Client, pace float64, focus ...string) (*Poller, *board) {
+// poll starts a poller, which ends with the test.
+func poll(t testing.TB, c *Client, focus ...string) (*Poller, *board) {
+	t.Helper()
+	return pollAt(t, c, 1, focus...)
+}
+
+func pollAt(t testing.TB, c *Client, pace float64, focus ...string) (*Poller, *board) {
 	t.Helper()
 	b := newBoard(t)
 	p := NewPoller(c, b.sink, PollOptions{Pace: pace})
-	p.floor = 10 * time.Millisecond
-	c.limit.setRate(1e6)
 	if len(focus) > 0 {
 		p.SetHosts(focus, true)
 	}
@@ -209,265 +216,306 @@ func (n *smallNova) put(id, host, status string, updated int) {
 }
 
 func TestThePollerShowsTheCloud(t *testing.T) {
-	n := newSmallNova(t)
-	n.put("a", "h1", "ACTIVE", 0)
-	n.put("b", "h2", "ACTIVE", 0)
-	_, b := poll(t, n.client(), 1)
-	b.await("all sources live", func() bool {
-		for _, id := range sources {
-			if b.state(id) != core.SourceLive {
-				return false
-			}
-		}
-		return b.instance("a").Host == "h1" && b.instance("b").Host == "h2" && len(b.objects[core.SourceComputeServices]) == 1 &&
-			len(b.objects[core.SourceNetworkAgents]) == 1 && len(b.objects[core.SourceProjects]) == 1
-	})
-}
-
-func TestChangesOfTheWholeCloudArrive(t *testing.T) {
-	n := newSmallNova(t)
-	n.put("a", "h1", "ACTIVE", 0)
-	n.put("b", "h2", "ACTIVE", 0)
-	_, b := poll(t, n.client(), 3000)
-	b.await("both", func() bool { return b.instance("a").ID == "a" && b.instance("b").ID == "b" })
-	n.put("b", "h3", "ACTIVE", 10)
-	n.put("c", "h3", "BUILD", 11)
-	n.put("a", "h1", "DELETED", 12)
-	b.await("b moved, c new, a deleted", func() bool {
-		return b.instance("b").Host == "h3" && b.instance("c").Status == "BUILD" && b.instance("a").ID == ""
-	})
-	if len(n.seen("changes-since")) == 0 {
-		t.Error("nobody asked for changes")
-	}
-}
-
-func TestAnInstanceThatMovesIsNeverNowhere(t *testing.T) {
-	n := newSmallNova(t)
-	n.put("a", "h1", "ACTIVE", 0)
-	p, b := poll(t, n.client(), 1, "h1")
-	b.await("a on h1", func() bool { return b.instance("a").Host == "h1" && b.state(core.SourceInstances) == core.SourceLive })
-	n.put("a", "h2", "ACTIVE", 30)
-	p.Nudge()
-	b.await("a on h2", func() bool { return b.instance("a").Host == "h2" })
-	b.await("h1 empty", func() bool {
-		return slices.ContainsFunc(b.deltas, func(d core.Delta) bool { return d.Host == "h1" && d.Replace && len(d.Upserts) == 0 })
-	})
-	if len(b.nowhere) > 0 {
-		t.Errorf("%v were on no host for a moment", b.nowhere)
-	}
-}
-
-func TestAnInstanceGoneFromItsHostIsOnNoHost(t *testing.T) {
-	n := newSmallNova(t)
-	n.put("a", "h1", "ACTIVE", 0)
-	n.put("b", "h1", "ACTIVE", 0)
-	p, b := poll(t, n.client(), 1, "h1")
-	b.await("both", func() bool { return b.instance("a").Host == "h1" && b.state(core.SourceInstances) == core.SourceLive })
-	n.set(func() { delete(n.servers, "a") }) // purged: no change tells of it
-	p.Nudge()
-	b.await("a on no host", func() bool { return b.instance("a").Host == "" })
-	n.put("a", "h1", "DELETED", 40)
-	p.Nudge()
-	b.await("a deleted", func() bool { return b.instance("a").ID == "" && b.instance("b").Host == "h1" })
-}
-
-func TestAQuietCloudSaysOnlyThatItIsQuiet(t *testing.T) {
-	n := newSmallNova(t)
-	n.put("a", "h1", "ACTIVE", 0)
-	p, b := poll(t, n.client(), 1, "h1")
-	b.await("live", func() bool { return b.state(core.SourceInstances) == core.SourceLive && b.instance("a").ID == "a" })
-	for range 5 {
-		b.mu.Lock()
-		from := len(b.deltas)
-		b.mu.Unlock()
-		p.Nudge()
-		b.await("a touch", func() bool {
-			for _, d := range b.deltas[from:] {
-				if d.Source == core.SourceInstances {
-					return d.Touch && len(d.Upserts) == 0 && !d.Replace
+	bubble.Run(t, func(t *testing.T) {
+		n := newSmallNova(t)
+		n.put("a", "h1", "ACTIVE", 0)
+		n.put("b", "h2", "ACTIVE", 0)
+		_, b := poll(t, n.client())
+		b.await("all sources live", func() bool {
+			for _, id := range sources {
+				if b.state(id) != core.SourceLive {
+					return false
 				}
 			}
-			return false
+			return b.instance("a").Host == "h1" && b.instance("b").Host == "h2" && len(b.objects[core.SourceComputeServices]) == 1 &&
+				len(b.objects[core.SourceNetworkAgents]) == 1 && len(b.objects[core.SourceProjects]) == 1
+		})
+	})
+}
+
+// Nova is read at the pace of the cloud's clock, and no more often than is good for it.
+func TestListsAreReadAtTheirPace(t *testing.T) {
+	for _, tt := range []struct {
+		pace float64
+		want int // of the services, in two minutes
+	}{{1, 8}, {10, 80}, {600, 400}} {
+		t.Run(fmt.Sprint(tt.pace), func(t *testing.T) {
+			bubble.Run(t, func(t *testing.T) {
+				n := newSmallNova(t)
+				_, b := pollAt(t, n.client(), tt.pace)
+				time.Sleep(2 * time.Minute)
+				if got := len(n.seen("GET /compute/v2.1/os-services")); got > tt.want || got < tt.want*9/10 {
+					t.Errorf("they were read %d times in two minutes, want some %d", got, tt.want)
+				}
+				b.await("live", func() bool { return b.state(core.SourceComputeServices) == core.SourceLive })
+			})
 		})
 	}
 }
 
-func TestOneFailingListStopsNoOther(t *testing.T) {
-	n := newSmallNova(t)
-	n.answer("GET /compute/v2.1/os-migrations", 500, `{"computeFault": {"code": 500, "message": "Unexpected API Error."}}`)
-	n.answer("GET /identity/v3/projects", 403, `{"error": {"code": 403, "message": "You are not authorized to perform the requested action: identity:list_projects.", "title": "Forbidden"}}`)
-	hang := make(chan struct{})
-	n.on("GET /network/v2.0/agents", func(_ http.ResponseWriter, r *http.Request) {
-		select {
-		case <-hang:
-		case <-r.Context().Done():
+func TestChangesOfTheWholeCloudArrive(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		n := newSmallNova(t)
+		n.put("a", "h1", "ACTIVE", 0)
+		n.put("b", "h2", "ACTIVE", 0)
+		_, b := poll(t, n.client())
+		b.await("both", func() bool { return b.instance("a").ID == "a" && b.instance("b").ID == "b" })
+		n.put("b", "h3", "ACTIVE", 10)
+		n.put("c", "h3", "BUILD", 11)
+		n.put("a", "h1", "DELETED", 12)
+		b.await("b moved, c new, a deleted", func() bool {
+			return b.instance("b").Host == "h3" && b.instance("c").Status == "BUILD" && b.instance("a").ID == ""
+		})
+		if len(n.seen("changes-since")) == 0 {
+			t.Error("nobody asked for changes")
 		}
 	})
-	_, b := poll(t, n.client(), 3000)
-	b.await("each as it is", func() bool {
-		m := b.states[core.SourceMigrations]
-		return b.state(core.SourceComputeServices) == core.SourceLive && b.state(core.SourceInstances) == core.SourceLive &&
-			b.state(core.SourceProjects) == core.SourceForbidden && b.state(core.SourceNetworkAgents) == core.SourceConnecting &&
-			m.State == core.SourceFailed && m.Err.Message == "Unexpected API Error." && m.Next.After(m.At)
+}
+
+func TestAnInstanceThatMovesIsNeverNowhere(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		n := newSmallNova(t)
+		n.put("a", "h1", "ACTIVE", 0)
+		p, b := poll(t, n.client(), "h1")
+		b.await("a on h1", func() bool { return b.instance("a").Host == "h1" && b.state(core.SourceInstances) == core.SourceLive })
+		n.put("a", "h2", "ACTIVE", 30)
+		p.Nudge()
+		b.await("a on h2", func() bool { return b.instance("a").Host == "h2" })
+		b.await("h1 empty", func() bool {
+			return slices.ContainsFunc(b.deltas, func(d core.Delta) bool { return d.Host == "h1" && d.Replace && len(d.Upserts) == 0 })
+		})
+		if len(b.nowhere) > 0 {
+			t.Errorf("%v were on no host for a moment", b.nowhere)
+		}
 	})
-	close(hang)
+}
+
+func TestAnInstanceGoneFromItsHostIsOnNoHost(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		n := newSmallNova(t)
+		n.put("a", "h1", "ACTIVE", 0)
+		n.put("b", "h1", "ACTIVE", 0)
+		p, b := poll(t, n.client(), "h1")
+		b.await("both", func() bool { return b.instance("a").Host == "h1" && b.state(core.SourceInstances) == core.SourceLive })
+		n.set(func() { delete(n.servers, "a") }) // purged: no change tells of it
+		p.Nudge()
+		b.await("a on no host", func() bool { return b.instance("a").Host == "" })
+		n.put("a", "h1", "DELETED", 40)
+		p.Nudge()
+		b.await("a deleted", func() bool { return b.instance("a").ID == "" && b.instance("b").Host == "h1" })
+	})
+}
+
+func TestAQuietCloudSaysOnlyThatItIsQuiet(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		n := newSmallNova(t)
+		n.put("a", "h1", "ACTIVE", 0)
+		p, b := poll(t, n.client(), "h1")
+		b.await("live", func() bool { return b.state(core.SourceInstances) == core.SourceLive && b.instance("a").ID == "a" })
+		for range 5 {
+			b.mu.Lock()
+			from := len(b.deltas)
+			b.mu.Unlock()
+			p.Nudge()
+			b.await("a touch", func() bool {
+				for _, d := range b.deltas[from:] {
+					if d.Source == core.SourceInstances {
+						return d.Touch && len(d.Upserts) == 0 && !d.Replace
+					}
+				}
+				return false
+			})
+		}
+	})
+}
+
+func TestOneFailingListStopsNoOther(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		n := newSmallNova(t)
+		n.answer("GET /compute/v2.1/os-migrations", 500, `{"computeFault": {"code": 500, "message": "Unexpected API Error."}}`)
+		n.answer("GET /identity/v3/projects", 403, `{"error": {"code": 403, "message": "You are not authorized to perform the requested action: identity:list_projects.", "title": "Forbidden"}}`)
+		hang := make(chan struct{})
+		n.on("GET /network/v2.0/agents", func(_ http.ResponseWriter, r *http.Request) {
+			select {
+			case <-hang:
+			case <-r.Context().Done():
+			}
+		})
+		_, b := poll(t, n.client())
+		b.await("each as it is", func() bool {
+			m := b.states[core.SourceMigrations]
+			return b.state(core.SourceComputeServices) == core.SourceLive && b.state(core.SourceInstances) == core.SourceLive &&
+				b.state(core.SourceProjects) == core.SourceForbidden && b.state(core.SourceNetworkAgents) == core.SourceConnecting &&
+				m.State == core.SourceFailed && m.Err.Message == "Unexpected API Error." && m.Next.After(m.At)
+		})
+		close(hang)
+	})
 }
 
 func TestAKnownListGetsStaleAndComesBack(t *testing.T) {
-	n := newSmallNova(t)
-	_, b := poll(t, n.client(), 3000)
-	b.await("live", func() bool { return b.state(core.SourceComputeServices) == core.SourceLive })
-	n.answer("GET /compute/v2.1/os-services", 503, "<html></html>")
-	b.await("stale", func() bool {
-		d := b.states[core.SourceComputeServices]
-		return d.State == core.SourceStale && d.Err.Kind == core.ErrServer && len(b.objects[core.SourceComputeServices]) == 1
-	})
-	n.answer("GET /compute/v2.1/os-services", 200, `{"services": []}`)
-	b.await("live again", func() bool {
-		d := b.states[core.SourceComputeServices]
-		return d.State == core.SourceLive && d.Err == nil && len(b.objects[core.SourceComputeServices]) == 0
+	bubble.Run(t, func(t *testing.T) {
+		n := newSmallNova(t)
+		_, b := poll(t, n.client())
+		b.await("live", func() bool { return b.state(core.SourceComputeServices) == core.SourceLive })
+		n.answer("GET /compute/v2.1/os-services", 503, "<html></html>")
+		b.await("stale", func() bool {
+			d := b.states[core.SourceComputeServices]
+			return d.State == core.SourceStale && d.Err.Kind == core.ErrServer && len(b.objects[core.SourceComputeServices]) == 1
+		})
+		n.answer("GET /compute/v2.1/os-services", 200, `{"services": []}`)
+		b.await("live again", func() bool {
+			d := b.states[core.SourceComputeServices]
+			return d.State == core.SourceLive && d.Err == nil && len(b.objects[core.SourceComputeServices]) == 0
+		})
 	})
 }
 
 func TestKeystoneIsAwayAtTheStart(t *testing.T) {
-	n := newSmallNova(t)
-	n.away = true
-	c := n.client()
-	p, b := poll(t, c, 3000)
-	b.await("why", func() bool {
-		for _, id := range sources {
-			if d := b.states[id]; d.State != core.SourceFailed || d.Err.Kind != core.ErrServer || d.Next.IsZero() {
-				return false
+	bubble.Run(t, func(t *testing.T) {
+		n := newSmallNova(t)
+		n.away = true
+		c := n.client()
+		_, b := poll(t, c)
+		b.await("why", func() bool {
+			for _, id := range sources {
+				if d := b.states[id]; d.State != core.SourceFailed || d.Err.Kind != core.ErrServer || d.Next.IsZero() {
+					return false
+				}
 			}
-		}
-		return true
+			return true
+		})
+		n.set(func() { n.away = false })
+		b.await("live", func() bool { return b.state(core.SourceInstances) == core.SourceLive })
 	})
-	n.set(func() { n.away = false })
-	c.gate <- struct{}{}
-	c.again = time.Time{} // two seconds later
-	<-c.gate
-	p.Nudge()
-	b.await("live", func() bool { return b.state(core.SourceInstances) == core.SourceLive })
 }
 
 func TestACloudWithoutNeutron(t *testing.T) {
-	n := newSmallNova(t)
-	c := n.client()
-	s, err := c.session(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, lacking := c.endpoint(s.provider, "load-balancer")
-	s.network, s.networkErr = nil, lacking
-	_, b := poll(t, c, 1)
-	b.await("absent", func() bool { return b.state(core.SourceNetworkAgents) == core.SourceAbsent })
+	bubble.Run(t, func(t *testing.T) {
+		n := newSmallNova(t)
+		c := n.client()
+		s, err := c.session(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, lacking := c.endpoint(s.provider, "load-balancer")
+		s.network, s.networkErr = nil, lacking
+		_, b := poll(t, c)
+		b.await("absent", func() bool { return b.state(core.SourceNetworkAgents) == core.SourceAbsent })
+	})
 }
 
 func TestPagesOfTheWholeCloudArriveOneByOne(t *testing.T) {
-	n := newSmallNova(t)
-	held := make(chan struct{})
-	var deletedMarker sync.Once
-	n.on("GET /compute/v2.1/servers/detail", func(w http.ResponseWriter, r *http.Request) {
-		switch marker := r.URL.Query().Get("marker"); marker {
-		case "":
-			reply(w, 200, `{"servers": [{"id": "a", "OS-EXT-SRV-ATTR:host": "h1"}], "servers_links": [{"rel": "next", "href": "x"}]}`)
-		case "a":
-			<-held
-			gone := false
-			deletedMarker.Do(func() { gone = true })
-			if gone {
-				reply(w, 400, `{"badRequest": {"code": 400, "message": "marker [a] not found"}}`)
-				return
+	bubble.Run(t, func(t *testing.T) {
+		n := newSmallNova(t)
+		held := make(chan struct{})
+		var deletedMarker sync.Once
+		n.on("GET /compute/v2.1/servers/detail", func(w http.ResponseWriter, r *http.Request) {
+			switch marker := r.URL.Query().Get("marker"); marker {
+			case "":
+				reply(w, 200, `{"servers": [{"id": "a", "OS-EXT-SRV-ATTR:host": "h1"}], "servers_links": [{"rel": "next", "href": "x"}]}`)
+			case "a":
+				<-held
+				gone := false
+				deletedMarker.Do(func() { gone = true })
+				if gone {
+					reply(w, 400, `{"badRequest": {"code": 400, "message": "marker [a] not found"}}`)
+					return
+				}
+				reply(w, 200, `{"servers": [{"id": "b", "OS-EXT-SRV-ATTR:host": "h2"}]}`)
 			}
-			reply(w, 200, `{"servers": [{"id": "b", "OS-EXT-SRV-ATTR:host": "h2"}]}`)
-		}
-	})
-	_, b := poll(t, n.client(), 1)
-	b.await("the first page, before the source is live", func() bool {
-		return b.instance("a").ID == "a" && b.state(core.SourceInstances) == core.SourceConnecting
-	})
-	close(held)
-	b.await("both pages, although the marker was deleted meanwhile", func() bool {
-		return b.instance("b").ID == "b" && b.state(core.SourceInstances) == core.SourceLive
+		})
+		_, b := poll(t, n.client())
+		b.await("the first page, before the source is live", func() bool {
+			return b.instance("a").ID == "a" && b.state(core.SourceInstances) == core.SourceConnecting
+		})
+		close(held)
+		b.await("both pages, although the marker was deleted meanwhile", func() bool {
+			return b.instance("b").ID == "b" && b.state(core.SourceInstances) == core.SourceLive
+		})
 	})
 }
 
 func TestFocusDecidesTheCadence(t *testing.T) {
-	p := NewPoller(Connect(&Config{}), func(core.Delta) {}, PollOptions{Pace: 10})
-	l := newInstancePoll(p)
-	for _, tt := range []struct {
-		every, want time.Duration
-	}{{servicesEvery, 1500 * time.Millisecond}, {migrationsMoving, floor}, {relistEvery, time.Minute}} {
-		if got := p.scaled(tt.every); got != tt.want {
-			t.Errorf("%v at pace 10 is %v, want %v", tt.every, got, tt.want)
+	bubble.Run(t, func(t *testing.T) {
+		p := NewPoller(Connect(&Config{}), func(core.Delta) {}, PollOptions{Pace: 10})
+		l := newInstancePoll(p)
+		for _, tt := range []struct {
+			every, want time.Duration
+		}{{servicesEvery, 1500 * time.Millisecond}, {migrationsMoving, floor}, {relistEvery, time.Minute}} {
+			if got := p.scaled(tt.every); got != tt.want {
+				t.Errorf("%v at pace 10 is %v, want %v", tt.every, got, tt.want)
+			}
 		}
-	}
-	m := newMigrationPoll(p)
-	p.pace = 1
-	if got := m.next(); got != migrationsQuiet {
-		t.Errorf("migrations every %v while nothing moves", got)
-	}
-	p.SetHosts([]string{"h1", "", "h1"}, true)
-	if focus, _ := p.hosts(); len(focus) != 1 {
-		t.Errorf("focus %q", focus)
-	}
-	if got := m.next(); got != migrationsMoving {
-		t.Errorf("migrations every %v while something moves", got)
-	}
-	p.SetHosts(nil, false)
-	m.known["x"] = &core.Migration{InstanceID: "x", Status: "running"}
-	if got := m.next(); got != migrationsMoving {
-		t.Errorf("migrations every %v while one runs", got)
-	}
-	now := wallClock()
-	l.synced, l.changes, l.relist = true, now.Add(20*time.Second), now.Add(time.Hour)
-	l.hostDue["h1"] = now.Add(4 * time.Second)
-	got := l.next([]string{"h1"})
-	if least := 4*time.Second - wallClock().Sub(now); got > 4*time.Second || got < least {
-		t.Errorf("next look at instances in %v, want that of the host in 4s", got)
-	}
+		m := newMigrationPoll(p)
+		p.pace = 1
+		if got := m.next(); got != migrationsQuiet {
+			t.Errorf("migrations every %v while nothing moves", got)
+		}
+		p.SetHosts([]string{"h1", "", "h1"}, true)
+		if focus, _ := p.hosts(); len(focus) != 1 {
+			t.Errorf("focus %q", focus)
+		}
+		if got := m.next(); got != migrationsMoving {
+			t.Errorf("migrations every %v while something moves", got)
+		}
+		p.SetHosts(nil, false)
+		m.known["x"] = &core.Migration{InstanceID: "x", Status: "running"}
+		if got := m.next(); got != migrationsMoving {
+			t.Errorf("migrations every %v while one runs", got)
+		}
+		now := wallClock()
+		l.synced, l.changes, l.relist = true, now.Add(20*time.Second), now.Add(time.Hour)
+		l.hostDue["h1"] = now.Add(4 * time.Second)
+		if got := l.next([]string{"h1"}); got != 4*time.Second {
+			t.Errorf("next look at instances in %v, want that of the host in 4s", got)
+		}
+	})
 }
 
 func TestAReasonMayComeAMomentLater(t *testing.T) {
-	n := newSmallNova(t)
-	n.answer("GET /compute/v2.1/os-migrations", 200, `{"migrations": [`+migrationBody+`]}`)
-	n.answer("GET /compute/v2.1/servers/a", 200, `{"server": {"id": "a", "status": "ACTIVE"}}`)
-	n.answer("GET /compute/v2.1/servers/a/os-instance-actions", 200,
-		`{"instanceActions": [{"action": "live-migration", "request_id": "req-it", "start_time": "2026-01-16T15:25:36.000000"}]}`)
-	var asked sync.Once
-	n.on("GET /compute/v2.1/servers/a/os-instance-actions/req-it", func(w http.ResponseWriter, _ *http.Request) {
-		events := `{"event": "x", "result": "Error", "finish_time": "2026-01-16T15:25:40.000000", "details": "No valid host was found."}`
-		asked.Do(func() { events = "" })
-		reply(w, 200, `{"instanceAction": {"action": "live-migration", "events": [`+events+`]}}`)
+	bubble.Run(t, func(t *testing.T) {
+		n := newSmallNova(t)
+		n.answer("GET /compute/v2.1/os-migrations", 200, `{"migrations": [`+migrationBody+`]}`)
+		n.answer("GET /compute/v2.1/servers/a", 200, `{"server": {"id": "a", "status": "ACTIVE"}}`)
+		n.answer("GET /compute/v2.1/servers/a/os-instance-actions", 200,
+			`{"instanceActions": [{"action": "live-migration", "request_id": "req-it", "start_time": "2026-01-16T15:25:36.000000"}]}`)
+		var asked sync.Once
+		n.on("GET /compute/v2.1/servers/a/os-instance-actions/req-it", func(w http.ResponseWriter, _ *http.Request) {
+			events := `{"event": "x", "result": "Error", "finish_time": "2026-01-16T15:25:40.000000", "details": "No valid host was found."}`
+			asked.Do(func() { events = "" })
+			reply(w, 200, `{"instanceAction": {"action": "live-migration", "events": [`+events+`]}}`)
+		})
+		_, b := poll(t, n.client())
+		b.await("the record without its reason", func() bool {
+			return b.wasMigration("a", func(m *core.Migration) bool { return m.Failed() && m.Failure == "" })
+		})
+		b.await("its reason", func() bool { return b.migrationOf("a").Failure == "No valid host was found." })
+		n.answer("GET /compute/v2.1/servers/a/os-instance-actions/req-it", 500, "")
+		from := len(n.seen("req-it"))
+		n.answer("GET /compute/v2.1/os-migrations", 200, `{"migrations": [`+strings.Replace(migrationBody, "null}", `"2026-01-16T15:26:00.000000"}`, 1)+`]}`)
+		b.await("the record changed, and its reason kept", func() bool {
+			m := b.migrationOf("a")
+			return m.Updated.Equal(parseTime("2026-01-16T15:26:00")) && m.Failure == "No valid host was found."
+		})
+		if got := len(n.seen("req-it")); got != from {
+			t.Error("a reason that was found was asked for again")
+		}
 	})
-	_, b := poll(t, n.client(), 3000)
-	b.await("the record without its reason", func() bool {
-		return b.wasMigration("a", func(m *core.Migration) bool { return m.Failed() && m.Failure == "" })
-	})
-	b.await("its reason", func() bool { return b.migrationOf("a").Failure == "No valid host was found." })
-	n.answer("GET /compute/v2.1/servers/a/os-instance-actions/req-it", 500, "")
-	from := len(n.seen("req-it"))
-	n.answer("GET /compute/v2.1/os-migrations", 200, `{"migrations": [`+strings.Replace(migrationBody, "null}", `"2026-01-16T15:26:00.000000"}`, 1)+`]}`)
-	b.await("the record changed, and its reason kept", func() bool {
-		m := b.migrationOf("a")
-		return m.Updated.Equal(parseTime("2026-01-16T15:26:00")) && m.Failure == "No valid host was found."
-	})
-	if got := len(n.seen("req-it")); got != from {
-		t.Error("a reason that was found was asked for again")
-	}
 }
 
 func TestProgressThatCannotBeReadFailsNoSource(t *testing.T) {
-	n := newSmallNova(t)
-	n.answer("GET /compute/v2.1/os-migrations", 200, `{"migrations": [`+strings.Replace(migrationBody, `"error"`, `"running"`, 1)+`]}`)
-	n.answer("GET /compute/v2.1/servers/a/migrations", 403, `{"forbidden": {"message": "no"}}`)
-	_, b := poll(t, n.client(), 3000)
-	b.await("several rounds", func() bool { return len(n.seen("/servers/a/migrations")) > 3 })
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, d := range b.deltas {
-		if d.Source == core.SourceMigrations && d.Err != nil {
-			t.Errorf("the source failed: %v", d.Err)
+	bubble.Run(t, func(t *testing.T) {
+		n := newSmallNova(t)
+		n.answer("GET /compute/v2.1/os-migrations", 200, `{"migrations": [`+strings.Replace(migrationBody, `"error"`, `"running"`, 1)+`]}`)
+		n.answer("GET /compute/v2.1/servers/a/migrations", 403, `{"forbidden": {"message": "no"}}`)
+		_, b := poll(t, n.client())
+		b.await("several rounds", func() bool { return len(n.seen("/servers/a/migrations")) > 3 })
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		for _, d := range b.deltas {
+			if d.Source == core.SourceMigrations && d.Err != nil {
+				t.Errorf("the source failed: %v", d.Err)
+			}
 		}
-	}
+	})
 }

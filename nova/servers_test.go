@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"lockstep/core"
+	"lockstep/sim/bubble"
 )
 
 const serverBody = `{
@@ -110,35 +111,37 @@ func TestTimesOfOpenStack(t *testing.T) {
 }
 
 func TestAHostsListIsReadToItsEnd(t *testing.T) {
-	f := newFakeCloud(t)
-	f.on("GET /compute/v2.1/servers/detail", func(w http.ResponseWriter, r *http.Request) {
-		q := r.URL.Query()
-		if q.Get("host") != "kaas-node-001" || q.Get("all_tenants") == "" {
-			reply(w, 400, `{"badRequest": {"message": "wrong query"}}`)
-			return
+	bubble.Run(t, func(t *testing.T) {
+		f := newFakeCloud(t)
+		f.on("GET /compute/v2.1/servers/detail", func(w http.ResponseWriter, r *http.Request) {
+			q := r.URL.Query()
+			if q.Get("host") != "kaas-node-001" || q.Get("all_tenants") == "" {
+				reply(w, 400, `{"badRequest": {"message": "wrong query"}}`)
+				return
+			}
+			// The links lead to an inner address that is not to be followed.
+			next := `"servers_links": [{"rel": "next", "href": "http://nova-api.openstack.svc:8774/v2.1/servers/detail?marker=x"}]`
+			switch q.Get("marker") {
+			case "":
+				reply(w, 200, `{"servers": [{"id": "a"}, {"id": "b"}], `+next+`}`)
+			case "b":
+				reply(w, 200, `{"servers": [{"id": "c", "status": "DELETED"}, {"id": "d"}], `+next+`}`)
+			default:
+				reply(w, 200, `{"servers": []}`)
+			}
+		})
+		instances, err := NewWriter(f.client(), nil).InstancesOf(context.Background(), "kaas-node-001")
+		if err != nil {
+			t.Fatal(err)
 		}
-		// The links lead to an inner address that is not to be followed.
-		next := `"servers_links": [{"rel": "next", "href": "http://nova-api.openstack.svc:8774/v2.1/servers/detail?marker=x"}]`
-		switch q.Get("marker") {
-		case "":
-			reply(w, 200, `{"servers": [{"id": "a"}, {"id": "b"}], `+next+`}`)
-		case "b":
-			reply(w, 200, `{"servers": [{"id": "c", "status": "DELETED"}, {"id": "d"}], `+next+`}`)
-		default:
-			reply(w, 200, `{"servers": []}`)
+		got := ""
+		for _, i := range instances {
+			got += i.ID
+		}
+		if got != "abd" {
+			t.Errorf("instances %q, want a, b and d: all pages, without the deleted one", got)
 		}
 	})
-	instances, err := NewWriter(f.client(), nil).InstancesOf(context.Background(), "kaas-node-001")
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := ""
-	for _, i := range instances {
-		got += i.ID
-	}
-	if got != "abd" {
-		t.Errorf("instances %q, want a, b and d: all pages, without the deleted one", got)
-	}
 }
 
 func TestAnAnswerThatIsNoListDoesNotMeanAnEmptyHost(t *testing.T) {
@@ -154,15 +157,17 @@ func TestAnAnswerThatIsNoListDoesNotMeanAnEmptyHost(t *testing.T) {
 		"without end":         `{"servers": [{"id": "a"}], "servers_links": [{"rel": "next", "href": "x"}]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := newFakeCloud(t)
-			f.answer("GET /compute/v2.1/servers/detail", 200, body)
-			instances, err := NewWriter(f.client(), nil).InstancesOf(context.Background(), "kaas-node-001")
-			if err == nil {
-				t.Fatalf("got %d instances and no error", len(instances))
-			}
-			if e := apiError(t, err); e.Call != "list instances of host kaas-node-001" || e.Message == "" {
-				t.Errorf("error %q", e)
-			}
+			bubble.Run(t, func(t *testing.T) {
+				f := newFakeCloud(t)
+				f.answer("GET /compute/v2.1/servers/detail", 200, body)
+				instances, err := NewWriter(f.client(), nil).InstancesOf(context.Background(), "kaas-node-001")
+				if err == nil {
+					t.Fatalf("got %d instances and no error", len(instances))
+				}
+				if e := apiError(t, err); e.Call != "list instances of host kaas-node-001" || e.Message == "" {
+					t.Errorf("error %q", e)
+				}
+			})
 		})
 	}
 }
@@ -177,26 +182,28 @@ func TestMicroversionPerCall(t *testing.T) {
 		{"", "2.1", "2.1", "2.1"},
 	} {
 		t.Run("a cloud of "+tt.cloud, func(t *testing.T) {
-			f := newFakeCloud(t)
-			f.max = tt.cloud
-			f.answer("GET /compute/v2.1/servers/detail", 200, `{"servers": []}`)
-			f.answer("GET /compute/v2.1/os-services", 200, `{"services": [{"id": 7, "binary": "nova-compute", "host": "h", "status": "enabled", "state": "up"}]}`)
-			f.answer("GET /compute/v2.1/os-migrations", 200, `{"migrations": []}`)
-			c, ctx := f.client(), context.Background()
-			if _, err := c.listServers(ctx, serverQuery{}); err != nil {
-				t.Fatal(err)
-			}
-			if list, err := c.listServices(ctx, ""); err != nil || len(list) != 1 || list[0].ID != "7" {
-				t.Fatal(list, err)
-			}
-			if _, err := c.listMigrations(ctx, migrationQuery{}); err != nil {
-				t.Fatal(err)
-			}
-			for path, want := range map[string]string{"/servers/detail": tt.servers, "/os-services": tt.services, "/os-migrations": tt.migrations} {
-				if got := f.seen(path)[0].microversion; got != want {
-					t.Errorf("%s asked for %s, want %s", path, got, want)
+			bubble.Run(t, func(t *testing.T) {
+				f := newFakeCloud(t)
+				f.max = tt.cloud
+				f.answer("GET /compute/v2.1/servers/detail", 200, `{"servers": []}`)
+				f.answer("GET /compute/v2.1/os-services", 200, `{"services": [{"id": 7, "binary": "nova-compute", "host": "h", "status": "enabled", "state": "up"}]}`)
+				f.answer("GET /compute/v2.1/os-migrations", 200, `{"migrations": []}`)
+				c, ctx := f.client(), context.Background()
+				if _, err := c.listServers(ctx, serverQuery{}); err != nil {
+					t.Fatal(err)
 				}
-			}
+				if list, err := c.listServices(ctx, ""); err != nil || len(list) != 1 || list[0].ID != "7" {
+					t.Fatal(list, err)
+				}
+				if _, err := c.listMigrations(ctx, migrationQuery{}); err != nil {
+					t.Fatal(err)
+				}
+				for path, want := range map[string]string{"/servers/detail": tt.servers, "/os-services": tt.services, "/os-migrations": tt.migrations} {
+					if got := f.seen(path)[0].microversion; got != want {
+						t.Errorf("%s asked for %s, want %s", path, got, want)
+					}
+				}
+			})
 		})
 	}
 }

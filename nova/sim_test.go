@@ -7,13 +7,22 @@ import (
 	"time"
 
 	"lockstep/core"
+	"lockstep/sim/bubble"
 	"lockstep/sim/clock"
+	"lockstep/sim/lan"
 	"lockstep/sim/openstack"
 )
 
-// simCloud is a small cloud of the simulator: three hosts, three instances on the first.
-func simCloud(t *testing.T, o openstack.Options, servers ...openstack.ServerSpec) *openstack.Cloud {
+// simulated is a cloud of the simulator, and the network that it is on.
+type simulated struct {
+	*openstack.Cloud
+	network *lan.Network
+}
+
+// simCloud is a small one: three hosts, three instances on the first.
+func simCloud(t *testing.T, o openstack.Options, servers ...openstack.ServerSpec) simulated {
 	t.Helper()
+	o.Network = lan.New(1)
 	cloud, err := openstack.New(o)
 	if err != nil {
 		t.Fatal(err)
@@ -40,231 +49,245 @@ func simCloud(t *testing.T, o openstack.Options, servers ...openstack.ServerSpec
 		cancel()
 		must(cloud.Close())
 	})
-	return cloud
+	return simulated{cloud, o.Network}
 }
 
 // simClient loads the cloud's own clouds.yaml.
-func simClient(t *testing.T, cloud *openstack.Cloud, name string) *Client {
+func simClient(t *testing.T, cloud simulated, name string) *Client {
 	t.Helper()
-	bareEnvironment(t)
 	content, err := cloud.CloudsYAML()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg, err := Load(Options{Cloud: name, CloudsYAML: content, UserAgent: "lockstep/test", Rate: 1000})
+	cfg, err := Load(Options{Cloud: name, CloudsYAML: content, UserAgent: "lockstep/test", Transport: cloud.network.Transport("lockstep"), Jitter: halfway})
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := Connect(cfg)
-	c.pause = func(string, int) time.Duration { return time.Millisecond }
 	t.Cleanup(c.Close)
 	return c
 }
 
-// fast is a clock on which a live migration takes a second, and which is years away from the wall's.
-func fast() *clock.Clock { return clock.New(time.Date(2031, 5, 1, 12, 0, 0, 0, time.UTC), 30) }
+// apart is a clock that is years away from the wall's.
+func apart() *clock.Clock { return clock.New(time.Date(2031, 5, 1, 12, 0, 0, 0, time.UTC), 1) }
 
 func TestSimALiveMigrationFromBeginningToEnd(t *testing.T) {
 	for _, cloudName := range []string{"sim", "sim-appcred"} {
 		t.Run(cloudName, func(t *testing.T) {
-			cloud := simCloud(t, openstack.Options{Clock: fast()}, openstack.ServerSpec{Name: "web-1", ID: "11111111-1111-4111-8111-111111111111"})
-			c := simClient(t, cloud, cloudName)
-			p, b := poll(t, c, 300, "kaas-node-001")
-			id := "11111111-1111-4111-8111-111111111111"
-			b.await("the instance", func() bool { return b.instance(id).Host == "kaas-node-001" && b.instance(id).Flavor.RAMMiB == 4096 })
-			w := NewWriter(c, p.Nudge)
-			if err := w.LiveMigrate(context.Background(), id); err != nil {
-				t.Fatal(err)
-			}
-			b.await("it migrate, with progress", func() bool {
-				return b.wasMigration(id, func(m *core.Migration) bool {
-					return m.Running() && m.Percent() > 0 && m.Percent() < 100 && m.Type == core.MigrationLive && m.SourceHost == "kaas-node-001"
+			bubble.Run(t, func(t *testing.T) {
+				cloud := simCloud(t, openstack.Options{Clock: apart()}, openstack.ServerSpec{Name: "web-1", ID: "11111111-1111-4111-8111-111111111111"})
+				c := simClient(t, cloud, cloudName)
+				p, b := poll(t, c, "kaas-node-001")
+				id := "11111111-1111-4111-8111-111111111111"
+				b.await("the instance", func() bool { return b.instance(id).Host == "kaas-node-001" && b.instance(id).Flavor.RAMMiB == 4096 })
+				w := NewWriter(c, p.Nudge)
+				if err := w.LiveMigrate(context.Background(), id); err != nil {
+					t.Fatal(err)
+				}
+				b.await("it migrate, with progress", func() bool {
+					return b.wasMigration(id, func(m *core.Migration) bool {
+						return m.Running() && m.Percent() > 0 && m.Percent() < 100 && m.Type == core.MigrationLive && m.SourceHost == "kaas-node-001"
+					})
 				})
+				b.await("it on another host, by the host's list and by the record", func() bool {
+					i, m := b.instance(id), b.migrationOf(id)
+					return m.Status == "completed" && i.Status == "ACTIVE" && i.Host == m.DestHost && i.Host != "kaas-node-001" && i.TaskState == ""
+				})
+				if list, err := w.InstancesOf(context.Background(), "kaas-node-001"); err != nil || len(list) != 0 {
+					t.Errorf("the host still has %v, %v", list, err)
+				}
+				if len(b.nowhere) > 0 {
+					t.Errorf("%v were on no host for a moment", b.nowhere)
+				}
 			})
-			b.await("it on another host, by the host's list and by the record", func() bool {
-				i, m := b.instance(id), b.migrationOf(id)
-				return m.Status == "completed" && i.Status == "ACTIVE" && i.Host == m.DestHost && i.Host != "kaas-node-001" && i.TaskState == ""
-			})
-			if list, err := w.InstancesOf(context.Background(), "kaas-node-001"); err != nil || len(list) != 0 {
-				t.Errorf("the host still has %v, %v", list, err)
-			}
-			if len(b.nowhere) > 0 {
-				t.Errorf("%v were on no host for a moment", b.nowhere)
-			}
 		})
 	}
 }
 
 func TestSimAFailureComesWithNovasText(t *testing.T) {
-	const text = "internal error: guest CPU doesn't match specification"
-	cloud := simCloud(t, openstack.Options{Clock: fast()},
-		openstack.ServerSpec{Name: "db-1", ID: "db-1", Behaviour: openstack.Behaviour{FailLive: openstack.Failure{Times: 1, Text: text}}},
-		openstack.ServerSpec{Name: "big", ID: "big", Behaviour: openstack.Behaviour{NoValidHost: true}})
-	c := simClient(t, cloud, "sim")
-	p, b := poll(t, c, 300, "kaas-node-001")
-	w := NewWriter(c, p.Nudge)
-	ctx := context.Background()
-	if err := w.LiveMigrate(ctx, "db-1"); err != nil {
-		t.Fatal(err)
-	}
-	b.await("the failure", func() bool { return b.migrationOf("db-1").Failed() && b.instance("db-1").Status == "ACTIVE" })
-	b.await("its text", func() bool { return strings.Contains(b.migrationOf("db-1").Failure, text) })
-	list, err := w.MigrationsOf(ctx, "db-1")
-	if err != nil || len(list) != 1 || !strings.Contains(list[0].Failure, text) {
-		t.Errorf("records %+v, %v", list, err)
-	}
-	// The oldest microversion that works is the one that answers with the reason.
-	e := apiError(t, w.LiveMigrate(ctx, "big"))
-	if e.Kind != core.ErrInvalid || !strings.Contains(e.Message, "No valid host") {
-		t.Errorf("no valid host: %s", e)
-	}
+	bubble.Run(t, func(t *testing.T) {
+		const text = "internal error: guest CPU doesn't match specification"
+		cloud := simCloud(t, openstack.Options{Clock: apart()},
+			openstack.ServerSpec{Name: "db-1", ID: "db-1", Behaviour: openstack.Behaviour{FailLive: openstack.Failure{Times: 1, Text: text}}},
+			openstack.ServerSpec{Name: "big", ID: "big", Behaviour: openstack.Behaviour{NoValidHost: true}})
+		c := simClient(t, cloud, "sim")
+		p, b := poll(t, c, "kaas-node-001")
+		w := NewWriter(c, p.Nudge)
+		ctx := context.Background()
+		if err := w.LiveMigrate(ctx, "db-1"); err != nil {
+			t.Fatal(err)
+		}
+		b.await("the failure", func() bool { return b.migrationOf("db-1").Failed() && b.instance("db-1").Status == "ACTIVE" })
+		b.await("its text", func() bool { return strings.Contains(b.migrationOf("db-1").Failure, text) })
+		list, err := w.MigrationsOf(ctx, "db-1")
+		if err != nil || len(list) != 1 || !strings.Contains(list[0].Failure, text) {
+			t.Errorf("records %+v, %v", list, err)
+		}
+		// The oldest microversion that works is the one that answers with the reason.
+		e := apiError(t, w.LiveMigrate(ctx, "big"))
+		if e.Kind != core.ErrInvalid || !strings.Contains(e.Message, "No valid host") {
+			t.Errorf("no valid host: %s", e)
+		}
+	})
 }
 
 func TestSimAColdMigration(t *testing.T) {
-	cloud := simCloud(t, openstack.Options{Clock: fast()}, openstack.ServerSpec{Name: "web-1", ID: "web-1"})
-	c := simClient(t, cloud, "sim")
-	p, b := poll(t, c, 300, "kaas-node-001")
-	w := NewWriter(c, p.Nudge)
-	if err := w.ColdMigrate(context.Background(), "web-1"); err != nil {
-		t.Fatal(err)
-	}
-	b.await("it wait for the confirmation", func() bool { return b.instance("web-1").Status == "VERIFY_RESIZE" })
-	if err := w.ConfirmResize(context.Background(), "web-1"); err != nil {
-		t.Fatal(err)
-	}
-	b.await("it confirmed", func() bool {
-		return b.instance("web-1").Status == "ACTIVE" && b.instance("web-1").Host != "kaas-node-001" && b.migrationOf("web-1").Status == "confirmed"
+	bubble.Run(t, func(t *testing.T) {
+		cloud := simCloud(t, openstack.Options{Clock: apart()}, openstack.ServerSpec{Name: "web-1", ID: "web-1"})
+		c := simClient(t, cloud, "sim")
+		p, b := poll(t, c, "kaas-node-001")
+		w := NewWriter(c, p.Nudge)
+		if err := w.ColdMigrate(context.Background(), "web-1"); err != nil {
+			t.Fatal(err)
+		}
+		b.await("it wait for the confirmation", func() bool { return b.instance("web-1").Status == "VERIFY_RESIZE" })
+		if err := w.ConfirmResize(context.Background(), "web-1"); err != nil {
+			t.Fatal(err)
+		}
+		b.await("it confirmed", func() bool {
+			return b.instance("web-1").Status == "ACTIVE" && b.instance("web-1").Host != "kaas-node-001" && b.migrationOf("web-1").Status == "confirmed"
+		})
 	})
 }
 
 func TestSimAMigrationIsAborted(t *testing.T) {
-	cloud := simCloud(t, openstack.Options{Clock: fast()}, openstack.ServerSpec{Name: "busy", ID: "busy", Behaviour: openstack.Behaviour{NeverConverges: true}},
-		openstack.ServerSpec{Name: "forced", ID: "forced", Behaviour: openstack.Behaviour{NeverConverges: true}})
-	c := simClient(t, cloud, "sim")
-	p, b := poll(t, c, 300, "kaas-node-001")
-	w := NewWriter(c, p.Nudge)
-	ctx := context.Background()
-	if err := w.LiveMigrate(ctx, "busy"); err != nil {
-		t.Fatal(err)
-	}
-	b.await("it run", func() bool { return b.migrationOf("busy").Status == "running" })
-	for host, want := range map[string]int{"kaas-node-001": 1, b.target("busy"): 1, "nowhere": 0} {
-		if list, err := w.MigrationsOn(ctx, host); err != nil || len(list) != want || want == 1 && (list[0].InstanceID != "busy" || !list[0].Running()) {
-			t.Errorf("migrations on %s: %+v, %v", host, list, err)
+	bubble.Run(t, func(t *testing.T) {
+		cloud := simCloud(t, openstack.Options{Clock: apart()}, openstack.ServerSpec{Name: "busy", ID: "busy", Behaviour: openstack.Behaviour{NeverConverges: true}},
+			openstack.ServerSpec{Name: "forced", ID: "forced", Behaviour: openstack.Behaviour{NeverConverges: true}})
+		c := simClient(t, cloud, "sim")
+		p, b := poll(t, c, "kaas-node-001")
+		w := NewWriter(c, p.Nudge)
+		ctx := context.Background()
+		if err := w.LiveMigrate(ctx, "busy"); err != nil {
+			t.Fatal(err)
 		}
-	}
-	if _, err := w.MigrationsOn(ctx, ""); apiError(t, err).Kind != core.ErrInvalid {
-		t.Errorf("on no host: %v", err)
-	}
-	if err := w.AbortMigration(ctx, "busy", b.migrationID("busy")); err != nil {
-		t.Fatal(err)
-	}
-	b.await("it cancelled", func() bool {
-		return b.migrationOf("busy").Status == "cancelled" && b.instance("busy").Host == "kaas-node-001" && b.instance("busy").Status == "ACTIVE"
+		b.await("it run", func() bool { return b.migrationOf("busy").Status == "running" })
+		for host, want := range map[string]int{"kaas-node-001": 1, b.target("busy"): 1, "nowhere": 0} {
+			if list, err := w.MigrationsOn(ctx, host); err != nil || len(list) != want || want == 1 && (list[0].InstanceID != "busy" || !list[0].Running()) {
+				t.Errorf("migrations on %s: %+v, %v", host, list, err)
+			}
+		}
+		if _, err := w.MigrationsOn(ctx, ""); apiError(t, err).Kind != core.ErrInvalid {
+			t.Errorf("on no host: %v", err)
+		}
+		if err := w.AbortMigration(ctx, "busy", b.migrationID("busy")); err != nil {
+			t.Fatal(err)
+		}
+		b.await("it cancelled", func() bool {
+			return b.migrationOf("busy").Status == "cancelled" && b.instance("busy").Host == "kaas-node-001" && b.instance("busy").Status == "ACTIVE"
+		})
+		if err := w.LiveMigrate(ctx, "forced"); err != nil {
+			t.Fatal(err)
+		}
+		b.await("it run", func() bool { return b.migrationOf("forced").Status == "running" })
+		if err := w.ForceCompleteMigration(ctx, "forced", b.migrationID("forced")); err != nil {
+			t.Fatal(err)
+		}
+		b.await("it completed", func() bool {
+			return b.migrationOf("forced").Status == "completed" && b.instance("forced").Host != "kaas-node-001"
+		})
+		e := apiError(t, w.AbortMigration(ctx, "forced", 999))
+		if e.Kind != core.ErrConflict {
+			t.Errorf("abort of a finished migration: %s", e)
+		}
 	})
-	if err := w.LiveMigrate(ctx, "forced"); err != nil {
-		t.Fatal(err)
-	}
-	b.await("it run", func() bool { return b.migrationOf("forced").Status == "running" })
-	if err := w.ForceCompleteMigration(ctx, "forced", b.migrationID("forced")); err != nil {
-		t.Fatal(err)
-	}
-	b.await("it completed", func() bool {
-		return b.migrationOf("forced").Status == "completed" && b.instance("forced").Host != "kaas-node-001"
-	})
-	e := apiError(t, w.AbortMigration(ctx, "forced", 999))
-	if e.Kind != core.ErrConflict {
-		t.Errorf("abort of a finished migration: %s", e)
-	}
 }
 
 func TestSimAComputeServiceIsDisabledAndEnabled(t *testing.T) {
-	cloud := simCloud(t, openstack.Options{Clock: fast()})
-	c := simClient(t, cloud, "sim")
-	_, b := poll(t, c, 300)
-	ctx := context.Background()
-	w := NewWriter(c, nil)
-	s, err := w.ComputeService(ctx, "kaas-node-002")
-	if err != nil {
-		t.Fatal(err)
-	}
-	service := func() *core.ComputeService {
-		s, _ := b.objects[core.SourceComputeServices][s.ID].(*core.ComputeService)
-		return s
-	}
-	if err := w.SetComputeService(ctx, s.ID, false, "the fan is loud"); err != nil {
-		t.Fatal(err)
-	}
-	b.await("it disabled", func() bool {
-		s := service()
-		return s != nil && !s.Enabled && s.DisabledReason == "the fan is loud" && s.Up
+	bubble.Run(t, func(t *testing.T) {
+		cloud := simCloud(t, openstack.Options{Clock: apart()})
+		c := simClient(t, cloud, "sim")
+		_, b := poll(t, c)
+		ctx := context.Background()
+		w := NewWriter(c, nil)
+		s, err := w.ComputeService(ctx, "kaas-node-002")
+		if err != nil {
+			t.Fatal(err)
+		}
+		service := func() *core.ComputeService {
+			s, _ := b.objects[core.SourceComputeServices][s.ID].(*core.ComputeService)
+			return s
+		}
+		if err := w.SetComputeService(ctx, s.ID, false, "the fan is loud"); err != nil {
+			t.Fatal(err)
+		}
+		b.await("it disabled", func() bool {
+			s := service()
+			return s != nil && !s.Enabled && s.DisabledReason == "the fan is loud" && s.Up
+		})
+		if err := w.SetComputeService(ctx, s.ID, true, ""); err != nil {
+			t.Fatal(err)
+		}
+		b.await("it enabled", func() bool { s := service(); return s.Enabled && s.DisabledReason == "" })
 	})
-	if err := w.SetComputeService(ctx, s.ID, true, ""); err != nil {
-		t.Fatal(err)
-	}
-	b.await("it enabled", func() bool { s := service(); return s.Enabled && s.DisabledReason == "" })
 }
 
 func TestSimAPlainMemberIsToldWhatItLacks(t *testing.T) {
-	cloud := simCloud(t, openstack.Options{Clock: fast()}, openstack.ServerSpec{Name: "web-1"})
-	_, b := poll(t, simClient(t, cloud, "sim-demo"), 300)
-	for id, call := range map[core.SourceID]string{
-		core.SourceComputeServices: "list compute services", core.SourceInstances: "list instances", core.SourceMigrations: "list migrations",
-	} {
-		b.await(call+" forbidden", func() bool {
-			d := b.states[id]
-			return d.State == core.SourceForbidden && d.Err.Kind == core.ErrForbidden && d.Err.Call == call && strings.Contains(d.Err.Remedy, "role admin")
-		})
-	}
+	bubble.Run(t, func(t *testing.T) {
+		cloud := simCloud(t, openstack.Options{Clock: apart()}, openstack.ServerSpec{Name: "web-1"})
+		_, b := poll(t, simClient(t, cloud, "sim-demo"))
+		for id, call := range map[core.SourceID]string{
+			core.SourceComputeServices: "list compute services", core.SourceInstances: "list instances", core.SourceMigrations: "list migrations",
+		} {
+			b.await(call+" forbidden", func() bool {
+				d := b.states[id]
+				return d.State == core.SourceForbidden && d.Err.Kind == core.ErrForbidden && d.Err.Call == call && strings.Contains(d.Err.Remedy, "role admin")
+			})
+		}
+	})
 }
 
 func TestSimTokensExpireAndTheCloudGoesAway(t *testing.T) {
-	cloud := simCloud(t, openstack.Options{Clock: fast()}, openstack.ServerSpec{Name: "web-1", ID: "web-1"})
-	c := simClient(t, cloud, "sim")
-	_, b := poll(t, c, 300, "kaas-node-001")
-	b.await("live", func() bool {
-		return b.state(core.SourceInstances) == core.SourceLive && b.state(core.SourceMigrations) == core.SourceLive
-	})
-	cloud.ExpireTokens()
-	from := func() int { b.mu.Lock(); defer b.mu.Unlock(); return len(b.deltas) }()
-	b.await("news with a new token", func() bool {
-		for _, d := range b.deltas[from:] {
-			if d.Err != nil {
-				t.Errorf("an expired token was seen: %v", d.Err)
+	bubble.Run(t, func(t *testing.T) {
+		cloud := simCloud(t, openstack.Options{Clock: apart()}, openstack.ServerSpec{Name: "web-1", ID: "web-1"})
+		c := simClient(t, cloud, "sim")
+		_, b := poll(t, c, "kaas-node-001")
+		b.await("live", func() bool {
+			return b.state(core.SourceInstances) == core.SourceLive && b.state(core.SourceMigrations) == core.SourceLive
+		})
+		cloud.ExpireTokens()
+		from := func() int { b.mu.Lock(); defer b.mu.Unlock(); return len(b.deltas) }()
+		b.await("news with a new token", func() bool {
+			for _, d := range b.deltas[from:] {
+				if d.Err != nil {
+					t.Errorf("an expired token was seen: %v", d.Err)
+				}
+				if d.Source == core.SourceInstances {
+					return true
+				}
 			}
-			if d.Source == core.SourceInstances {
-				return true
-			}
-		}
-		return false
-	})
-	cloud.Outage(true)
-	b.await("stale", func() bool {
-		d := b.states[core.SourceInstances]
-		return d.State == core.SourceStale && d.Err.Kind == core.ErrServer && b.instance("web-1").Host == "kaas-node-001"
-	})
-	cloud.Outage(false)
-	b.await("live again", func() bool {
-		return b.state(core.SourceInstances) == core.SourceLive && b.state(core.SourceMigrations) == core.SourceLive
+			return false
+		})
+		cloud.Outage(true)
+		b.await("stale", func() bool {
+			d := b.states[core.SourceInstances]
+			return d.State == core.SourceStale && d.Err.Kind == core.ErrServer && b.instance("web-1").Host == "kaas-node-001"
+		})
+		cloud.Outage(false)
+		b.await("live again", func() bool {
+			return b.state(core.SourceInstances) == core.SourceLive && b.state(core.SourceMigrations) == core.SourceLive
+		})
 	})
 }
 
 func TestSimAnOldCloud(t *testing.T) {
-	cloud := simCloud(t, openstack.Options{Clock: fast(), MaxMicroversion: "2.40", PageLimit: 2},
-		openstack.ServerSpec{Name: "a", ID: "a", Tags: []string{"x"}}, openstack.ServerSpec{Name: "b", ID: "b"}, openstack.ServerSpec{Name: "c", ID: "c"})
-	c := simClient(t, cloud, "sim")
-	p, b := poll(t, c, 300, "kaas-node-001")
-	b.await("all three, by pages, with tags and without flavors", func() bool {
-		return b.state(core.SourceInstances) == core.SourceLive && len(b.objects[core.SourceInstances]) == 3 &&
-			b.instance("a").TagsKnown && len(b.instance("a").Tags) == 1 && b.instance("a").Flavor.RAMMiB == 0
-	})
-	if err := NewWriter(c, p.Nudge).LiveMigrate(context.Background(), "a"); err != nil {
-		t.Fatal(err)
-	}
-	b.await("its record, without a UUID", func() bool {
-		return b.wasMigration("a", func(m *core.Migration) bool { return m.Running() && m.UUID == "" })
-	})
-	b.await("its end", func() bool {
-		return b.migrationOf("a").Status == "completed" && b.instance("a").Host != "kaas-node-001"
+	bubble.Run(t, func(t *testing.T) {
+		cloud := simCloud(t, openstack.Options{Clock: apart(), MaxMicroversion: "2.40", PageLimit: 2},
+			openstack.ServerSpec{Name: "a", ID: "a", Tags: []string{"x"}}, openstack.ServerSpec{Name: "b", ID: "b"}, openstack.ServerSpec{Name: "c", ID: "c"})
+		c := simClient(t, cloud, "sim")
+		p, b := poll(t, c, "kaas-node-001")
+		b.await("all three, by pages, with tags and without flavors", func() bool {
+			return b.state(core.SourceInstances) == core.SourceLive && len(b.objects[core.SourceInstances]) == 3 &&
+				b.instance("a").TagsKnown && len(b.instance("a").Tags) == 1 && b.instance("a").Flavor.RAMMiB == 0
+		})
+		if err := NewWriter(c, p.Nudge).LiveMigrate(context.Background(), "a"); err != nil {
+			t.Fatal(err)
+		}
+		b.await("its record, without a UUID", func() bool {
+			return b.wasMigration("a", func(m *core.Migration) bool { return m.Running() && m.UUID == "" })
+		})
+		b.await("its end", func() bool {
+			return b.migrationOf("a").Status == "completed" && b.instance("a").Host != "kaas-node-001"
+		})
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"lockstep/core"
+	"lockstep/sim/bubble"
 )
 
 func TestWritesAsNovaWantsThem(t *testing.T) {
@@ -46,57 +47,63 @@ func TestWritesAsNovaWantsThem(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f := newFakeCloud(t)
-			f.answer(tt.request, tt.status, "")
-			nudged := 0
-			if err := tt.write(NewWriter(f.client(), func() { nudged++ })); err != nil {
-				t.Fatal(err)
-			}
-			seen := f.seen(tt.request + "?")
-			if len(seen) != 1 || seen[0].microversion != tt.version || seen[0].body != tt.body {
-				t.Errorf("sent %+v, want one %s of %s", seen, tt.body, tt.version)
-			}
-			if nudged != 1 {
-				t.Errorf("the poller was nudged %d times", nudged)
-			}
+			bubble.Run(t, func(t *testing.T) {
+				f := newFakeCloud(t)
+				f.answer(tt.request, tt.status, "")
+				nudged := 0
+				if err := tt.write(NewWriter(f.client(), func() { nudged++ })); err != nil {
+					t.Fatal(err)
+				}
+				seen := f.seen(tt.request + "?")
+				if len(seen) != 1 || seen[0].microversion != tt.version || seen[0].body != tt.body {
+					t.Errorf("sent %+v, want one %s of %s", seen, tt.body, tt.version)
+				}
+				if nudged != 1 {
+					t.Errorf("the poller was nudged %d times", nudged)
+				}
+			})
 		})
 	}
 }
 
 func TestAnOldCloudLacksThings(t *testing.T) {
-	ctx := context.Background()
-	for _, tt := range []struct {
-		write func(*Writer) error
-		want  string
-	}{
-		{func(w *Writer) error { return w.AbortMigration(ctx, "a", 1) }, "needs 2.24, this cloud has 2.15"},
-		{func(w *Writer) error { return w.LiveMigrate(ctx, "a") }, "needs 2.25, this cloud has 2.15"},
-		{func(w *Writer) error { return w.SetTags(ctx, "a", nil) }, "needs 2.26, this cloud has 2.15"},
-		{func(w *Writer) error { return w.ForceCompleteMigration(ctx, "a", 1) }, "needs 2.22, this cloud has 2.15"},
-		{func(w *Writer) error { return w.SetComputeService(ctx, "1", false, "") }, "needs 2.53, this cloud has 2.15"},
-	} {
-		f := newFakeCloud(t)
-		f.max = "2.15"
-		e := apiError(t, tt.write(NewWriter(f.client(), nil)))
-		if e.Kind != core.ErrUnsupported || e.Message != tt.want {
-			t.Errorf("%s, want %q", e, tt.want)
+	bubble.Run(t, func(t *testing.T) {
+		ctx := context.Background()
+		for _, tt := range []struct {
+			write func(*Writer) error
+			want  string
+		}{
+			{func(w *Writer) error { return w.AbortMigration(ctx, "a", 1) }, "needs 2.24, this cloud has 2.15"},
+			{func(w *Writer) error { return w.LiveMigrate(ctx, "a") }, "needs 2.25, this cloud has 2.15"},
+			{func(w *Writer) error { return w.SetTags(ctx, "a", nil) }, "needs 2.26, this cloud has 2.15"},
+			{func(w *Writer) error { return w.ForceCompleteMigration(ctx, "a", 1) }, "needs 2.22, this cloud has 2.15"},
+			{func(w *Writer) error { return w.SetComputeService(ctx, "1", false, "") }, "needs 2.53, this cloud has 2.15"},
+		} {
+			f := newFakeCloud(t)
+			f.max = "2.15"
+			e := apiError(t, tt.write(NewWriter(f.client(), nil)))
+			if e.Kind != core.ErrUnsupported || e.Message != tt.want {
+				t.Errorf("%s, want %q", e, tt.want)
+			}
+			if e.Uncertain() {
+				t.Error("nothing was sent, so nothing is uncertain")
+			}
 		}
-		if e.Uncertain() {
-			t.Error("nothing was sent, so nothing is uncertain")
-		}
-	}
+	})
 }
 
 func TestAbortOnACloudWithoutQueuedAborts(t *testing.T) {
-	f := newFakeCloud(t)
-	f.max = "2.40"
-	f.answer("DELETE /compute/v2.1/servers/a/migrations/7", 202, "")
-	if err := NewWriter(f.client(), nil).AbortMigration(context.Background(), "a", 7); err != nil {
-		t.Fatal(err)
-	}
-	if v := f.seen("DELETE")[0].microversion; v != "2.24" {
-		t.Errorf("asked for %s, want 2.24", v)
-	}
+	bubble.Run(t, func(t *testing.T) {
+		f := newFakeCloud(t)
+		f.max = "2.40"
+		f.answer("DELETE /compute/v2.1/servers/a/migrations/7", 202, "")
+		if err := NewWriter(f.client(), nil).AbortMigration(context.Background(), "a", 7); err != nil {
+			t.Fatal(err)
+		}
+		if v := f.seen("DELETE")[0].microversion; v != "2.24" {
+			t.Errorf("asked for %s, want 2.24", v)
+		}
+	})
 }
 
 func TestNovasOwnWords(t *testing.T) {
@@ -132,71 +139,77 @@ func TestNovasOwnWords(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f := newFakeCloud(t)
-			f.answer("POST /compute/v2.1/servers/a/action", tt.status, tt.body)
-			e := apiError(t, NewWriter(f.client(), nil).LiveMigrate(context.Background(), "a"))
-			if e.Kind != tt.kind || e.Message != tt.message || e.Uncertain() != tt.uncertain || e.Status != tt.status {
-				t.Errorf("got %s %q uncertain=%v, want %s %q uncertain=%v", e.Kind, e.Message, e.Uncertain(), tt.kind, tt.message, tt.uncertain)
-			}
-			if e.Call != "live-migrate instance a" || e.Server != core.ServerOpenStack {
-				t.Errorf("call %q at %q", e.Call, e.Server)
-			}
-			if n := len(f.seen("POST /compute")); n != 1 {
-				t.Errorf("the write was sent %d times", n)
-			}
-			if tt.kind == core.ErrForbidden && !strings.Contains(e.Remedy, "os_compute_api:os-migrate-server:migrate_live") {
-				t.Errorf("remedy %q does not name the policy", e.Remedy)
-			}
+			bubble.Run(t, func(t *testing.T) {
+				f := newFakeCloud(t)
+				f.answer("POST /compute/v2.1/servers/a/action", tt.status, tt.body)
+				e := apiError(t, NewWriter(f.client(), nil).LiveMigrate(context.Background(), "a"))
+				if e.Kind != tt.kind || e.Message != tt.message || e.Uncertain() != tt.uncertain || e.Status != tt.status {
+					t.Errorf("got %s %q uncertain=%v, want %s %q uncertain=%v", e.Kind, e.Message, e.Uncertain(), tt.kind, tt.message, tt.uncertain)
+				}
+				if e.Call != "live-migrate instance a" || e.Server != core.ServerOpenStack {
+					t.Errorf("call %q at %q", e.Call, e.Server)
+				}
+				if n := len(f.seen("POST /compute")); n != 1 {
+					t.Errorf("the write was sent %d times", n)
+				}
+				if tt.kind == core.ErrForbidden && !strings.Contains(e.Remedy, "os_compute_api:os-migrate-server:migrate_live") {
+					t.Errorf("remedy %q does not name the policy", e.Remedy)
+				}
+			})
 		})
 	}
 }
 
 func TestALostAnswerIsUncertain(t *testing.T) {
-	f := newFakeCloud(t)
-	f.on("POST /compute/v2.1/servers/a/action", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
-	e := apiError(t, NewWriter(f.client(), nil).ColdMigrate(context.Background(), "a"))
-	if !e.Uncertain() {
-		t.Errorf("%s is certain", e)
-	}
-	if n := len(f.seen("POST /compute")); n != 1 {
-		t.Errorf("the write was sent %d times", n)
-	}
+	bubble.Run(t, func(t *testing.T) {
+		f := newFakeCloud(t)
+		f.on("POST /compute/v2.1/servers/a/action", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+		e := apiError(t, NewWriter(f.client(), nil).ColdMigrate(context.Background(), "a"))
+		if !e.Uncertain() {
+			t.Errorf("%s is certain", e)
+		}
+		if n := len(f.seen("POST /compute")); n != 1 {
+			t.Errorf("the write was sent %d times", n)
+		}
+	})
 }
 
 func TestReadsOfTheWriter(t *testing.T) {
-	ctx := context.Background()
-	f := newFakeCloud(t)
-	f.answer("GET /compute/v2.1/servers/a", 200, `{"server": `+serverBody+`}`)
-	f.answer("GET /compute/v2.1/servers/gone", 200, `{"server": {"id": "gone", "status": "DELETED"}}`)
-	f.answer("GET /compute/v2.1/os-services", 200, `{"services": [
+	bubble.Run(t, func(t *testing.T) {
+		ctx := context.Background()
+		f := newFakeCloud(t)
+		f.answer("GET /compute/v2.1/servers/a", 200, `{"server": `+serverBody+`}`)
+		f.answer("GET /compute/v2.1/servers/gone", 200, `{"server": {"id": "gone", "status": "DELETED"}}`)
+		f.answer("GET /compute/v2.1/os-services", 200, `{"services": [
 		{"id": "u1", "binary": "nova-compute", "host": "kaas-node-001", "status": "disabled", "state": "up", "zone": "nova",
 		 "disabled_reason": "OSDPL: Node is under maintenance", "forced_down": false, "updated_at": "2026-01-16T15:25:37.000000"},
 		{"id": "u2", "binary": "nova-scheduler", "host": "kaas-node-001", "status": "enabled", "state": "up"}]}`)
-	w := NewWriter(f.client(), nil)
-	if i, err := w.Instance(ctx, "a"); err != nil || i.Name != "web-1" {
-		t.Error(i, err)
-	}
-	for _, id := range []string{"gone", "unknown"} {
-		_, err := w.Instance(ctx, id)
-		if e := apiError(t, err); e.Kind != core.ErrNotFound {
-			t.Errorf("%s: %s", id, e)
+		w := NewWriter(f.client(), nil)
+		if i, err := w.Instance(ctx, "a"); err != nil || i.Name != "web-1" {
+			t.Error(i, err)
 		}
-	}
-	service, err := w.ComputeService(ctx, "kaas-node-001")
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := &core.ComputeService{ID: "u1", Host: "kaas-node-001", DisabledReason: core.DisabledReasonMaintenance, Up: true, Zone: "nova",
-		Updated: parseTime("2026-01-16T15:25:37Z")}
-	if diff := cmp.Diff(want, service); diff != "" {
-		t.Errorf("service (-want +got):\n%s", diff)
-	}
-	_, err = w.ComputeService(ctx, "kaas-node-002")
-	if e := apiError(t, err); e.Kind != core.ErrNotFound {
-		t.Error(e)
-	}
-	_, err = w.InstancesOf(ctx, "")
-	if e := apiError(t, err); e.Kind != core.ErrInvalid {
-		t.Error(e)
-	}
+		for _, id := range []string{"gone", "unknown"} {
+			_, err := w.Instance(ctx, id)
+			if e := apiError(t, err); e.Kind != core.ErrNotFound {
+				t.Errorf("%s: %s", id, e)
+			}
+		}
+		service, err := w.ComputeService(ctx, "kaas-node-001")
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := &core.ComputeService{ID: "u1", Host: "kaas-node-001", DisabledReason: core.DisabledReasonMaintenance, Up: true, Zone: "nova",
+			Updated: parseTime("2026-01-16T15:25:37Z")}
+		if diff := cmp.Diff(want, service); diff != "" {
+			t.Errorf("service (-want +got):\n%s", diff)
+		}
+		_, err = w.ComputeService(ctx, "kaas-node-002")
+		if e := apiError(t, err); e.Kind != core.ErrNotFound {
+			t.Error(e)
+		}
+		_, err = w.InstancesOf(ctx, "")
+		if e := apiError(t, err); e.Kind != core.ErrInvalid {
+			t.Error(e)
+		}
+	})
 }

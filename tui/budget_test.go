@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"lockstep/core"
+	"lockstep/sim/bubble"
 )
 
 // terminal counts what is written to it, and lets a test wait until a frame has arrived.
@@ -103,22 +104,15 @@ func start(t *testing.T, s *core.Snapshot, w, h int) *program {
 	return p
 }
 
-// settle waits until nothing more has come for a few frames' time, and returns what came. Only time counts in which this process
-// had a processor: while it has none, nothing can come.
+// settle waits until nothing more has come for a few frames' time, at 15 a second, and returns what came.
 func (p *program) settle() (int, string) {
-	const nap, naps = 25 * time.Millisecond, 12 // more than four frames at 15 a second
-	for quiet := 0; quiet < naps; {
-		began := time.Now()
+	for {
 		select {
 		case <-p.term.news:
-			quiet = 0
-		case <-time.After(nap):
-			if time.Since(began) < 4*nap {
-				quiet++
-			}
+		case <-time.After(300 * time.Millisecond):
+			return p.term.take()
 		}
 	}
-	return p.term.take()
 }
 
 // The budgets of engineering-notes 6.3, in bytes, at the three sizes.
@@ -134,58 +128,48 @@ var budgets = map[string][3]int{
 func TestBytesToTheTerminalStayWithinTheBudgets(t *testing.T) {
 	for i, size := range sizes {
 		t.Run(fmt.Sprintf("%dx%d", size.w, size.h), func(t *testing.T) {
-			s := world()
-			s.Operations = nil
-			p := start(t, s, size.w, size.h)
-			p.term.until(t, "cmp-07")
-			within := func(what string) {
-				t.Helper()
-				n, text := p.settle()
-				t.Logf("%s: %d bytes", what, n)
-				if n > budgets[what][i] {
-					t.Errorf("%s took %d bytes, the budget is %d: %q", what, n, budgets[what][i], text)
-				}
-			}
-			within("first paint")
-
-			_, _ = io.WriteString(p.keys, "j")
-			p.term.until(t, "▌")
-			n, text := p.term.take() // the frame of the move itself; what hangs on the node follows when the cursor rests
-			if t.Logf("cursor moves: %d bytes", n); n > budgets["cursor moves"][i] {
-				t.Errorf("the cursor's move took %d bytes: %q", n, text)
-			}
-			if i > 0 {
-				p.term.until(t, "No instance is left")
-			}
-			within("details follow")
-			_, _ = io.WriteString(p.keys, "k")
-			p.term.until(t, "▌")
-			if i > 0 {
-				p.term.until(t, "batch-17")
-			}
-			_, _ = p.settle()
-
-			again := func(revision uint64, change func(*core.Snapshot)) {
+			bubble.Run(t, func(t *testing.T) {
 				s := world()
-				s.Operations, s.Revision = nil, revision
-				change(s)
-				p.fake.publish(s)
-			}
-			again(8, func(s *core.Snapshot) { s.Nodes["kaas-node-cmp12"].Annotations[core.AnnotationMigrationMode] = "skip" })
-			p.term.until(t, "skip")
-			within("one row changes")
-			again(9, func(s *core.Snapshot) {
-				s.Nodes["kaas-node-cmp12"].Annotations[core.AnnotationMigrationMode] = "skip"
-				s.Now, s.Wall = s.Now.Add(time.Minute), s.Wall.Add(time.Minute)
-				for id, src := range s.Sources {
-					src.AsOf = src.AsOf.Add(time.Minute)
-					s.Sources[id] = src
+				s.Operations = nil
+				p := start(t, s, size.w, size.h)
+				p.term.until(t, "cmp-07")
+				within := func(what string) {
+					t.Helper()
+					n, text := p.settle()
+					t.Logf("%s: %d bytes", what, n)
+					if n > budgets[what][i] {
+						t.Errorf("%s took %d bytes, the budget is %d: %q", what, n, budgets[what][i], text)
+					}
 				}
-			})
-			p.term.until(t, "3")
-			within("all ages tick")
-			for revision := uint64(10); revision < 14; revision++ {
-				again(revision, func(s *core.Snapshot) {
+				within("first paint")
+
+				_, _ = io.WriteString(p.keys, "j")
+				p.term.until(t, "▌")
+				n, text := p.term.take() // the frame of the move itself; what hangs on the node follows when the cursor rests
+				if t.Logf("cursor moves: %d bytes", n); n > budgets["cursor moves"][i] {
+					t.Errorf("the cursor's move took %d bytes: %q", n, text)
+				}
+				if i > 0 {
+					p.term.until(t, "No instance is left")
+				}
+				within("details follow")
+				_, _ = io.WriteString(p.keys, "k")
+				p.term.until(t, "▌")
+				if i > 0 {
+					p.term.until(t, "batch-17")
+				}
+				_, _ = p.settle()
+
+				again := func(revision uint64, change func(*core.Snapshot)) {
+					s := world()
+					s.Operations, s.Revision = nil, revision
+					change(s)
+					p.fake.publish(s)
+				}
+				again(8, func(s *core.Snapshot) { s.Nodes["kaas-node-cmp12"].Annotations[core.AnnotationMigrationMode] = "skip" })
+				p.term.until(t, "skip")
+				within("one row changes")
+				again(9, func(s *core.Snapshot) {
 					s.Nodes["kaas-node-cmp12"].Annotations[core.AnnotationMigrationMode] = "skip"
 					s.Now, s.Wall = s.Now.Add(time.Minute), s.Wall.Add(time.Minute)
 					for id, src := range s.Sources {
@@ -193,19 +177,31 @@ func TestBytesToTheTerminalStayWithinTheBudgets(t *testing.T) {
 						s.Sources[id] = src
 					}
 				})
-			}
-			within("idle")
-			_, _ = io.WriteString(p.keys, "w")
-			p.term.until(t, "Cancel")
-			within("dialog opens")
-			_, _ = io.WriteString(p.keys, "\r")
-			_, _ = p.settle()
-			_, _ = io.WriteString(p.keys, "m")
-			p.term.until(t, "Cancel")
-			within("confirmation opens")
-			if err := p.stop(); err != nil {
-				t.Error(err)
-			}
+				p.term.until(t, "3")
+				within("all ages tick")
+				for revision := uint64(10); revision < 14; revision++ {
+					again(revision, func(s *core.Snapshot) {
+						s.Nodes["kaas-node-cmp12"].Annotations[core.AnnotationMigrationMode] = "skip"
+						s.Now, s.Wall = s.Now.Add(time.Minute), s.Wall.Add(time.Minute)
+						for id, src := range s.Sources {
+							src.AsOf = src.AsOf.Add(time.Minute)
+							s.Sources[id] = src
+						}
+					})
+				}
+				within("idle")
+				_, _ = io.WriteString(p.keys, "w")
+				p.term.until(t, "Cancel")
+				within("dialog opens")
+				_, _ = io.WriteString(p.keys, "\r")
+				_, _ = p.settle()
+				_, _ = io.WriteString(p.keys, "m")
+				p.term.until(t, "Cancel")
+				within("confirmation opens")
+				if err := p.stop(); err != nil {
+					t.Error(err)
+				}
+			})
 		})
 	}
 }
@@ -214,47 +210,55 @@ func TestBytesToTheTerminalStayWithinTheBudgets(t *testing.T) {
 func TestTheTerminalIsPutBackOnEveryWayOut(t *testing.T) {
 	for _, way := range []string{"context", "key"} {
 		t.Run(way, func(t *testing.T) {
-			defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-			s := world()
-			s.Operations = nil
-			p := start(t, s, 80, 24)
-			p.term.until(t, "cmp-07")
-			if way == "key" {
-				_, _ = io.WriteString(p.keys, "q")
-				p.term.until(t, "\x1b[?1049l")
-			}
-			if err := p.stop(); err != nil {
-				t.Errorf("leaving is an error: %v", err)
-			}
-			_, text := p.term.take()
-			for what, sequence := range map[string]string{"the alternate screen": "\x1b[?1049l", "the cursor": "\x1b[?25h",
-				"focus reports": "\x1b[?1004l", "bracketed paste": "\x1b[?2004l", "keyboard enhancements": "\x1b[<1u"} {
-				if !strings.Contains(text, sequence) {
-					t.Errorf("%s is not put back", what)
+			bubble.Alone(t, func(t *testing.T) {
+				defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+				s := world()
+				s.Operations = nil
+				p := start(t, s, 80, 24)
+				p.term.until(t, "cmp-07")
+				if way == "key" {
+					_, _ = io.WriteString(p.keys, "q")
+					p.term.until(t, "\x1b[?1049l")
 				}
-			}
+				if err := p.stop(); err != nil {
+					t.Errorf("leaving is an error: %v", err)
+				}
+				_, text := p.term.take()
+				for what, sequence := range map[string]string{"the alternate screen": "\x1b[?1049l", "the cursor": "\x1b[?25h",
+					"focus reports": "\x1b[?1004l", "bracketed paste": "\x1b[?2004l", "keyboard enhancements": "\x1b[<1u"} {
+					if !strings.Contains(text, sequence) {
+						t.Errorf("%s is not put back", what)
+					}
+				}
+			})
 		})
 	}
 }
 
 // A cluster that talks all the time must not keep a key waiting.
 func TestAChattyClusterDoesNotBlockTheKeyboard(t *testing.T) {
-	s := world()
-	p := start(t, s, 120, 40)
-	p.term.until(t, "cmp-07")
-	stop := make(chan struct{})
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		for revision := uint64(10); ; revision++ {
-			select {
-			case <-stop:
-				return
-			case p.fake.in <- &core.Snapshot{Revision: revision, Now: s.Now, Wall: s.Wall, Nodes: s.Nodes, Sources: s.Sources}:
+	bubble.Run(t, func(t *testing.T) {
+		s := world()
+		p := start(t, s, 120, 40)
+		p.term.until(t, "cmp-07")
+		stop := make(chan struct{})
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			for revision := uint64(10); ; revision++ {
+				select {
+				case <-stop:
+					return
+				case p.fake.in <- &core.Snapshot{Revision: revision, Now: s.Now, Wall: s.Wall, Nodes: s.Nodes, Sources: s.Sources}:
+				}
 			}
+		})
+		pressed := time.Now()
+		_, _ = io.WriteString(p.keys, "?")
+		p.term.until(t, "Keys")
+		if took := time.Since(pressed); took > 150*time.Millisecond {
+			t.Errorf("the key was answered after %v", took)
 		}
+		close(stop)
+		wg.Wait()
 	})
-	_, _ = io.WriteString(p.keys, "?")
-	p.term.until(t, "Keys")
-	close(stop)
-	wg.Wait()
 }

@@ -124,9 +124,18 @@ type driver struct {
 	at   time.Time
 }
 
+// usualTheme is the one that a Model loads when none is given: for thousands of Models it is loaded once.
+var usualTheme = sync.OnceValue(func() themes.Theme {
+	t, err := themes.Load(themes.Auto)
+	if err != nil {
+		panic(err)
+	}
+	return t
+})
+
 func drive(s *core.Snapshot, w, h int, change ...func(*Options)) *driver {
 	d := &driver{fake: newFake(nil), at: fixtureWall}
-	opts := Options{Backend: d.fake, Version: "test", Now: func() time.Time { return d.at }}
+	opts := Options{Backend: d.fake, Version: "test", Now: func() time.Time { return d.at }, Theme: usualTheme()}
 	for _, c := range change {
 		c(&opts)
 	}
