@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"net/http"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -37,7 +36,7 @@ type session struct {
 	rehearsal tui.Rehearsal // behind the demo's panel; nil on a real cloud
 }
 
-// place is what a session runs on: the operator's own cluster, or the demo's.
+// place is what a session runs on: the operator's own cluster, or a simulated one.
 type place struct {
 	options
 	name    string           // what to call the cluster; empty: what the kubeconfig calls it
@@ -48,13 +47,7 @@ type place struct {
 	line    line             // to the servers; zero: as everybody on this machine reaches them
 	// cloudsYAML is the content of the clouds.yaml to use; nil: it is looked for as the openstack client does.
 	cloudsYAML []byte
-}
-
-// line is how a session reaches its servers.
-type line struct {
-	transport http.RoundTripper                      // nil: by the TLS settings of the credentials
-	jitter    func(most time.Duration) time.Duration // of what is tried again; nil: by chance
-	holder    string                                 // of the operator lease; empty: user@host/pid/random
+	log        *log // nil: the file that the flags name, to which client-go writes, too
 }
 
 // open loads the credentials and makes the session's parts. Nothing is asked of any server but the login that an exec
@@ -100,8 +93,7 @@ func open(ctx context.Context, p place, log *log) (*session, error) {
 }
 
 func (s *session) openKubernetes(ctx context.Context, p place, cfg *core.Config) (*kube.Client, error) {
-	client, err := kube.Load(kube.Options{Kubeconfig: p.kubeconfig, Context: p.context, UserAgent: "lockstep/" + programVersion(),
-		Transport: p.line.transport, Jitter: p.line.jitter})
+	client, err := kube.Load(p.kubeOptions())
 	if err != nil {
 		s.unavailable(kube.Sources(), err)
 		if cfg.Cluster == "" {
@@ -125,8 +117,7 @@ func (s *session) openKubernetes(ctx context.Context, p place, cfg *core.Config)
 }
 
 func (s *session) openOpenStack(ctx context.Context, p place, client *kube.Client, cfg *core.Config) {
-	o := nova.Options{Cloud: p.osCloud, CloudsYAML: p.cloudsYAML, UserAgent: "lockstep/" + programVersion(), Log: s.log.Logger,
-		Transport: p.line.transport, Jitter: p.line.jitter}
+	o := p.novaOptions(s.log)
 	if p.osFromCluster {
 		if client == nil {
 			s.unavailable(openStackSources(), &core.APIError{Kind: core.ErrConfiguration, Server: core.ServerOpenStack, Call: "read clouds.yaml from the cluster", Message: "there is no cluster to read it from"})

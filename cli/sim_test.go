@@ -28,7 +28,6 @@ func TestWhatSimRefuses(t *testing.T) {
 		{[]string{"demo", "--fault", "compute"}, "want SERVER:FAULT"},
 	} {
 		t.Run(strings.Join(test.args, " "), func(t *testing.T) {
-			alone(t)
 			code, out, errs := run(t, test.args...)
 			if code != exitError || out != "" || !strings.Contains(errs, test.want) {
 				t.Errorf("exit %d, output %q, message %q", code, out, errs)
@@ -38,7 +37,6 @@ func TestWhatSimRefuses(t *testing.T) {
 }
 
 func TestSimWritesOverNothing(t *testing.T) {
-	alone(t)
 	dir := t.TempDir()
 	mine := filepath.Join(dir, "kubeconfig")
 	if err := os.WriteFile(mine, []byte("mine"), 0o600); err != nil {
@@ -52,7 +50,6 @@ func TestSimWritesOverNothing(t *testing.T) {
 
 // A command finds the cloud, and no other, in its environment; its exit code is passed on, and nothing is left behind.
 func TestSimRunsACommand(t *testing.T) {
-	alone(t)
 	t.Setenv("OS_PASSWORD", "of a real cloud")
 	dir := filepath.Join(t.TempDir(), "a folder")
 	code, _, errs := run(t, "sim", "--dir", dir, "--", "sh", "-c",
@@ -75,7 +72,6 @@ func TestSimRunsACommand(t *testing.T) {
 
 // Without a command it prints what a shell needs to know, serves, and takes everything away when it is interrupted.
 func TestSimServesUntilItIsInterrupted(t *testing.T) {
-	alone(t)
 	f := simCommand{simFlags: simFlags{speed: 1, scenario: "manual-nodes"}, user: "readonly", dir: filepath.Join(t.TempDir(), "it's mine"),
 		envFile: filepath.Join(t.TempDir(), "env")}
 	so, err := f.simOptions()
