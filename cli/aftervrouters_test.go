@@ -12,12 +12,13 @@ import (
 	"lockstep/core"
 	"lockstep/sim"
 	"lockstep/sim/bubble"
+	"lockstep/sim/scenario"
 )
 
 // playStory begins a scenario whose controllers live.
-func playStory(t *testing.T, name string) *story {
+func playStory(t *testing.T, told *scenario.Scenario) *story {
 	t.Helper()
-	st := newStory(t, sim.Options{Scenario: told(t, name)})
+	st := newStory(t, sim.Options{Scenario: told, Timing: brief})
 	st.begin()
 	return st
 }
@@ -88,7 +89,7 @@ func TestOldVRoutersAreRestartedOnASimulatedCloud(t *testing.T) {
 }
 
 func oldVRouters(t *testing.T) {
-	r := playStory(t, "tf-vrouters")
+	r := playStory(t, told(t, "tf-vrouters"))
 	r.until("old vRouters need somebody", func(s *core.Snapshot) bool {
 		left, over := s.AfterUpdateLeft()
 		return over && left == 1 && slices.ContainsFunc(s.Attention(), func(a core.Attention) bool {
@@ -118,7 +119,7 @@ func TestSilentAgentsAreRestartedOnASimulatedCloud(t *testing.T) {
 }
 
 func silentAgents(t *testing.T) {
-	r := playStory(t, "agents-dead")
+	r := playStory(t, told(t, "agents-dead"))
 	var node string
 	r.until("the restart of the agents is offered", func(s *core.Snapshot) bool {
 		for _, v := range s.NodeViews() {
@@ -145,7 +146,7 @@ func TestASilentComputeIsRestartedOnASimulatedCloud(t *testing.T) {
 }
 
 func silentCompute(t *testing.T) {
-	r := playStory(t, "compute-silent")
+	r := playStory(t, told(t, "compute-silent"))
 	var restart core.Step
 	r.until("the restart of nova-compute is offered", func(s *core.Snapshot) bool {
 		for _, v := range s.NodeViews() {
@@ -172,7 +173,10 @@ func TestTempestRunsOnASimulatedCloud(t *testing.T) {
 }
 
 func tempestRuns(t *testing.T) {
-	r := playStory(t, "tempest-fails")
+	r := playStory(t, told(t, "tempest-fails", func(s *scenario.Scenario) {
+		s.Troubles[0].For = scenario.Duration(30 * time.Minute)
+	}))
+	mended := r.Clock.Now().Add(30 * time.Minute)
 	run := func(want core.StepState) {
 		t.Helper()
 		r.until("the run of Tempest is "+string(want), func(s *core.Snapshot) bool {
@@ -187,7 +191,7 @@ func tempestRuns(t *testing.T) {
 	r.arm()
 	for _, want := range []core.StepState{core.StepFailed, core.StepDone} {
 		if want == core.StepDone {
-			time.Sleep(3 * time.Hour) // until what was broken is mended
+			time.Sleep(mended.Sub(r.Clock.Now())) // until what was broken is so no more
 		}
 		r.confirm(core.Intent{Kind: core.IntentAddTempest})
 		run(want)

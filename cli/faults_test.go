@@ -163,6 +163,7 @@ func (s seen) is(src core.Source) bool {
 // to do; what was seen stays on it; the other server goes on; nothing is written; and all is live again when it is over.
 // Several dashboards, each with its own cloud, share the faults among them.
 func TestEveryFaultIsToldAndGotOver(t *testing.T) {
+	t.Parallel()
 	const dashboards = 4
 	for i := range dashboards {
 		t.Run(fmt.Sprintf("dashboard %d", i+1), func(t *testing.T) {

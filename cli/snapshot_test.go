@@ -212,6 +212,7 @@ func silentAgentsRebuilt(t *testing.T) {
 
 // The management cluster, too, is rebuilt: groups, indexes, and how far the plan has come.
 func TestTheManagementClusterIsRebuilt(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"smooth", "update-groups"} {
 		t.Run(name, func(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) { managementRebuilt(t, name) })

@@ -13,6 +13,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/sim"
+	"lockstep/sim/controller"
 	"lockstep/sim/lan"
 	"lockstep/sim/scenario"
 )
@@ -73,6 +74,9 @@ func runOn(t *testing.T, c *sim.Cloud, args ...string) (code int, out, errs stri
 	t.Helper()
 	return runIn(t, placeOn(t, c), append(args, "--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName)...)
 }
+
+// brief are the times of controllers whose work on a node is not what a test is about.
+var brief = controller.Timing{Update: time.Minute, Reboot: time.Minute, Finalize: time.Minute, Tempest: 10 * time.Minute}
 
 // longest is how long a story waits for something, in its own time: longer than an update of any scenario takes.
 const longest = 12 * time.Hour
