@@ -240,6 +240,7 @@ func (r *rig) goesThrough(st fault.State) {
 	case st.Server == fault.Identity && st.Kind == "clock-skew": // nobody asks Keystone while the token is good
 	case unseen[st.Kind], st.Server == fault.Identity && st.Kind == "token-expires":
 		r.meets(st)
+		time.Sleep(time.Minute) // in which nobody is to lose anything by it
 	case told:
 		r.until("it is told", func(s *core.Snapshot) bool { return troubled(s, server, want.is) != nil })
 		r.shows("○ " + string(server))

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"testing"
 	"time"
 
@@ -29,6 +30,7 @@ func TestMain(m *testing.M) {
 	}
 	xdg.Reload()
 	kube.RedirectLogs(slog.New(slog.DiscardHandler))
+	debug.SetGCPercent(400) // simulated clouds make much garbage and keep little
 	code := m.Run()
 	os.RemoveAll(home)
 	os.Exit(code)

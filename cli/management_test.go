@@ -116,6 +116,14 @@ func maintenanceWithoutUpdate(t *testing.T) {
 	}), true)
 	r.until("all is live", func(s *core.Snapshot) bool { return live(s, core.ServerManagement) })
 	r.arm()
+	confirm := func(i core.Intent) {
+		t.Helper()
+		r.until(string(i.Kind)+" can be done", func(s *core.Snapshot) bool { return core.Plan(s, i).Doable() })
+		if p := r.s.engine.Preview(t.Context(), i); p.DryRun == "" {
+			t.Errorf("%s: there was no dry-run", i.Kind)
+		}
+		r.confirm(i)
+	}
 	node := ""
 	for name, n := range r.last.Nodes {
 		if n.Label() == "cmp-02" {
@@ -126,10 +134,10 @@ func maintenanceWithoutUpdate(t *testing.T) {
 	if step := core.Plan(r.last, enter); step.Doable() || !strings.Contains(step.Blocker(), "the cluster is in maintenance mode") {
 		t.Errorf("the machine could go first: %q", step.Blocker())
 	}
-	r.confirm(core.Intent{Kind: core.IntentEnterCluster})
+	confirm(core.Intent{Kind: core.IntentEnterCluster})
 	r.until("the cluster is in maintenance mode", func(s *core.Snapshot) bool { return s.Management.Cluster.InMaintenance })
 	r.shows("maintenance mode   no update runs")
-	r.confirm(enter)
+	confirm(enter)
 	r.until("the machine is in it, and its node is drained", func(s *core.Snapshot) bool {
 		v := s.MachineOf(node)
 		return v.Machine.InMaintenance && s.Nodes[node].Cordoned && len(s.InstancesOn(node)) == 0
@@ -141,16 +149,16 @@ func maintenanceWithoutUpdate(t *testing.T) {
 	if step := core.Plan(r.last, core.Intent{Kind: core.IntentLeaveCluster}); step.Doable() {
 		t.Error("the cluster could leave before its machine")
 	}
-	r.confirm(core.Intent{Kind: core.IntentLeaveMachine, Node: node})
+	confirm(core.Intent{Kind: core.IntentLeaveMachine, Node: node})
 	r.until("the node is back", func(s *core.Snapshot) bool {
 		return !s.MachineOf(node).Machine.InMaintenance && !s.Nodes[node].Cordoned && s.NodeRequest(node) == nil
 	})
-	r.confirm(core.Intent{Kind: core.IntentLeaveCluster})
+	confirm(core.Intent{Kind: core.IntentLeaveCluster})
 	r.until("the cluster is out of it", func(s *core.Snapshot) bool {
 		return !s.Management.Cluster.InMaintenance && s.ClusterRequest() == nil
 	})
 	boot := r.last.Nodes[node].BootID
-	r.confirm(core.Intent{Kind: core.IntentReboot, Nodes: []string{node}})
+	confirm(core.Intent{Kind: core.IntentReboot, Nodes: []string{node}})
 	r.until("LCM is at it", func(s *core.Snapshot) bool {
 		p, _ := s.Procedure(core.ProcedureKey{Kind: core.ProcedureMaintenance})
 		last := p.Steps[len(p.Steps)-1]

@@ -43,7 +43,6 @@ type place struct {
 	clock   func() time.Time // nil: the wall clock
 	pace    float64          // how much faster than the wall's the cluster's clock runs; 0 means 1
 	journal string           // folder; empty: the state folder
-	grants  time.Duration    // how long a confirmation is good; 0: core.GrantLifetime
 	line    line             // to the servers; zero: as everybody on this machine reaches them
 	// cloudsYAML is the content of the clouds.yaml to use; nil: it is looked for as the openstack client does.
 	cloudsYAML []byte
@@ -60,7 +59,6 @@ func open(ctx context.Context, p place, log *log) (*session, error) {
 		Version:  programVersion(),
 		Clock:    p.clock,
 		Settings: p.config.settings(),
-		GrantFor: p.grants,
 		Sources:  engineSources(),
 		Log:      log.Logger,
 		OnFocus:  func(node string) { s.focus.Store(&node) },

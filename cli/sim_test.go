@@ -60,13 +60,17 @@ func TestSimRunsACommand(t *testing.T) {
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
-	for command, want := range map[string]int{"kill -TERM $$": exitSignalled + 15, "true": exitFine} {
-		if code, _, errs := run(t, "sim", "--", "sh", "-c", command); code != want {
-			t.Errorf("%s: exit %d, message %q", command, code, errs)
+}
+
+func TestHowACommandEnds(t *testing.T) {
+	var errs bytes.Buffer
+	for command, want := range map[string]error{"kill -TERM $$": exitWith(exitSignalled + 15), "exit 3": exitWith(3), "true": nil} {
+		if err := runCommand([]string{"sh", "-c", command}, nil, os.Stdin, io.Discard, &errs); err != want {
+			t.Errorf("%s: %v, message %q", command, err, errs.String())
 		}
 	}
-	if code, _, errs := run(t, "sim", "--", "no-such-command"); code != exitNotFound || !strings.Contains(errs, "no-such-command") {
-		t.Errorf("exit %d, message %q", code, errs)
+	if err := runCommand([]string{"no-such-command"}, nil, os.Stdin, io.Discard, &errs); err != exitWith(exitNotFound) || !strings.Contains(errs.String(), "no-such-command") {
+		t.Errorf("%v, message %q", err, errs.String())
 	}
 }
 

@@ -28,6 +28,9 @@ func started(t *testing.T, o sim.Options) *sim.Cloud {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("on the simulated cloud of %s it was %s", c.Scenario.Name, c.Clock.Now().Format(time.TimeOnly))
+		}
 		if err := c.Close(); err != nil {
 			t.Error(err)
 		}
@@ -78,8 +81,8 @@ func runOn(t *testing.T, c *sim.Cloud, args ...string) (code int, out, errs stri
 // brief are the times of controllers whose work on a node is not what a test is about.
 var brief = controller.Timing{Update: time.Minute, Reboot: time.Minute, Finalize: time.Minute, Tempest: 10 * time.Minute}
 
-// longest is how long a story waits for something, in its own time: longer than an update of any scenario takes.
-const longest = 12 * time.Hour
+// longest is how long a story waits for something, in its own time.
+const longest = 4 * time.Hour
 
 // until waits for what becomes so on a simulated cloud, and looks once a second of its time.
 func until(t *testing.T, what string, so func() bool) {
