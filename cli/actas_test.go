@@ -1,105 +1,31 @@
 package cli
 
 import (
-	"context"
 	"reflect"
 	"slices"
-	"sync"
 	"testing"
-	"time"
 
 	"lockstep/core"
 	"lockstep/sim"
+	"lockstep/sim/bubble"
 	"lockstep/sim/fault"
 	"lockstep/sim/scenario"
 )
 
-// player is Lockstep in an application controller's place, on a simulated cloud whose other controllers live. It is killed and
-// started anew as often as a test wants.
+// player is Lockstep in an application controller's place. It is killed and started anew as often as a test wants.
 type player struct {
-	t       *testing.T
-	cloud   *sim.Cloud
-	place   place
-	log     *log
-	s       *session
-	snaps   <-chan *core.Snapshot
-	stop    func()
-	last    *core.Snapshot
+	*story
 	did     []string // titles of the steps that were done, in order
-	refused int      // steps that were not begun
-	failed  int      // steps that were
 	restart int      // after so many steps it is killed; 0: never
 }
 
-func newPlayer(t *testing.T, name string, speed float64, actAs ...string) *player {
+// play begins a scenario in which Lockstep plays the named controllers.
+func play(t *testing.T, told *scenario.Scenario, actAs ...string) *player {
 	t.Helper()
-	told, err := scenario.Load(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return newPlayerIn(t, told, speed, actAs...)
-}
-
-func newPlayerIn(t *testing.T, told *scenario.Scenario, speed float64, actAs ...string) *player {
-	t.Helper()
-	t.Parallel()
-	cloud, err := sim.Start(t.Context(), sim.Options{Scenario: told, Speed: speed / slower, Dir: t.TempDir(), Start: time.Now()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := cloud.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	p := &player{t: t, cloud: cloud, log: ownLog(t), place: place{options: ownOptions(t, cloud, actAs...), name: "mos",
-		clock: cloud.Clock.Now, pace: 60, journal: t.TempDir(), cloudsYAML: ownClouds(t, cloud)}}
-	p.start()
-	t.Cleanup(func() { p.stop() })
+	p := &player{story: newStory(t, sim.Options{Scenario: told, Timing: brief}, actAs...)}
+	p.begin()
+	p.arm()
 	return p
-}
-
-// start opens a session and arms it.
-func (p *player) start() {
-	p.t.Helper()
-	ctx, cancel := context.WithCancel(context.WithoutCancel(p.t.Context()))
-	s, err := open(ctx, p.place, p.log)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	snaps, unsubscribe := s.engine.Subscribe()
-	var running sync.WaitGroup
-	running.Go(func() { s.run(ctx) })
-	p.s, p.snaps, p.stop = s, snaps, func() { unsubscribe(); cancel(); running.Wait() }
-	p.until("everything is live", func(s *core.Snapshot) bool { return allKnown(s) })
-	if err := s.engine.Arm(ctx, true); err != nil {
-		p.t.Fatal(err)
-	}
-	p.until("writing is armed", func(s *core.Snapshot) bool { return s.Write.Armed })
-}
-
-func allKnown(s *core.Snapshot) bool {
-	for _, src := range s.Sources {
-		if src.State != core.SourceLive && src.ID.Server() != core.ServerManagement { // which is not connected
-			return false
-		}
-	}
-	return true
-}
-
-func (p *player) until(what string, so func(s *core.Snapshot) bool) {
-	p.t.Helper()
-	deadline := time.After(patience)
-	for {
-		select {
-		case p.last = <-p.snaps:
-			if so(p.last) {
-				return
-			}
-		case <-deadline:
-			p.t.Fatalf("it did not come to be that %s; the sources are\n%s\ndone so far: %q", what, sourceTexts(p.last), p.did)
-		}
-	}
 }
 
 // next is the first step of the kinds, of the cluster or of any node, that can be confirmed now.
@@ -119,37 +45,11 @@ func (p *player) next(s *core.Snapshot, kinds ...core.IntentKind) (core.Step, bo
 	return core.Step{}, false
 }
 
-// do confirms a step and waits for its end; false when it was not begun, as something has changed since it was planned or is not
-// known well enough. What the cloud refuses is tried again, as an operator does.
-func (p *player) do(st core.Step) (begun bool) {
+// do confirms a step, and waits until it is done and shows.
+func (p *player) do(st core.Step) {
 	p.t.Helper()
-	g, err := p.s.engine.Grant(st, st.Type)
-	if err == nil {
-		_, err = p.s.engine.Execute(p.t.Context(), g)
-	}
-	if err != nil {
-		p.refused++
-		if p.refused > 50 {
-			p.t.Fatalf("refused again and again: %s: %v", st.Title, err)
-		}
-		return false
-	}
-	var op core.Operation
-	p.until(st.Title+" ends", func(s *core.Snapshot) bool {
-		i := slices.IndexFunc(s.Operations, func(o core.Operation) bool { return o.ID == g.ID })
-		if i >= 0 {
-			op = s.Operations[i]
-		}
-		return i >= 0 && op.State.Ended()
-	})
-	if op.State != core.OperationDone {
-		p.failed++
-		p.t.Logf("%s ended as %s: %s", st.Title, op.State, op.Text)
-		if p.failed > 50 {
-			p.t.Fatal("it fails again and again")
-		}
-		p.s.engine.Acknowledge(op.ID)
-		return true
+	if op := p.execute(st); op.State != core.OperationDone {
+		p.t.Fatalf("%s ended as %s: %s", st.Title, op.State, op.Text)
 	}
 	p.until(st.Title+" shows", func(s *core.Snapshot) bool {
 		now := core.Plan(s, st.Intent)
@@ -158,15 +58,19 @@ func (p *player) do(st core.Step) (begun bool) {
 	p.did = append(p.did, st.Title)
 	if p.restart > 0 && len(p.did)%p.restart == 0 {
 		p.stop()
-		p.start()
+		p.begin()
+		p.arm()
 	}
-	return true
 }
 
 // The OpenStack controller is switched off, and LCM updates three computes with instances: Lockstep plays it to the end, killed
 // and started anew after every third step, through an outage of Nova, and no instance is stopped on the way.
 func TestLockstepPlaysTheOpenStackControllerThroughAnUpdate(t *testing.T) {
-	p := newPlayer(t, "act-as", 400, "openstack")
+	bubble.Run(t, playsTheOpenStackController)
+}
+
+func playsTheOpenStackController(t *testing.T) {
+	p := play(t, told(t, "act-as"), "openstack")
 	p.restart = 3
 	running := map[string]string{}
 	for id, in := range p.last.Instances {
@@ -238,7 +142,6 @@ func TestLockstepPlaysTheOpenStackControllerThroughAnUpdate(t *testing.T) {
 	if !outage {
 		t.Error("there was no outage")
 	}
-	t.Logf("%d steps, %d of them refused or failed and tried again", len(p.did), p.refused+p.failed)
 }
 
 func countText(all []string, text string) int {
@@ -254,7 +157,7 @@ func countText(all []string, text string) int {
 // outOfNova takes Nova away: every step that rests on it is blocked, and says so; then it is there again.
 func (p *player) outOfNova() {
 	p.t.Helper()
-	if err := p.cloud.Faults.On(fault.Setting{Server: fault.OpenStack, Kind: "refused"}); err != nil {
+	if err := p.Faults.On(fault.Setting{Server: fault.OpenStack, Kind: "refused"}); err != nil {
 		p.t.Fatal(err)
 	}
 	p.until("Nova is away, and nothing that rests on it can be confirmed", func(s *core.Snapshot) bool {
@@ -264,14 +167,18 @@ func (p *player) outOfNova() {
 		_, found := p.next(s, core.IntentActRelease, core.IntentLiveMigrate, core.IntentLiveMigrateAll)
 		return !found
 	})
-	p.cloud.Faults.Clear()
+	p.Faults.Clear()
 	p.until("Nova is there again", allKnown)
 }
 
 // Maintenance without an update, by hand, on a cluster whose controllers live: they answer requests of Lockstep's as they answer
 // LCM's; the instances leave the node, and every lock is taken back in the end.
 func TestMaintenanceByHandOnALiveCluster(t *testing.T) {
-	p := newPlayer(t, "node-deletion", 200)
+	bubble.Run(t, maintenanceByHand)
+}
+
+func maintenanceByHand(t *testing.T) {
+	p := play(t, told(t, "node-deletion"))
 	const node = "cmp-01"
 	name := ""
 	for _, n := range p.last.Nodes {
@@ -287,24 +194,22 @@ func TestMaintenanceByHandOnALiveCluster(t *testing.T) {
 	}
 	confirm := func(i core.Intent) {
 		t.Helper()
-		for begun := false; !begun; {
-			var st core.Step
-			p.until(string(i.Kind)+" can be confirmed", func(s *core.Snapshot) bool {
-				if i.Kind == core.IntentWithdraw {
-					r := s.ClusterRequest()
-					if i.Node != "" {
-						r = s.NodeRequest(i.Node)
-					}
-					if r == nil {
-						return false
-					}
-					i.Object = r.Ref()
+		var st core.Step
+		p.until(string(i.Kind)+" can be confirmed", func(s *core.Snapshot) bool {
+			if i.Kind == core.IntentWithdraw {
+				r := s.ClusterRequest()
+				if i.Node != "" {
+					r = s.NodeRequest(i.Node)
 				}
-				st = core.Plan(s, i)
-				return st.Doable()
-			})
-			begun = p.do(st)
-		}
+				if r == nil {
+					return false
+				}
+				i.Object = r.Ref()
+			}
+			st = core.Plan(s, i)
+			return st.Doable()
+		})
+		p.do(st)
 	}
 	confirm(core.Intent{Kind: core.IntentAskCluster})
 	p.until("all cluster locks are released", func(s *core.Snapshot) bool { return inactive(s.ClusterLocks, core.LockInactive) })
@@ -324,7 +229,4 @@ func TestMaintenanceByHandOnALiveCluster(t *testing.T) {
 	p.until("the cluster's locks are taken back", func(s *core.Snapshot) bool {
 		return s.ClusterRequest() == nil && inactive(s.ClusterLocks, core.LockActive)
 	})
-	if p.failed > 0 {
-		t.Errorf("%d steps failed", p.failed)
-	}
 }

@@ -31,7 +31,12 @@ func (e exitWith) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 func Main(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	root := newRoot(stdin)
+	return execute(ctx, place{}, args, stdin, stdout, stderr)
+}
+
+// execute runs the command that args name in the place p, whose options are those of the flags, and returns the exit code.
+func execute(ctx context.Context, p place, args []string, stdin *os.File, stdout, stderr io.Writer) int {
+	root := newRoot(&p, stdin)
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
@@ -47,8 +52,8 @@ func Main(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 	return exitError
 }
 
-func newRoot(stdin *os.File) *cobra.Command {
-	var o options
+func newRoot(p *place, stdin *os.File) *cobra.Command {
+	o := &p.options
 	root := &cobra.Command{
 		Use:   "lockstep",
 		Short: "Watch a MOSK cluster update live, and take part in it step by confirmed step",
@@ -62,11 +67,11 @@ It is read-only until you arm it (--write, or the key w).`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return dashboard(cmd.Context(), o, stdin, cmd.OutOrStdout())
+			return dashboard(cmd.Context(), *p, stdin, cmd.OutOrStdout())
 		},
 	}
 	o.addTo(root)
-	root.AddCommand(newStatus(&o), newOwners(&o), newPlan(&o), newSnapshot(&o), newDemo(&o, stdin), newSim(stdin), newConfig(&o), newVersion())
+	root.AddCommand(newStatus(p), newOwners(p), newPlan(p), newSnapshot(p), newDemo(o, stdin), newSim(stdin), newConfig(o), newVersion())
 	return root
 }
 

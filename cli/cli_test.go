@@ -11,13 +11,13 @@ import (
 
 	"lockstep/core"
 	"lockstep/sim"
+	"lockstep/sim/bubble"
 	"lockstep/sim/kubeapi"
 )
 
-// run is one call of the program without a terminal.
+// run is one call of the program without a terminal. It sets the log of the whole process: what runs side by side calls runIn.
 func run(t *testing.T, args ...string) (code int, out, errs string) {
 	t.Helper()
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	var o, e bytes.Buffer
 	stdin, err := os.Open(os.DevNull)
 	if err != nil {
@@ -26,20 +26,6 @@ func run(t *testing.T, args ...string) (code int, out, errs string) {
 	defer stdin.Close()
 	code = Main(append([]string{"--log-file", filepath.Join(t.TempDir(), "log")}, args...), stdin, &o, &e)
 	return code, o.String(), e.String()
-}
-
-// ownEnvironment are the variables by which the machine's own environment says which cluster and cloud are meant.
-var ownEnvironment = []string{"KUBECONFIG", "OS_CLOUD", "OS_CLIENT_CONFIG_FILE", "OS_AUTH_URL", "KUBERNETES_SERVICE_HOST"}
-
-// alone takes away what the machine's own environment says of clusters and clouds.
-func alone(t *testing.T) {
-	t.Helper()
-	for _, name := range ownEnvironment {
-		t.Setenv(name, "")
-		os.Unsetenv(name)
-	}
-	t.Setenv("HOME", t.TempDir())
-	t.Chdir(t.TempDir())
 }
 
 func TestWhatCannotBeDoneSaysWhatToDo(t *testing.T) {
@@ -61,7 +47,6 @@ func TestWhatCannotBeDoneSaysWhatToDo(t *testing.T) {
 	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
-			alone(t)
 			code, out, errs := run(t, tc.args...)
 			if code != exitError || out != "" {
 				t.Errorf("exit %d, output %q", code, out)
@@ -87,18 +72,20 @@ func TestVersionAndScenarios(t *testing.T) {
 	}
 }
 
-// cloud is a simulated cloud that stands still where its scenario begins: with an update under way.
-func cloud(t *testing.T, user string) *sim.Cloud {
-	t.Helper()
-	c := started(t, sim.Options{User: user, Paused: true})
-	t.Setenv("OS_CLIENT_CONFIG_FILE", c.CloudsYAMLPath)
-	return c
+// The status of a simulated cloud that stands still where its scenario begins: with an update under way.
+func TestStatus(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		c := started(t, sim.Options{User: kubeapi.Readonly, Paused: true})
+		statusIsADocument(t, c)
+		statusForPeopleAndForYAML(t, c)
+		statusOfWhatCanBeSeen(t, c)
+		statusOfAServerThatIsAway(t, c)
+	})
 }
 
-func TestStatusIsADocument(t *testing.T) {
-	alone(t)
-	c := cloud(t, kubeapi.Readonly)
-	code, out, errs := run(t, "status", "--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName, "-o", "json")
+func statusIsADocument(t *testing.T, c *sim.Cloud) {
+	t.Helper()
+	code, out, errs := runOn(t, c, "status", "-o", "json")
 	if code != exitAttention && code != exitFine {
 		t.Fatalf("exit %d: %s", code, errs)
 	}
@@ -137,27 +124,25 @@ func TestStatusIsADocument(t *testing.T) {
 	}
 }
 
-func TestStatusForPeopleAndForYAML(t *testing.T) {
-	alone(t)
-	c := cloud(t, kubeapi.Readonly)
-	flags := []string{"--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName}
-	_, out, _ := run(t, append(flags, "status")...)
+func statusForPeopleAndForYAML(t *testing.T, c *sim.Cloud) {
+	t.Helper()
+	_, out, _ := runOn(t, c, "status")
 	for _, want := range []string{"PHASE", "worker nodes", "NODE", "cmp-03", "ctl-01"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the table does not show %q:\n%s", want, out)
 		}
 	}
-	if _, out, _ = run(t, append(flags, "status", "-o", "yaml")...); !strings.Contains(out, "\nphases:\n") {
+	if _, out, _ = runOn(t, c, "status", "-o", "yaml"); !strings.Contains(out, "\nphases:\n") {
 		t.Errorf("no YAML:\n%s", out)
 	}
 }
 
 // Without a cloud, and without the rights to everything, status tells what it can see.
-func TestStatusSeesWhatItCan(t *testing.T) {
-	alone(t)
-	c := cloud(t, kubeapi.Readonly)
-	os.Unsetenv("OS_CLIENT_CONFIG_FILE")
-	code, out, errs := run(t, "status", "--kubeconfig", c.KubeconfigPath, "-o", "json")
+func statusOfWhatCanBeSeen(t *testing.T, c *sim.Cloud) {
+	t.Helper()
+	p := placeOn(t, c)
+	p.cloudsYAML = nil
+	code, out, errs := runIn(t, p, "status", "--kubeconfig", c.KubeconfigPath, "-o", "json")
 	if code != exitAttention {
 		t.Fatalf("exit %d: %s", code, errs)
 	}
@@ -183,13 +168,12 @@ func TestStatusSeesWhatItCan(t *testing.T) {
 }
 
 // A server that cannot be reached is an error with a reason, not an empty page.
-func TestStatusOfAServerThatIsAway(t *testing.T) {
-	alone(t)
-	c := cloud(t, kubeapi.Readonly)
+func statusOfAServerThatIsAway(t *testing.T, c *sim.Cloud) {
+	t.Helper()
 	if err := c.Kube.Outage(true); err != nil {
 		t.Fatal(err)
 	}
-	code, out, errs := run(t, "status", "--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName)
+	code, out, errs := runOn(t, c, "status")
 	if code != exitError || out != "" || !strings.Contains(errs, string(core.ErrUnreachable)) {
 		t.Errorf("exit %d, output %q, message %q", code, out, errs)
 	}

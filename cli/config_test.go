@@ -16,7 +16,6 @@ import (
 // withConfig makes text the configuration file that is found without being named.
 func withConfig(t *testing.T, text string) string {
 	t.Helper()
-	alone(t)
 	path := filepath.Join(t.TempDir(), "config.yaml")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)

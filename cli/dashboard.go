@@ -22,23 +22,23 @@ import (
 const armTimeout = 10 * time.Second
 
 // dashboard opens the screen on the operator's own cluster.
-func dashboard(ctx context.Context, o options, stdin *os.File, stdout io.Writer) error {
-	if err := o.configure(); err != nil {
+func dashboard(ctx context.Context, p place, stdin *os.File, stdout io.Writer) error {
+	if err := p.configure(); err != nil {
 		return err
 	}
 	if err := canShow(stdin, stdout); err != nil {
 		return err
 	}
-	log, err := openLog(o.logFile)
+	log, err := p.openLog()
 	if err != nil {
 		return err
 	}
 	defer log.close()
-	s, err := open(ctx, place{options: o}, log)
+	s, err := open(ctx, p, log)
 	if err != nil {
 		return err
 	}
-	return s.show(ctx, o, "Lockstep", "")
+	return s.show(ctx, p.options, "Lockstep", "")
 }
 
 // canShow says why the full screen cannot be shown here, and what works instead.

@@ -1,32 +1,47 @@
 package cli
 
 import (
-	"flag"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"testing"
+	"time"
+
+	"github.com/adrg/xdg"
 
 	"lockstep/kube"
 	"lockstep/sim"
 )
 
+// TestMain takes away what the machine's own environment says of clusters, clouds and Lockstep itself: a test finds what it says,
+// and nothing else. Tests that run side by side can set neither the environment nor client-go's log, which are the whole
+// process's.
 func TestMain(m *testing.M) {
-	flag.Parse()
-	asked := false
-	flag.Visit(func(f *flag.Flag) { asked = asked || f.Name == "test.parallel" })
-	if !asked {
-		if err := flag.Set("test.parallel", sideBySide); err != nil {
-			panic(err)
-		}
+	home, err := os.MkdirTemp("", "lockstep-test-")
+	if err != nil {
+		panic(err)
 	}
-	// What runs side by side can set neither the environment nor client-go's log, which are the whole process's.
 	for _, name := range ownEnvironment {
 		os.Unsetenv(name)
 	}
+	for name, folder := range map[string]string{"HOME": "", "XDG_CONFIG_HOME": ".config", "XDG_STATE_HOME": ".state"} {
+		os.Setenv(name, filepath.Join(home, folder))
+	}
+	xdg.Reload()
 	kube.RedirectLogs(slog.New(slog.DiscardHandler))
-	os.Exit(m.Run())
+	debug.SetGCPercent(400) // simulated clouds make much garbage and keep little
+	code := m.Run()
+	os.RemoveAll(home)
+	os.Exit(code)
 }
+
+// ownEnvironment are the variables by which the machine's own environment says which cluster and cloud are meant, and how
+// Lockstep is configured.
+var ownEnvironment = []string{"KUBECONFIG", "OS_CLOUD", "OS_CLIENT_CONFIG_FILE", "OS_AUTH_URL", "KUBERNETES_SERVICE_HOST", "LOCKSTEP_CONFIG", "LOCKSTEP_THEME"}
+
+// patience is how long a test waits for something that takes real time; it is spent only by one that fails.
+const patience = 2 * time.Minute
 
 // ownLog is Lockstep's own log for a session that runs beside others.
 func ownLog(t *testing.T) *log {
@@ -39,14 +54,10 @@ func ownLog(t *testing.T) *log {
 	return l
 }
 
-// ownOptions are those of a session with a simulated cloud: nothing in them comes from the machine's own configuration.
+// ownOptions are those of a session with a simulated cloud.
 func ownOptions(t *testing.T, cloud *sim.Cloud, actAs ...string) options {
 	t.Helper()
-	o := options{kubeconfig: cloud.KubeconfigPath, osCloud: cloud.CloudName, leaseNamespace: "default", actAs: actAs,
-		configFile: filepath.Join(t.TempDir(), "config.yaml")}
-	if err := os.WriteFile(o.configFile, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	o := options{kubeconfig: cloud.KubeconfigPath, osCloud: cloud.CloudName, actAs: actAs}
 	if err := o.configure(); err != nil {
 		t.Fatal(err)
 	}

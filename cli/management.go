@@ -39,10 +39,6 @@ func (m management) or(c management) management {
 // configured tells whether a management cluster is named.
 func (m management) configured() bool { return m.Kubeconfig != "" || m.Context != "" }
 
-func (m management) kubeOptions(kubeconfig string) kube.Options {
-	return kube.Options{Kubeconfig: cmp.Or(m.Kubeconfig, kubeconfig), Context: m.Context, UserAgent: "lockstep/" + programVersion()}
-}
-
 // openManagement loads the login of the management cluster. Without one its sources are off; one that cannot be used says
 // why, and the rest works.
 func (s *session) openManagement(ctx context.Context, p place, cfg *core.Config) (*kube.Client, error) {
@@ -53,9 +49,7 @@ func (s *session) openManagement(ctx context.Context, p place, cfg *core.Config)
 		}
 		return nil, nil
 	}
-	options := m.kubeOptions(p.kubeconfig)
-	options.Transport, options.Jitter = p.line.transport, p.line.jitter
-	client, err := kube.Load(options)
+	client, err := kube.Load(p.managementOptions())
 	if err != nil {
 		s.unavailable(core.ManagementSources(), err)
 		return nil, nil

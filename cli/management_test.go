@@ -1,55 +1,25 @@
 package cli
 
 import (
+	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"lockstep/core"
 	"lockstep/sim"
-	"lockstep/sim/controller"
+	"lockstep/sim/bubble"
 	"lockstep/sim/fault"
-	"lockstep/sim/kubeapi"
 	"lockstep/sim/scenario"
 )
 
 // watchStory plays a scenario and has the dashboard look at it, with the management cluster or without.
-func watchStory(t *testing.T, name string, connected bool, change ...func(*scenario.Scenario)) *rig {
+func watchStory(t *testing.T, told *scenario.Scenario, connected bool) *rig {
 	t.Helper()
-	t.Parallel()
-	told, err := scenario.Load(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range change {
-		c(told)
-	}
-	const speed = 60
-	// A minute between two attempts of a drain: that is a second here, in which one is to be seen before the next.
-	cloud, err := sim.Start(t.Context(), sim.Options{Scenario: told, Speed: speed, Dir: t.TempDir(), Timing: controller.Timing{Drain: time.Minute}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := cloud.Close(); err != nil {
-			t.Error(err)
+	return newRig(t, sim.Options{Scenario: told}, func(st *story) {
+		if connected {
+			st.place.management = simManagement(st.Cloud)
 		}
 	})
-	p := place{options: ownOptions(t, cloud), name: "mos", clock: cloud.Clock.Now, pace: speed, journal: t.TempDir(), cloudsYAML: ownClouds(t, cloud)}
-	if connected {
-		p.management = simManagement(cloud)
-	}
-	s, err := open(t.Context(), p, ownLog(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := &rig{Cloud: cloud, t: t, s: s}
-	snaps, unsubscribe := s.engine.Subscribe()
-	t.Cleanup(unsubscribe)
-	r.snaps = snaps
-	r.begin(t)
-	return r
 }
 
 // needs is the entry of a rule in what needs the operator; nil when there is none.
@@ -65,8 +35,12 @@ func needs(s *core.Snapshot, rule string) *core.Attention {
 // A drain that a disruption budget blocks is told at its first attempts, with the pod and the budget, though the locks say
 // nothing of it; and it is one entry, whoever else repeats it.
 func TestABlockedDrainNamesPodAndBudgetAtOnce(t *testing.T) {
-	r := watchStory(t, "drain-blocked", true)
-	r.until("the drain is blocked", func(s *core.Snapshot, _ string) bool { return needs(s, "drain-blocked") != nil })
+	bubble.Run(t, blockedDrain)
+}
+
+func blockedDrain(t *testing.T) {
+	r := watchStory(t, told(t, "drain-blocked"), true)
+	r.until("the drain is blocked", func(s *core.Snapshot) bool { return needs(s, "drain-blocked") != nil })
 	a := needs(r.last, "drain-blocked")
 	if v := r.last.MachineOf(a.Node); v == nil || v.Drain == nil || v.Drain.Attempt > 5 {
 		t.Errorf("it was told late: %+v", v)
@@ -74,10 +48,8 @@ func TestABlockedDrainNamesPodAndBudgetAtOnce(t *testing.T) {
 	if !strings.Contains(a.Reason, "budget prometheus-es-exporter keeps pod stacklight/prometheus-es-exporter-") || a.Label != "cmp-01" {
 		t.Errorf("%s: %s", a.Label, a.Reason)
 	}
-	r.until("it is on the screen", func(_ *core.Snapshot, screen string) bool {
-		return strings.Contains(screen, "drain blocked: budget prometheus-es-exporter keeps pod stacklight/")
-	})
-	r.until("LCM and its plan say so, too", func(s *core.Snapshot, _ string) bool {
+	r.shows("drain blocked: budget prometheus-es-exporter keeps pod stacklight/")
+	r.until("LCM and its plan say so, too", func(s *core.Snapshot) bool {
 		return s.Management.LCM.Stuck && s.Management.Plan().Status == core.PlanStuck
 	})
 	for _, a := range r.last.Attention() {
@@ -89,34 +61,39 @@ func TestABlockedDrainNamesPodAndBudgetAtOnce(t *testing.T) {
 
 // The management cluster can go, and come back; the rest goes on without it.
 func TestTheManagementClusterMayBeAway(t *testing.T) {
-	r := watchStory(t, "smooth", true)
-	r.until("all is live", func(s *core.Snapshot, screen string) bool {
-		return live(s, core.ServerManagement) && live(s, core.ServerKubernetes) && strings.Contains(screen, "● management")
-	})
+	bubble.Run(t, managementAway)
+}
+
+func managementAway(t *testing.T) {
+	r := watchStory(t, told(t, "smooth"), true)
+	r.until("all is live", func(s *core.Snapshot) bool { return live(s, core.ServerManagement) && live(s, core.ServerKubernetes) })
+	r.shows("● management")
 	machines := len(r.last.Management.Machines)
 	for _, kind := range []string{"refused", "403", "503"} {
 		if err := r.Faults.On(fault.Setting{Server: fault.Management, Kind: kind}); err != nil {
 			t.Fatal(err)
 		}
 		want := sight[kind]
-		r.until(kind+" is told", func(s *core.Snapshot, screen string) bool {
-			return troubled(s, core.ServerManagement, want.is) != nil && strings.Contains(screen, "○ management")
-		})
-		r.until("Kubernetes goes on", func(s *core.Snapshot, _ string) bool { return live(s, core.ServerKubernetes) })
+		r.until(kind+" is told", func(s *core.Snapshot) bool { return troubled(s, core.ServerManagement, want.is) != nil })
+		r.shows("○ management")
+		r.until("Kubernetes goes on", func(s *core.Snapshot) bool { return live(s, core.ServerKubernetes) })
 		if n := len(r.last.Management.Machines); n != machines {
 			t.Errorf("%s: of %d machines %d are left", kind, machines, n)
 		}
 		r.Faults.Clear()
-		r.until("all is live again", func(s *core.Snapshot, _ string) bool { return live(s, core.ServerManagement) })
+		r.until("all is live again", func(s *core.Snapshot) bool { return live(s, core.ServerManagement) })
 	}
 }
 
 // Without a management cluster its sources are off, which the header says in a word and nobody is bothered with.
 func TestWithoutAManagementClusterNothingIsAmiss(t *testing.T) {
-	r := watchStory(t, "smooth", false)
-	r.until("the cluster is live", func(s *core.Snapshot, screen string) bool {
-		return live(s, core.ServerKubernetes) && live(s, core.ServerOpenStack) && strings.Contains(screen, "management off")
-	})
+	bubble.Run(t, withoutManagement)
+}
+
+func withoutManagement(t *testing.T) {
+	r := watchStory(t, told(t, "smooth"), false)
+	r.until("the cluster is live", func(s *core.Snapshot) bool { return live(s, core.ServerKubernetes) && live(s, core.ServerOpenStack) })
+	r.shows("management off")
 	for _, id := range core.ManagementSources() {
 		if src := r.last.Sources[id]; src.State != core.SourceOff {
 			t.Errorf("%s is %s", id, src.State)
@@ -127,52 +104,25 @@ func TestWithoutAManagementClusterNothingIsAmiss(t *testing.T) {
 	}
 }
 
-// does confirms the step of an intent as soon as it can be done, and waits until it is.
-func (r *rig) does(i core.Intent) {
-	r.t.Helper()
-	id := ""
-	r.until(string(i.Kind)+" can be done", func(s *core.Snapshot, _ string) bool {
-		step := core.Plan(s, i)
-		if !step.Doable() {
-			return false
-		}
-		p := r.s.engine.Preview(r.t.Context(), i)
-		if p.Err == nil && p.DryRun == "" {
-			r.t.Fatalf("%s: there was no dry-run", i.Kind)
-		}
-		g, err := r.s.engine.Grant(step, step.Type)
-		if err == nil {
-			id, err = r.s.engine.Execute(r.t.Context(), g)
-		}
-		if p.Err != nil || err != nil { // something has changed since, or is not known well enough just now
-			r.t.Logf("%s: the dry-run says %v, and then %v", i.Kind, p.Err, err)
-		}
-		return err == nil
-	})
-	r.until(string(i.Kind)+" is done", func(s *core.Snapshot, _ string) bool {
-		for _, op := range s.Operations {
-			if op.ID == id && op.State.Ended() {
-				if op.State != core.OperationDone {
-					r.t.Fatalf("%s: %s: %s", i.Kind, op.State, op.Text)
-				}
-				return true
-			}
-		}
-		return false
-	})
-}
-
 // Maintenance without an update, all of it by confirmed steps: the cluster and a machine enter maintenance mode and leave it
 // in their order, and a machine is rebooted; LCM does what was asked for each time.
 func TestMaintenanceWithoutAnUpdate(t *testing.T) {
-	r := watchStory(t, "smooth", true, func(s *scenario.Scenario) {
+	bubble.Run(t, maintenanceWithoutUpdate)
+}
+
+func maintenanceWithoutUpdate(t *testing.T) {
+	r := watchStory(t, told(t, "smooth", func(s *scenario.Scenario) {
 		s.Management.Plan.Colleague = 0 // nobody begins the update
-	})
-	r.until("all is live", func(s *core.Snapshot, _ string) bool {
-		return live(s, core.ServerManagement) && live(s, core.ServerKubernetes)
-	})
-	if err := r.s.engine.Arm(t.Context(), false); err != nil {
-		t.Fatal(err)
+	}), true)
+	r.until("all is live", func(s *core.Snapshot) bool { return live(s, core.ServerManagement) })
+	r.arm()
+	confirm := func(i core.Intent) {
+		t.Helper()
+		r.until(string(i.Kind)+" can be done", func(s *core.Snapshot) bool { return core.Plan(s, i).Doable() })
+		if p := r.s.engine.Preview(t.Context(), i); p.DryRun == "" {
+			t.Errorf("%s: there was no dry-run", i.Kind)
+		}
+		r.confirm(i)
 	}
 	node := ""
 	for name, n := range r.last.Nodes {
@@ -184,38 +134,37 @@ func TestMaintenanceWithoutAnUpdate(t *testing.T) {
 	if step := core.Plan(r.last, enter); step.Doable() || !strings.Contains(step.Blocker(), "the cluster is in maintenance mode") {
 		t.Errorf("the machine could go first: %q", step.Blocker())
 	}
-	r.does(core.Intent{Kind: core.IntentEnterCluster})
-	r.until("the cluster is in maintenance mode, which is no update", func(s *core.Snapshot, screen string) bool {
-		return s.Management.Cluster.InMaintenance && strings.Contains(screen, "maintenance mode   no update runs")
-	})
-	r.does(enter)
-	r.until("the machine is in it, and its node is drained", func(s *core.Snapshot, _ string) bool {
+	confirm(core.Intent{Kind: core.IntentEnterCluster})
+	r.until("the cluster is in maintenance mode", func(s *core.Snapshot) bool { return s.Management.Cluster.InMaintenance })
+	r.shows("maintenance mode   no update runs")
+	confirm(enter)
+	r.until("the machine is in it, and its node is drained", func(s *core.Snapshot) bool {
 		v := s.MachineOf(node)
 		return v.Machine.InMaintenance && s.Nodes[node].Cordoned && len(s.InstancesOn(node)) == 0
 	})
-	r.until("it is held there", func(s *core.Snapshot, _ string) bool {
+	r.until("it is held there", func(s *core.Snapshot) bool {
 		v, _ := s.NodeView(node)
 		return v.Stage == core.StageUpdating && v.What == "in maintenance mode"
 	})
 	if step := core.Plan(r.last, core.Intent{Kind: core.IntentLeaveCluster}); step.Doable() {
 		t.Error("the cluster could leave before its machine")
 	}
-	r.does(core.Intent{Kind: core.IntentLeaveMachine, Node: node})
-	r.until("the node is back", func(s *core.Snapshot, _ string) bool {
+	confirm(core.Intent{Kind: core.IntentLeaveMachine, Node: node})
+	r.until("the node is back", func(s *core.Snapshot) bool {
 		return !s.MachineOf(node).Machine.InMaintenance && !s.Nodes[node].Cordoned && s.NodeRequest(node) == nil
 	})
-	r.does(core.Intent{Kind: core.IntentLeaveCluster})
-	r.until("the cluster is out of it", func(s *core.Snapshot, _ string) bool {
+	confirm(core.Intent{Kind: core.IntentLeaveCluster})
+	r.until("the cluster is out of it", func(s *core.Snapshot) bool {
 		return !s.Management.Cluster.InMaintenance && s.ClusterRequest() == nil
 	})
 	boot := r.last.Nodes[node].BootID
-	r.does(core.Intent{Kind: core.IntentReboot, Nodes: []string{node}})
-	r.until("LCM is at it", func(s *core.Snapshot, _ string) bool {
+	confirm(core.Intent{Kind: core.IntentReboot, Nodes: []string{node}})
+	r.until("LCM is at it", func(s *core.Snapshot) bool {
 		p, _ := s.Procedure(core.ProcedureKey{Kind: core.ProcedureMaintenance})
 		last := p.Steps[len(p.Steps)-1]
 		return s.Management.Reboot != nil && last.State == core.StepWaiting && strings.HasPrefix(last.Status, "0 of 1 done; cmp-02: ")
 	})
-	r.until("it has been rebooted, and the request is gone", func(s *core.Snapshot, _ string) bool {
+	r.until("it has been rebooted, and the request is gone", func(s *core.Snapshot) bool {
 		return s.Management.Reboot == nil && s.Nodes[node].BootID != boot && s.Nodes[node].Ready == "True" && s.NodeRequest(node) == nil
 	})
 	if u := r.last.History.Update; u.UID != "" {
@@ -225,26 +174,21 @@ func TestMaintenanceWithoutAnUpdate(t *testing.T) {
 
 // A login that cannot be used is a state of its sources.
 func TestAManagementContextThatIsNotThereIsTold(t *testing.T) {
-	alone(t)
-	cloud := cloud(t, kubeapi.Operator)
-	p := place{options: options{kubeconfig: cloud.KubeconfigPath, leaseNamespace: "default", management: management{Context: "nowhere"}}, journal: t.TempDir()}
-	s, err := open(t.Context(), p, ownLog(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if s.managed != nil {
-		t.Error("there is a watcher")
-	}
-	var once sync.Once
-	for _, d := range s.down {
-		if d.Source.Server() == core.ServerManagement {
-			once.Do(func() {
-				if d.Err == nil || d.Err.Kind != core.ErrConfiguration || d.Err.Server != core.ServerManagement || !strings.Contains(d.Err.Error(), "nowhere") {
-					t.Errorf("%s: %v", d.State, d.Err)
-				}
-			})
+	bubble.Run(t, func(t *testing.T) {
+		st := newStory(t, sim.Options{Paused: true})
+		st.place.management = management{Context: "nowhere"}
+		s, err := open(t.Context(), st.place, st.place.log)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
+		if s.managed != nil {
+			t.Error("there is a watcher")
+		}
+		i := slices.IndexFunc(s.down, func(d core.Delta) bool { return d.Source.Server() == core.ServerManagement })
+		if d := s.down[i]; d.Err == nil || d.Err.Kind != core.ErrConfiguration || d.Err.Server != core.ServerManagement || !strings.Contains(d.Err.Error(), "nowhere") {
+			t.Errorf("%s: %v", d.State, d.Err)
+		}
+	})
 }
 
 // Flags go before the configuration, and a cluster that they name is another one than the configuration's.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"lockstep/sim"
+	"lockstep/sim/bubble"
 )
 
 func TestAFileIsWrittenWholeOrNotAtAll(t *testing.T) {
@@ -44,11 +45,19 @@ func TestAFileIsWrittenWholeOrNotAtAll(t *testing.T) {
 	}
 }
 
+// A snapshot of what there is to see, as a file and on standard output, and of half of it, and of nothing.
+func TestASnapshotOfWhatCanBeRead(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		c := started(t, sim.Options{Paused: true})
+		snapshotOnStandardOutput(t, c)
+		snapshotOfWhatCanBeRead(t, c)
+	})
+}
+
 // A snapshot on standard output is the file and nothing else.
-func TestASnapshotOnStandardOutput(t *testing.T) {
-	alone(t)
-	c := cloud(t, "")
-	code, out, errs := run(t, "snapshot", "--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName, "-o", "-")
+func snapshotOnStandardOutput(t *testing.T, c *sim.Cloud) {
+	t.Helper()
+	code, out, errs := runOn(t, c, "snapshot", "-o", "-")
 	if code != exitFine || !strings.HasPrefix(out, "# A live cloud as `lockstep snapshot` found it: mos as of ") || !strings.HasSuffix(out, "\n...\n") {
 		t.Errorf("exit %d: %.200s … %q", code, out, errs)
 	}
@@ -58,12 +67,12 @@ func TestASnapshotOnStandardOutput(t *testing.T) {
 }
 
 // What cannot be read is missing in the file, the words and the exit code; the rest is there.
-func TestASnapshotOfWhatCanBeRead(t *testing.T) {
-	alone(t)
-	c := cloud(t, "")
-	os.Unsetenv("OS_CLIENT_CONFIG_FILE")
+func snapshotOfWhatCanBeRead(t *testing.T, c *sim.Cloud) {
+	t.Helper()
+	p := placeOn(t, c)
+	p.cloudsYAML = nil
 	file := filepath.Join(t.TempDir(), "half.yaml")
-	code, out, errs := run(t, "snapshot", "--kubeconfig", c.KubeconfigPath, "-o", file)
+	code, out, errs := runIn(t, p, "snapshot", "--kubeconfig", c.KubeconfigPath, "-o", file)
 	if code != exitAttention || errs != "" {
 		t.Fatalf("exit %d: %s", code, errs)
 	}
@@ -88,7 +97,7 @@ func TestASnapshotOfWhatCanBeRead(t *testing.T) {
 		}
 	}()
 	none := filepath.Join(t.TempDir(), "none.yaml")
-	if code, _, errs = run(t, "snapshot", "--kubeconfig", c.KubeconfigPath, "-o", none); code != exitError || !strings.Contains(errs, "unreachable") {
+	if code, _, errs = runIn(t, p, "snapshot", "--kubeconfig", c.KubeconfigPath, "-o", none); code != exitError || !strings.Contains(errs, "unreachable") {
 		t.Errorf("with nothing to see the exit code is %d: %s", code, errs)
 	}
 	if _, err := os.Stat(none); err == nil {
@@ -98,8 +107,7 @@ func TestASnapshotOfWhatCanBeRead(t *testing.T) {
 
 // A file that cannot be rehearsed is refused before the screen opens, with everything that is wrong and where.
 func TestAFileThatCannotBeRehearsed(t *testing.T) {
-	alone(t)
-	good, err := os.ReadFile(snapshotFile(t))
+	good, err := os.ReadFile(foundYAML)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +132,7 @@ func TestAFileThatCannotBeRehearsed(t *testing.T) {
 		{"no such file", "/nowhere/fleet.yaml", []string{"/nowhere/fleet.yaml"}},
 		{"a kubeconfig", write("apiVersion: v1\nkind: Config\n"), []string{"kubeconfig"}},
 		{"a scenario that somebody wrote", write(handWritten), []string{"no inventory of a live cloud", "--scenario"}},
-		{"an unknown host", write(strings.Replace(string(good), "host: cmp-04", "host: cmp-99", 1)), []string{"cmp-99", line("host: cmp-04")}},
+		{"an unknown host", write(strings.Replace(string(good), "host: cmp-3,", "host: cmp-99,", 1)), []string{"cmp-99", line("host: cmp-3,")}},
 		{"an unknown field", write(strings.Replace(string(good), "nodeRequests:", "nodeRequest:", 1)), []string{"nodeRequest", line("nodeRequests:")}},
 	}
 	for _, test := range tests {
@@ -151,10 +159,3 @@ rockoon: {from: 1.0.0, to: 1.1.0}
 nodes:
   - {machine: cmp-01, roles: [compute]}
 `
-
-// snapshotFile is a snapshot of the default scenario.
-func snapshotFile(t *testing.T) string {
-	t.Helper()
-	file, _, _ := takeSnapshot(t, started(t, sim.Options{Paused: true}))
-	return file
-}

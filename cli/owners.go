@@ -17,7 +17,7 @@ import (
 	"lockstep/nova"
 )
 
-func newOwners(o *options) *cobra.Command {
+func newOwners(p *place) *cobra.Command {
 	var (
 		output string
 		wait   time.Duration
@@ -39,7 +39,7 @@ when the instances could not be read.`,
 			if !ok {
 				return fmt.Errorf("-o is %q; it takes text, csv or json", output)
 			}
-			return owners(cmd.Context(), *o, args, wait, print, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return owners(cmd.Context(), *p, args, wait, print, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "text", "`format`: text, csv or json")
@@ -67,8 +67,8 @@ var ownersPrinters = map[string]func(io.Writer, *core.Snapshot, []core.OwnerNote
 	},
 }
 
-func owners(ctx context.Context, o options, names []string, wait time.Duration, print func(io.Writer, *core.Snapshot, []core.OwnerNote) error, out, stderr io.Writer) error {
-	return glance(ctx, o, func(s *session, _ options) error {
+func owners(ctx context.Context, p place, names []string, wait time.Duration, print func(io.Writer, *core.Snapshot, []core.OwnerNote) error, out, stderr io.Writer) error {
+	return glance(ctx, p, func(s *session, _ place) error {
 		snap := look(ctx, s.engine, wait)
 		if err := cannotSee(snap); err != nil {
 			return err

@@ -10,15 +10,23 @@ import (
 	"testing"
 
 	"lockstep/core"
+	"lockstep/sim"
+	"lockstep/sim/bubble"
 	"lockstep/sim/kubeapi"
 	"lockstep/sim/openstack"
 )
 
-func TestOwnersOfANode(t *testing.T) {
-	alone(t)
-	c := cloud(t, kubeapi.Readonly)
-	flags := []string{"owners", "--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName}
-	code, out, errs := run(t, append(flags, "cmp-04", "-o", "json")...)
+func TestOwners(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		c := started(t, sim.Options{User: kubeapi.Readonly, Paused: true})
+		ownersOfANode(t, c)
+		ownersWithoutKeystonesLists(t, c)
+	})
+}
+
+func ownersOfANode(t *testing.T, c *sim.Cloud) {
+	t.Helper()
+	code, out, errs := runOn(t, c, "owners", "cmp-04", "-o", "json")
 	if code != exitFine || errs != "" {
 		t.Fatalf("exit %d: %s", code, errs)
 	}
@@ -51,12 +59,12 @@ func TestOwnersOfANode(t *testing.T) {
 			t.Errorf("%s needs no owner", name)
 		}
 	}
-	code, out, _ = run(t, append(flags, "-o", "csv")...)
+	code, out, _ = runOn(t, c, "owners", "-o", "csv")
 	rows, err := csv.NewReader(strings.NewReader(out)).ReadAll()
 	if code != exitFine || err != nil || len(rows) < 10 || rows[0][0] != "project" {
 		t.Errorf("exit %d, %v, %d rows", code, err, len(rows))
 	}
-	if code, out, _ = run(t, append(flags, "cmp-04")...); code != exitFine || !strings.Contains(out, "To: owner@science.example\nCc: desk@science.example\nSubject: ") {
+	if code, out, _ = runOn(t, c, "owners", "cmp-04"); code != exitFine || !strings.Contains(out, "To: owner@science.example\nCc: desk@science.example\nSubject: ") {
 		t.Errorf("exit %d:\n%s", code, out)
 	}
 	for _, r := range c.Kube.Requests() {
@@ -64,20 +72,19 @@ func TestOwnersOfANode(t *testing.T) {
 			t.Errorf("it wrote: %s %s", r.Verb, r.Path)
 		}
 	}
-	if code, out, errs = run(t, append(flags, "cmp-99")...); code != exitError || out != "" || !strings.Contains(errs, `the cluster has no node "cmp-99"`) {
+	if code, out, errs = runOn(t, c, "owners", "cmp-99"); code != exitError || out != "" || !strings.Contains(errs, `the cluster has no node "cmp-99"`) {
 		t.Errorf("a node that is none: exit %d, %q, %q", code, out, errs)
 	}
-	if code, _, errs = run(t, append(flags, "-o", "xml")...); code != exitError || !strings.Contains(errs, "text, csv or json") {
+	if code, _, errs = runOn(t, c, "owners", "-o", "xml"); code != exitError || !strings.Contains(errs, "text, csv or json") {
 		t.Errorf("a format that is none: exit %d, %q", code, errs)
 	}
 }
 
 // A Keystone that refuses leaves the instances, and what happens to them; the exit code and stderr say what is missing.
-func TestOwnersWithoutKeystonesLists(t *testing.T) {
-	alone(t)
-	c := cloud(t, kubeapi.Readonly)
+func ownersWithoutKeystonesLists(t *testing.T, c *sim.Cloud) {
+	t.Helper()
 	c.OpenStack.SetFault(openstack.Fault{Path: regexp.MustCompile(`/v3/(role_assignments|users/)`), Status: 403})
-	code, out, errs := run(t, "owners", "--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName, "cmp-04")
+	code, out, errs := runOn(t, c, "owners", "cmp-04")
 	if code != exitAttention || !strings.Contains(out, "* batch-17 (") || !strings.Contains(out, "(no e-mail is known)") {
 		t.Errorf("exit %d:\n%s", code, out)
 	}

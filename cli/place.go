@@ -72,6 +72,14 @@ func (l *log) close() {
 	}
 }
 
+// openLog is Lockstep's own log in this place.
+func (p *place) openLog() (*log, error) {
+	if p.log != nil {
+		return p.log, nil
+	}
+	return openLog(p.logFile)
+}
+
 // openLog opens Lockstep's own log. It is a file even by default: nothing may write to the terminal under the screen. What
 // client-go writes goes there too. That is set for the whole process, and nothing of client-go's may run yet.
 func openLog(path string) (*log, error) {

@@ -26,7 +26,7 @@ type planFlags struct {
 	timeout time.Duration
 }
 
-func newPlan(o *options) *cobra.Command {
+func newPlan(p *place) *cobra.Command {
 	var f planFlags
 	cmd := &cobra.Command{
 		Use:   "plan [NODE...]",
@@ -51,17 +51,17 @@ could not be checked, and 1 when there is no plan.`,
 			if f.atOnce < 1 {
 				return fmt.Errorf("--at-once is %d; it takes a number from 1", f.atOnce)
 			}
-			return plan(cmd.Context(), *o, f, nodes, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return plan(cmd.Context(), *p, f, nodes, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
-	p := cmd.Flags()
-	p.StringVarP(&f.output, "output", "o", "table", "`format`: table, markdown or json")
-	p.StringVar(&f.out, "out", "", "`file` to write instead of standard output; only you may read it")
-	p.BoolVar(&f.force, "force", false, "replace the file when it exists")
-	p.BoolVar(&f.all, "all", false, "list every instance in the table, not only those that need somebody")
-	p.IntVar(&f.atOnce, "at-once", 1, "how many `nodes` are in maintenance at the same time")
-	p.DurationVar(&f.wait, "wait", 20*time.Second, "how long to wait for the sources' first answers")
-	p.DurationVar(&f.timeout, "timeout", 5*time.Minute, "how long OpenStack may take to tell of room, groups and devices")
+	flags := cmd.Flags()
+	flags.StringVarP(&f.output, "output", "o", "table", "`format`: table, markdown or json")
+	flags.StringVar(&f.out, "out", "", "`file` to write instead of standard output; only you may read it")
+	flags.BoolVar(&f.force, "force", false, "replace the file when it exists")
+	flags.BoolVar(&f.all, "all", false, "list every instance in the table, not only those that need somebody")
+	flags.IntVar(&f.atOnce, "at-once", 1, "how many `nodes` are in maintenance at the same time")
+	flags.DurationVar(&f.wait, "wait", 20*time.Second, "how long to wait for the sources' first answers")
+	flags.DurationVar(&f.timeout, "timeout", 5*time.Minute, "how long OpenStack may take to tell of room, groups and devices")
 	return cmd
 }
 
@@ -81,15 +81,15 @@ var planPrinters = map[string]func(w io.Writer, p *core.EvacuationPlan, all bool
 	},
 }
 
-func plan(ctx context.Context, o options, f planFlags, nodes []string, stdout, stderr io.Writer) error {
+func plan(ctx context.Context, at place, f planFlags, nodes []string, stdout, stderr io.Writer) error {
 	if f.out != "" {
 		if err := canWrite("--out", f.out, f.force); err != nil {
 			return err
 		}
 	}
 	var p core.EvacuationPlan
-	if err := glance(ctx, o, func(s *session, o options) (err error) {
-		p, err = s.plan(ctx, o, f, nodes, stderr)
+	if err := glance(ctx, at, func(s *session, at place) (err error) {
+		p, err = s.plan(ctx, at, f, nodes, stderr)
 		return err
 	}); err != nil {
 		return err
@@ -104,7 +104,7 @@ func plan(ctx context.Context, o options, f planFlags, nodes []string, stdout, s
 }
 
 // plan waits for the sources, finds the nodes, and has the engine make the plan.
-func (s *session) plan(ctx context.Context, o options, f planFlags, names []string, stderr io.Writer) (core.EvacuationPlan, error) {
+func (s *session) plan(ctx context.Context, at place, f planFlags, names []string, stderr io.Writer) (core.EvacuationPlan, error) {
 	snap := look(ctx, s.engine, f.wait)
 	if err := cannotSee(snap); err != nil {
 		return core.EvacuationPlan{}, err
@@ -115,7 +115,7 @@ func (s *session) plan(ctx context.Context, o options, f planFlags, names []stri
 	}
 	r := core.EvacuationRequest{Nodes: nodes, AtOnce: f.atOnce}
 	var missing []core.MissingFacts
-	r.Order, missing = updateOrder(ctx, o, snap, s.log, stderr)
+	r.Order, missing = updateOrder(ctx, at, snap, s.log, stderr)
 	ctx, cancel := context.WithTimeout(ctx, f.timeout)
 	defer cancel()
 	p, err := s.engine.PlanEvacuation(ctx, r, progressOn(stderr))
@@ -129,12 +129,12 @@ func (s *session) plan(ctx context.Context, o options, f planFlags, names []stri
 }
 
 // updateOrder asks the management cluster, where the flags say which, in which order the update takes the nodes.
-func updateOrder(ctx context.Context, o options, snap *core.Snapshot, log *log, stderr io.Writer) ([]string, []core.MissingFacts) {
+func updateOrder(ctx context.Context, at place, snap *core.Snapshot, log *log, stderr io.Writer) ([]string, []core.MissingFacts) {
 	inv := &core.Inventory{}
 	for _, name := range snap.NodeNames() {
 		inv.Nodes = append(inv.Nodes, core.InventoryNode{Node: snap.Nodes[name]})
 	}
-	t := inventoryTaker{options: o, log: log, stderr: stderr}
+	t := inventoryTaker{place: at, log: log, stderr: stderr}
 	t.management(ctx, inv)
 	return core.UpdateOrder(inv.Management), inv.Missing
 }

@@ -12,8 +12,8 @@ import (
 
 	"lockstep/core"
 	"lockstep/sim"
+	"lockstep/sim/bubble"
 	"lockstep/sim/kubeapi"
-	"lockstep/sim/scenario"
 )
 
 var updateGoldens = flag.Bool("update", false, "write the golden outputs anew")
@@ -78,24 +78,22 @@ func TestAPlanAsItIsPrinted(t *testing.T) {
 	}
 }
 
-// hardToMove is the simulated cloud that has a blocker of each kind; it stands still.
-func hardToMove(t *testing.T) *sim.Cloud {
-	t.Helper()
-	s, err := scenario.Load("hard-to-move")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := started(t, sim.Options{User: kubeapi.Readonly, Paused: true, Scenario: s})
-	t.Setenv("OS_CLIENT_CONFIG_FILE", c.CloudsYAMLPath)
-	return c
+// Plans of the simulated cloud that has a blocker of each kind; it stands still.
+func TestPlansOfACloudThatIsHardToMove(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		c := started(t, sim.Options{User: kubeapi.Readonly, Paused: true, Scenario: told(t, "hard-to-move")})
+		planOfEachBlocker(t, c)
+		planOfAWholeUpdate(t, c)
+		planOfANodeFromWhichEverythingMoves(t, c)
+		noPlan(t, c)
+	})
 }
 
 // What the scenario says of itself: one instance of each kind on cmp-01, and what a plan says of it.
-func TestThePlanOfANodeWithABlockerOfEachKind(t *testing.T) {
-	alone(t)
-	c := hardToMove(t)
+func planOfEachBlocker(t *testing.T, c *sim.Cloud) {
+	t.Helper()
 	file := filepath.Join(t.TempDir(), "plan.json")
-	code, out, errs := run(t, "plan", "cmp-01", "--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName, "-o", "json", "--out", file)
+	code, out, errs := runOn(t, c, "plan", "cmp-01", "-o", "json", "--out", file)
 	if code != exitAttention || !strings.HasPrefix(out, "Wrote "+file+". 1 node, 22 instances: ") {
 		t.Fatalf("exit %d: %s%s", code, out, errs)
 	}
@@ -135,7 +133,7 @@ func TestThePlanOfANodeWithABlockerOfEachKind(t *testing.T) {
 			t.Errorf("%s %s, want %s", name, got[name], want)
 		}
 	}
-	if code, _, errs := run(t, "plan", "cmp-01", "--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName, "--out", file); code != exitError || !strings.Contains(errs, "--force") {
+	if code, _, errs := runOn(t, c, "plan", "cmp-01", "--out", file); code != exitError || !strings.Contains(errs, "--force") {
 		t.Errorf("the file was replaced without a word: exit %d, %s", code, errs)
 	}
 	for _, w := range c.Kube.Requests() {
@@ -145,10 +143,9 @@ func TestThePlanOfANodeWithABlockerOfEachKind(t *testing.T) {
 	}
 }
 
-func TestThePlanOfAWholeUpdate(t *testing.T) {
-	alone(t)
-	c := hardToMove(t)
-	code, out, errs := run(t, "plan", "--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName)
+func planOfAWholeUpdate(t *testing.T, c *sim.Cloud) {
+	t.Helper()
+	code, out, errs := runOn(t, c, "plan")
 	if code != exitAttention {
 		t.Fatalf("exit %d: %s", code, errs)
 	}
@@ -160,26 +157,25 @@ func TestThePlanOfAWholeUpdate(t *testing.T) {
 }
 
 // A node that nobody has to look at is a plan without anything to do.
-func TestThePlanOfANodeFromWhichEverythingMoves(t *testing.T) {
-	alone(t)
-	c := hardToMove(t)
-	code, out, errs := run(t, "plan", "cmp-00", "--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName)
+func planOfANodeFromWhichEverythingMoves(t *testing.T, c *sim.Cloud) {
+	t.Helper()
+	code, out, errs := runOn(t, c, "plan", "cmp-00")
 	if code != exitFine || !strings.Contains(out, "1 node, 2 instances: 1 moves, 1 goes down with its host.") || strings.Contains(out, "FATE") {
 		t.Errorf("exit %d:\n%s%s", code, out, errs)
 	}
 }
 
-// Without a cloud there is no plan, and a word why.
-func TestThereIsNoPlanWithoutACloud(t *testing.T) {
-	alone(t)
-	c := hardToMove(t)
-	os.Unsetenv("OS_CLIENT_CONFIG_FILE")
-	code, out, errs := run(t, "plan", "--kubeconfig", c.KubeconfigPath)
+// Without a cloud there is no plan, and a word why; nor is there one of what is not there.
+func noPlan(t *testing.T, c *sim.Cloud) {
+	t.Helper()
+	p := placeOn(t, c)
+	p.cloudsYAML = nil
+	code, out, errs := runIn(t, p, "plan", "--kubeconfig", c.KubeconfigPath)
 	if code != exitError || out != "" || !strings.Contains(errs, "OpenStack") {
 		t.Errorf("exit %d, output %q, message %q", code, out, errs)
 	}
 	for _, args := range [][]string{{"plan", "cmp-99"}, {"plan", "-o", "yaml"}, {"plan", "--at-once", "0"}} {
-		code, out, errs := run(t, append(args, "--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName)...)
+		code, out, errs := runOn(t, c, args...)
 		if code != exitError || out != "" || !strings.Contains(errs, args[len(args)-1]) {
 			t.Errorf("%q: exit %d, output %q, message %q", args, code, out, errs)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"lockstep/core"
+	"lockstep/sim/bubble"
 	"lockstep/sim/scenario"
 )
 
@@ -66,19 +67,27 @@ func originals(s *scenario.Scenario) []string {
 	return slices.Compact(names)
 }
 
-// pseudonymous is the snapshot of testdata/found.yaml under other names, and the scenario that it was.
-func pseudonymous(t *testing.T) (file string, was *scenario.Scenario) {
-	t.Helper()
-	c := rebuilt(t, foundYAML(t))
-	file, code, out := takeSnapshot(t, c, "--pseudonymise")
-	if code != exitFine {
-		t.Fatalf("exit %d: %s", code, out)
-	}
-	return file, c.Scenario
+// A snapshot with --pseudonymise has no name and no ID of the cloud, is built as the cloud is, and cannot be laid beside another.
+func TestAPseudonymousSnapshot(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		c := rebuilt(t, foundYAML)
+		file, code, out := takeSnapshot(t, c, "--pseudonymise")
+		if code != exitFine {
+			t.Fatalf("exit %d: %s", code, out)
+		}
+		namesNothing(t, file, c.Scenario)
+		keepsTheStructure(t, file, c.Scenario)
+		another, _, _ := takeSnapshot(t, c, "--pseudonymise")
+		x, y := content(t, file), content(t, another)
+		name := regexp.MustCompile(`compute-[0-9a-f]{10}`)
+		if m := name.FindString(x); m == "" || strings.Contains(y, m) {
+			t.Errorf("the name %q is in both files", m)
+		}
+	})
 }
 
-func TestAPseudonymousFileHasNoNameOrIDOfTheCloud(t *testing.T) {
-	file, was := pseudonymous(t)
+func namesNothing(t *testing.T, file string, was *scenario.Scenario) {
+	t.Helper()
 	raw, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -109,8 +118,8 @@ func TestAPseudonymousFileHasNoNameOrIDOfTheCloud(t *testing.T) {
 }
 
 // What was one thing stays one thing, and the rebuilt cloud behaves as the real one.
-func TestAPseudonymousFileKeepsTheStructure(t *testing.T) {
-	file, was := pseudonymous(t)
+func keepsTheStructure(t *testing.T, file string, was *scenario.Scenario) {
+	t.Helper()
 	is, err := scenario.LoadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -161,16 +170,4 @@ func TestAPseudonymousFileKeepsTheStructure(t *testing.T) {
 		t.Errorf("the cluster's own objects do not fit: %+v", is.Found.ClusterLocks)
 	}
 	rebuilt(t, file)
-}
-
-// Two files of one cloud cannot be laid beside each other.
-func TestPseudonymsAreOfOneFile(t *testing.T) {
-	c := rebuilt(t, foundYAML(t))
-	a, _, _ := takeSnapshot(t, c, "--pseudonymise")
-	b, _, _ := takeSnapshot(t, c, "--pseudonymise")
-	x, y := content(t, a), content(t, b)
-	name := regexp.MustCompile(`compute-[0-9a-f]{10}`)
-	if m := name.FindString(x); m == "" || strings.Contains(y, m) {
-		t.Errorf("the name %q is in both files", m)
-	}
 }

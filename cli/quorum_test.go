@@ -6,21 +6,22 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
 
 	"lockstep/core"
+	"lockstep/sim/bubble"
 	"lockstep/sim/scenario"
 )
 
 // LCM asks for the second controller while the database pod on the first crashes: Lockstep in the OpenStack controller's place
 // does not begin it, and says why; when the pod serves again the node is begun and let go.
 func TestLockstepDoesNotTakeTheQuorumFromTheDatabase(t *testing.T) {
-	told, err := scenario.Load("database-short")
-	if err != nil {
-		t.Fatal(err)
-	}
-	told.Troubles = append(told.Troubles, scenario.Trouble{Kind: scenario.TroubleController})
-	p := newPlayerIn(t, told, 200, "openstack")
+	bubble.Run(t, quorumOfTheDatabase)
+}
+
+func quorumOfTheDatabase(t *testing.T) {
+	p := play(t, told(t, "database-short", func(s *scenario.Scenario) {
+		s.Troubles = append(s.Troubles, scenario.Trouble{Kind: scenario.TroubleController})
+	}), "openstack")
 	step := func(s *core.Snapshot, kind core.IntentKind) core.Step {
 		nodes, err := s.ResolveNodes([]string{"ctl-02"})
 		if err != nil {
@@ -39,21 +40,12 @@ func TestLockstepDoesNotTakeTheQuorumFromTheDatabase(t *testing.T) {
 	if st := step(p.last, core.IntentActRelease); !held(st) || st.Doable() {
 		t.Errorf("its lock can be released: %s, blocked by %q", st.State, st.Blocker())
 	}
-	kube, err := kubernetes.NewForConfig(p.cloud.AdminConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := kube.CoreV1().Pods("openstack").Delete(t.Context(), "mariadb-server-2", metav1.DeleteOptions{}); err != nil {
+	if err := kubernetesOf(t, p.Cloud).CoreV1().Pods("openstack").Delete(t.Context(), "mariadb-server-2", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, kind := range []core.IntentKind{core.IntentActBegin, core.IntentActRelease} {
-		for begun := false; !begun; {
-			var st core.Step
-			p.until("it can be done: "+string(kind), func(s *core.Snapshot) bool { st = step(s, kind); return st.Doable() && st.State == core.StepReady })
-			begun = p.do(st)
-		}
-	}
-	if len(p.did) != 2 || p.failed > 0 {
-		t.Errorf("done are %q, %d failed", p.did, p.failed)
+		var st core.Step
+		p.until("it can be done: "+string(kind), func(s *core.Snapshot) bool { st = step(s, kind); return st.Doable() && st.State == core.StepReady })
+		p.do(st)
 	}
 }

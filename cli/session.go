@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"net/http"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -37,24 +36,17 @@ type session struct {
 	rehearsal tui.Rehearsal // behind the demo's panel; nil on a real cloud
 }
 
-// place is what a session runs on: the operator's own cluster, or the demo's.
+// place is what a session runs on: the operator's own cluster, or a simulated one.
 type place struct {
 	options
 	name    string           // what to call the cluster; empty: what the kubeconfig calls it
 	clock   func() time.Time // nil: the wall clock
 	pace    float64          // how much faster than the wall's the cluster's clock runs; 0 means 1
 	journal string           // folder; empty: the state folder
-	grants  time.Duration    // how long a confirmation is good; 0: core.GrantLifetime
 	line    line             // to the servers; zero: as everybody on this machine reaches them
 	// cloudsYAML is the content of the clouds.yaml to use; nil: it is looked for as the openstack client does.
 	cloudsYAML []byte
-}
-
-// line is how a session reaches its servers.
-type line struct {
-	transport http.RoundTripper                                  // nil: by the TLS settings of the credentials
-	jitter    func(who string, most time.Duration) time.Duration // of what is tried again; nil: by chance
-	holder    string                                             // of the operator lease; empty: user@host/pid/random
+	log        *log // nil: the file that the flags name, to which client-go writes, too
 }
 
 // open loads the credentials and makes the session's parts. Nothing is asked of any server but the login that an exec
@@ -67,7 +59,6 @@ func open(ctx context.Context, p place, log *log) (*session, error) {
 		Version:  programVersion(),
 		Clock:    p.clock,
 		Settings: p.config.settings(),
-		GrantFor: p.grants,
 		Sources:  engineSources(),
 		Log:      log.Logger,
 		OnFocus:  func(node string) { s.focus.Store(&node) },
@@ -100,8 +91,7 @@ func open(ctx context.Context, p place, log *log) (*session, error) {
 }
 
 func (s *session) openKubernetes(ctx context.Context, p place, cfg *core.Config) (*kube.Client, error) {
-	client, err := kube.Load(kube.Options{Kubeconfig: p.kubeconfig, Context: p.context, UserAgent: "lockstep/" + programVersion(),
-		Transport: p.line.transport, Jitter: p.line.jitter})
+	client, err := kube.Load(p.kubeOptions())
 	if err != nil {
 		s.unavailable(kube.Sources(), err)
 		if cfg.Cluster == "" {
@@ -125,8 +115,7 @@ func (s *session) openKubernetes(ctx context.Context, p place, cfg *core.Config)
 }
 
 func (s *session) openOpenStack(ctx context.Context, p place, client *kube.Client, cfg *core.Config) {
-	o := nova.Options{Cloud: p.osCloud, CloudsYAML: p.cloudsYAML, UserAgent: "lockstep/" + programVersion(), Log: s.log.Logger,
-		Transport: p.line.transport, Jitter: p.line.jitter}
+	o := p.novaOptions(s.log)
 	if p.osFromCluster {
 		if client == nil {
 			s.unavailable(openStackSources(), &core.APIError{Kind: core.ErrConfiguration, Server: core.ServerOpenStack, Call: "read clouds.yaml from the cluster", Message: "there is no cluster to read it from"})

@@ -28,7 +28,6 @@ func TestWhatSimRefuses(t *testing.T) {
 		{[]string{"demo", "--fault", "compute"}, "want SERVER:FAULT"},
 	} {
 		t.Run(strings.Join(test.args, " "), func(t *testing.T) {
-			alone(t)
 			code, out, errs := run(t, test.args...)
 			if code != exitError || out != "" || !strings.Contains(errs, test.want) {
 				t.Errorf("exit %d, output %q, message %q", code, out, errs)
@@ -38,7 +37,6 @@ func TestWhatSimRefuses(t *testing.T) {
 }
 
 func TestSimWritesOverNothing(t *testing.T) {
-	alone(t)
 	dir := t.TempDir()
 	mine := filepath.Join(dir, "kubeconfig")
 	if err := os.WriteFile(mine, []byte("mine"), 0o600); err != nil {
@@ -52,7 +50,6 @@ func TestSimWritesOverNothing(t *testing.T) {
 
 // A command finds the cloud, and no other, in its environment; its exit code is passed on, and nothing is left behind.
 func TestSimRunsACommand(t *testing.T) {
-	alone(t)
 	t.Setenv("OS_PASSWORD", "of a real cloud")
 	dir := filepath.Join(t.TempDir(), "a folder")
 	code, _, errs := run(t, "sim", "--dir", dir, "--", "sh", "-c",
@@ -63,19 +60,22 @@ func TestSimRunsACommand(t *testing.T) {
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
-	for command, want := range map[string]int{"kill -TERM $$": exitSignalled + 15, "true": exitFine} {
-		if code, _, errs := run(t, "sim", "--", "sh", "-c", command); code != want {
-			t.Errorf("%s: exit %d, message %q", command, code, errs)
+}
+
+func TestHowACommandEnds(t *testing.T) {
+	var errs bytes.Buffer
+	for command, want := range map[string]error{"kill -TERM $$": exitWith(exitSignalled + 15), "exit 3": exitWith(3), "true": nil} {
+		if err := runCommand([]string{"sh", "-c", command}, nil, os.Stdin, io.Discard, &errs); err != want {
+			t.Errorf("%s: %v, message %q", command, err, errs.String())
 		}
 	}
-	if code, _, errs := run(t, "sim", "--", "no-such-command"); code != exitNotFound || !strings.Contains(errs, "no-such-command") {
-		t.Errorf("exit %d, message %q", code, errs)
+	if err := runCommand([]string{"no-such-command"}, nil, os.Stdin, io.Discard, &errs); err != exitWith(exitNotFound) || !strings.Contains(errs.String(), "no-such-command") {
+		t.Errorf("%v, message %q", err, errs.String())
 	}
 }
 
 // Without a command it prints what a shell needs to know, serves, and takes everything away when it is interrupted.
 func TestSimServesUntilItIsInterrupted(t *testing.T) {
-	alone(t)
 	f := simCommand{simFlags: simFlags{speed: 1, scenario: "manual-nodes"}, user: "readonly", dir: filepath.Join(t.TempDir(), "it's mine"),
 		envFile: filepath.Join(t.TempDir(), "env")}
 	so, err := f.simOptions()

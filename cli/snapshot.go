@@ -27,7 +27,7 @@ type snapshotFlags struct {
 	pseudonymise bool
 }
 
-func newSnapshot(o *options) *cobra.Command {
+func newSnapshot(p *place) *cobra.Command {
 	var f snapshotFlags
 	cmd := &cobra.Command{
 		Use:   "snapshot -o FILE",
@@ -45,27 +45,27 @@ The exit code is 0 when everything was read, 2 when something could not be (the 
 no file was written.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return snapshot(cmd.Context(), *o, f, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return snapshot(cmd.Context(), *p, f, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
-	p := cmd.Flags()
-	p.StringVarP(&f.output, "output", "o", "", "`file` to write; - is standard output")
-	p.BoolVar(&f.force, "force", false, "replace the file when it exists")
-	p.BoolVar(&f.pseudonymise, "pseudonymise", false, "replace every name and ID by one that leads nowhere")
+	flags := cmd.Flags()
+	flags.StringVarP(&f.output, "output", "o", "", "`file` to write; - is standard output")
+	flags.BoolVar(&f.force, "force", false, "replace the file when it exists")
+	flags.BoolVar(&f.pseudonymise, "pseudonymise", false, "replace every name and ID by one that leads nowhere")
 	_ = cmd.MarkFlagRequired("output") // the flag is there
 	return cmd
 }
 
-func snapshot(ctx context.Context, o options, f snapshotFlags, stdout, stderr io.Writer) error {
+func snapshot(ctx context.Context, p place, f snapshotFlags, stdout, stderr io.Writer) error {
 	if err := canWrite("-o", f.output, f.force); err != nil {
 		return err
 	}
-	log, err := openLog(o.logFile)
+	log, err := p.openLog()
 	if err != nil {
 		return err
 	}
 	defer log.close()
-	t := inventoryTaker{options: o, flags: f, log: log, stderr: stderr}
+	t := inventoryTaker{place: p, flags: f, log: log, stderr: stderr}
 	inv, err := t.take(ctx)
 	if err != nil {
 		return err
@@ -131,7 +131,7 @@ func bytesText(n int) string {
 
 // inventoryTaker reads the clouds that the flags name.
 type inventoryTaker struct {
-	options
+	place
 	flags  snapshotFlags
 	log    *log
 	stderr io.Writer
@@ -141,7 +141,7 @@ type inventoryTaker struct {
 
 // take reads everything that can be read. It is an error when neither a node nor a compute host is known after that.
 func (t *inventoryTaker) take(ctx context.Context) (*core.Inventory, error) {
-	client, err := kube.Load(kube.Options{Kubeconfig: t.kubeconfig, Context: t.context, UserAgent: "lockstep/" + programVersion()})
+	client, err := kube.Load(t.kubeOptions())
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +190,7 @@ func (t *inventoryTaker) cloud(ctx context.Context, client *kube.Client) (core.C
 		}
 		return core.CloudInventory{}, []core.MissingFacts{{What: "all of OpenStack", Err: api}}
 	}
-	o := nova.Options{Cloud: t.osCloud, UserAgent: "lockstep/" + programVersion(), Log: t.log.Logger}
+	o := t.novaOptions(t.log)
 	if t.osFromCluster {
 		secret, err := client.OpenStackCredentials(ctx)
 		if err != nil {
@@ -209,7 +209,7 @@ func (t *inventoryTaker) cloud(ctx context.Context, client *kube.Client) (core.C
 
 // management reads update plan and groups, where the flags say how.
 func (t *inventoryTaker) management(ctx context.Context, inv *core.Inventory) {
-	if !t.options.management.configured() {
+	if !t.place.management.configured() {
 		return
 	}
 	miss := func(err error) {
@@ -218,7 +218,7 @@ func (t *inventoryTaker) management(ctx context.Context, inv *core.Inventory) {
 			inv.Missing = append(inv.Missing, core.MissingFacts{What: "update plan and groups", Err: api})
 		}
 	}
-	client, err := kube.Load(t.options.management.kubeOptions(t.kubeconfig))
+	client, err := kube.Load(t.managementOptions())
 	if err != nil {
 		miss(err)
 		return
@@ -232,7 +232,7 @@ func (t *inventoryTaker) management(ctx context.Context, inv *core.Inventory) {
 		nodes = append(nodes, n.Name)
 	}
 	var missing []core.MissingFacts
-	inv.Management, missing = client.ManagementInventory(ctx, t.options.management.Namespace, nodes, t.progress)
+	inv.Management, missing = client.ManagementInventory(ctx, t.place.management.Namespace, nodes, t.progress)
 	inv.Missing = append(inv.Missing, missing...)
 }
 

@@ -11,6 +11,7 @@ import (
 	"lockstep/kube"
 	"lockstep/nova"
 	"lockstep/sim"
+	"lockstep/sim/bubble"
 	"lockstep/sim/kubeapi"
 )
 
@@ -40,7 +41,10 @@ func TestASnapshotKnowsEverySource(t *testing.T) {
 
 // What a snapshot is said to read of the cluster it asks for: where the server refuses it, the file says that it is missing.
 func TestEverySourceThatASnapshotReadsIsMissed(t *testing.T) {
-	alone(t)
+	bubble.Run(t, everySourceIsMissed)
+}
+
+func everySourceIsMissed(t *testing.T) {
 	c := started(t, sim.Options{Paused: true})
 	c.Kube.AddFault(kubeapi.Fault{Verb: "list", Code: http.StatusForbidden})
 	_, code, out := takeSnapshot(t, c)

@@ -14,7 +14,7 @@ import (
 	"lockstep/core"
 )
 
-func newStatus(o *options) *cobra.Command {
+func newStatus(p *place) *cobra.Command {
 	var (
 		output string
 		wait   time.Duration
@@ -31,7 +31,7 @@ The exit code is 0 when nothing needs you, 2 when something does, and 1 when the
 			if !ok {
 				return fmt.Errorf("-o is %q; it takes table, json or yaml", output)
 			}
-			return status(cmd.Context(), *o, wait, print, cmd.OutOrStdout())
+			return status(cmd.Context(), *p, wait, print, cmd.OutOrStdout())
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "table", "`format`: table, json or yaml")
@@ -56,9 +56,9 @@ var statusPrinters = map[string]func(io.Writer, Status) error{
 	},
 }
 
-func status(ctx context.Context, o options, wait time.Duration, print func(io.Writer, Status) error, out io.Writer) error {
+func status(ctx context.Context, p place, wait time.Duration, print func(io.Writer, Status) error, out io.Writer) error {
 	var snap *core.Snapshot
-	if err := glance(ctx, o, func(s *session, _ options) error {
+	if err := glance(ctx, p, func(s *session, _ place) error {
 		snap = look(ctx, s.engine, wait)
 		return nil
 	}); err != nil {
@@ -77,25 +77,25 @@ func status(ctx context.Context, o options, wait time.Duration, print func(io.Wr
 	return nil
 }
 
-// glance runs a session that cannot write for as long as see takes; see is given the options as the configuration completes them.
-func glance(ctx context.Context, o options, see func(*session, options) error) error {
-	if err := o.configure(); err != nil {
+// glance runs a session that cannot write for as long as see takes; see is given the place with the options as the configuration completes them.
+func glance(ctx context.Context, p place, see func(*session, place) error) error {
+	if err := p.configure(); err != nil {
 		return err
 	}
-	log, err := openLog(o.logFile)
+	log, err := p.openLog()
 	if err != nil {
 		return err
 	}
 	defer log.close()
-	o.readOnly = true
-	s, err := open(ctx, place{options: o}, log)
+	p.readOnly = true
+	s, err := open(ctx, p, log)
 	if err != nil {
 		return err
 	}
 	runCtx, stop := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	running.Go(func() { s.run(runCtx) })
-	err = see(s, o)
+	err = see(s, p)
 	stop()
 	running.Wait()
 	if ctx.Err() != nil {

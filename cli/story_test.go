@@ -1,0 +1,218 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+
+	"lockstep/core"
+	"lockstep/sim"
+	"lockstep/sim/controller"
+	"lockstep/sim/lan"
+	"lockstep/sim/scenario"
+)
+
+// started is a simulated cloud that ends with the test. The test is in a bubble: the cloud's network is in memory, and its clock
+// begins as the bubble's.
+func started(t *testing.T, o sim.Options) *sim.Cloud {
+	t.Helper()
+	o.Network, o.Start, o.Dir = lan.New(1), time.Now(), t.TempDir()
+	c, err := sim.Start(context.WithoutCancel(t.Context()), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("on the simulated cloud of %s it was %s", c.Scenario.Name, c.Clock.Now().Format(time.TimeOnly))
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+// told is a scenario of the catalogue, with what a test has otherwise.
+func told(t *testing.T, name string, change ...func(*scenario.Scenario)) *scenario.Scenario {
+	t.Helper()
+	s, err := scenario.Load(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range change {
+		c(s)
+	}
+	return s
+}
+
+// placeOn is where a session, or a command, works with a simulated cloud. Nothing in it comes from the machine's own
+// configuration, or from chance.
+func placeOn(t *testing.T, c *sim.Cloud) place {
+	t.Helper()
+	return place{name: "mos", clock: c.Clock.Now, journal: t.TempDir(), cloudsYAML: ownClouds(t, c), log: ownLog(t),
+		line: line{transport: c.Transport("lockstep"), jitter: func(_ string, most time.Duration) time.Duration { return most / 2 }, holder: "tests"}}
+}
+
+// runIn is one call of the program, in a bubble and without a terminal.
+func runIn(t *testing.T, p place, args ...string) (code int, out, errs string) {
+	t.Helper()
+	var o, e bytes.Buffer
+	stdin, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdin.Close()
+	code = execute(t.Context(), p, args, stdin, &o, &e)
+	return code, o.String(), e.String()
+}
+
+// runOn is one call of the program that looks at a simulated cloud.
+func runOn(t *testing.T, c *sim.Cloud, args ...string) (code int, out, errs string) {
+	t.Helper()
+	return runIn(t, placeOn(t, c), append(args, "--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName)...)
+}
+
+// brief are the times of controllers whose work on a node is not what a test is about.
+var brief = controller.Timing{Update: time.Minute, Reboot: time.Minute, Finalize: time.Minute, Tempest: 10 * time.Minute}
+
+// longest is how long a story waits for something, in its own time.
+const longest = 4 * time.Hour
+
+// until waits for what becomes so on a simulated cloud, and looks once a second of its time.
+func until(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	for began := time.Now(); !so(); time.Sleep(time.Second) {
+		if time.Since(began) > longest {
+			t.Fatalf("it did not come to be that %s", what)
+		}
+	}
+}
+
+// story is Lockstep, without its screen, on a simulated cloud whose controllers live.
+type story struct {
+	*sim.Cloud
+	t     *testing.T
+	place place
+	s     *session
+	snaps <-chan *core.Snapshot
+	stop  func()
+	last  *core.Snapshot
+}
+
+// newStory starts a cloud, and a session that Lockstep plays the named controllers in.
+func newStory(t *testing.T, o sim.Options, actAs ...string) *story {
+	t.Helper()
+	st := &story{Cloud: started(t, o), t: t}
+	st.place = placeOn(t, st.Cloud)
+	st.place.options = ownOptions(t, st.Cloud, actAs...)
+	return st
+}
+
+// begin opens a session and lets it run until stop, or the end of the test.
+func (st *story) begin() {
+	st.t.Helper()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(st.t.Context()))
+	s, err := open(ctx, st.place, st.place.log)
+	if err != nil {
+		st.t.Fatal(err)
+	}
+	snaps, unsubscribe := s.engine.Subscribe()
+	var running sync.WaitGroup
+	running.Go(func() { s.run(ctx) })
+	st.s, st.snaps, st.stop = s, snaps, sync.OnceFunc(func() { unsubscribe(); cancel(); running.Wait() })
+	st.t.Cleanup(st.stop)
+}
+
+// until waits for what becomes so of a Snapshot.
+func (st *story) until(what string, so func(*core.Snapshot) bool) *core.Snapshot {
+	st.t.Helper()
+	deadline := time.NewTimer(longest)
+	defer deadline.Stop()
+	for {
+		select {
+		case st.last = <-st.snaps:
+			if so(st.last) {
+				return st.last
+			}
+		case <-deadline.C:
+			st.t.Fatalf("it did not come to be that %s; the operations are %+v; the sources are\n%s", what, st.last.Operations, sourceTexts(st.last))
+		}
+	}
+}
+
+// arm arms writing, once the sources have answered.
+func (st *story) arm() {
+	st.t.Helper()
+	st.until("everything is live", allKnown)
+	if err := st.s.engine.Arm(st.t.Context(), false); err != nil {
+		st.t.Fatal(err)
+	}
+	st.until("writing is armed", func(s *core.Snapshot) bool { return s.Write.Armed })
+}
+
+// execute confirms a step and returns its operation as it ended, or paused.
+func (st *story) execute(step core.Step) core.Operation {
+	st.t.Helper()
+	g, err := st.s.engine.Grant(step, step.Type)
+	if err != nil {
+		st.t.Fatalf("%s: %v", step.Title, err)
+	}
+	id, err := st.s.engine.Execute(st.t.Context(), g)
+	if err != nil {
+		st.t.Fatalf("%s: %v", step.Title, err)
+	}
+	var op core.Operation
+	st.until(step.Title+" ends", func(s *core.Snapshot) bool {
+		i := slices.IndexFunc(s.Operations, func(o core.Operation) bool { return o.ID == id })
+		if i < 0 {
+			return false
+		}
+		op = s.Operations[i]
+		return op.State.Ended() || op.State == core.OperationPaused
+	})
+	return op
+}
+
+// confirm has an intent's step done as soon as it can be, with the dry-run that an operator sees before it.
+func (st *story) confirm(i core.Intent) core.Operation {
+	st.t.Helper()
+	var step core.Step
+	st.until(string(i.Kind)+" can be done", func(s *core.Snapshot) bool {
+		step = core.Plan(s, i)
+		return step.Doable()
+	})
+	if p := st.s.engine.Preview(st.t.Context(), i); p.Err != nil {
+		st.t.Fatalf("the dry-run of %s: %v", step.Title, p.Err)
+	}
+	op := st.execute(step)
+	if op.State != core.OperationDone {
+		st.t.Fatalf("%s ended as %s: %s; %+v", step.Title, op.State, op.Text, op.Items)
+	}
+	return op
+}
+
+// allKnown tells whether every source has answered; the management cluster's may be off.
+func allKnown(s *core.Snapshot) bool {
+	for _, src := range s.Sources {
+		if src.State != core.SourceLive && src.ID.Server() != core.ServerManagement {
+			return false
+		}
+	}
+	return true
+}
+
+// kubernetesOf is a client of a cloud's Kubernetes with all rights.
+func kubernetesOf(t *testing.T, c *sim.Cloud) kubernetes.Interface {
+	t.Helper()
+	client, err := kubernetes.NewForConfig(c.AdminConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
