@@ -1,22 +1,24 @@
 package bubble
 
 import (
-	"context"
+	"maps"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/tools/cache"
-	watchtools "k8s.io/client-go/tools/watch"
 )
 
 // How Until waits, in virtual time. What lasts for a moment only is not looked for but followed.
 const (
 	look     = time.Second
 	patience = 12 * time.Hour
+	settle   = 10 * time.Millisecond // what was said before holds was so has arrived then, too, whichever way it goes
 )
 
 // Until waits until holds says so. What never comes to be so ends the test.
@@ -27,6 +29,7 @@ func Until(t *testing.T, what string, holds func() bool) {
 			t.Fatalf("it never came to be that %s", what)
 		}
 	}
+	time.Sleep(settle)
 }
 
 // Follow tells note, until the test ends, what objects there are and what becomes of each, however soon that changes again.
@@ -40,23 +43,70 @@ func Follow(t *testing.T, objects dynamic.ResourceInterface, note func(kind watc
 	for i := range list.Items {
 		note(watch.Added, &list.Items[i])
 	}
-	// A server ends each watch after half an hour or more; this one goes on from there.
-	events, err := watchtools.NewRetryWatcherWithContext(t.Context(), list.GetResourceVersion(), &cache.ListWatch{
-		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) { return objects.Watch(ctx, o) },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ctx, version := t.Context(), list.GetResourceVersion()
 	done := make(chan struct{})
-	t.Cleanup(func() { events.Stop(); <-done })
+	t.Cleanup(func() { <-done })
 	go func() {
 		defer close(done)
-		for event := range events.ResultChan() {
-			if object, ok := event.Object.(*unstructured.Unstructured); ok {
-				note(event.Type, object)
-			} else {
-				t.Errorf("a watch ended: %v", event.Object)
+		for ; ctx.Err() == nil; time.Sleep(look) { // a server ends a watch after half an hour or more, or is away for a while
+			events, err := objects.Watch(ctx, metav1.ListOptions{ResourceVersion: version, AllowWatchBookmarks: true})
+			if err != nil {
+				continue
+			}
+			for event := range events.ResultChan() {
+				if err := apierrors.FromObject(event.Object); event.Type == watch.Error && apierrors.IsResourceExpired(err) {
+					t.Errorf("nobody knows what the test has missed: %v", err)
+					return
+				}
+				object, ok := event.Object.(*unstructured.Unstructured)
+				if !ok || event.Type == watch.Error {
+					continue // the stream broke, and ends
+				}
+				version = object.GetResourceVersion()
+				if event.Type != watch.Bookmark {
+					note(event.Type, object)
+				}
 			}
 		}
 	}()
+}
+
+// Seen are objects as they are, known without being asked for again and again.
+type Seen struct {
+	mu     sync.Mutex
+	byName map[string]*unstructured.Unstructured
+}
+
+// See follows the objects of a resource, of one namespace where it has namespaces, until the test ends.
+func See(t *testing.T, objects dynamic.ResourceInterface) *Seen {
+	t.Helper()
+	s := &Seen{byName: map[string]*unstructured.Unstructured{}}
+	Follow(t, objects, func(kind watch.EventType, object *unstructured.Unstructured) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if kind == watch.Deleted {
+			delete(s.byName, object.GetName())
+			return
+		}
+		s.byName[object.GetName()] = object
+	})
+	return s
+}
+
+// All are the objects by name. They are shared: read only.
+func (s *Seen) All() []*unstructured.Unstructured {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := make([]*unstructured.Unstructured, 0, len(s.byName))
+	for _, name := range slices.Sorted(maps.Keys(s.byName)) {
+		all = append(all, s.byName[name])
+	}
+	return all
+}
+
+// Named is one of them, nil when it is not there. It is shared: read only.
+func (s *Seen) Named(name string) *unstructured.Unstructured {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.byName[name]
 }
