@@ -32,6 +32,7 @@ type told struct {
 	compute *gophercloud.ServiceClient
 	manage  dynamic.Interface // of the management cluster; nil where there is none
 	seen    map[place]*bubble.Seen
+	nodes   map[string]*corev1.Node // as last decoded
 }
 
 // place is where objects are: a resource, of one namespace or of no namespace.
@@ -75,7 +76,7 @@ func prepare(t *testing.T, opts sim.Options) *told {
 			t.Errorf("end the scenario: %v", err)
 		}
 	})
-	s := &told{Cloud: cloud, t: t, seen: map[place]*bubble.Seen{}}
+	s := &told{Cloud: cloud, t: t, seen: map[place]*bubble.Seen{}, nodes: map[string]*corev1.Node{}}
 	if s.kube, err = kubernetes.NewForConfig(cloud.AdminConfig()); err != nil {
 		t.Fatal(err)
 	}
@@ -161,10 +162,14 @@ func (s *told) node(machine string) *corev1.Node {
 	if seen == nil {
 		s.t.Fatalf("%s has no node", machine)
 	}
+	if known := s.nodes[machine]; known != nil && known.ResourceVersion == seen.GetResourceVersion() {
+		return known
+	}
 	node := &corev1.Node{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(seen.Object, node); err != nil {
 		s.t.Fatal(err)
 	}
+	s.nodes[machine] = node
 	return node
 }
 
