@@ -2,7 +2,6 @@ package sim
 
 import (
 	"testing"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -10,8 +9,10 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"lockstep/sim/bubble"
 	"lockstep/sim/crds"
 	"lockstep/sim/kubeapi"
+	"lockstep/sim/lan"
 )
 
 var updatePlans = schema.GroupVersionResource{Group: "kaas.mirantis.com", Version: "v1alpha1", Resource: "clusterupdateplans"}
@@ -53,27 +54,28 @@ func TestTheKubeconfigHasBothClusters(t *testing.T) {
 }
 
 func TestLCMFollowsAManagementClusterOfSomebodyElse(t *testing.T) {
-	other, err := kubeapi.New(kubeapi.Options{CRDs: crds.Management()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := other.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(other.Close)
-	cloud := launch(t, Options{Management: other.RESTConfig(kubeapi.Admin), Speed: 300})
-	if cloud.Management != nil {
-		t.Error("there is a management cluster of its own")
-	}
-	dyn, err := dynamic.NewForConfig(cloud.ManagementConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, time.Minute, "LCM works on cmp-03 and says so", func() bool {
-		stages, err := dyn.Resource(maintenance("lcmmachineupgradedrainstatuses")).Namespace("mosk").List(t.Context(), metav1.ListOptions{})
+	bubble.Run(t, func(t *testing.T) {
+		network := lan.New(1)
+		other, err := kubeapi.New(kubeapi.Options{CRDs: crds.Management(), Network: network})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return len(stages.Items) > 0 && stages.Items[0].GetName() == "cmp-03"
+		if err := other.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(other.Close)
+		cloud := launch(t, Options{Management: other.RESTConfig(kubeapi.Admin), Network: network})
+		if cloud.Management != nil {
+			t.Error("there is a management cluster of its own")
+		}
+		dyn, err := dynamic.NewForConfig(cloud.ManagementConfig())
+		if err != nil {
+			t.Fatal(err)
+		}
+		stages := bubble.See(t, dyn.Resource(maintenance("lcmmachineupgradedrainstatuses")).Namespace("mosk"))
+		bubble.Until(t, "LCM works on cmp-03 and says so", func() bool {
+			all := stages.All()
+			return len(all) > 0 && all[0].GetName() == "cmp-03"
+		})
 	})
 }

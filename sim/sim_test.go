@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,7 +17,9 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"lockstep/sim/bubble"
 	"lockstep/sim/controller"
+	"lockstep/sim/lan"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -33,22 +36,6 @@ func launch(t *testing.T, opts Options) *Cloud {
 		}
 	})
 	return cloud
-}
-
-// eventually waits until holds says so, looking at it often.
-func eventually(t *testing.T, patience time.Duration, what string, holds func() bool) {
-	t.Helper()
-	deadline := time.NewTimer(patience)
-	defer deadline.Stop()
-	look := time.NewTicker(5 * time.Millisecond)
-	defer look.Stop()
-	for !holds() {
-		select {
-		case <-look.C:
-		case <-deadline.C:
-			t.Fatalf("never: %s", what)
-		}
-	}
 }
 
 func TestDemoStandsWhereItsScenarioSays(t *testing.T) {
@@ -186,18 +173,14 @@ type operator struct {
 	cloud *Cloud
 	nova  *controller.Connection
 	kube  kubernetes.Interface
-	dyn   dynamic.Interface
+	locks *bubble.Seen
 
 	tried  map[string]int
 	waited map[string]bool // machines that waited for the operator
 }
 
 func (o *operator) turn() {
-	locks, err := o.dyn.Resource(nodeLocks).List(o.t.Context(), metav1.ListOptions{})
-	if err != nil {
-		o.t.Fatal(err)
-	}
-	for _, lock := range locks.Items {
+	for _, lock := range o.locks.All() {
 		message, _, _ := unstructured.NestedString(lock.Object, "status", "errorMessage")
 		if !strings.Contains(message, "Some servers are still present on the host.") {
 			continue
@@ -247,65 +230,59 @@ func (anyHost) ToLiveMigrateMap() (map[string]any, error) {
 }
 
 func TestDemoRunsThroughWithAnOperator(t *testing.T) {
-	cloud := launch(t, Options{Speed: 1000})
-	o := &operator{t: t, cloud: cloud, tried: map[string]int{}, waited: map[string]bool{}}
-	var err error
-	if o.nova, err = cloud.Connect(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	defer o.nova.Close()
-	if o.kube, err = kubernetes.NewForConfig(cloud.AdminConfig()); err != nil {
-		t.Fatal(err)
-	}
-	if o.dyn, err = dynamic.NewForConfig(cloud.AdminConfig()); err != nil {
-		t.Fatal(err)
-	}
-	begun := cloud.Clock.Now()
-	firstWait := time.Duration(0)
-	eventually(t, 4*time.Minute, "the cluster's request is gone", func() bool {
-		o.turn()
-		cmp04, _ := cloud.Scenario.Node("cmp-04")
-		if firstWait == 0 && o.waited[cmp04.Name] {
-			firstWait = cloud.Clock.Now().Sub(begun)
+	bubble.Run(t, func(t *testing.T) {
+		cloud := launch(t, Options{Network: lan.New(1)})
+		o := &operator{t: t, cloud: cloud, tried: map[string]int{}, waited: map[string]bool{}}
+		var err error
+		if o.nova, err = cloud.Connect(t.Context()); err != nil {
+			t.Fatal(err)
 		}
-		requests, err := o.dyn.Resource(clusterRequests).List(t.Context(), metav1.ListOptions{})
+		defer o.nova.Close()
+		if o.kube, err = kubernetes.NewForConfig(cloud.AdminConfig()); err != nil {
+			t.Fatal(err)
+		}
+		dyn, err := dynamic.NewForConfig(cloud.AdminConfig())
 		if err != nil {
 			t.Fatal(err)
 		}
-		return len(requests.Items) == 0
-	})
-	// A newcomer at speed 60 should see it within 20 to 40 s. Here requests take a thousand times longer than they should,
-	// on a busy machine so long that it cannot be a test.
-	t.Logf("in virtual time, the first manual node waited after %s, and the update took %s", firstWait, cloud.Clock.Now().Sub(begun))
-	nodes, err := o.kube.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, node := range nodes.Items {
-		if node.Status.NodeInfo.KubeletVersion != cloud.Scenario.Kubelet.To || node.Spec.Unschedulable {
-			t.Errorf("%s is not updated", node.Labels["kaas.mirantis.com/machine-name"])
-		}
-	}
-	eventually(t, time.Minute, "all locks are armed at the target", func() bool {
-		for _, resource := range []string{"nodeworkloadlocks", "clusterworkloadlocks"} {
-			list, err := o.dyn.Resource(maintenance(resource)).List(t.Context(), metav1.ListOptions{})
-			if err != nil {
-				t.Fatal(err)
+		o.locks = bubble.See(t, dyn.Resource(nodeLocks))
+		clusterLocks, requests := bubble.See(t, dyn.Resource(maintenance("clusterworkloadlocks"))), bubble.See(t, dyn.Resource(clusterRequests))
+		begun := cloud.Clock.Now()
+		firstWait := time.Duration(0)
+		bubble.Until(t, "the cluster's request is gone", func() bool {
+			o.turn()
+			if cmp04, _ := cloud.Scenario.Node("cmp-04"); firstWait == 0 && o.waited[cmp04.Name] {
+				firstWait = cloud.Clock.Now().Sub(begun)
 			}
-			for _, lock := range list.Items {
+			return len(requests.All()) == 0
+		})
+		if firstWait < 20*time.Minute || firstWait > 40*time.Minute { // at speed 60 a newcomer should see it within 20 to 40 s
+			t.Errorf("the first manual node waited after %s", firstWait)
+		}
+		nodes, err := o.kube.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, node := range nodes.Items {
+			if node.Status.NodeInfo.KubeletVersion != cloud.Scenario.Kubelet.To || node.Spec.Unschedulable {
+				t.Errorf("%s is not updated", node.Labels["kaas.mirantis.com/machine-name"])
+			}
+		}
+		bubble.Until(t, "all locks are armed at the target", func() bool {
+			for _, lock := range slices.Concat(o.locks.All(), clusterLocks.All()) {
 				state, _, _ := unstructured.NestedString(lock.Object, "status", "state")
 				release, _, _ := unstructured.NestedString(lock.Object, "status", "release")
 				if state != "active" || release != cloud.Scenario.Release.To {
 					return false
 				}
 			}
+			return true
+		})
+		// The two manual nodes, and the skipped one for the instance that notifies.
+		for _, machine := range []string{"cmp-04", "cmp-06", "cmp-07"} {
+			if n, _ := cloud.Scenario.Node(machine); !o.waited[n.Name] {
+				t.Errorf("%s did not wait for the operator", machine)
+			}
 		}
-		return true
 	})
-	// The two manual nodes, and the skipped one for the instance that notifies.
-	for _, machine := range []string{"cmp-04", "cmp-06", "cmp-07"} {
-		if n, _ := cloud.Scenario.Node(machine); !o.waited[n.Name] {
-			t.Errorf("%s did not wait for the operator", machine)
-		}
-	}
 }

@@ -1,5 +1,3 @@
-//go:build !race
-
 package sim_test
 
 import (
@@ -18,6 +16,7 @@ import (
 	"k8s.io/client-go/util/retry"
 
 	"lockstep/sim"
+	"lockstep/sim/bubble"
 	"lockstep/sim/controller"
 	"lockstep/sim/scenario"
 )
@@ -33,35 +32,23 @@ var (
 
 // project is a client of the scenario's project on the management cluster.
 func (s *told) project(resource schema.GroupVersionResource) dynamic.ResourceInterface {
-	s.t.Helper()
-	client, err := dynamic.NewForConfig(s.ManagementConfig())
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return client.Resource(resource).Namespace(s.Scenario.Management.Project)
+	return s.manage.Resource(resource).Namespace(s.Scenario.Management.Project)
 }
 
 // managed is an object of the management cluster, nil when it is not there.
 func (s *told) managed(resource schema.GroupVersionResource, name string) *unstructured.Unstructured {
 	s.t.Helper()
-	list, err := s.project(resource).List(s.t.Context(), metav1.ListOptions{FieldSelector: "metadata.name=" + name})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	if len(list.Items) == 0 {
-		return nil
-	}
-	return &list.Items[0]
+	return s.see(place{s.manage, resource, s.Scenario.Management.Project}).Named(name)
 }
 
 // plan is the scenario's ClusterUpdatePlan.
 func (s *told) plan() *unstructured.Unstructured {
 	s.t.Helper()
-	list, err := s.project(kaas("clusterupdateplans")).List(s.t.Context(), metav1.ListOptions{})
-	if err != nil || len(list.Items) != 1 {
-		s.t.Fatalf("the update plans: %v, %d", err, len(list.Items))
+	all := s.see(place{s.manage, kaas("clusterupdateplans"), s.Scenario.Management.Project}).All()
+	if len(all) != 1 {
+		s.t.Fatalf("there are %d update plans", len(all))
 	}
-	return &list.Items[0]
+	return all[0]
 }
 
 // stepStatus is what the plan says of a step.
@@ -98,9 +85,6 @@ var brisk = controller.Timing{
 	ItemRetry: 15 * time.Minute, HealthPeriod: 20 * time.Second, // a failure is to be seen before the next try
 }
 
-// briskSpeed is for scenarios in which nothing has to be caught in the act.
-const briskSpeed = 1200
-
 // tellBriskly plays a scenario about LCM, with less time for what it is not about.
 func tellBriskly(t *testing.T, name string) *told {
 	t.Helper()
@@ -112,19 +96,21 @@ func tellBriskly(t *testing.T, name string) *told {
 // prepareBriskly is tellBriskly before its beginning, which is the clock's Resume.
 func prepareBriskly(t *testing.T, name string) *told {
 	t.Helper()
-	t.Parallel()
 	story, err := scenario.Load(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return prepare(t, sim.Options{Scenario: story, Speed: briskSpeed, Timing: brisk})
+	return prepare(t, sim.Options{Scenario: story, Timing: brisk})
 }
 
 // commence sets commence of a step of the plan, as an operator does.
 func (s *told) commence(id string) {
 	s.t.Helper()
 	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		plan := s.plan()
+		plan, err := s.project(kaas("clusterupdateplans")).Get(s.t.Context(), s.plan().GetName(), metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
 		steps, _, _ := unstructured.NestedSlice(plan.Object, "spec", "steps")
 		for _, step := range steps {
 			if fields := step.(map[string]any); fields["id"] == id {
@@ -134,7 +120,7 @@ func (s *told) commence(id string) {
 		if err := unstructured.SetNestedSlice(plan.Object, steps, "spec", "steps"); err != nil {
 			return err
 		}
-		_, err := s.project(kaas("clusterupdateplans")).Update(s.t.Context(), plan, metav1.UpdateOptions{})
+		_, err = s.project(kaas("clusterupdateplans")).Update(s.t.Context(), plan, metav1.UpdateOptions{})
 		return err
 	})
 	if err != nil {
@@ -200,265 +186,281 @@ func (s *told) untilComplete() {
 }
 
 func TestSmoothGoesThroughAllStepsOfThePlan(t *testing.T) {
-	s := prepareBriskly(t, "smooth")
-	plan := s.record(s.project(kaas("clusterupdateplans")), func(plan *unstructured.Unstructured) string {
-		first, _ := stepStatus(plan, "openstack")
-		second, _ := stepStatus(plan, "ceph")
-		return first + ", " + second
-	})
-	release := s.record(s.project(clusters), func(cluster *unstructured.Unstructured) string {
-		return field(cluster, "spec", "providerSpec", "value", "release")
-	})
-	s.Clock.Resume()
-	s.untilComplete()
-	begun := slices.IndexFunc(plan(), func(m moment) bool { return strings.HasPrefix(m.is, "InProgress, ") })
-	atTarget := slices.IndexFunc(release(), func(m moment) bool { return m.is == "mosk-21-0-0-25-2" })
-	if begun < 0 || atTarget < 0 || release()[atTarget].version > plan()[begun].version {
-		t.Errorf("when the first step began the Cluster was not at the target: %v, %v", plan(), release())
-	} else if plan()[begun].is != "InProgress, NotStarted" {
-		t.Errorf("when the first step began the first two were %s", plan()[begun].is)
-	}
-	for _, id := range s.Scenario.Steps() {
-		if state, message := stepStatus(s.plan(), id); state != "Completed" || message != "Ready" {
-			t.Errorf("step %s: %s, %q", id, state, message)
+	bubble.Run(t, func(t *testing.T) {
+		s := prepareBriskly(t, "smooth")
+		plan := s.record(s.project(kaas("clusterupdateplans")), func(plan *unstructured.Unstructured) string {
+			first, _ := stepStatus(plan, "openstack")
+			second, _ := stepStatus(plan, "ceph")
+			return first + ", " + second
+		})
+		release := s.record(s.project(clusters), func(cluster *unstructured.Unstructured) string {
+			return field(cluster, "spec", "providerSpec", "value", "release")
+		})
+		s.Clock.Resume()
+		s.untilComplete()
+		begun := slices.IndexFunc(plan(), func(m moment) bool { return strings.HasPrefix(m.is, "InProgress, ") })
+		atTarget := slices.IndexFunc(release(), func(m moment) bool { return m.is == "mosk-21-0-0-25-2" })
+		if begun < 0 || atTarget < 0 || release()[atTarget].version > plan()[begun].version {
+			t.Errorf("when the first step began the Cluster was not at the target: %v, %v", plan(), release())
+		} else if plan()[begun].is != "InProgress, NotStarted" {
+			t.Errorf("when the first step began the first two were %s", plan()[begun].is)
 		}
-	}
-	want := "Node maintenance requested, Node workload locks inactive, Kubernetes drained, Swarm drained, Swarm uncordoned, Kubernetes uncordoned, Node maintenance request removed"
-	if got := strings.Join(stages(s.managed(lcm("lcmmachineupgradedrainstatuses"), "cmp-01")), ", "); got != want {
-		t.Errorf("the stages of the drain of cmp-01: %s", got)
-	}
-	want = "Prepare phase done, Deploy phase done, Reboot done"
-	if got := strings.Join(stages(s.managed(kaas("machineupgradestatuses"), "cmp-01")), ", "); got != want {
-		t.Errorf("the stages of the update of cmp-01: %s", got)
-	}
-	want = "Requested cluster maintenance, Cluster workload locks are inactive, Control plane nodes MKE upgraded, Worker nodes MKE upgraded, Cluster maintenance request removed"
-	if got := strings.Join(stages(s.managed(lcm("lcmclusterupgradestatuses"), "mos")), ", "); got != want {
-		t.Errorf("the stages of the cluster's update: %s", got)
-	}
-	machine := s.managed(lcm("lcmmachines"), "cmp-01")
-	items, _, _ := unstructured.NestedMap(machine.Object, "status", "stateItemStatuses")
-	if len(items) != len(scenario.StateItems) || field(machine, "status", "state") != "Ready" || field(machine, "status", "release") != "mosk-21-0-0-25-2" {
-		t.Errorf("LCMMachine cmp-01: %v", machine.Object["status"])
-	}
-	s.until("the Cluster is at the target", func() bool {
-		return field(s.managed(clusters, "mos"), "status", "providerStatus", "releaseRefs", "current", "name") == "mosk-21-0-0-25-2"
+		for _, id := range s.Scenario.Steps() {
+			if state, message := stepStatus(s.plan(), id); state != "Completed" || message != "Ready" {
+				t.Errorf("step %s: %s, %q", id, state, message)
+			}
+		}
+		want := "Node maintenance requested, Node workload locks inactive, Kubernetes drained, Swarm drained, Swarm uncordoned, Kubernetes uncordoned, Node maintenance request removed"
+		if got := strings.Join(stages(s.managed(lcm("lcmmachineupgradedrainstatuses"), "cmp-01")), ", "); got != want {
+			t.Errorf("the stages of the drain of cmp-01: %s", got)
+		}
+		want = "Prepare phase done, Deploy phase done, Reboot done"
+		if got := strings.Join(stages(s.managed(kaas("machineupgradestatuses"), "cmp-01")), ", "); got != want {
+			t.Errorf("the stages of the update of cmp-01: %s", got)
+		}
+		want = "Requested cluster maintenance, Cluster workload locks are inactive, Control plane nodes MKE upgraded, Worker nodes MKE upgraded, Cluster maintenance request removed"
+		if got := strings.Join(stages(s.managed(lcm("lcmclusterupgradestatuses"), "mos")), ", "); got != want {
+			t.Errorf("the stages of the cluster's update: %s", got)
+		}
+		machine := s.managed(lcm("lcmmachines"), "cmp-01")
+		items, _, _ := unstructured.NestedMap(machine.Object, "status", "stateItemStatuses")
+		if len(items) != len(scenario.StateItems) || field(machine, "status", "state") != "Ready" || field(machine, "status", "release") != "mosk-21-0-0-25-2" {
+			t.Errorf("LCMMachine cmp-01: %v", machine.Object["status"])
+		}
+		s.until("the Cluster is at the target", func() bool {
+			return field(s.managed(clusters, "mos"), "status", "providerStatus", "releaseRefs", "current", "name") == "mosk-21-0-0-25-2"
+		})
 	})
 }
 
 func TestAStateItemFailsUntilItDoesNot(t *testing.T) {
-	s := tellBriskly(t, "lcm-item-failing")
-	item := func() map[string]any {
-		fields, _, _ := unstructured.NestedMap(s.managed(lcm("lcmmachines"), "cmp-01").Object, "status", "stateItemStatuses", "host-packages")
-		return fields
-	}
-	s.until("it failed for the third time, and says why", func() bool {
-		is := item()
-		n, _ := is["attempt"].(int64)
-		message, _ := is["message"].(string)
-		return n >= 4 && strings.Contains(message, "503  Service Unavailable")
+	bubble.Run(t, func(t *testing.T) {
+		s := tellBriskly(t, "lcm-item-failing")
+		item := func() map[string]any {
+			fields, _, _ := unstructured.NestedMap(s.managed(lcm("lcmmachines"), "cmp-01").Object, "status", "stateItemStatuses", "host-packages")
+			return fields
+		}
+		s.until("it failed for the third time, and says why", func() bool {
+			is := item()
+			n, _ := is["attempt"].(int64)
+			message, _ := is["message"].(string)
+			return n >= 4 && strings.Contains(message, "503  Service Unavailable")
+		})
+		s.until("LCM says that it is stuck", func() bool {
+			return strings.Contains(s.stuckMessage(), "machine cmp-01: state item host-packages of phase prepare failed")
+		})
+		s.until("the step is Stuck", func() bool {
+			state, message := stepStatus(s.plan(), "k8s-workers-mos-default")
+			return state == "Stuck" && strings.Contains(message, "exit code 100")
+		})
+		s.until("the sixth attempt succeeds", func() bool { is := item(); return is["attempt"] == int64(6) && is["exitCode"] == int64(0) })
+		s.untilComplete()
 	})
-	s.until("LCM says that it is stuck", func() bool {
-		return strings.Contains(s.stuckMessage(), "machine cmp-01: state item host-packages of phase prepare failed")
-	})
-	s.until("the step is Stuck", func() bool {
-		state, message := stepStatus(s.plan(), "k8s-workers-mos-default")
-		return state == "Stuck" && strings.Contains(message, "exit code 100")
-	})
-	s.until("the sixth attempt succeeds", func() bool { is := item(); return is["attempt"] == int64(6) && is["exitCode"] == int64(0) })
-	s.untilComplete()
 }
 
 func TestAStuckStepSaysWhoseLockHoldsIt(t *testing.T) {
-	s := tellBriskly(t, "plan-stuck")
-	s.until("the step is Stuck", func() bool {
-		state, message := stepStatus(s.plan(), "k8s-workers-mos-default")
-		return state == "Stuck" && strings.Contains(message, "takes longer than the estimated 1h30m0s: NodeWorkloadLock openstack-"+s.name("cmp-01")+" is active") &&
-			strings.Contains(message, "Some servers are still present on the host.")
+	bubble.Run(t, func(t *testing.T) {
+		s := tellBriskly(t, "plan-stuck")
+		s.until("the step is Stuck", func() bool {
+			state, message := stepStatus(s.plan(), "k8s-workers-mos-default")
+			return state == "Stuck" && strings.Contains(message, "takes longer than the estimated 1h30m0s: NodeWorkloadLock openstack-"+s.name("cmp-01")+" is active") &&
+				strings.Contains(message, "Some servers are still present on the host.")
+		})
+		s.until("the LCMCluster says the same", func() bool {
+			return strings.Contains(s.stuckMessage(), "Some servers are still present on the host.")
+		})
+		patch := []byte(`{"metadata":{"annotations":{"openstack.lcm.mirantis.com/instance_migration_mode":"skip"}}}`)
+		if _, err := s.kube.CoreV1().Nodes().Patch(t.Context(), s.name("cmp-01"), types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		s.untilComplete()
 	})
-	s.until("the LCMCluster says the same", func() bool {
-		return strings.Contains(s.stuckMessage(), "Some servers are still present on the host.")
-	})
-	patch := []byte(`{"metadata":{"annotations":{"openstack.lcm.mirantis.com/instance_migration_mode":"skip"}}}`)
-	if _, err := s.kube.CoreV1().Nodes().Patch(t.Context(), s.name("cmp-01"), types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	s.untilComplete()
 }
 
 func TestAnAlertPausesTheUpdate(t *testing.T) {
-	s := prepareBriskly(t, "auto-pause")
-	workers := "k8s-workers-mos-default"
-	fired := s.record(s.project(kaas("updateautopauses")), func(pause *unstructured.Unstructured) string {
-		alerts, _, _ := unstructured.NestedStringSlice(pause.Object, "status", "firingAlerts")
-		return strings.Join(alerts, " ")
-	})
-	s.Clock.Resume()
-	s.until("the plan is AutoPaused", func() bool {
-		state, _ := stepStatus(s.plan(), workers)
-		return state == "AutoPaused" && field(s.plan(), "status", "status") == "AutoPaused"
-	})
-	if plan := s.plan(); commenced(plan, workers) || commenced(plan, "mcc-components") {
-		t.Error("commence is still there")
-	}
-	s.until("the alert has fired and is over", func() bool {
-		var all []string
-		for _, m := range fired() {
-			all = append(all, m.is)
+	bubble.Run(t, func(t *testing.T) {
+		s := prepareBriskly(t, "auto-pause")
+		workers := "k8s-workers-mos-default"
+		fired := s.record(s.project(kaas("updateautopauses")), func(pause *unstructured.Unstructured) string {
+			alerts, _, _ := unstructured.NestedStringSlice(pause.Object, "status", "firingAlerts")
+			return strings.Join(alerts, " ")
+		})
+		s.Clock.Resume()
+		s.until("the plan is AutoPaused", func() bool {
+			state, _ := stepStatus(s.plan(), workers)
+			return state == "AutoPaused" && field(s.plan(), "status", "status") == "AutoPaused"
+		})
+		if plan := s.plan(); commenced(plan, workers) || commenced(plan, "mcc-components") {
+			t.Error("commence is still there")
 		}
-		return strings.Join(all, ",") == ",OpenstackAPI5xxCritical,"
+		s.until("the alert has fired and is over", func() bool {
+			var all []string
+			for _, m := range fired() {
+				all = append(all, m.is)
+			}
+			return strings.Join(all, ",") == ",OpenstackAPI5xxCritical,"
+		})
+		s.until("the node in flight is finished", func() bool { return s.updated("cmp-01") })
+		if s.requested("cmp-02") {
+			t.Error("another node was begun")
+		}
+		if state, _ := stepStatus(s.plan(), workers); state != "AutoPaused" {
+			t.Errorf("the end of the alert alone made the step %s", state)
+		}
+		s.commence(workers)
+		s.commence("mcc-components")
+		s.untilComplete()
 	})
-	s.until("the node in flight is finished", func() bool { return s.updated("cmp-01") })
-	if s.requested("cmp-02") {
-		t.Error("another node was begun")
-	}
-	if state, _ := stepStatus(s.plan(), workers); state != "AutoPaused" {
-		t.Errorf("the end of the alert alone made the step %s", state)
-	}
-	s.commence(workers)
-	s.commence("mcc-components")
-	s.untilComplete()
 }
 
 func TestABudgetBlocksADrain(t *testing.T) {
-	s := tellBriskly(t, "drain-blocked")
-	blocked := func() *unstructured.Unstructured {
-		state := s.managed(lcm("lcmclusterstates"), "cd-cmp-01")
-		if state == nil || !strings.Contains(field(state, "status", "message"), "Cannot evict pod as it would violate the pod's disruption budget.") {
-			return nil
+	bubble.Run(t, func(t *testing.T) {
+		s := tellBriskly(t, "drain-blocked")
+		blocked := func() *unstructured.Unstructured {
+			state := s.managed(lcm("lcmclusterstates"), "cd-cmp-01")
+			if state == nil || !strings.Contains(field(state, "status", "message"), "Cannot evict pod as it would violate the pod's disruption budget.") {
+				return nil
+			}
+			return state
 		}
-		return state
-	}
-	var state *unstructured.Unstructured
-	s.until("the drain was refused for the fourth time", func() bool {
-		if state = blocked(); state == nil {
-			return false
+		var state *unstructured.Unstructured
+		s.until("the drain was refused for the fourth time", func() bool {
+			if state = blocked(); state == nil {
+				return false
+			}
+			n, _, _ := unstructured.NestedInt64(state.Object, "status", "attempt")
+			return n >= 4
+		})
+		if field(state, "spec", "value") != "true" || field(state, "status", "value") == "true" {
+			t.Errorf("wanted %q, is %q", field(state, "spec", "value"), field(state, "status", "value"))
 		}
-		n, _, _ := unstructured.NestedInt64(state.Object, "status", "attempt")
-		return n >= 4
+		s.until("LCM says that it is stuck", func() bool { return strings.Contains(s.stuckMessage(), "machine cmp-01: drain failed") })
+		if draining := field(s.managed(lcm("lcmmachines"), "cmp-01"), "status", "kubernetesCordonDrain"); draining != "cordondraining" {
+			t.Errorf("the LCMMachine is %q", draining)
+		}
+		pods, err := s.kube.CoreV1().Pods("stacklight").List(t.Context(), metav1.ListOptions{
+			FieldSelector: "spec.nodeName=" + s.name("cmp-01"), LabelSelector: "app.kubernetes.io/name=prometheus-es-exporter"})
+		if err != nil || len(pods.Items) == 0 {
+			t.Fatalf("the blocking pods: %v, %d", err, len(pods.Items))
+		}
+		for _, pod := range pods.Items {
+			if err := s.kube.CoreV1().Pods(pod.Namespace).Delete(t.Context(), pod.Name, metav1.DeleteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.until("cmp-01 is updated", func() bool { return s.updated("cmp-01") })
 	})
-	if field(state, "spec", "value") != "true" || field(state, "status", "value") == "true" {
-		t.Errorf("wanted %q, is %q", field(state, "spec", "value"), field(state, "status", "value"))
-	}
-	s.until("LCM says that it is stuck", func() bool { return strings.Contains(s.stuckMessage(), "machine cmp-01: drain failed") })
-	if draining := field(s.managed(lcm("lcmmachines"), "cmp-01"), "status", "kubernetesCordonDrain"); draining != "cordondraining" {
-		t.Errorf("the LCMMachine is %q", draining)
-	}
-	pods, err := s.kube.CoreV1().Pods("stacklight").List(t.Context(), metav1.ListOptions{
-		FieldSelector: "spec.nodeName=" + s.name("cmp-01"), LabelSelector: "app.kubernetes.io/name=prometheus-es-exporter"})
-	if err != nil || len(pods.Items) == 0 {
-		t.Fatalf("the blocking pods: %v, %d", err, len(pods.Items))
-	}
-	for _, pod := range pods.Items {
-		if err := s.kube.CoreV1().Pods(pod.Namespace).Delete(t.Context(), pod.Name, metav1.DeleteOptions{}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	s.until("cmp-01 is updated", func() bool { return s.updated("cmp-01") })
 }
 
 func TestANodeThatIsNotReadyHoldsTheUpdate(t *testing.T) {
-	s := tellBriskly(t, "node-not-ready")
-	s.until("LCM says that the node is not Ready", func() bool {
-		return strings.Contains(s.stuckMessage(), "machine cmp-01: node "+s.name("cmp-01")+" is not Ready for") &&
-			strings.Contains(s.stuckMessage(), "cni plugin not initialized")
-	})
-	if !s.node("cmp-01").Spec.Unschedulable || !s.requested("cmp-01") || s.requested("cmp-02") {
-		t.Error("the node is back in service, or another one was begun")
-	}
-	if state := field(s.managed(lcm("lcmmachines"), "cmp-01"), "status", "state"); state != "Reboot" {
-		t.Errorf("the LCMMachine is %s", state)
-	}
-	client, err := kubernetes.NewForConfig(s.ManagementConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.until("there is an event about the machine", func() bool {
-		events, err := client.CoreV1().Events("mosk").List(t.Context(), metav1.ListOptions{FieldSelector: "reason=MachineLCMAgentNotReady"})
+	bubble.Run(t, func(t *testing.T) {
+		s := tellBriskly(t, "node-not-ready")
+		s.until("LCM says that the node is not Ready", func() bool {
+			return strings.Contains(s.stuckMessage(), "machine cmp-01: node "+s.name("cmp-01")+" is not Ready for") &&
+				strings.Contains(s.stuckMessage(), "cni plugin not initialized")
+		})
+		if !s.node("cmp-01").Spec.Unschedulable || !s.requested("cmp-01") || s.requested("cmp-02") {
+			t.Error("the node is back in service, or another one was begun")
+		}
+		if state := field(s.managed(lcm("lcmmachines"), "cmp-01"), "status", "state"); state != "Reboot" {
+			t.Errorf("the LCMMachine is %s", state)
+		}
+		client, err := kubernetes.NewForConfig(s.ManagementConfig())
 		if err != nil {
 			t.Fatal(err)
 		}
-		return len(events.Items) > 0 && strings.HasPrefix(events.Items[0].Message, "LCM agent has not reported its state since ")
+		s.until("there is an event about the machine", func() bool {
+			events, err := client.CoreV1().Events("mosk").List(t.Context(), metav1.ListOptions{FieldSelector: "reason=MachineLCMAgentNotReady"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return len(events.Items) > 0 && strings.HasPrefix(events.Items[0].Message, "LCM agent has not reported its state since ")
+		})
+		s.untilComplete()
 	})
-	s.untilComplete()
 }
 
 func TestUpdateGroupsFollowTheirIndexes(t *testing.T) {
-	s := prepareBriskly(t, "update-groups")
-	boot := s.node("cmp-05").Status.NodeInfo.BootID
-	requests := s.record(s.dyn.Resource(lcm("nodemaintenancerequests")), func(request *unstructured.Unstructured) string {
-		return field(request, "spec", "nodeName")
-	})
-	s.Clock.Resume()
-	s.until("the canary is updated", func() bool { state, _ := stepStatus(s.plan(), "k8s-workers-canary"); return state == "Completed" })
-	s.until("both racks are updated", func() bool {
-		a, _ := stepStatus(s.plan(), "k8s-workers-rack-a")
-		b, _ := stepStatus(s.plan(), "k8s-workers-rack-b")
-		return a == "Completed" && b == "Completed"
-	})
-	machines := map[string]string{} // by the name of its node
-	for _, machine := range []string{"cmp-02", "cmp-03", "cmp-04", "cmp-05", "cmp-06"} {
-		machines[s.name(machine)] = machine
-	}
-	order := []string{}
-	both, most := false, 0
-	inA, inB := map[string]bool{}, map[string]bool{} // requests for nodes of the racks
-	for _, m := range requests() {
-		machine, ours := machines[m.is]
-		switch {
-		case m.is == "gone":
-			delete(inA, m.name)
-			delete(inB, m.name)
-		case !ours:
-		case machine < "cmp-05":
-			inA[m.name], order = true, append(order, machine)
-		default:
-			inB[m.name], order = true, append(order, machine)
+	bubble.Run(t, func(t *testing.T) {
+		s := prepareBriskly(t, "update-groups")
+		boot := s.node("cmp-05").Status.NodeInfo.BootID
+		requests := s.record(s.dyn.Resource(lcm("nodemaintenancerequests")), func(request *unstructured.Unstructured) string {
+			return field(request, "spec", "nodeName")
+		})
+		s.Clock.Resume()
+		s.until("the canary is updated", func() bool { state, _ := stepStatus(s.plan(), "k8s-workers-canary"); return state == "Completed" })
+		s.until("both racks are updated", func() bool {
+			a, _ := stepStatus(s.plan(), "k8s-workers-rack-a")
+			b, _ := stepStatus(s.plan(), "k8s-workers-rack-b")
+			return a == "Completed" && b == "Completed"
+		})
+		machines := map[string]string{} // by the name of its node
+		for _, machine := range []string{"cmp-02", "cmp-03", "cmp-04", "cmp-05", "cmp-06"} {
+			machines[s.name(machine)] = machine
 		}
-		both, most = both || len(inA) > 0 && len(inB) > 0, max(most, len(inA))
-	}
-	if !both || most != 2 {
-		t.Errorf("both racks at a time: %v; nodes of rack-a at a time: %d", both, most)
-	}
-	if slices.Index(order, "cmp-06") > slices.Index(order, "cmp-05") || slices.Index(order, "cmp-04") < slices.Index(order, "cmp-02") {
-		t.Errorf("begun in the order %v", order)
-	}
-	if on := s.OpenStack.ServersOn(s.name("cmp-05")); len(on) == 0 || s.node("cmp-05").Status.NodeInfo.BootID != boot {
-		t.Errorf("rack-b was rebooted, or its instance moved: %v", on)
-	}
-	for machine, want := range map[string]bool{"cmp-02": false, "cmp-05": true, "cmp-06": true} {
-		if is, _, _ := unstructured.NestedBool(s.managed(clusterMachines, machine).Object, "status", "providerStatus", "reboot", "required"); is != want {
-			t.Errorf("%s has to be rebooted: %v, want %v", machine, is, want)
+		order := []string{}
+		both, most := false, 0
+		inA, inB := map[string]bool{}, map[string]bool{} // requests for nodes of the racks
+		for _, m := range requests() {
+			machine, ours := machines[m.is]
+			switch {
+			case m.is == "gone":
+				delete(inA, m.name)
+				delete(inB, m.name)
+			case !ours:
+			case machine < "cmp-05":
+				inA[m.name], order = true, append(order, machine)
+			default:
+				inB[m.name], order = true, append(order, machine)
+			}
+			both, most = both || len(inA) > 0 && len(inB) > 0, max(most, len(inA))
 		}
-	}
-	s.untilComplete()
+		if !both || most != 2 {
+			t.Errorf("both racks at a time: %v; nodes of rack-a at a time: %d", both, most)
+		}
+		if slices.Index(order, "cmp-06") > slices.Index(order, "cmp-05") || slices.Index(order, "cmp-04") < slices.Index(order, "cmp-02") {
+			t.Errorf("begun in the order %v", order)
+		}
+		if on := s.OpenStack.ServersOn(s.name("cmp-05")); len(on) == 0 || s.node("cmp-05").Status.NodeInfo.BootID != boot {
+			t.Errorf("rack-b was rebooted, or its instance moved: %v", on)
+		}
+		for machine, want := range map[string]bool{"cmp-02": false, "cmp-05": true, "cmp-06": true} {
+			if is, _, _ := unstructured.NestedBool(s.managed(clusterMachines, machine).Object, "status", "providerStatus", "reboot", "required"); is != want {
+				t.Errorf("%s has to be rebooted: %v, want %v", machine, is, want)
+			}
+		}
+		s.untilComplete()
+	})
 }
 
 func TestANodeThatIsDeletedWaitsForItsInstances(t *testing.T) {
-	s := tellBriskly(t, "node-deletion")
-	s.until("the deletion is requested", func() bool { return len(s.list(lcm("nodedeletionrequests"))) == 1 })
-	s.until("OpenStack says what is still there", func() bool {
-		return says(s.nodeLock("openstack", "cmp-03"), "are still present on host "+s.name("cmp-03")+". Blocking node removal unless they removed or migrated.")
-	})
-	if phase := field(s.managed(clusterMachines, "cmp-03"), "status", "providerStatus", "prepareDeletionPhase"); phase != "started" {
-		t.Errorf("the deletion is %q", phase)
-	}
-	if n, err := s.OpenStack.MoveVolumes(s.name("cmp-03"), s.name("cmp-01")); n != 2 || err != nil {
-		t.Fatalf("%d volumes were moved: %v", n, err)
-	}
-	s.until("its volumes do not hold it up any more", func() bool { return says(s.nodeLock("openstack", "cmp-03"), "Some servers") })
-	s.moveAll("cmp-03")
-	s.until("the Machine is gone", func() bool { return s.managed(clusterMachines, "cmp-03") == nil })
-	s.until("the node is gone", func() bool {
-		nodes, err := s.kube.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{FieldSelector: "metadata.name=" + s.name("cmp-03")})
-		if err != nil {
-			t.Fatal(err)
+	bubble.Run(t, func(t *testing.T) {
+		s := tellBriskly(t, "node-deletion")
+		s.until("the deletion is requested", func() bool { return len(s.list(lcm("nodedeletionrequests"))) == 1 })
+		s.until("OpenStack says what is still there", func() bool {
+			return says(s.nodeLock("openstack", "cmp-03"), "are still present on host "+s.name("cmp-03")+". Blocking node removal unless they removed or migrated.")
+		})
+		if phase := field(s.managed(clusterMachines, "cmp-03"), "status", "providerStatus", "prepareDeletionPhase"); phase != "started" {
+			t.Errorf("the deletion is %q", phase)
 		}
-		return len(nodes.Items) == 0
+		if n, err := s.OpenStack.MoveVolumes(s.name("cmp-03"), s.name("cmp-01")); n != 2 || err != nil {
+			t.Fatalf("%d volumes were moved: %v", n, err)
+		}
+		s.until("its volumes do not hold it up any more", func() bool { return says(s.nodeLock("openstack", "cmp-03"), "Some servers") })
+		s.moveAll("cmp-03")
+		s.until("the Machine is gone", func() bool { return s.managed(clusterMachines, "cmp-03") == nil })
+		s.until("the node is gone", func() bool {
+			nodes, err := s.kube.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{FieldSelector: "metadata.name=" + s.name("cmp-03")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return len(nodes.Items) == 0
+		})
+		s.until("OpenStack has forgotten the host", func() bool {
+			return s.nodeLock("openstack", "cmp-03") == nil && len(s.list(lcm("nodedeletionrequests"))) == 0
+		})
+		if s.managed(lcm("lcmmachines"), "cmp-03") != nil {
+			t.Error("its LCMMachine is still there")
+		}
 	})
-	s.until("OpenStack has forgotten the host", func() bool {
-		return s.nodeLock("openstack", "cmp-03") == nil && len(s.list(lcm("nodedeletionrequests"))) == 0
-	})
-	if s.managed(lcm("lcmmachines"), "cmp-03") != nil {
-		t.Error("its LCMMachine is still there")
-	}
 }

@@ -1,5 +1,3 @@
-//go:build !race
-
 package sim_test
 
 import (
@@ -7,6 +5,7 @@ import (
 	"time"
 
 	"lockstep/sim"
+	"lockstep/sim/bubble"
 	"lockstep/sim/fault"
 	"lockstep/sim/openstack"
 	"lockstep/sim/scenario"
@@ -43,57 +42,61 @@ func (s *told) on(machine string) []openstack.ServerState {
 }
 
 func TestOutageOfKubernetes(t *testing.T) {
-	t.Parallel()
-	story, err := scenario.Load("outage-kubernetes")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := prepare(t, sim.Options{Scenario: story, Speed: storySpeed})
-	if left := len(s.on("cmp-01")); left != 4 {
-		t.Errorf("%d instances at the start", left)
-	}
-	s.Clock.Resume()
-	s.outage(fault.Kubernetes, "refused")
-	began := s.Clock.Now()
-	s.over(fault.Kubernetes, "refused")
-	if s.Clock.Now().Sub(began) < 10*time.Minute {
-		t.Error("the node is through before the outage is over")
-	}
-	if left := len(s.on("cmp-01")); left != 0 && s.requested("cmp-01") {
-		t.Errorf("%d instances are left", left)
-	}
+	bubble.Run(t, func(t *testing.T) {
+		story, err := scenario.Load("outage-kubernetes")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := prepare(t, sim.Options{Scenario: story})
+		if left := len(s.on("cmp-01")); left != 4 {
+			t.Errorf("%d instances at the start", left)
+		}
+		s.Clock.Resume()
+		s.outage(fault.Kubernetes, "refused")
+		began := s.Clock.Now()
+		s.over(fault.Kubernetes, "refused")
+		if s.Clock.Now().Sub(began) < 10*time.Minute {
+			t.Error("the node is through before the outage is over")
+		}
+		if left := len(s.on("cmp-01")); left != 0 && s.requested("cmp-01") {
+			t.Errorf("%d instances are left", left)
+		}
+	})
 }
 
 func TestOutageOfNova(t *testing.T) {
-	t.Parallel()
-	s := tell(t, "outage-nova")
-	s.outage(fault.Compute, "503")
-	s.until("the controller meets it", func() bool { return s.fault(fault.Compute, "503").Met > 0 })
-	if len(s.on("cmp-01")) == 0 {
-		t.Error("there was nothing left to move")
-	}
-	if lock := s.nodeLock("openstack", "cmp-01"); field(lock, "status", "state") != "active" {
-		t.Error("the lock is released, and nobody knows what is on the host")
-	}
-	s.over(fault.Compute, "503")
+	bubble.Run(t, func(t *testing.T) {
+		s := tell(t, "outage-nova")
+		s.outage(fault.Compute, "503")
+		s.until("the controller meets it", func() bool { return s.fault(fault.Compute, "503").Met > 0 })
+		if len(s.on("cmp-01")) == 0 {
+			t.Error("there was nothing left to move")
+		}
+		if lock := s.nodeLock("openstack", "cmp-01"); field(lock, "status", "state") != "active" {
+			t.Error("the lock is released, and nobody knows what is on the host")
+		}
+		s.over(fault.Compute, "503")
+	})
 }
 
 func TestOutageOfKeystone(t *testing.T) {
-	t.Parallel()
-	s := tell(t, "outage-keystone")
-	s.outage(fault.Identity, "503")
-	s.until("somebody cannot log in", func() bool { return s.fault(fault.Identity, "503").Met > 0 })
-	s.over(fault.Identity, "503")
+	bubble.Run(t, func(t *testing.T) {
+		s := tell(t, "outage-keystone")
+		s.outage(fault.Identity, "503")
+		s.until("somebody cannot log in", func() bool { return s.fault(fault.Identity, "503").Met > 0 })
+		s.over(fault.Identity, "503")
+	})
 }
 
 func TestOutageOfTheManagementCluster(t *testing.T) {
-	t.Parallel()
-	s := tell(t, "outage-management")
-	s.outage(fault.Management, "refused")
-	if s.Management == nil {
-		t.Fatal("there is no management cluster")
-	}
-	// What the cluster's own controllers do goes on.
-	s.until("cmp-01 is empty, or through", func() bool { return len(s.on("cmp-01")) == 0 || s.updated("cmp-01") })
-	s.over(fault.Management, "refused")
+	bubble.Run(t, func(t *testing.T) {
+		s := tell(t, "outage-management")
+		s.outage(fault.Management, "refused")
+		if s.Management == nil {
+			t.Fatal("there is no management cluster")
+		}
+		// What the cluster's own controllers do goes on.
+		s.until("cmp-01 is empty, or through", func() bool { return len(s.on("cmp-01")) == 0 || s.updated("cmp-01") })
+		s.over(fault.Management, "refused")
+	})
 }

@@ -1,8 +1,3 @@
-//go:build !race
-
-// The stories play whole updates by hundreds of times the wall's speed, which the race detector's toll makes another world.
-// It watches the same controllers in package controller.
-
 package sim_test
 
 import (
@@ -12,34 +7,48 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/gophercloud/gophercloud/v2"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
 	"lockstep/sim"
+	"lockstep/sim/bubble"
+	"lockstep/sim/lan"
 	"lockstep/sim/scenario"
 )
 
-// storySpeed is how many virtual seconds pass in one real second while a scenario is played for a test.
-const storySpeed = 600
-
-// patience is how long a test waits, in real time: a busy machine may take many times as long as an idle one.
-const patience = 90 * time.Second
-
-// told is a scenario that is being played, and clients with all rights.
+// told is a scenario that is being played in a bubble, and clients with all rights.
 type told struct {
 	*sim.Cloud
 	t       *testing.T
 	kube    kubernetes.Interface
 	dyn     dynamic.Interface
 	compute *gophercloud.ServiceClient
+	manage  dynamic.Interface // of the management cluster; nil where there is none
+	seen    map[place]*bubble.Seen
+	nodes   map[string]*corev1.Node // as last decoded
+}
+
+// place is where objects are: a resource, of one namespace or of no namespace.
+type place struct {
+	client    dynamic.Interface
+	resource  schema.GroupVersionResource
+	namespace string
+}
+
+// see are the objects of a place as they are, after a moment on their way.
+func (s *told) see(at place) *bubble.Seen {
+	s.t.Helper()
+	if s.seen[at] == nil {
+		s.seen[at] = bubble.See(s.t, at.client.Resource(at.resource).Namespace(at.namespace))
+	}
+	return s.seen[at]
 }
 
 // tell plays a scenario that comes with the program, from its start on.
@@ -49,7 +58,7 @@ func tell(t *testing.T, name string) *told {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := prepare(t, sim.Options{Scenario: story, Speed: storySpeed})
+	s := prepare(t, sim.Options{Scenario: story})
 	s.Clock.Resume()
 	return s
 }
@@ -57,7 +66,7 @@ func tell(t *testing.T, name string) *told {
 // prepare starts a cloud that ends with the test, with its clock standing: nothing happens before its Resume.
 func prepare(t *testing.T, opts sim.Options) *told {
 	t.Helper()
-	opts.Paused = true
+	opts.Network, opts.Dir, opts.Paused = lan.New(1), t.TempDir(), true
 	cloud, err := sim.Start(context.WithoutCancel(t.Context()), opts)
 	if err != nil {
 		t.Fatal(err)
@@ -67,12 +76,17 @@ func prepare(t *testing.T, opts sim.Options) *told {
 			t.Errorf("end the scenario: %v", err)
 		}
 	})
-	s := &told{Cloud: cloud, t: t}
+	s := &told{Cloud: cloud, t: t, seen: map[place]*bubble.Seen{}, nodes: map[string]*corev1.Node{}}
 	if s.kube, err = kubernetes.NewForConfig(cloud.AdminConfig()); err != nil {
 		t.Fatal(err)
 	}
 	if s.dyn, err = dynamic.NewForConfig(cloud.AdminConfig()); err != nil {
 		t.Fatal(err)
+	}
+	if config := cloud.ManagementConfig(); config != nil {
+		if s.manage, err = dynamic.NewForConfig(config); err != nil {
+			t.Fatal(err)
+		}
 	}
 	session, err := cloud.Connect(t.Context())
 	if err != nil {
@@ -94,20 +108,16 @@ type moment struct {
 // watches: what lasts for a moment only is not missed by who looks late.
 func (s *told) record(objects dynamic.ResourceInterface, state func(*unstructured.Unstructured) string) (so func() []moment) {
 	s.t.Helper()
-	list, err := objects.List(s.t.Context(), metav1.ListOptions{})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	events, err := objects.Watch(s.t.Context(), metav1.ListOptions{ResourceVersion: list.GetResourceVersion()})
-	if err != nil {
-		s.t.Fatal(err)
-	}
 	var mu sync.Mutex
 	var all []moment
 	last := map[string]string{}
-	note := func(object *unstructured.Unstructured, is string) {
+	bubble.Follow(s.t, objects, func(kind watch.EventType, object *unstructured.Unstructured) {
 		mu.Lock()
 		defer mu.Unlock()
+		is := "gone"
+		if kind != watch.Deleted {
+			is = state(object)
+		}
 		version, err := strconv.ParseUint(object.GetResourceVersion(), 10, 64)
 		if err != nil {
 			s.t.Errorf("%s %s: %v", object.GetKind(), object.GetName(), err)
@@ -116,25 +126,7 @@ func (s *told) record(objects dynamic.ResourceInterface, state func(*unstructure
 			last[object.GetName()] = is
 			all = append(all, moment{object.GetName(), is, version})
 		}
-	}
-	for i := range list.Items {
-		note(&list.Items[i], state(&list.Items[i]))
-	}
-	done := make(chan struct{})
-	s.t.Cleanup(func() { events.Stop(); <-done })
-	go func() {
-		defer close(done)
-		for event := range events.ResultChan() {
-			object, ok := event.Object.(*unstructured.Unstructured)
-			switch {
-			case !ok:
-			case event.Type == watch.Deleted:
-				note(object, "gone")
-			default:
-				note(object, state(object))
-			}
-		}
-	}()
+	})
 	return func() []moment {
 		mu.Lock()
 		defer mu.Unlock()
@@ -142,20 +134,10 @@ func (s *told) record(objects dynamic.ResourceInterface, state func(*unstructure
 	}
 }
 
-// until waits until what is so, asking again every moment.
+// until waits until what is so.
 func (s *told) until(what string, so func() bool) {
 	s.t.Helper()
-	deadline := time.NewTimer(patience)
-	defer deadline.Stop()
-	look := time.NewTicker(20 * time.Millisecond)
-	defer look.Stop()
-	for !so() {
-		select {
-		case <-look.C:
-		case <-deadline.C:
-			s.t.Fatalf("it did not come to be that %s", what)
-		}
-	}
+	bubble.Until(s.t, what, so)
 }
 
 // lcm is a resource of the group lcm.mirantis.com.
@@ -176,29 +158,33 @@ func (s *told) name(machine string) string {
 // node is a machine's node.
 func (s *told) node(machine string) *corev1.Node {
 	s.t.Helper()
-	node, err := s.kube.CoreV1().Nodes().Get(s.t.Context(), s.name(machine), metav1.GetOptions{})
-	if err != nil {
+	seen := s.see(place{s.dyn, corev1.SchemeGroupVersion.WithResource("nodes"), ""}).Named(s.name(machine))
+	if seen == nil {
+		s.t.Fatalf("%s has no node", machine)
+	}
+	if known := s.nodes[machine]; known != nil && known.ResourceVersion == seen.GetResourceVersion() {
+		return known
+	}
+	node := &corev1.Node{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(seen.Object, node); err != nil {
 		s.t.Fatal(err)
 	}
+	s.nodes[machine] = node
 	return node
 }
 
-// list are all objects of a kind.
-func (s *told) list(resource schema.GroupVersionResource) []unstructured.Unstructured {
+// list are all objects of a kind that has no namespaces.
+func (s *told) list(resource schema.GroupVersionResource) []*unstructured.Unstructured {
 	s.t.Helper()
-	list, err := s.dyn.Resource(resource).List(s.t.Context(), metav1.ListOptions{})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return list.Items
+	return s.see(place{s.dyn, resource, ""}).All()
 }
 
 // nodeLock is a controller's lock of a machine; nil when it has none.
 func (s *told) nodeLock(controllerName, machine string) *unstructured.Unstructured {
 	s.t.Helper()
 	for _, lock := range s.list(lcm("nodeworkloadlocks")) {
-		if field(&lock, "spec", "controllerName") == controllerName && field(&lock, "spec", "nodeName") == s.name(machine) {
-			return &lock
+		if field(lock, "spec", "controllerName") == controllerName && field(lock, "spec", "nodeName") == s.name(machine) {
+			return lock
 		}
 	}
 	return nil
@@ -208,8 +194,8 @@ func (s *told) nodeLock(controllerName, machine string) *unstructured.Unstructur
 func (s *told) clusterLock(controllerName string) *unstructured.Unstructured {
 	s.t.Helper()
 	for _, lock := range s.list(lcm("clusterworkloadlocks")) {
-		if field(&lock, "spec", "controllerName") == controllerName {
-			return &lock
+		if field(lock, "spec", "controllerName") == controllerName {
+			return lock
 		}
 	}
 	return nil
@@ -224,7 +210,7 @@ func says(lock *unstructured.Unstructured, words string) bool {
 func (s *told) requested(machine string) bool {
 	s.t.Helper()
 	for _, request := range s.list(lcm("nodemaintenancerequests")) {
-		if field(&request, "spec", "nodeName") == s.name(machine) {
+		if field(request, "spec", "nodeName") == s.name(machine) {
 			return true
 		}
 	}

@@ -7,72 +7,78 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"lockstep/sim/bubble"
 )
 
 func TestHealthFollowsTheWorkloads(t *testing.T) {
-	w, _ := alone(t, "troubles: [{kind: podsNotReady, node: cmp-01, workload: nova-compute-default}]", small3, " []")
-	health := func(fields ...string) string {
-		status, err := w.dyn.Resource(resource("openstackdeploymentstatus")).Namespace("openstack").Get(t.Context(), "osh-dev", metav1.GetOptions{})
-		if err != nil {
-			t.Fatal(err)
+	bubble.Run(t, func(t *testing.T) {
+		w, _ := alone(t, "troubles: [{kind: podsNotReady, node: cmp-01, workload: nova-compute-default}]", small3, " []")
+		health := func(fields ...string) string {
+			status, err := w.dyn.Resource(resource("openstackdeploymentstatus")).Namespace("openstack").Get(t.Context(), "osh-dev", metav1.GetOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			value, _, _ := unstructured.NestedString(status.Object, append([]string{"status"}, fields...)...)
+			return value
 		}
-		value, _, _ := unstructured.NestedString(status.Object, append([]string{"status"}, fields...)...)
-		return value
-	}
-	allWell := func() bool {
-		ready, total, ok := strings.Cut(health("osdpl", "health"), "/")
-		return ok && ready == total
-	}
-	w.until("the crashing pod shows", func() bool { return health("health", "nova", "compute-default", "status") == "Unhealthy" })
-	if allWell() {
-		t.Errorf("the summary is %s", health("osdpl", "health"))
-	}
-	if other := health("health", "libvirt", "libvirt-default", "status"); other != "Ready" {
-		t.Errorf("libvirt is %s", other)
-	}
-	set, err := w.kube.AppsV1().DaemonSets("openstack").Get(t.Context(), "nova-compute-default", metav1.GetOptions{})
-	if err != nil || set.Status.DesiredNumberScheduled != 2 || set.Status.NumberReady != 1 {
-		t.Errorf("the DaemonSet's status: %+v, %v", set.Status, err)
-	}
-	for _, pod := range w.podsOn("cmp-01") {
-		if pod.Labels["app.kubernetes.io/name"] != "nova-compute-default" {
-			continue
+		allWell := func() bool {
+			ready, total, ok := strings.Cut(health("osdpl", "health"), "/")
+			return ok && ready == total
 		}
-		if waiting := pod.Status.ContainerStatuses[0].State.Waiting; waiting == nil || waiting.Reason != "CrashLoopBackOff" {
-			t.Errorf("the pod's state: %+v", pod.Status.ContainerStatuses[0].State)
+		w.until("the crashing pod shows", func() bool { return health("health", "nova", "compute-default", "status") == "Unhealthy" })
+		if allWell() {
+			t.Errorf("the summary is %s", health("osdpl", "health"))
 		}
-		if err := w.kube.CoreV1().Pods(pod.Namespace).Delete(t.Context(), pod.Name, metav1.DeleteOptions{}); err != nil {
-			t.Fatal(err)
+		if other := health("health", "libvirt", "libvirt-default", "status"); other != "Ready" {
+			t.Errorf("libvirt is %s", other)
 		}
-	}
-	w.until("a new pod is well", func() bool {
-		return health("health", "nova", "compute-default", "status") == "Ready" && allWell()
+		set, err := w.kube.AppsV1().DaemonSets("openstack").Get(t.Context(), "nova-compute-default", metav1.GetOptions{})
+		if err != nil || set.Status.DesiredNumberScheduled != 2 || set.Status.NumberReady != 1 {
+			t.Errorf("the DaemonSet's status: %+v, %v", set.Status, err)
+		}
+		for _, pod := range w.podsOn("cmp-01") {
+			if pod.Labels["app.kubernetes.io/name"] != "nova-compute-default" {
+				continue
+			}
+			if waiting := pod.Status.ContainerStatuses[0].State.Waiting; waiting == nil || waiting.Reason != "CrashLoopBackOff" {
+				t.Errorf("the pod's state: %+v", pod.Status.ContainerStatuses[0].State)
+			}
+			if err := w.kube.CoreV1().Pods(pod.Namespace).Delete(t.Context(), pod.Name, metav1.DeleteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.until("a new pod is well", func() bool {
+			return health("health", "nova", "compute-default", "status") == "Ready" && allWell()
+		})
 	})
 }
 
 func TestSilentWaitOfANodeThatReturns(t *testing.T) {
-	w, log := alone(t, "troubles: [{kind: podsNotReady, node: cmp-01, workload: libvirt-libvirt-default, at: 10m}]", small3, " []")
-	w.maintain("cmp-01", "drain")
-	lock := w.openstackLock("cmp-01")
-	w.untilSaid(lock, "^inactive/active$")
-	libvirt := func() *corev1.Pod {
-		for _, pod := range w.podsOn("cmp-01") {
-			if pod.Labels["app.kubernetes.io/name"] == "libvirt-libvirt-default" {
-				return &pod
+	bubble.Run(t, func(t *testing.T) {
+		w, log := alone(t, "troubles: [{kind: podsNotReady, node: cmp-01, workload: libvirt-libvirt-default, at: 10m}]", small3, " []")
+		w.maintain("cmp-01", "drain")
+		lock := w.openstackLock("cmp-01")
+		w.untilSaid(lock, "^inactive/active$")
+		libvirt := func() *corev1.Pod {
+			for _, pod := range w.podsOn("cmp-01") {
+				if pod.Labels["app.kubernetes.io/name"] == "libvirt-libvirt-default" {
+					return &pod
+				}
 			}
+			return nil
 		}
-		return nil
-	}
-	w.until("libvirt crashes", func() bool { pod := libvirt(); return pod != nil && !podIsReady(pod) })
-	pod := libvirt()
-	w.remove("nodemaintenancerequests", w.node("cmp-01"))
-	w.until("the log tells of the pod", func() bool { return log.has("The pods ['" + pod.Name + "'] are not ready.") })
-	if said := w.said(lock); said[len(said)-1] != "inactive/active" {
-		t.Errorf("the lock tells of the wait, or does not wait: %v", said)
-	}
-	if err := w.kube.CoreV1().Pods(pod.Namespace).Delete(t.Context(), pod.Name, metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	w.untilSaid(lock, "^active/inactive$")
-	w.until("the request is gone", func() bool { return w.request("cmp-01") == nil })
+		w.until("libvirt crashes", func() bool { pod := libvirt(); return pod != nil && !podIsReady(pod) })
+		pod := libvirt()
+		w.remove("nodemaintenancerequests", w.node("cmp-01"))
+		w.until("the log tells of the pod", func() bool { return log.has("The pods ['" + pod.Name + "'] are not ready.") })
+		if said := w.said(lock); said[len(said)-1] != "inactive/active" {
+			t.Errorf("the lock tells of the wait, or does not wait: %v", said)
+		}
+		if err := w.kube.CoreV1().Pods(pod.Namespace).Delete(t.Context(), pod.Name, metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		w.untilSaid(lock, "^active/inactive$")
+		w.until("the request is gone", func() bool { return w.request("cmp-01") == nil })
+	})
 }

@@ -21,16 +21,15 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"lockstep/sim"
+	"lockstep/sim/bubble"
 	"lockstep/sim/controller"
+	"lockstep/sim/lan"
 	"lockstep/sim/openstack"
 	"lockstep/sim/scenario"
 )
 
-// patience is how long a test waits, in real time, for something that should happen.
-const patience = 90 * time.Second
-
-// quick lets a node's maintenance take some virtual minutes. What a retried handler is to meet lasts longer than a minute, after
-// which it is tried again: the services of a deployment, of which there are twenty, take so long together.
+// quick lets a node's maintenance take some minutes. What a retried handler is to meet lasts longer than a minute, after which it
+// is tried again: the services of a deployment, of which there are twenty, take so long together.
 var quick = controller.Timing{
 	StartDelay: time.Second, RockoonRollout: 2 * time.Minute, Update: time.Minute, Reboot: 2 * time.Minute, Finalize: 30 * time.Second,
 	ServiceUpdate: 5 * time.Second, CephUpdate: time.Minute, PodStart: 15 * time.Second, PodGrace: 5 * time.Second,
@@ -55,20 +54,16 @@ func resource(plural string) schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: "lcm.mirantis.com", Version: "v1alpha1", Resource: plural}
 }
 
-// begin starts the scenario with its clock standing; run lets it go.
+// begin starts the scenario in a bubble, with its clock standing; run lets it go.
 func begin(t *testing.T, text string, opts sim.Options) *world {
 	t.Helper()
-	t.Parallel() // every test has a cloud of its own, and mostly waits
 	story, err := scenario.Parse([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	opts.Scenario, opts.Dir, opts.Paused = story, t.TempDir(), true
+	opts.Scenario, opts.Network, opts.Dir, opts.Paused = story, lan.New(1), t.TempDir(), true
 	if opts.Timing == (controller.Timing{}) {
 		opts.Timing = quick
-	}
-	if opts.Speed == 0 {
-		opts.Speed = 300
 	}
 	cloud, err := sim.Start(t.Context(), opts)
 	if err != nil {
@@ -80,6 +75,7 @@ func begin(t *testing.T, text string, opts sim.Options) *world {
 		}
 	})
 	w := &world{Cloud: cloud, t: t, locks: map[string][]string{}, latest: map[string]string{}, stamped: map[string][]time.Time{}, version: map[string][]uint64{}}
+	t.Cleanup(w.tellFailure)
 	config := cloud.AdminConfig()
 	if w.kube, err = kubernetes.NewForConfig(config); err != nil {
 		t.Fatal(err)
@@ -106,30 +102,8 @@ var stamp = regexp.MustCompile(`^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{6})? `)
 
 // record writes down what every lock of a kind says whenever that changes.
 func (w *world) record(plural string) {
-	list, err := w.dyn.Resource(resource(plural)).List(w.t.Context(), metav1.ListOptions{})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	watch, err := w.dyn.Resource(resource(plural)).Watch(w.t.Context(), metav1.ListOptions{ResourceVersion: list.GetResourceVersion()})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	for i := range list.Items {
-		w.write(&list.Items[i])
-	}
-	done := make(chan struct{})
-	w.t.Cleanup(func() {
-		watch.Stop()
-		<-done
-	})
-	go func() {
-		defer close(done)
-		for event := range watch.ResultChan() {
-			if object, ok := event.Object.(*unstructured.Unstructured); ok {
-				w.write(object)
-			}
-		}
-	}()
+	w.t.Helper()
+	bubble.Follow(w.t, w.dyn.Resource(resource(plural)), func(_ watch.EventType, lock *unstructured.Unstructured) { w.write(lock) })
 }
 
 // write writes down what a lock says, if it is not what it said before.
@@ -196,37 +170,16 @@ func (w *world) stamps(lock string) []time.Time {
 // be so for a moment only.
 func (w *world) atOnce(objects dynamic.ResourceInterface, so func(*unstructured.Unstructured) bool) (most func() int) {
 	w.t.Helper()
-	list, err := objects.List(w.t.Context(), metav1.ListOptions{})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	events, err := objects.Watch(w.t.Context(), metav1.ListOptions{ResourceVersion: list.GetResourceVersion()})
-	if err != nil {
-		w.t.Fatal(err)
-	}
 	var mu sync.Mutex
 	are, at := map[string]bool{}, 0
-	note := func(object *unstructured.Unstructured, is bool) {
+	bubble.Follow(w.t, objects, func(kind watch.EventType, object *unstructured.Unstructured) {
 		mu.Lock()
 		defer mu.Unlock()
-		if delete(are, object.GetName()); is {
+		if delete(are, object.GetName()); kind != watch.Deleted && so(object) {
 			are[object.GetName()] = true
 		}
 		at = max(at, len(are))
-	}
-	for i := range list.Items {
-		note(&list.Items[i], so(&list.Items[i]))
-	}
-	done := make(chan struct{})
-	w.t.Cleanup(func() { events.Stop(); <-done })
-	go func() {
-		defer close(done)
-		for event := range events.ResultChan() {
-			if object, ok := event.Object.(*unstructured.Unstructured); ok {
-				note(object, event.Type != watch.Deleted && so(object))
-			}
-		}
-	}()
+	})
 	return func() int {
 		mu.Lock()
 		defer mu.Unlock()
@@ -264,19 +217,17 @@ func (w *world) openstackLock(machine string) string { return "openstack-" + w.n
 // until waits until holds says so.
 func (w *world) until(what string, holds func() bool) {
 	w.t.Helper()
-	deadline := time.NewTimer(patience)
-	defer deadline.Stop()
-	look := time.NewTicker(5 * time.Millisecond)
-	defer look.Stop()
-	for !holds() {
-		select {
-		case <-look.C:
-		case <-deadline.C:
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			w.t.Fatalf("never: %s\nvirtual time %s\nlocks: %s", what, w.Clock.Now(), pretty(once(w.locks)))
-		}
+	bubble.Until(w.t, what, holds)
+}
+
+// tellFailure tells the story so far of a test that has failed.
+func (w *world) tellFailure() {
+	if !w.t.Failed() {
+		return
 	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.t.Logf("at %s the locks had said: %s", w.Clock.Now(), pretty(once(w.locks)))
 }
 
 // once leaves out what was said again and again.

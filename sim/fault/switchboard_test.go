@@ -17,16 +17,18 @@ import (
 	"go.uber.org/goleak"
 	"k8s.io/client-go/rest"
 
+	"lockstep/sim/bubble"
 	"lockstep/sim/clock"
 	"lockstep/sim/crds"
 	"lockstep/sim/fault"
 	"lockstep/sim/kubeapi"
+	"lockstep/sim/lan"
 	"lockstep/sim/openstack"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// world is two servers with a Switchboard, and clients that wait for an answer for half a second.
+// world is two servers with a Switchboard, and clients. The cloud's clock stands.
 type world struct {
 	*fault.Switchboard
 	t     *testing.T
@@ -38,21 +40,29 @@ type world struct {
 }
 
 // enough is how long a client waits for an answer that never comes.
-const enough = 300 * time.Millisecond
+const enough = time.Minute
 
+// newWorld is one in a bubble.
 func newWorld(t *testing.T) *world {
+	t.Helper()
+	network := lan.New(1)
+	return newWorldOn(t, network, network.Transport("test"))
+}
+
+// newWorldOn is one on a network, nil being the machine's own, with the transport that reaches its OpenStack.
+func newWorldOn(t *testing.T, network *lan.Network, transport *http.Transport) *world {
 	t.Helper()
 	w := &world{t: t, clock: clock.New(time.Now(), 1)}
 	w.clock.Pause()
 	var err error
-	if w.kube, err = kubeapi.New(kubeapi.Options{Clock: w.clock, CRDs: crds.All(), BookmarkInterval: 50 * time.Millisecond}); err != nil {
+	if w.kube, err = kubeapi.New(kubeapi.Options{Clock: w.clock, Network: network, CRDs: crds.All()}); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.kube.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(w.kube.Close)
-	if w.cloud, err = openstack.New(openstack.Options{Clock: w.clock}); err != nil {
+	if w.cloud, err = openstack.New(openstack.Options{Clock: w.clock, Network: network}); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.cloud.Start(t.Context()); err != nil {
@@ -68,7 +78,7 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.http = map[bool]*http.Client{true: toKube, false: {Transport: &http.Transport{}}}
+	w.http = map[bool]*http.Client{true: toKube, false: {Transport: transport}}
 	t.Cleanup(func() {
 		for _, c := range w.http {
 			c.CloseIdleConnections()
@@ -91,7 +101,7 @@ func (a answer) String() string { return fmt.Sprintf("%d %q, error %v", a.code, 
 
 func (w *world) ask(agent, method, url, body string, header ...string) answer {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), 60*enough)
+	ctx, cancel := context.WithTimeout(w.t.Context(), time.Hour)
 	defer cancel()
 	return w.askFor(ctx, agent, method, url, body, header...)
 }
@@ -205,57 +215,59 @@ func answers(code int, text string) func(*world, fault.Server) bool {
 // Each fault that concerns reads, of each server: it happens while it is on, to everybody but the cloud's own controllers,
 // is counted, concerns no other server, and is over when it is off.
 func TestEachFaultHappensWhileItIsOn(t *testing.T) {
-	w := newWorld(t)
-	others := map[fault.Server]fault.Server{fault.Kubernetes: fault.Compute, fault.OpenStack: fault.Kubernetes,
-		fault.Compute: fault.Network, fault.Network: fault.Compute, fault.Identity: fault.Kubernetes}
-	tested := 0
-	for _, st := range w.States() {
-		happens := met[st.Kind]
-		if happens == nil {
-			continue
-		}
-		tested++
-		switch st.Kind {
-		case "latency":
-			st.Latency = 100 * time.Millisecond
-		case "slow":
-			st.Bytes = 2000
-		}
-		if err := w.On(st.Setting); err != nil {
-			t.Fatal(err)
-		}
-		if st.Server == fault.Identity && st.Kind != "clock-skew" {
-			if a := w.read(fault.Compute, "test"); a.code != 401 {
-				t.Errorf("%s: the token that was in use is still good: %s", st, a)
+	bubble.Run(t, func(t *testing.T) {
+		w := newWorld(t)
+		others := map[fault.Server]fault.Server{fault.Kubernetes: fault.Compute, fault.OpenStack: fault.Kubernetes,
+			fault.Compute: fault.Network, fault.Network: fault.Compute, fault.Identity: fault.Kubernetes}
+		tested := 0
+		for _, st := range w.States() {
+			happens := met[st.Kind]
+			if happens == nil {
+				continue
+			}
+			tested++
+			switch st.Kind {
+			case "latency":
+				st.Latency = 100 * time.Millisecond
+			case "slow":
+				st.Bytes = 2000
+			}
+			if err := w.On(st.Setting); err != nil {
+				t.Fatal(err)
+			}
+			if st.Server == fault.Identity && st.Kind != "clock-skew" {
+				if a := w.read(fault.Compute, "test"); a.code != 401 {
+					t.Errorf("%s: the token that was in use is still good: %s", st, a)
+				}
+			}
+			if !happens(w, st.Server) {
+				t.Errorf("%s: it does not happen: %s", st, w.read(st.Server, "test"))
+			}
+			if st.Server != fault.Identity && st.Kind != "refused" && st.Kind != "hang" {
+				if a := w.read(st.Server, "lockstep-sim-controllers/1"); !fine(a) || a.took > 10*time.Second {
+					t.Errorf("%s: the cloud's own controllers meet it: %s", st, a)
+				}
+				if n := w.state(st.Setting).Met; n < 1 || n > 3 {
+					t.Errorf("%s: %d requests met it", st, n)
+				}
+			}
+			if st.Server != fault.Identity {
+				if a := w.read(others[st.Server], "test"); !fine(a) {
+					t.Errorf("%s: %s is concerned: %s", st, others[st.Server], a)
+				}
+			}
+			if err := w.Off(st.Server, st.Kind); err != nil {
+				t.Fatal(err)
+			}
+			w.login()
+			if a := w.read(st.Server, "test"); !fine(a) || a.header.Get("Date") != "" && skewed(a) {
+				t.Errorf("%s: it is not over: %s", st, a)
 			}
 		}
-		if !happens(w, st.Server) {
-			t.Errorf("%s: it does not happen: %s", st, w.read(st.Server, "test"))
+		if tested < 60 {
+			t.Errorf("%d faults were tested", tested)
 		}
-		if st.Server != fault.Identity && st.Kind != "refused" && st.Kind != "hang" {
-			if a := w.read(st.Server, "lockstep-sim-controllers/1"); !fine(a) || a.took > 10*time.Second {
-				t.Errorf("%s: the cloud's own controllers meet it: %s", st, a)
-			}
-			if n := w.state(st.Setting).Met; n < 1 || n > 3 {
-				t.Errorf("%s: %d requests met it", st, n)
-			}
-		}
-		if st.Server != fault.Identity {
-			if a := w.read(others[st.Server], "test"); !fine(a) {
-				t.Errorf("%s: %s is concerned: %s", st, others[st.Server], a)
-			}
-		}
-		if err := w.Off(st.Server, st.Kind); err != nil {
-			t.Fatal(err)
-		}
-		w.login()
-		if a := w.read(st.Server, "test"); !fine(a) || a.header.Get("Date") != "" && skewed(a) {
-			t.Errorf("%s: it is not over: %s", st, a)
-		}
-	}
-	if tested < 60 {
-		t.Errorf("%d faults were tested", tested)
-	}
+	})
 }
 
 func skewed(a answer) bool {
@@ -298,37 +310,39 @@ func (w *world) allowAll() {
 }
 
 func TestConflictsConcernWrites(t *testing.T) {
-	w := newWorld(t)
-	w.allowAll()
-	w.on("kubernetes:409")
-	w.on("compute:409")
-	if a := w.patch(); a.code != 409 || !strings.Contains(a.body, "the object has been modified") {
-		t.Errorf("a patch: %s", a)
-	}
-	if a := w.read(fault.Kubernetes, "test"); !fine(a) {
-		t.Errorf("a list: %s", a)
-	}
-	review := w.ask("test", "POST", w.kube.URL()+"/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
-		`{"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "spec": {"resourceAttributes": {"verb": "get", "resource": "nodes"}}}`, "Content-Type", "application/json")
-	if review.code != http.StatusCreated {
-		t.Errorf("a question about rights: %s", review)
-	}
-	if a := w.ask("test", "PUT", w.cloud.URL()+"/compute/v2.1/os-services/disable", `{"host": "h", "binary": "nova-compute"}`, "X-Auth-Token", w.token); a.code != 409 {
-		t.Errorf("Nova: %s", a)
-	}
-	if a := w.read(fault.Compute, "test"); !fine(a) {
-		t.Errorf("a list of servers: %s", a)
-	}
-	w.Clear()
-	if a := w.patch(); a.code != 200 {
-		t.Errorf("a patch when it is over: %s", a)
-	}
+	bubble.Run(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.allowAll()
+		w.on("kubernetes:409")
+		w.on("compute:409")
+		if a := w.patch(); a.code != 409 || !strings.Contains(a.body, "the object has been modified") {
+			t.Errorf("a patch: %s", a)
+		}
+		if a := w.read(fault.Kubernetes, "test"); !fine(a) {
+			t.Errorf("a list: %s", a)
+		}
+		review := w.ask("test", "POST", w.kube.URL()+"/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+			`{"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "spec": {"resourceAttributes": {"verb": "get", "resource": "nodes"}}}`, "Content-Type", "application/json")
+		if review.code != http.StatusCreated {
+			t.Errorf("a question about rights: %s", review)
+		}
+		if a := w.ask("test", "PUT", w.cloud.URL()+"/compute/v2.1/os-services/disable", `{"host": "h", "binary": "nova-compute"}`, "X-Auth-Token", w.token); a.code != 409 {
+			t.Errorf("Nova: %s", a)
+		}
+		if a := w.read(fault.Compute, "test"); !fine(a) {
+			t.Errorf("a list of servers: %s", a)
+		}
+		w.Clear()
+		if a := w.patch(); a.code != 200 {
+			t.Errorf("a patch when it is over: %s", a)
+		}
+	})
 }
 
 // watch opens a watch on namespaces, and returns what reads its next line; an empty one is the end.
 func (w *world) watch(t *testing.T) (next func() string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Hour)
 	t.Cleanup(cancel)
 	req, err := http.NewRequestWithContext(ctx, "GET", w.kube.URL()+"/api/v1/namespaces?watch=1&allowWatchBookmarks=1", nil)
 	if err != nil {
@@ -375,55 +389,61 @@ func TestWhatHappensToWatches(t *testing.T) {
 		"kubernetes:503":             "end",
 	} {
 		t.Run(text, func(t *testing.T) {
-			w := newWorld(t)
-			next := w.watch(t)
-			next()
-			s := w.on(text)
-			if got := after(next); got != want {
-				t.Errorf("a running watch: %s", got)
-			}
-			if n := w.state(s).Met; want != "end" && n == 0 {
-				t.Error("it was not counted")
-			}
-			w.Clear()
-			if got := w.watch(t)(); got != "ADDED" {
-				t.Errorf("a watch when it is over: %s", got)
-			}
+			bubble.Run(t, func(t *testing.T) {
+				w := newWorld(t)
+				next := w.watch(t)
+				next()
+				s := w.on(text)
+				if got := after(next); got != want {
+					t.Errorf("a running watch: %s", got)
+				}
+				if n := w.state(s).Met; want != "end" && n == 0 {
+					t.Error("it was not counted")
+				}
+				w.Clear()
+				if got := w.watch(t)(); got != "ADDED" {
+					t.Errorf("a watch when it is over: %s", got)
+				}
+			})
 		})
 	}
 }
 
 func TestAWatchOnHistoryThatIsGone(t *testing.T) {
-	w := newWorld(t)
-	w.on("kubernetes:410")
-	if got := w.watch(t)(); !strings.HasPrefix(got, "ERROR too old resource version") {
-		t.Errorf("a watch: %s", got)
-	}
-	if a := w.read(fault.Kubernetes, "test"); !fine(a) {
-		t.Errorf("a list: %s", a)
-	}
+	bubble.Run(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.on("kubernetes:410")
+		if got := w.watch(t)(); !strings.HasPrefix(got, "ERROR too old resource version") {
+			t.Errorf("a watch: %s", got)
+		}
+		if a := w.read(fault.Kubernetes, "test"); !fine(a) {
+			t.Errorf("a list: %s", a)
+		}
+	})
 }
 
 func TestASilentWatchGoesOnWhenItIsOver(t *testing.T) {
-	w := newWorld(t)
-	w.allowAll()
-	next := w.watch(t)
-	for next() != "BOOKMARK" {
-	}
-	w.on("kubernetes:watches-silent")
-	heard := make(chan string, 1)
-	go func() { heard <- after(next) }()
-	if a := w.patch(); a.code != http.StatusOK {
-		t.Fatalf("a change: %s", a)
-	}
-	if a := w.read(fault.Kubernetes, "test"); !fine(a) {
-		t.Errorf("a list: %s", a)
-	}
-	w.becomes("the event meets it", func() bool { return w.metBy("watches-silent") > 0 })
-	w.Clear()
-	if got := <-heard; got != "MODIFIED" && got != "broken" {
-		t.Errorf("when it is over: %s", got)
-	}
+	bubble.Run(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.allowAll()
+		next := w.watch(t)
+		for next() != "BOOKMARK" {
+		}
+		w.on("kubernetes:watches-silent")
+		heard := make(chan string, 1)
+		go func() { heard <- after(next) }()
+		if a := w.patch(); a.code != http.StatusOK {
+			t.Fatalf("a change: %s", a)
+		}
+		if a := w.read(fault.Kubernetes, "test"); !fine(a) {
+			t.Errorf("a list: %s", a)
+		}
+		bubble.Until(t, "the event meets it", func() bool { return w.metBy("watches-silent") > 0 })
+		w.Clear()
+		if got := <-heard; got != "MODIFIED" && got != "broken" {
+			t.Errorf("when it is over: %s", got)
+		}
+	})
 }
 
 func (w *world) metBy(kind string) int {
@@ -431,129 +451,126 @@ func (w *world) metBy(kind string) int {
 }
 
 func TestLoginsThatExpire(t *testing.T) {
-	w := newWorld(t)
-	w.on("kubernetes:token-expires")
-	if a := w.read(fault.Kubernetes, "test"); a.code != 401 {
-		t.Errorf("Kubernetes: %s", a)
-	}
-	w.Clear()
-	if a := w.read(fault.Kubernetes, "test"); !fine(a) {
-		t.Errorf("Kubernetes, when it is over: %s", a)
-	}
-	w.on("identity:token-expires=100ms")
-	if a := w.read(fault.Compute, "test"); a.code != 401 {
-		t.Errorf("Nova with the old token: %s", a)
-	}
-	if a := w.login(); a.code != http.StatusCreated {
-		t.Fatalf("a new login: %s", a)
-	}
-	w.becomes("the new token has expired", func() bool { return w.read(fault.Compute, "test").code == 401 })
+	bubble.Run(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.on("kubernetes:token-expires")
+		if a := w.read(fault.Kubernetes, "test"); a.code != 401 {
+			t.Errorf("Kubernetes: %s", a)
+		}
+		w.Clear()
+		if a := w.read(fault.Kubernetes, "test"); !fine(a) {
+			t.Errorf("Kubernetes, when it is over: %s", a)
+		}
+		w.on("identity:token-expires=100ms")
+		if a := w.read(fault.Compute, "test"); a.code != 401 {
+			t.Errorf("Nova with the old token: %s", a)
+		}
+		if a := w.login(); a.code != http.StatusCreated {
+			t.Fatalf("a new login: %s", a)
+		}
+		bubble.Until(t, "the new token has expired", func() bool { return w.read(fault.Compute, "test").code == 401 })
+	})
 }
 
 func TestARateIsTheSameWithTheSameSeed(t *testing.T) {
-	var first string
-	for range 2 {
-		w := newWorld(t)
-		w.on("compute:503,rate=0.5")
-		var seen strings.Builder
-		for range 20 {
-			fmt.Fprint(&seen, w.read(fault.Compute, "test").code, " ")
+	bubble.Run(t, func(t *testing.T) {
+		var first string
+		for range 2 {
+			w := newWorld(t)
+			w.on("compute:503,rate=0.5")
+			var seen strings.Builder
+			for range 20 {
+				fmt.Fprint(&seen, w.read(fault.Compute, "test").code, " ")
+			}
+			if first == "" {
+				first = seen.String()
+			}
+			if n := strings.Count(first, "503"); seen.String() != first || n < 4 || n > 16 {
+				t.Errorf("%s, and before %s", seen.String(), first)
+			}
 		}
-		if first == "" {
-			first = seen.String()
-		}
-		if n := strings.Count(first, "503"); seen.String() != first || n < 4 || n > 16 {
-			t.Errorf("%s, and before %s", seen.String(), first)
-		}
-	}
+	})
 }
 
 func TestAFaultIsOverAfterSomeRequestsOrSomeTime(t *testing.T) {
-	w := newWorld(t)
-	s := w.on("compute:503,count=2")
-	for i, want := range []int{503, 503, 200} {
-		if a := w.read(fault.Compute, "test"); a.code != want {
-			t.Errorf("request %d: %s", i+1, a)
+	bubble.Run(t, func(t *testing.T) {
+		w := newWorld(t)
+		s := w.on("compute:503,count=2")
+		for i, want := range []int{503, 503, 200} {
+			if a := w.read(fault.Compute, "test"); a.code != want {
+				t.Errorf("request %d: %s", i+1, a)
+			}
 		}
-	}
-	if st := w.state(s); st.On || st.Met != 2 {
-		t.Errorf("after two requests: %+v", st)
-	}
-	s = w.on("network:503,for=10m")
-	w.clock.Advance(9 * time.Minute)
-	if a := w.read(fault.Network, "test"); a.code != 503 {
-		t.Errorf("after nine minutes: %s", a)
-	}
-	w.clock.Advance(time.Minute)
-	w.becomes("the time on the cloud's clock is over", func() bool { return !w.state(s).On })
-	s = w.on("network:503,for-real=1ms")
-	w.becomes("the time on the wall's clock is over", func() bool { return !w.state(s).On })
-	if a := w.read(fault.Network, "test"); !fine(a) {
-		t.Errorf("when it is over: %s", a)
-	}
-}
-
-func (w *world) becomes(what string, so func() bool) {
-	w.t.Helper()
-	deadline, look := time.After(time.Minute), time.NewTicker(5*time.Millisecond)
-	defer look.Stop()
-	for !so() {
-		select {
-		case <-look.C:
-		case <-deadline:
-			w.t.Fatalf("it did not come to be that %s", what)
+		if st := w.state(s); st.On || st.Met != 2 {
+			t.Errorf("after two requests: %+v", st)
 		}
-	}
+		s = w.on("network:503,for=10m")
+		w.clock.Advance(9 * time.Minute)
+		if a := w.read(fault.Network, "test"); a.code != 503 {
+			t.Errorf("after nine minutes: %s", a)
+		}
+		w.clock.Advance(time.Minute)
+		bubble.Until(t, "the time on the cloud's clock is over", func() bool { return !w.state(s).On })
+		s = w.on("network:503,for-real=1ms")
+		bubble.Until(t, "the time on the wall's clock is over", func() bool { return !w.state(s).On })
+		if a := w.read(fault.Network, "test"); !fine(a) {
+			t.Errorf("when it is over: %s", a)
+		}
+	})
 }
 
 func TestASwitch(t *testing.T) {
-	w := newWorld(t)
-	s := w.on("compute:429,retry-after=30")
-	for _, want := range []bool{false, true} {
-		if err := w.Toggle(fault.Compute, "429"); err != nil {
-			t.Fatal(err)
+	bubble.Run(t, func(t *testing.T) {
+		w := newWorld(t)
+		s := w.on("compute:429,retry-after=30")
+		for _, want := range []bool{false, true} {
+			if err := w.Toggle(fault.Compute, "429"); err != nil {
+				t.Fatal(err)
+			}
+			if st := w.state(s); st.On != want || st.RetryAfter != 30*time.Second {
+				t.Errorf("toggled: %+v", st)
+			}
 		}
-		if st := w.state(s); st.On != want || st.RetryAfter != 30*time.Second {
-			t.Errorf("toggled: %+v", st)
+		for _, wrong := range []fault.Setting{{Server: fault.Management, Kind: "503"}, {Server: fault.Compute, Kind: "410"}, {Server: "moon", Kind: "503"}} {
+			if err := w.On(wrong); err == nil {
+				t.Errorf("%s was switched on", wrong)
+			}
 		}
-	}
-	for _, wrong := range []fault.Setting{{Server: fault.Management, Kind: "503"}, {Server: fault.Compute, Kind: "410"}, {Server: "moon", Kind: "503"}} {
-		if err := w.On(wrong); err == nil {
-			t.Errorf("%s was switched on", wrong)
+		if err := w.Toggle(fault.Compute, "nothing"); err == nil {
+			t.Error("a fault that there is not was switched on")
 		}
-	}
-	if err := w.Toggle(fault.Compute, "nothing"); err == nil {
-		t.Error("a fault that there is not was switched on")
-	}
-	w.Close()
-	if err := w.On(s); err == nil || w.state(s).On {
-		t.Error("it was switched on after the end")
-	}
+		w.Close()
+		if err := w.On(s); err == nil || w.state(s).On {
+			t.Error("it was switched on after the end")
+		}
+	})
 }
 
 func TestAPlanOfFaults(t *testing.T) {
-	w := newWorld(t)
-	s := fault.Setting{Server: fault.Compute, Kind: "503"}
-	var log bytes.Buffer
-	w.Play(w.clock.Now(), []fault.Planned{
-		{Setting: s, From: 10 * time.Minute, Until: 20 * time.Minute},
-	}, slog.New(slog.NewTextHandler(&log, nil)))
-	if w.state(s).On {
-		t.Error("it is on before its time")
-	}
-	w.clock.Advance(10 * time.Minute)
-	w.becomes("it is on", func() bool { return w.state(s).On })
-	w.clock.Advance(10 * time.Minute)
-	w.becomes("it is off", func() bool { return !w.state(s).On })
-	w.Close()
-	if log.Len() > 0 {
-		t.Error(log.String())
-	}
+	bubble.Run(t, func(t *testing.T) {
+		w := newWorld(t)
+		s := fault.Setting{Server: fault.Compute, Kind: "503"}
+		var log bytes.Buffer
+		w.Play(w.clock.Now(), []fault.Planned{
+			{Setting: s, From: 10 * time.Minute, Until: 20 * time.Minute},
+		}, slog.New(slog.NewTextHandler(&log, nil)))
+		if w.state(s).On {
+			t.Error("it is on before its time")
+		}
+		w.clock.Advance(10 * time.Minute)
+		bubble.Until(t, "it is on", func() bool { return w.state(s).On })
+		w.clock.Advance(10 * time.Minute)
+		bubble.Until(t, "it is off", func() bool { return !w.state(s).On })
+		w.Close()
+		if log.Len() > 0 {
+			t.Error(log.String())
+		}
+	})
 }
 
-// Everything at once, from several sides: the race detector and the leak detector look on.
+// Everything at once, from several sides: the race detector and the leak detector look on. In a bubble it would be one after another.
 func TestManyHands(t *testing.T) {
-	w := newWorld(t)
+	w := newWorldOn(t, nil, &http.Transport{})
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

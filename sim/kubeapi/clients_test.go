@@ -16,7 +16,9 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"lockstep/sim/bubble"
 	"lockstep/sim/kubeapi"
+	"lockstep/sim/lan"
 )
 
 // plainListWatch is a ListWatch that lists first, as the program's does.
@@ -30,89 +32,91 @@ func TestAnInformerFollows(t *testing.T) {
 		plain bool
 	}{{"list and watch", true}, {"watch list", false}} {
 		t.Run(test.name, func(t *testing.T) {
-			w := start(t, kubeapi.Options{})
-			w.load(nodeLock("a", "node-1"), nodeLock("b", "node-2"))
-			locks := w.dynamic(kubeapi.Admin).Resource(nodeLocks)
-			list := &cache.ListWatch{
-				ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return locks.List(ctx, o) },
-				WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-					return locks.Watch(ctx, o)
-				},
-			}
-			var source cache.ListerWatcher = list
-			if test.plain {
-				source = plainListWatch{list}
-			}
-			informer := cache.NewSharedIndexInformerWithOptions(source, &unstructured.Unstructured{}, cache.SharedIndexInformerOptions{})
-			seen := make(chan string, 100)
-			name := func(o any) string { return o.(metav1.Object).GetName() }
-			if _, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-				AddFunc: func(o any) { seen <- "add " + name(o) },
-				UpdateFunc: func(old, o any) {
-					// A list again tells of objects that have not changed.
-					if old.(metav1.Object).GetResourceVersion() != o.(metav1.Object).GetResourceVersion() {
-						seen <- "update " + name(o)
-					}
-				},
-				DeleteFunc: func(o any) {
-					if gone, ok := o.(cache.DeletedFinalStateUnknown); ok {
-						o = gone.Obj
-					}
-					seen <- "delete " + name(o)
-				},
-			}); err != nil {
-				t.Fatal(err)
-			}
-			ctx, stop := context.WithCancel(w.ctx)
-			var done sync.WaitGroup
-			done.Go(func() { informer.RunWithContext(ctx) })
-			defer done.Wait()
-			defer stop()
-			expect := func(want ...string) {
-				t.Helper()
-				left := map[string]bool{}
-				for _, one := range want {
-					left[one] = true
+			bubble.Run(t, func(t *testing.T) {
+				w := start(t, kubeapi.Options{Network: lan.New(1)})
+				w.load(nodeLock("a", "node-1"), nodeLock("b", "node-2"))
+				locks := w.dynamic(kubeapi.Admin).Resource(nodeLocks)
+				list := &cache.ListWatch{
+					ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return locks.List(ctx, o) },
+					WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+						return locks.Watch(ctx, o)
+					},
 				}
-				for len(left) > 0 {
-					select {
-					case got := <-seen:
-						if !left[got] {
-							t.Fatalf("saw %s, waiting for %v", got, left)
+				var source cache.ListerWatcher = list
+				if test.plain {
+					source = plainListWatch{list}
+				}
+				informer := cache.NewSharedIndexInformerWithOptions(source, &unstructured.Unstructured{}, cache.SharedIndexInformerOptions{})
+				seen := make(chan string, 100)
+				name := func(o any) string { return o.(metav1.Object).GetName() }
+				if _, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+					AddFunc: func(o any) { seen <- "add " + name(o) },
+					UpdateFunc: func(old, o any) {
+						// A list again tells of objects that have not changed.
+						if old.(metav1.Object).GetResourceVersion() != o.(metav1.Object).GetResourceVersion() {
+							seen <- "update " + name(o)
 						}
-						delete(left, got)
-					case <-w.ctx.Done():
-						t.Fatalf("never saw %v", left)
+					},
+					DeleteFunc: func(o any) {
+						if gone, ok := o.(cache.DeletedFinalStateUnknown); ok {
+							o = gone.Obj
+						}
+						seen <- "delete " + name(o)
+					},
+				}); err != nil {
+					t.Fatal(err)
+				}
+				ctx, stop := context.WithCancel(w.ctx)
+				var done sync.WaitGroup
+				done.Go(func() { informer.RunWithContext(ctx) })
+				defer done.Wait()
+				defer stop()
+				expect := func(want ...string) {
+					t.Helper()
+					left := map[string]bool{}
+					for _, one := range want {
+						left[one] = true
+					}
+					for len(left) > 0 {
+						select {
+						case got := <-seen:
+							if !left[got] {
+								t.Fatalf("saw %s, waiting for %v", got, left)
+							}
+							delete(left, got)
+						case <-w.ctx.Done():
+							t.Fatalf("never saw %v", left)
+						}
 					}
 				}
-			}
-			expect("add a", "add b")
-			label(t, w, locks, "a", `{"x":"1"}`)
-			expect("update a")
-			if err := locks.Delete(w.ctx, "b", metav1.DeleteOptions{}); err != nil {
-				t.Fatal(err)
-			}
-			expect("delete b")
+				expect("add a", "add b")
+				label(t, w, locks, "a", `{"x":"1"}`)
+				expect("update a")
+				if err := locks.Delete(w.ctx, "b", metav1.DeleteOptions{}); err != nil {
+					t.Fatal(err)
+				}
+				expect("delete b")
 
-			// While nobody can watch, the history goes: the informer must list again.
-			remove := w.AddFault(kubeapi.Fault{Verb: "watch", Resource: "nodeworkloadlocks", Code: 503})
-			w.CutWatches("nodeworkloadlocks")
-			w.load(nodeLock("c", "node-3"))
-			if err := locks.Delete(w.ctx, "a", metav1.DeleteOptions{}); err != nil {
-				t.Fatal(err)
-			}
-			w.Compact()
-			remove()
-			expect("add c", "delete a")
+				// While nobody can watch, the history goes: the informer must list again.
+				remove := w.AddFault(kubeapi.Fault{Verb: "watch", Resource: "nodeworkloadlocks", Code: 503})
+				w.CutWatches("nodeworkloadlocks")
+				w.load(nodeLock("c", "node-3"))
+				if err := locks.Delete(w.ctx, "a", metav1.DeleteOptions{}); err != nil {
+					t.Fatal(err)
+				}
+				w.Compact()
+				remove()
+				expect("add c", "delete a")
 
-			if err := w.Outage(true); err != nil {
-				t.Fatal(err)
-			}
-			w.load(nodeLock("d", "node-4"))
-			if err := w.Outage(false); err != nil {
-				t.Fatal(err)
-			}
-			expect("add d")
+				if err := w.Outage(true); err != nil {
+					t.Fatal(err)
+				}
+				w.load(nodeLock("d", "node-4"))
+				if err := w.Outage(false); err != nil {
+					t.Fatal(err)
+				}
+				expect("add d")
+			})
 		})
 	}
 }

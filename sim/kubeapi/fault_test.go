@@ -14,7 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
+	"lockstep/sim/bubble"
 	"lockstep/sim/kubeapi"
+	"lockstep/sim/lan"
 )
 
 func TestAFaultAppliesToTheRequestsItNames(t *testing.T) {
@@ -73,28 +75,30 @@ func TestAConnectionIsCut(t *testing.T) {
 }
 
 func TestAnAnswerThatNeverComes(t *testing.T) {
-	w := start(t, kubeapi.Options{})
-	remove := w.AddFault(kubeapi.Fault{Resource: "nodes", Hang: true})
-	client := w.dynamic(kubeapi.Admin).Resource(nodes)
-	ctx, cancel := context.WithCancel(w.ctx)
-	first := make(chan error, 1)
-	go func() {
-		_, err := client.List(ctx, metav1.ListOptions{})
-		first <- err
-	}()
-	cancel()
-	if err := <-first; !errors.Is(err, context.Canceled) {
-		t.Errorf("given up: %v", err)
-	}
-	second := make(chan error, 1)
-	go func() {
-		_, err := client.List(w.ctx, metav1.ListOptions{})
-		second <- err
-	}()
-	remove()
-	if err := <-second; err != nil {
-		t.Errorf("once the fault is gone: %v", err)
-	}
+	bubble.Run(t, func(t *testing.T) {
+		w := start(t, kubeapi.Options{Network: lan.New(1)})
+		remove := w.AddFault(kubeapi.Fault{Resource: "nodes", Hang: true})
+		client := w.dynamic(kubeapi.Admin).Resource(nodes)
+		ctx, cancel := context.WithCancel(w.ctx)
+		first := make(chan error, 1)
+		go func() {
+			_, err := client.List(ctx, metav1.ListOptions{})
+			first <- err
+		}()
+		cancel()
+		if err := <-first; !errors.Is(err, context.Canceled) {
+			t.Errorf("given up: %v", err)
+		}
+		second := make(chan error, 1)
+		go func() {
+			_, err := client.List(w.ctx, metav1.ListOptions{})
+			second <- err
+		}()
+		remove()
+		if err := <-second; err != nil {
+			t.Errorf("once the fault is gone: %v", err)
+		}
+	})
 }
 
 func TestAnOutageRefusesConnections(t *testing.T) {

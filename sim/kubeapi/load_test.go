@@ -12,7 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
 
+	"lockstep/sim/bubble"
 	"lockstep/sim/kubeapi"
+	"lockstep/sim/lan"
 )
 
 func TestLoadedObjectsKeepTheirPast(t *testing.T) {
@@ -56,42 +58,44 @@ func TestPlainTextInASecretIsEncoded(t *testing.T) {
 
 // A large cluster: 2,000 nodes with three locks each, and 50 watchers.
 func TestALargeClusterReachesEveryWatcher(t *testing.T) {
-	w := start(t, kubeapi.Options{})
-	for i := range 2000 {
-		name := fmt.Sprintf("kaas-node-%04d", i)
-		w.load(node(name))
-		for _, controller := range []string{"openstack", "ceph", "tungstenfabric"} {
-			w.load(nodeLock(controller+"-"+name, name))
-		}
-	}
-	locks := w.dynamic(kubeapi.Admin).Resource(nodeLocks)
-	list, err := locks.List(w.ctx, metav1.ListOptions{})
-	if err != nil || len(list.Items) != 6000 {
-		t.Fatalf("%d locks, %v", len(list.Items), err)
-	}
-	var watchers []watch.Interface
-	for range 50 {
-		events, err := locks.Watch(w.ctx, metav1.ListOptions{ResourceVersion: list.GetResourceVersion()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer events.Stop()
-		watchers = append(watchers, events)
-	}
-	const changes = 100
-	go func() {
-		for i := range changes {
-			// A failure shows as an event that never comes.
-			_ = w.Load(nodeLock(fmt.Sprintf("new-%d", i), "kaas-node-0000"))
-		}
-	}()
-	for _, events := range watchers {
-		for i := range changes {
-			if kind, name, _ := nextObject(t, events); kind != watch.Added || name != fmt.Sprintf("new-%d", i) {
-				t.Fatalf("%s %s, want the %dth", kind, name, i)
+	bubble.Run(t, func(t *testing.T) {
+		w := start(t, kubeapi.Options{Network: lan.New(1)})
+		for i := range 2000 {
+			name := fmt.Sprintf("kaas-node-%04d", i)
+			w.load(node(name))
+			for _, controller := range []string{"openstack", "ceph", "tungstenfabric"} {
+				w.load(nodeLock(controller+"-"+name, name))
 			}
 		}
-	}
+		locks := w.dynamic(kubeapi.Admin).Resource(nodeLocks)
+		list, err := locks.List(w.ctx, metav1.ListOptions{})
+		if err != nil || len(list.Items) != 6000 {
+			t.Fatalf("%d locks, %v", len(list.Items), err)
+		}
+		var watchers []watch.Interface
+		for range 50 {
+			events, err := locks.Watch(w.ctx, metav1.ListOptions{ResourceVersion: list.GetResourceVersion()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer events.Stop()
+			watchers = append(watchers, events)
+		}
+		const changes = 100
+		go func() {
+			for i := range changes {
+				// A failure shows as an event that never comes.
+				_ = w.Load(nodeLock(fmt.Sprintf("new-%d", i), "kaas-node-0000"))
+			}
+		}()
+		for _, events := range watchers {
+			for i := range changes {
+				if kind, name, _ := nextObject(t, events); kind != watch.Added || name != fmt.Sprintf("new-%d", i) {
+					t.Fatalf("%s %s, want the %dth", kind, name, i)
+				}
+			}
+		}
+	})
 }
 
 func BenchmarkListOf2000Nodes(b *testing.B) {

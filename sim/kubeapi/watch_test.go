@@ -16,8 +16,10 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
 
+	"lockstep/sim/bubble"
 	"lockstep/sim/crds"
 	"lockstep/sim/kubeapi"
+	"lockstep/sim/lan"
 )
 
 func version(t *testing.T, w *world, client dynamic.ResourceInterface) string {
@@ -135,25 +137,27 @@ func TestTheHistoryIsBounded(t *testing.T) {
 }
 
 func TestBookmarksTellHowFarAWatchHasCome(t *testing.T) {
-	w := start(t, kubeapi.Options{BookmarkInterval: 5 * time.Millisecond})
-	client := w.dynamic(kubeapi.Admin).Resource(nodes)
-	from := version(t, w, client)
-	events, err := client.Watch(w.ctx, metav1.ListOptions{ResourceVersion: from, AllowWatchBookmarks: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer events.Stop()
-	w.load(configMap("default", "elsewhere"))
-	for {
-		event := next(t, events)
-		object := event.Object.(*unstructured.Unstructured)
-		if event.Type != watch.Bookmark || object.GetKind() != "Node" {
-			t.Fatalf("event %s: %v", event.Type, object)
+	bubble.Run(t, func(t *testing.T) {
+		w := start(t, kubeapi.Options{Network: lan.New(1), BookmarkInterval: time.Minute})
+		client := w.dynamic(kubeapi.Admin).Resource(nodes)
+		from := version(t, w, client)
+		events, err := client.Watch(w.ctx, metav1.ListOptions{ResourceVersion: from, AllowWatchBookmarks: true})
+		if err != nil {
+			t.Fatal(err)
 		}
-		if object.GetResourceVersion() > from {
-			return
+		defer events.Stop()
+		w.load(configMap("default", "elsewhere"))
+		for {
+			event := next(t, events)
+			object := event.Object.(*unstructured.Unstructured)
+			if event.Type != watch.Bookmark || object.GetKind() != "Node" {
+				t.Fatalf("event %s: %v", event.Type, object)
+			}
+			if object.GetResourceVersion() > from {
+				return
+			}
 		}
-	}
+	})
 }
 
 func TestInitialEventsEndWithABookmark(t *testing.T) {
@@ -182,36 +186,38 @@ func TestInitialEventsEndWithABookmark(t *testing.T) {
 }
 
 func TestAWatchEnds(t *testing.T) {
-	w := start(t, kubeapi.Options{})
-	client := w.dynamic(kubeapi.Admin)
-	second := int64(1)
-	open := func(options metav1.ListOptions) watch.Interface {
-		t.Helper()
-		events, err := client.Resource(nodeLocks).Watch(w.ctx, options)
-		if err != nil {
+	bubble.Run(t, func(t *testing.T) {
+		w := start(t, kubeapi.Options{Network: lan.New(1)})
+		client := w.dynamic(kubeapi.Admin)
+		second := int64(1)
+		open := func(options metav1.ListOptions) watch.Interface {
+			t.Helper()
+			events, err := client.Resource(nodeLocks).Watch(w.ctx, options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(events.Stop)
+			return events
+		}
+		ended(t, open(metav1.ListOptions{TimeoutSeconds: &second}))
+
+		cut, other := open(metav1.ListOptions{}), open(metav1.ListOptions{})
+		w.CutWatches("nodes") // another resource's
+		w.load(nodeLock("a", "n"))
+		for _, events := range []watch.Interface{cut, other} {
+			nextObject(t, events)
+		}
+		w.CutWatches("nodeworkloadlocks")
+		ended(t, cut)
+		ended(t, other)
+
+		removed := open(metav1.ListOptions{})
+		nextObject(t, removed)
+		if err := client.Resource(crdsGVR).Delete(w.ctx, "nodeworkloadlocks.lcm.mirantis.com", metav1.DeleteOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(events.Stop)
-		return events
-	}
-	ended(t, open(metav1.ListOptions{TimeoutSeconds: &second}))
-
-	cut, other := open(metav1.ListOptions{}), open(metav1.ListOptions{})
-	w.CutWatches("nodes") // another resource's
-	w.load(nodeLock("a", "n"))
-	for _, events := range []watch.Interface{cut, other} {
-		nextObject(t, events)
-	}
-	w.CutWatches("nodeworkloadlocks")
-	ended(t, cut)
-	ended(t, other)
-
-	removed := open(metav1.ListOptions{})
-	nextObject(t, removed)
-	if err := client.Resource(crdsGVR).Delete(w.ctx, "nodeworkloadlocks.lcm.mirantis.com", metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	ended(t, removed)
+		ended(t, removed)
+	})
 }
 
 func TestADefinitionComesAndGoes(t *testing.T) {
@@ -277,7 +283,7 @@ func TestASlowWatcherIsCutOff(t *testing.T) {
 		label(t, w, client, "big", `{"n":"`+time.Now().Format("150405.000000")+`"}`)
 	}
 	w.watches("configmaps", 0)
-	if err := connection.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
+	if err := connection.SetReadDeadline(time.Now().Add(patience)); err != nil {
 		t.Fatal(err)
 	}
 	total, err := io.Copy(io.Discard, connection)

@@ -37,6 +37,9 @@ var (
 // birth is when the simulated clock of the tests starts.
 var birth = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 
+// patience is how long a test waits for what should happen: in a bubble it costs nothing, elsewhere only a test that fails waits.
+const patience = 5 * time.Minute
+
 // world is a server with a paused clock, and a context that outlives no test.
 type world struct {
 	*kubeapi.Server
@@ -47,7 +50,7 @@ type world struct {
 
 func start(t *testing.T, options kubeapi.Options) *world {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	t.Cleanup(cancel)
 	c := clock.New(birth, 1)
 	c.Pause()
@@ -136,7 +139,7 @@ func next(t *testing.T, events watch.Interface) watch.Event {
 			t.Fatal("the watch has ended")
 		}
 		return event
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("no event")
 	}
 	return watch.Event{}
@@ -167,7 +170,7 @@ func ended(t *testing.T, events watch.Interface) {
 			if !open {
 				return
 			}
-		case <-time.After(20 * time.Second):
+		case <-time.After(patience):
 			t.Fatal("the watch goes on")
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"go.uber.org/goleak"
 
 	"lockstep/sim/clock"
+	"lockstep/sim/lan"
 	"lockstep/sim/openstack"
 )
 
@@ -29,8 +30,9 @@ var start = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 // world is a started cloud whose clock stands still until advance.
 type world struct {
 	*openstack.Cloud
-	t     *testing.T
-	clock *clock.Clock
+	t       *testing.T
+	clock   *clock.Clock
+	network *lan.Network // nil: the machine's own
 }
 
 // newWorld has the hosts n1 to n4 with 8 GiB each, the gateway gw1, the controller ctl1, the flavors small (1 GiB) and
@@ -44,7 +46,7 @@ func newWorld(t *testing.T, opts openstack.Options) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{Cloud: cloud, t: t, clock: c}
+	w := &world{Cloud: cloud, t: t, clock: c, network: opts.Network}
 	for _, f := range []openstack.FlavorSpec{{Name: "small", VCPUs: 1, RAM: 1024, Disk: 10}, {Name: "medium", VCPUs: 2, RAM: 4096, Disk: 40}} {
 		if _, err := cloud.AddFlavor(f); err != nil {
 			t.Fatal(err)
@@ -118,6 +120,9 @@ func (w *world) provider(cloudName string) (*gophercloud.ProviderClient, gopherc
 	}
 	auth.AllowReauth = true
 	transport := http.DefaultTransport.(*http.Transport).Clone()
+	if w.network != nil {
+		transport = w.network.Transport(cloudName)
+	}
 	w.t.Cleanup(transport.CloseIdleConnections)
 	p, err := config.NewProviderClient(w.t.Context(), auth, config.WithHTTPClient(http.Client{Transport: transport}))
 	return p, endpoint, err

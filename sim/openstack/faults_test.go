@@ -5,11 +5,12 @@ import (
 	"errors"
 	"net/http"
 	"regexp"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
 
+	"lockstep/sim/bubble"
+	"lockstep/sim/lan"
 	"lockstep/sim/openstack"
 )
 
@@ -60,28 +61,31 @@ func TestAFaultCanBeOverAfterSomeRequests(t *testing.T) {
 }
 
 func TestAHangLastsUntilTheClientGivesUp(t *testing.T) {
-	w := newWorld(t, openstack.Options{})
-	id := w.server("vm", openstack.ServerSpec{})
-	c := w.compute("sim", "2.1")
-	w.SetFault(openstack.Fault{Hang: true, Method: http.MethodPost})
-	ctx, giveUp := context.WithCancel(t.Context())
-	defer giveUp()
-	answer := make(chan string, 1)
-	go func() {
-		_, body := do(ctx, c, http.MethodPost, "servers/"+id+"/action", map[string]any{"os-stop": nil})
-		answer <- body
-	}()
-	for len(w.Writes()) == 0 && t.Context().Err() == nil { // until it has come to where it hangs
-		runtime.Gosched()
-	}
-	giveUp()
-	if body := <-answer; !strings.Contains(body, context.Canceled.Error()) {
-		t.Errorf("got %q", body)
-	}
-	w.wantState(id, "ACTIVE n1")
-	if writes := w.Writes(); len(writes) != 1 || writes[0].Body != `{"os-stop":null}` {
-		t.Errorf("the request was not logged: %+v", writes)
-	}
+	bubble.Run(t, func(t *testing.T) {
+		w := newWorld(t, openstack.Options{Network: lan.New(1)})
+		id := w.server("vm", openstack.ServerSpec{})
+		c := w.compute("sim", "2.1")
+		w.SetFault(openstack.Fault{Hang: true, Method: http.MethodPost})
+		ctx, giveUp := context.WithCancel(t.Context())
+		defer giveUp()
+		answer := make(chan string, 1)
+		go func() {
+			_, body := do(ctx, c, http.MethodPost, "servers/"+id+"/action", map[string]any{"os-stop": nil})
+			answer <- body
+		}()
+		time.Sleep(time.Hour)
+		if len(w.Writes()) != 1 || len(answer) != 0 {
+			t.Errorf("after an hour, %d requests have come, and %d answers", len(w.Writes()), len(answer))
+		}
+		giveUp()
+		if body := <-answer; !strings.Contains(body, context.Canceled.Error()) {
+			t.Errorf("got %q", body)
+		}
+		w.wantState(id, "ACTIVE n1")
+		if writes := w.Writes(); len(writes) != 1 || writes[0].Body != `{"os-stop":null}` {
+			t.Errorf("the request was not logged: %+v", writes)
+		}
+	})
 }
 
 func TestAnOutageIsTheIngressControllers503(t *testing.T) {

@@ -12,7 +12,9 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/instanceactions"
 	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/migrations"
 
+	"lockstep/sim/bubble"
 	"lockstep/sim/clock"
+	"lockstep/sim/lan"
 	"lockstep/sim/openstack"
 )
 
@@ -420,31 +422,28 @@ func TestMigrationsArePagedByMarkerNewestFirst(t *testing.T) {
 	}
 }
 
-func TestAFastClockCarriesAMigrationThrough(t *testing.T) {
-	cl := clock.New(start, 2000)
-	cloud, err := openstack.New(openstack.Options{Clock: cl})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cloud.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = cloud.Close() })
-	w := &world{Cloud: cloud, t: t, clock: cl}
-	if _, err := w.AddFlavor(openstack.FlavorSpec{Name: "small", VCPUs: 1, RAM: 1024, Disk: 1}); err != nil {
-		t.Fatal(err)
-	}
-	for _, h := range []string{"n1", "n2"} {
-		if err := w.AddHost(openstack.HostSpec{Name: h, VCPUs: 4, RAM: 8192, Disk: 100}); err != nil {
+func TestARunningClockCarriesAMigrationThrough(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		network := lan.New(1)
+		cloud, err := openstack.New(openstack.Options{Clock: clock.New(start, 1), Network: network})
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	id := w.server("vm", openstack.ServerSpec{})
-	w.act(w.compute("sim", "2.30"), id, "os-migrateLive", live, 202, "")
-	ctx := t.Context()
-	for w.state(id) != "ACTIVE n2" {
-		if err := cl.Sleep(ctx, time.Second); err != nil {
+		if err := cloud.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-	}
+		t.Cleanup(func() { _ = cloud.Close() })
+		w := &world{Cloud: cloud, t: t, network: network}
+		if _, err := w.AddFlavor(openstack.FlavorSpec{Name: "small", VCPUs: 1, RAM: 1024, Disk: 1}); err != nil {
+			t.Fatal(err)
+		}
+		for _, h := range []string{"n1", "n2"} {
+			if err := w.AddHost(openstack.HostSpec{Name: h, VCPUs: 4, RAM: 8192, Disk: 100}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		id := w.server("vm", openstack.ServerSpec{})
+		w.act(w.compute("sim", "2.30"), id, "os-migrateLive", live, 202, "")
+		bubble.Until(t, "the server is on n2", func() bool { return w.state(id) == "ACTIVE n2" })
+	})
 }
