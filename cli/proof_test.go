@@ -124,7 +124,7 @@ func history(t *testing.T, rt *rapid.T, done *tally) {
 		p := newProof(t, rt, chance)
 		defer p.end()
 		p.begin()
-		rt.Repeat(map[string]func(*rapid.T){
+		actions := map[string]func(*rapid.T){
 			"":                     p.check,
 			"confirm what is next": p.confirmNext,
 			"go on":                p.goOn,
@@ -154,7 +154,14 @@ func history(t *testing.T, rt *rapid.T, done *tally) {
 			"time passes":          p.pass,
 			"more time passes":     p.pass,
 			"the clock jumps":      p.jump,
-		})
+		}
+		for name, act := range actions {
+			actions[name] = func(rt *rapid.T) {
+				synctest.Wait() // an action begins when the last one's consequences of this moment are all there
+				act(rt)
+			}
+		}
+		rt.Repeat(actions)
 		p.rest()
 		done.add(p.records())
 		done.letter = p.letter()

@@ -22,6 +22,9 @@ const (
 	defaultBurst = 5
 )
 
+// inTurn is how far from one another those go on that have waited for one login.
+const inTurn = time.Millisecond
+
 // times are how long things may take, and how long it is until they are tried again.
 type times struct {
 	try   time.Duration // one try of a GET
@@ -134,13 +137,22 @@ func (c *Client) session(ctx context.Context) (*session, error) {
 	if s := c.current.Load(); s != nil {
 		return s, nil
 	}
+	waited := false
 	select {
 	case c.gate <- struct{}{}:
-		defer func() { <-c.gate }()
-	case <-ctx.Done():
-		return nil, c.fail(action{call: "log in to " + c.cfg.cloud}, ctx.Err())
+	default:
+		waited = true
+		select {
+		case c.gate <- struct{}{}:
+		case <-ctx.Done():
+			return nil, c.fail(action{call: "log in to " + c.cfg.cloud}, ctx.Err())
+		}
 	}
+	defer func() { <-c.gate }()
 	if s := c.current.Load(); s != nil {
+		if waited {
+			_ = sleep(ctx, inTurn) // those that waited go on in their order
+		}
 		return s, nil
 	}
 	if c.refused != nil && wallClock().Before(c.again) {
