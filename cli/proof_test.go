@@ -459,7 +459,7 @@ func (p *proof) end() {
 func (p *proof) await(what string, so func(*core.Snapshot) bool) {
 	snaps, stop := p.first.s.engine.Subscribe()
 	defer stop()
-	deadline := time.After(patience)
+	deadline := time.After(longest)
 	var last *core.Snapshot
 	for {
 		select {
@@ -905,7 +905,7 @@ func (p *proof) rest() {
 	again := p.open(copied)
 	defer again.stop()
 	var differ string
-	deadline := time.After(patience)
+	deadline := time.After(longest)
 	snaps, stop := again.s.engine.Subscribe()
 	defer stop()
 	for same := false; !same; {

@@ -40,8 +40,15 @@ type StageRecord struct {
 
 // LockRecord is when a lock came into the state it is in.
 type LockRecord struct {
-	State LockState
-	Since Since
+	State   LockState
+	Release string // that it was at when it was last seen in this run; empty when it was not
+	Since   Since
+}
+
+// passedBy tells whether the lock was let go and taken back since, unseen: it is active again, and at another release, which a
+// controller says only when it takes a lock back.
+func (r LockRecord) passedBy(l *WorkloadLock) bool {
+	return r.State == LockActive && l.State() == LockActive && r.Release != "" && l.Release != "" && r.Release != l.Release
 }
 
 // OutageRecord is a time in which a lock's text said, time and again, that an API does not answer the controller. The text

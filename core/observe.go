@@ -1,6 +1,7 @@
 package core
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -127,15 +128,25 @@ func (e *Engine) observeLocks(s *Snapshot, h History) History {
 			e.record(Record{Kind: RecordRefusal, Node: l.Node, Object: &in, Refusal: &r}, false)
 		}
 		old, had := h.Locks[l.UID]
-		if had && old.State == l.State() {
+		unseen := had && old.passedBy(l)
+		if had && old.State == l.State() && !unseen {
+			if old.Release != l.Release {
+				old.Release = l.Release
+				locks.set(l.UID, old)
+			}
 			return
 		}
-		r := LockRecord{State: l.State(), Since: Since{At: s.Now, Exact: true}}
+		r := LockRecord{State: l.State(), Release: l.Release, Since: Since{At: s.Now, Exact: !unseen}}
 		if !had {
 			r.Since = s.lockSince(l)
 		}
 		locks.set(l.UID, r)
-		if had { // the first sight of a lock is no transition
+		switch {
+		case unseen:
+			why := fmt.Sprintf("it was let go and taken back while Lockstep could not see it: its release was %s and is %s", oneLine(old.Release, 60), oneLine(l.Release, 60))
+			e.record(Record{Kind: RecordLock, Node: l.Node, Object: ptr(l.Ref()), From: string(old.State), To: string(LockInactive), Text: why}, false)
+			e.record(Record{Kind: RecordLock, Node: l.Node, Object: ptr(l.Ref()), From: string(LockInactive), To: string(r.State), Text: why}, false)
+		case had: // the first sight of a lock is no transition
 			e.record(Record{Kind: RecordLock, Node: l.Node, Object: ptr(l.Ref()), From: string(old.State), To: string(r.State), Exact: true, Text: l.Message}, false)
 		}
 	}
