@@ -14,6 +14,7 @@ type line struct {
 	transport http.RoundTripper                                  // nil: by the TLS settings of the credentials
 	jitter    func(who string, most time.Duration) time.Duration // of what is tried again; nil: by chance
 	holder    string                                             // of the operator lease; empty: user@host/pid/random
+	newID     func() string                                      // of confirmations; nil: by chance
 }
 
 func (p *place) kubeOptions() kube.Options {

@@ -1,5 +1,3 @@
-//go:debug randseednop=0
-
 package cli
 
 import (
@@ -10,19 +8,15 @@ import (
 	"fmt"
 	"hash/fnv"
 	"maps"
-	"math/rand"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
-	"testing/cryptotest"
 	"testing/synctest"
 	"time"
 
-	utilrand "k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/client-go/dynamic"
 	"pgregory.net/rapid"
 
@@ -36,11 +30,13 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// histories is how many random histories a plain run goes through, and of how many draws on average; -rapid.checks,
-// -rapid.steps and their environment variables ask for another number, as "make soak" does.
+// Of the random histories a plain run goes through these: always the same, so that a red test is the work of the last change.
+// -rapid.checks, -rapid.steps and -rapid.seed, or their environment variables, ask for others, as "make soak" and "make replay" do.
 const (
-	histories = "100"
-	draws     = "40"
+	histories = "50" // in each of the series
+	draws     = "20" // on average, in each history
+	firstSeed = "1"
+	series    = 2 // side by side
 )
 
 // Whatever happens on a cluster whose controllers live, and in whatever order: confirmations of anything that is offered,
@@ -48,36 +44,32 @@ const (
 // things meanwhile. What the servers received and hold is judged by what the documents say, not by what Lockstep shows
 // (proofservers_test.go). In the end everything comes to rest, and a session that is started anew proposes the same.
 func TestWhateverHappensOnALiveCluster(t *testing.T) {
+	t.Parallel()
 	unlessAsked(t, "rapid.checks", "RAPID_CHECKS", histories)
 	unlessAsked(t, "rapid.steps", "RAPID_STEPS", draws)
+	unlessAsked(t, "rapid.seed", "RAPID_SEED", firstSeed)
 	done := tally{writes: map[core.IntentKind]int{}}
 	t.Cleanup(func() { t.Logf("written in %d histories: %s", done.histories, done.String()) }) // with -v, as in make soak: what was put to the proof
-	rapid.Check(t, func(rt *rapid.T) { history(t, rt, &done) })
+	for i := range series {
+		t.Run(fmt.Sprintf("series-%d", i+1), func(t *testing.T) {
+			t.Parallel()
+			rapid.Check(t, func(rt *rapid.T) { history(t, rt, i, &done) })
+		})
+	}
 }
 
-// A history is played again to the letter: its journals, and all that the servers were asked. So a failure that is found by chance
+// A history is played again to the letter: its journals, and all that the servers were asked. So a failure that was found by chance
 // is looked into by its seed.
 func TestAHistoryIsPlayedAgainToTheLetter(t *testing.T) {
-	unlessAsked(t, "rapid.checks", "RAPID_CHECKS", "1")
-	unlessAsked(t, "rapid.steps", "RAPID_STEPS", draws)
-	seeds := 3
-	if n, err := strconv.Atoi(os.Getenv("SEEDS")); err == nil {
-		seeds = n
-	}
-	for seed := range seeds {
-		if from, err := strconv.Atoi(os.Getenv("FROM")); err == nil {
-			seed += from - 1
+	t.Parallel()
+	var first, again tally
+	// The same draws for both: a rapid.T is not to be had twice, but a generator's example is the same for the same seed.
+	for seed := range 3 {
+		for _, done := range []*tally{&first, &again} {
+			rapid.Custom(func(rt *rapid.T) bool { history(t, rt, 0, done); return true }).Example(seed + 1)
 		}
-		set(t, "rapid.seed", fmt.Sprint(seed+1))
-		var first, again tally
-		rapid.Check(t, func(rt *rapid.T) { history(t, rt, &first) })
-		rapid.Check(t, func(rt *rapid.T) { history(t, rt, &again) })
 		if len(first.letter) == 0 {
 			t.Fatal("nothing was written down")
-		}
-		if os.Getenv("DEBUGREADS") != "" {
-			os.WriteFile("/tmp/a.txt", []byte(strings.Join(first.letter, "")), 0o600)
-			os.WriteFile("/tmp/b.txt", []byte(strings.Join(again.letter, "")), 0o600)
 		}
 		for i, line := range first.letter {
 			if i >= len(again.letter) || again.letter[i] != line {
@@ -95,9 +87,10 @@ type tally struct {
 	letter    []string                // of the last one: its journals, and what the servers were asked
 }
 
-func (d *tally) add(records []core.Record) {
+func (d *tally) add(records []core.Record, letter []string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.letter = letter
 	d.histories++
 	for _, r := range records {
 		if r.Kind == core.RecordBefore && d.writes != nil {
@@ -117,9 +110,11 @@ func (d *tally) String() string {
 }
 
 // history draws one.
-func history(t *testing.T, rt *rapid.T, done *tally) {
+func history(t *testing.T, rt *rapid.T, series int, done *tally) {
 	chance := rapid.Uint64().Draw(rt, "chance")
-	byChance(t, chance)
+	for range series { // those of one seed go their own ways
+		chance = rapid.Uint64().Draw(rt, "chance of another series")
+	}
 	bubble.Alone(t, func(t *testing.T) {
 		p := newProof(t, rt, chance)
 		defer p.end()
@@ -163,18 +158,8 @@ func history(t *testing.T, rt *rapid.T, done *tally) {
 		}
 		rt.Repeat(actions)
 		p.rest()
-		done.add(p.records())
-		done.letter = p.letter()
+		done.add(p.records(), p.letter())
 	})
-}
-
-// byChance lets all that is drawn in this process be drawn from a seed: what client-go tries again, UIDs, tokens, the IDs of
-// confirmations. The test must have no other beside it.
-func byChance(t *testing.T, seed uint64) {
-	t.Helper()
-	cryptotest.SetGlobalRandom(t, seed)
-	rand.Seed(int64(seed)) // client-go draws from it; go.mod's randseednop lets it count
-	utilrand.Seed(int64(seed))
 }
 
 // letter is what has to be the same when a history is played again.
@@ -280,7 +265,7 @@ func (p *proof) begin() {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.cloud, err = sim.Start(p.ctx, sim.Options{Scenario: told, Network: lan.New(p.chance), Dir: p.dir, Start: time.Now(), ControllersOff: true,
+	p.cloud, err = sim.Start(p.ctx, sim.Options{Scenario: told, Network: lan.New(p.chance), Seed: p.chance, Dir: p.dir, Start: time.Now(), ControllersOff: true,
 		Timing: controller.Timing{Update: time.Minute, Reboot: time.Minute, Finalize: time.Minute, PodGrace: 5 * time.Second, PodStart: 10 * time.Second,
 			Retry: 20 * time.Second, Drain: 5 * time.Second, MigrateWait: 10 * time.Second, ReturnPoll: 5 * time.Second}})
 	if err != nil {
@@ -421,7 +406,11 @@ func (p *proof) line() line {
 		fmt.Fprint(h, p.chance, name, who, time.Now().UnixNano())
 		return time.Duration(h.Sum64() % uint64(most+1))
 	}
-	return line{transport: p.cloud.Transport(name), jitter: jitter, holder: "operator@jump/1/" + name}
+	ids := 0
+	return line{transport: p.cloud.Transport(name), jitter: jitter, holder: "operator@jump/1/" + name, newID: func() string {
+		ids++ // the engine gives one confirmation at a time
+		return fmt.Sprintf("%s-%d", name, ids)
+	}}
 }
 
 // end ends everything, and tells the history of a failure.

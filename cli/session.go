@@ -60,6 +60,7 @@ func open(ctx context.Context, p place, log *log) (*session, error) {
 		Clock:    p.clock,
 		Settings: p.config.settings(),
 		Sources:  engineSources(),
+		NewID:    p.line.newID,
 		Log:      log.Logger,
 		OnFocus:  func(node string) { s.focus.Store(&node) },
 		OnWrite:  s.nudge,

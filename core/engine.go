@@ -35,6 +35,8 @@ type Config struct {
 	OnFocus func(node string) // told which node the operator looks at; may be nil
 	OnWrite func()            // told after every write, so that pollers look at once; may be nil
 
+	// NewID makes up the ID of a confirmation, which no other ever has; nil: by chance.
+	NewID    func() string
 	GrantFor time.Duration // how long a grant is good; GrantLifetime when zero
 
 	// PollEvery is how often the result of a write is looked for; 2 s when zero. Settle is how long an instance that Nova
@@ -95,6 +97,9 @@ func New(cfg Config) *Engine {
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.NewID == nil {
+		cfg.NewID = newID
 	}
 	if cfg.GrantFor == 0 {
 		cfg.GrantFor = GrantLifetime

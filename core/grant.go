@@ -126,7 +126,7 @@ func (e *Engine) Grant(step Step, typed string) (Grant, error) {
 		return Grant{}, refuse("%s", b)
 	}
 	g := Grant{
-		ID: newID(), StepID: step.ID, Intent: step.Intent, Target: step.Target, Basis: slices.Clone(step.Basis), Typed: typed,
+		ID: e.cfg.NewID(), StepID: step.ID, Intent: step.Intent, Target: step.Target, Basis: slices.Clone(step.Basis), Typed: typed,
 		By: e.cfg.Operator, At: e.cfg.Wall(),
 	}
 	g.Expires = g.At.Add(e.cfg.GrantFor)

@@ -6,9 +6,12 @@ package sim
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -200,6 +203,14 @@ func (c *Cloud) Transport(name string) *http.Transport {
 	return c.network.Transport(name)
 }
 
+// random is where a server's tokens and UIDs come from. On a network of its own, which nobody else can reach, that is the seed.
+func (c *Cloud) random(seed uint64, server string) io.Reader {
+	if c.network == nil {
+		return nil
+	}
+	return rand.NewChaCha8(sha256.Sum256(fmt.Appendf(nil, "%d %s", seed, server)))
+}
+
 // Connect logs in to OpenStack as its administrator, for tests and for whoever plays the cloud's own part.
 func (c *Cloud) Connect(ctx context.Context) (*controller.Connection, error) {
 	return controller.Connect(ctx, c.CloudsYAMLPath, c.CloudName, c.Transport("admin"))
@@ -209,7 +220,7 @@ func (c *Cloud) Connect(ctx context.Context) (*controller.Connection, error) {
 func (c *Cloud) startServers(ctx context.Context, opts Options, seed uint64, start time.Time) error {
 	if c.admin = opts.Kube; c.admin == nil {
 		var err error
-		c.Kube, err = kubeapi.New(kubeapi.Options{Clock: c.Clock, Address: opts.KubernetesAddress, Network: opts.Network, LogReads: os.Getenv("DEBUGREADS") != "", CRDs: crds.All(), ClusterName: c.Scenario.Cluster})
+		c.Kube, err = kubeapi.New(kubeapi.Options{Clock: c.Clock, Address: opts.KubernetesAddress, Network: opts.Network, Random: c.random(seed, "kubernetes"), CRDs: crds.All(), ClusterName: c.Scenario.Cluster})
 		if err != nil {
 			return err
 		}
@@ -218,7 +229,7 @@ func (c *Cloud) startServers(ctx context.Context, opts Options, seed uint64, sta
 		}
 		c.admin = c.Kube.RESTConfig(kubeapi.Admin)
 	}
-	if err := c.startManagement(ctx, opts); err != nil {
+	if err := c.startManagement(ctx, opts, seed); err != nil {
 		return err
 	}
 	if opts.CloudsYAML != "" {
@@ -226,7 +237,7 @@ func (c *Cloud) startServers(ctx context.Context, opts Options, seed uint64, sta
 		return nil
 	}
 	options := openstackOptions(c.Clock, seed, c.Scenario)
-	options.Address, options.Network = opts.OpenStackAddress, opts.Network
+	options.Address, options.Network, options.Random = opts.OpenStackAddress, opts.Network, c.random(seed, "openstack")
 	cloud, err := openstack.New(options)
 	if err != nil {
 		return err
@@ -239,12 +250,12 @@ func (c *Cloud) startServers(ctx context.Context, opts Options, seed uint64, sta
 }
 
 // startManagement starts the API server of the management cluster, if the scenario has one and the options bring none.
-func (c *Cloud) startManagement(ctx context.Context, opts Options) error {
+func (c *Cloud) startManagement(ctx context.Context, opts Options, seed uint64) error {
 	if c.manage = opts.Management; c.manage != nil || c.Scenario.Management == nil || opts.Kube != nil {
 		return nil
 	}
 	var err error
-	c.Management, err = kubeapi.New(kubeapi.Options{Clock: c.Clock, Network: opts.Network, CRDs: crds.Management(), ClusterName: ManagementContext, Users: kubeapi.ManagementUsers()})
+	c.Management, err = kubeapi.New(kubeapi.Options{Clock: c.Clock, Network: opts.Network, Random: c.random(seed, "management"), CRDs: crds.Management(), ClusterName: ManagementContext, Users: kubeapi.ManagementUsers()})
 	if err != nil {
 		return fmt.Errorf("management cluster: %w", err)
 	}

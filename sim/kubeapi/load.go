@@ -7,7 +7,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/uuid"
 	"sigs.k8s.io/yaml"
 )
 
@@ -58,7 +57,7 @@ func (s *Server) load(one runtime.Object) error {
 		return fmt.Errorf("%s: there is no namespace %q", name, object.GetNamespace())
 	}
 	if object.GetUID() == "" {
-		object.SetUID(uuid.NewUUID())
+		object.SetUID(s.chance.uid())
 	}
 	if created := object.GetCreationTimestamp(); created.IsZero() {
 		object.SetCreationTimestamp(s.timestamp())

@@ -11,10 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-
-	utilrand "k8s.io/apimachinery/pkg/util/rand"
 )
 
 // staleText is the real server's reason for a Conflict.
@@ -39,7 +36,7 @@ func (s *Server) prepareNew(c *call, r *resource, content map[string]any) error 
 	}
 	if object.GetName() == "" && object.GetGenerateName() != "" {
 		base := object.GetGenerateName()
-		object.SetName(base[:min(len(base), maxGenerated)] + utilrand.String(5))
+		object.SetName(base[:min(len(base), maxGenerated)] + s.chance.suffix())
 	}
 	if object.GetResourceVersion() != "" {
 		return fmt.Errorf("resourceVersion should not be set on objects to be created")
@@ -50,7 +47,7 @@ func (s *Server) prepareNew(c *call, r *resource, content map[string]any) error 
 			content["status"] = map[string]any{} // a Go type always has one
 		}
 	}
-	object.SetUID(uuid.NewUUID())
+	object.SetUID(s.chance.uid())
 	object.SetCreationTimestamp(s.timestamp())
 	object.SetDeletionTimestamp(nil)
 	object.SetDeletionGracePeriodSeconds(nil)

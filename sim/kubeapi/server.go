@@ -2,6 +2,7 @@ package kubeapi
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -31,6 +32,9 @@ type Options struct {
 	Version     string       // that the server says it is; "v1.36.3" when empty
 	History     int          // events each resource keeps for watches at least; 4096 when not positive
 
+	// Random is an endless source of UIDs, tokens and generated names; crypto/rand's when nil.
+	Random io.Reader
+
 	BookmarkInterval time.Duration // real time between bookmarks of an idle watch; 30 s when not positive
 	WriteTimeout     time.Duration // real time after which a watcher that does not read is cut off; 10 s when not positive
 
@@ -47,6 +51,7 @@ type Server struct {
 	ca        []byte
 	tls       *tls.Config
 	accounts  *accounts
+	chance    *chance
 	store     *store
 	catalogue *catalogue
 	faults    faults
@@ -90,7 +95,11 @@ func New(options Options) (*Server, error) {
 			return nil, fmt.Errorf("kubeapi: %w", err)
 		}
 	}
-	users, err := newAccounts(options.Users)
+	random := &chance{source: options.Random}
+	if random.source == nil {
+		random.source = rand.Reader
+	}
+	users, err := newAccounts(options.Users, random)
 	if err != nil {
 		return nil, fmt.Errorf("kubeapi: %w", err)
 	}
@@ -99,6 +108,7 @@ func New(options Options) (*Server, error) {
 		ca:        ca,
 		tls:       &tls.Config{Certificates: []tls.Certificate{certificate}, NextProtos: []string{"h2", "http/1.1"}, MinVersion: tls.VersionTLS12},
 		accounts:  users,
+		chance:    random,
 		store:     newStore(options.History),
 		catalogue: &catalogue{resources: map[schema.GroupVersionResource]*resource{}},
 	}

@@ -1,8 +1,6 @@
 package kubeapi
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"net/http"
 	"strings"
@@ -29,13 +27,15 @@ type User struct {
 
 // accounts are the users of a server, and which tokens are good.
 type accounts struct {
+	chance *chance
+
 	mu     sync.RWMutex
 	users  map[string]User
 	tokens map[string]string // token → name
 }
 
-func newAccounts(users []User) (*accounts, error) {
-	a := &accounts{users: map[string]User{}, tokens: map[string]string{}}
+func newAccounts(users []User, chance *chance) (*accounts, error) {
+	a := &accounts{chance: chance, users: map[string]User{}, tokens: map[string]string{}}
 	standard := []User{
 		{Name: Admin, Groups: []string{"system:masters"}, Rules: AdminRules()},
 		{Name: Operator, Rules: OperatorRules()},
@@ -55,7 +55,7 @@ func (a *accounts) set(user User) error {
 		return fmt.Errorf("a user has no name")
 	}
 	if user.Token == "" {
-		user.Token = newToken()
+		user.Token = a.chance.token()
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -95,7 +95,7 @@ func (a *accounts) expire(name string) error {
 
 // renew gives the user another token and returns it.
 func (a *accounts) renew(name string) (string, error) {
-	token := newToken()
+	token := a.chance.token()
 	err := a.change(name, func(user *User) {
 		delete(a.tokens, user.Token)
 		user.Token = token
@@ -125,10 +125,4 @@ func (a *accounts) authenticate(r *http.Request) (User, bool) {
 	rules := make([]Rule, 0, len(user.Rules)+len(everyone))
 	user.Rules = append(append(rules, user.Rules...), everyone...)
 	return user, true
-}
-
-func newToken() string {
-	raw := make([]byte, 20)
-	rand.Read(raw) // never fails
-	return hex.EncodeToString(raw)
 }

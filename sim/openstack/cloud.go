@@ -2,8 +2,10 @@ package openstack
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"sync"
@@ -23,6 +25,8 @@ type Options struct {
 	Network *lan.Network
 	// Seed determines every identifier, duration and choice; clouds with the same seed and the same calls are alike.
 	Seed uint64
+	// Random is an endless source of tokens; by default crypto/rand's.
+	Random io.Reader
 	// MaxMicroversion is the newest compute microversion offered, "2.1" to "2.93"; by default "2.93".
 	MaxMicroversion string
 	// PageLimit is the most items Nova returns in one page (its option max_limit); by default 1000.
@@ -55,6 +59,9 @@ func (o *Options) setDefaults() {
 	}
 	if o.TokenLifetime <= 0 {
 		o.TokenLifetime = time.Hour
+	}
+	if o.Random == nil {
+		o.Random = rand.Reader
 	}
 	if o.Bandwidth <= 0 {
 		o.Bandwidth = 100

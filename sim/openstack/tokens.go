@@ -1,10 +1,11 @@
 package openstack
 
 import (
-	"crypto/rand"
 	"crypto/subtle"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"time"
@@ -202,10 +203,17 @@ func (k *call) scope(t *token, raw json.RawMessage) *reply {
 	return &no
 }
 
+// random fills b from the cloud's source of chance. The caller holds mu.
+func (c *Cloud) random(b []byte) {
+	if _, err := io.ReadFull(c.opts.Random, b); err != nil {
+		panic(fmt.Sprintf("openstack: Options.Random: %v", err)) // it was to be endless
+	}
+}
+
 // issue makes a token known.
 func (c *Cloud) issue(t *token) {
 	var b [96]byte
-	_, _ = rand.Read(b[:]) // never fails
+	c.random(b[:])
 	t.id = "gAAAAA" + base64.RawURLEncoding.EncodeToString(b[:])
 	t.auditID = base64.RawURLEncoding.EncodeToString(b[:16])
 	t.issued = time.Now()
