@@ -3,7 +3,6 @@ package nova
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"lockstep/sim/bubble"
 	"lockstep/sim/openstack"
@@ -21,32 +20,27 @@ func TestSimAnInstanceIsEvacuatedOffADeadHost(t *testing.T) {
 		if err := cloud.CrashHost("kaas-node-001"); err != nil {
 			t.Fatal(err)
 		}
-		for {
+		until(t, "nova-compute is down", func() bool {
 			svc, err := w.ComputeService(t.Context(), "kaas-node-001")
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !svc.Up {
-				break
-			}
-			time.Sleep(time.Second)
-		}
+			return !svc.Up
+		})
 		if err := w.Evacuate(t.Context(), id); err != nil {
 			t.Fatal(err)
 		}
-		for {
+		until(t, "it is on another host", func() bool {
 			in, err := w.Instance(t.Context(), id)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if in.TaskState == "" && in.Host != "kaas-node-001" {
-				if in.Status != "ACTIVE" {
-					t.Errorf("it is %s on %s: %s", in.Status, in.Host, in.Fault)
-				}
-				break
+			there := in.TaskState == "" && in.Host != "kaas-node-001"
+			if there && in.Status != "ACTIVE" {
+				t.Errorf("it is %s on %s: %s", in.Status, in.Host, in.Fault)
 			}
-			time.Sleep(time.Second)
-		}
+			return there
+		})
 		records, err := w.MigrationsOf(t.Context(), id)
 		if err != nil || len(records) != 1 || records[0].Type != "evacuation" || records[0].Failed() {
 			t.Errorf("the records are %v, %v", records, err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"testing"
-	"time"
 
 	"lockstep/sim/bubble"
 	"lockstep/sim/openstack"
@@ -26,21 +25,15 @@ func TestSimStatesAndTags(t *testing.T) {
 		}
 		becomes := func(status, host string) {
 			t.Helper()
-			for {
+			until(t, "it is "+status, func() bool {
 				in, err := w.Instance(ctx, id)
 				must(err)
-				if in.TaskState != "" || in.Status != status && status != "" {
-					if t.Context().Err() != nil {
-						t.Fatalf("it is %s, %s", in.Status, in.TaskState)
-					}
-					time.Sleep(time.Second)
-					continue
-				}
-				if (in.Host != "") != (host != "") {
+				there := in.TaskState == "" && in.Status == status
+				if there && (in.Host != "") != (host != "") {
 					t.Fatalf("it is %s on %q", in.Status, in.Host)
 				}
-				return
-			}
+				return there
+			})
 		}
 		must(w.ResetState(ctx, id))
 		becomes("ACTIVE", "some")

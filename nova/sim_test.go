@@ -71,6 +71,16 @@ func simClient(t *testing.T, cloud simulated, name string) *Client {
 // apart is a clock that is years away from the wall's.
 func apart() *clock.Clock { return clock.New(time.Date(2031, 5, 1, 12, 0, 0, 0, time.UTC), 1) }
 
+// until asks the cloud again and again.
+func until(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); !ok(); time.Sleep(time.Second) {
+		if time.Now().After(deadline) {
+			t.Fatalf("never: %s", what)
+		}
+	}
+}
+
 func TestSimALiveMigrationFromBeginningToEnd(t *testing.T) {
 	for _, cloudName := range []string{"sim", "sim-appcred"} {
 		t.Run(cloudName, func(t *testing.T) {

@@ -3,7 +3,9 @@ package kubeapi
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -46,12 +48,33 @@ type printerColumn struct {
 	JSONPath    string `json:"jsonPath"`
 }
 
+// definitions are those that were read in this process, by their name and spec: its servers mostly serve the same ones, and to
+// read them all takes longer than anything else that a server does at its start. Nothing in them changes.
+var definitions sync.Map // string → []*resource
+
 // readDefinition reads and checks a definition, and builds the resources that it defines, without their tables.
 func readDefinition(content map[string]any) ([]*resource, error) {
-	raw, err := json.Marshal(content)
+	raw, err := json.Marshal(map[string]any{"metadata": map[string]any{"name": accessor(content).GetName()}, "spec": content["spec"]})
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}
+	known, ok := definitions.Load(string(raw))
+	if !ok {
+		resources, err := parseDefinition(content, raw)
+		if err != nil {
+			return nil, err
+		}
+		known, _ = definitions.LoadOrStore(string(raw), resources)
+	}
+	own := slices.Clone(known.([]*resource))
+	for i, r := range own {
+		own[i] = new(*r)
+	}
+	return own, nil
+}
+
+// parseDefinition does it for a definition that is not known yet; raw is it as JSON.
+func parseDefinition(content map[string]any, raw []byte) ([]*resource, error) {
 	var d definition
 	if err := decodeJSON(raw, &d); err != nil {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("CustomResourceDefinition in version %q cannot be handled as a CustomResourceDefinition: %v", "v1", err))
