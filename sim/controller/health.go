@@ -101,39 +101,33 @@ func componentOf(name string, labels map[string]string) component {
 }
 
 // workloadHealth is the health of OpenStack's workloads as their status tells it.
-func (e *env) workloadHealth(ctx context.Context) (map[component]map[string]any, error) {
+func (e *env) workloadHealth() map[component]map[string]any {
 	health := map[component]map[string]any{}
 	note := func(meta metav1.ObjectMeta, observed int64, ready bool) {
+		if meta.Namespace != openstackNamespace {
+			return
+		}
 		status := componentUnhealthy
 		if ready && observed >= meta.Generation {
 			status = componentReady
 		}
 		health[componentOf(meta.Name, meta.Labels)] = map[string]any{"status": status, "generation": observed}
 	}
-	daemons, err := e.kube.AppsV1().DaemonSets(openstackNamespace).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return nil, fmt.Errorf("list DaemonSets: %w", err)
+	for _, s := range e.view.sets() {
+		switch {
+		case s.daemon != nil:
+			status := s.daemon.Status
+			updated := s.daemon.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType || status.UpdatedNumberScheduled == status.DesiredNumberScheduled
+			note(s.daemon.ObjectMeta, status.ObservedGeneration, updated && status.NumberReady == status.DesiredNumberScheduled)
+		case s.stateful != nil:
+			wanted := s.stateful.Spec.Replicas
+			note(s.stateful.ObjectMeta, s.stateful.Status.ObservedGeneration, wanted != nil && s.stateful.Status.ReadyReplicas == *wanted)
+		case s.stateless != nil:
+			wanted := s.stateless.Spec.Replicas
+			note(s.stateless.ObjectMeta, s.stateless.Status.ObservedGeneration, wanted != nil && s.stateless.Status.ReadyReplicas == *wanted)
+		}
 	}
-	for _, set := range daemons.Items {
-		s := set.Status
-		updated := set.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType || s.UpdatedNumberScheduled == s.DesiredNumberScheduled
-		note(set.ObjectMeta, s.ObservedGeneration, updated && s.NumberReady == s.DesiredNumberScheduled)
-	}
-	stateful, err := e.kube.AppsV1().StatefulSets(openstackNamespace).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return nil, fmt.Errorf("list StatefulSets: %w", err)
-	}
-	for _, set := range stateful.Items {
-		note(set.ObjectMeta, set.Status.ObservedGeneration, set.Spec.Replicas != nil && set.Status.ReadyReplicas == *set.Spec.Replicas)
-	}
-	stateless, err := e.kube.AppsV1().Deployments(openstackNamespace).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return nil, fmt.Errorf("list Deployments: %w", err)
-	}
-	for _, d := range stateless.Items {
-		note(d.ObjectMeta, d.Status.ObservedGeneration, d.Spec.Replicas != nil && d.Status.ReadyReplicas == *d.Spec.Replicas)
-	}
-	return health, nil
+	return health
 }
 
 // updateHealth brings the health in the OpenStackDeploymentStatus up to date with the workloads, as the controller does
@@ -143,10 +137,7 @@ func (r *rockoon) updateHealth(ctx context.Context) error {
 	if err != nil || object == nil {
 		return err
 	}
-	found, err := r.workloadHealth(ctx)
-	if err != nil {
-		return err
-	}
+	found := r.workloadHealth()
 	for _, service := range r.Services {
 		if text(object, "status", "services", service, "state") == deploymentApplying {
 			for _, c := range serviceComponents[service] {

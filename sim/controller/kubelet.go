@@ -23,7 +23,7 @@ type kubelet struct {
 	started map[string]time.Time      // pod UID → when it was first seen, or its node returned
 	seen    map[string]time.Time      // pod UID → when it was first seen
 	looked  bool                      // whether the pods have been looked at before
-	watched bool                      // whether pods are looked at as watched, instead of being listed
+	watched bool                      // whether pods and workloads are looked at as watched, instead of being listed
 	unseen  map[cache.ObjectName]bool // pods that were made and have not been watched yet
 	ending  map[string]time.Time      // pod UID → when it was first seen with a deletionTimestamp
 	made    map[string]int            // pods made so far for a workload's place
@@ -32,7 +32,7 @@ type kubelet struct {
 }
 
 func (k *kubelet) run(ctx context.Context) {
-	k.loop(ctx, "kubelet", k.step, nodesResource, podsResource)
+	k.loop(ctx, "kubelet", k.step, nodesResource, podsResource, daemonsResource, statefulResource, statelessResource)
 }
 
 // step brings the status of all nodes and pods up to date and returns when the next thing is due, zero for never.

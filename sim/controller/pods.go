@@ -69,8 +69,10 @@ func (k *kubelet) servePods(ctx context.Context, nodes map[string]*corev1.Node, 
 			failed = errors.Join(failed, err)
 			continue
 		}
-		failed = errors.Join(failed, k.fill(ctx, w, s, hash, pods, eligible, all), k.replaceOld(ctx, s.daemon, pods, hash),
-			k.report(ctx, w, s, hash, pods, len(eligible)))
+		failed = errors.Join(failed, k.fill(ctx, w, s, hash, pods, eligible, all), k.replaceOld(ctx, s.daemon, pods, hash))
+		next, err := k.report(ctx, w, s, hash, pods, len(eligible))
+		failed = errors.Join(failed, err)
+		due.add(next)
 	}
 	return due.at, failed
 }

@@ -92,7 +92,7 @@ func podSpecOf(d *appsv1.Deployment) podSpec {
 }
 
 func (s *supervisor) run(ctx context.Context, armed func()) {
-	changed, stop := s.view.subscribe(rockoonPods)
+	changed, stop := s.view.subscribe(statelessResource)
 	defer stop()
 	waits := &retries{due: map[string]time.Time{}}
 	for first := true; ctx.Err() == nil; {

@@ -54,8 +54,11 @@ func (s set) replicas(w workload) int {
 	return w.replicas
 }
 
-// sets reads the objects of all workloads.
+// sets are the objects of all workloads, as watched where the pods are.
 func (k *kubelet) sets(ctx context.Context) (map[string]set, error) {
+	if k.watched {
+		return k.view.sets(), nil
+	}
 	all := map[string]set{}
 	daemons, err := k.kube.AppsV1().DaemonSets(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -106,8 +109,9 @@ func countPods(pods []*corev1.Pod, desired int, hash string) count {
 	return c
 }
 
-// report writes the status of a workload where it is not what it was.
-func (k *kubelet) report(ctx context.Context, w workload, s set, hash string, pods []*corev1.Pod, eligible int) error {
+// report writes the status of a workload where it is not what it was; it returns when to look again at one that has changed since
+// it was seen.
+func (k *kubelet) report(ctx context.Context, w workload, s set, hash string, pods []*corev1.Pod, eligible int) (time.Time, error) {
 	apps := k.kube.AppsV1()
 	var err error
 	switch {
@@ -118,7 +122,7 @@ func (k *kubelet) report(ctx context.Context, w workload, s set, hash string, po
 		was := s.daemon.Status
 		was.Conditions, was.CollisionCount = nil, nil
 		if was.String() == status.String() {
-			return nil
+			return time.Time{}, nil
 		}
 		changed := s.daemon.DeepCopy()
 		changed.Status = status
@@ -130,7 +134,7 @@ func (k *kubelet) report(ctx context.Context, w workload, s set, hash string, po
 		was := s.stateful.Status
 		was.Conditions, was.CollisionCount = nil, nil
 		if was.String() == status.String() {
-			return nil
+			return time.Time{}, nil
 		}
 		changed := s.stateful.DeepCopy()
 		changed.Status = status
@@ -141,16 +145,19 @@ func (k *kubelet) report(ctx context.Context, w workload, s set, hash string, po
 			AvailableReplicas: c.ready, UpdatedReplicas: c.updated, UnavailableReplicas: max(c.desired-c.ready, 0),
 			Conditions: availability(s.stateless.Status.Conditions, c, k.clock.Now())}
 		if s.stateless.Status.String() == status.String() {
-			return nil
+			return time.Time{}, nil
 		}
 		changed := s.stateless.DeepCopy()
 		changed.Status = status
 		_, err = apps.Deployments(w.namespace).UpdateStatus(ctx, changed, metav1.UpdateOptions{})
 	}
-	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) { // a newer one comes with the next look
-		return fmt.Errorf("set the status of %s: %w", w.key(), err)
+	switch {
+	case apierrors.IsConflict(err) || apierrors.IsNotFound(err):
+		return k.clock.Now().Add(time.Second), nil
+	case err != nil:
+		return time.Time{}, fmt.Errorf("set the status of %s: %w", w.key(), err)
 	}
-	return nil
+	return time.Time{}, nil
 }
 
 // availability are a Deployment's conditions after its pods were counted: it is available while no more than a quarter of

@@ -25,12 +25,13 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// Resources of the core group that the view watches.
+// Kubernetes' own resources that the view watches.
 var (
-	nodesResource = schema.GroupVersionResource{Version: "v1", Resource: "nodes"}
-	podsResource  = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
-	// rockoonPods is the OpenStack controller's Deployment, with what else its namespace has.
-	rockoonPods = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
+	nodesResource     = schema.GroupVersionResource{Version: "v1", Resource: "nodes"}
+	podsResource      = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
+	daemonsResource   = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "daemonsets"}
+	statefulResource  = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "statefulsets"}
+	statelessResource = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
 )
 
 // view watches what the controllers react to. It is used to learn that something changed and for cheap looks; whoever
@@ -70,12 +71,28 @@ func newView(kube kubernetes.Interface, dyn dynamic.Interface) *view {
 			return kube.CoreV1().Pods(metav1.NamespaceAll).Watch(ctx, o)
 		},
 	})
-	v.add(rockoonPods, &appsv1.Deployment{}, &cache.ListWatch{
+	v.add(daemonsResource, &appsv1.DaemonSet{}, &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-			return kube.AppsV1().Deployments(rockoonNamespace).List(ctx, o)
+			return kube.AppsV1().DaemonSets(metav1.NamespaceAll).List(ctx, o)
 		},
 		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-			return kube.AppsV1().Deployments(rockoonNamespace).Watch(ctx, o)
+			return kube.AppsV1().DaemonSets(metav1.NamespaceAll).Watch(ctx, o)
+		},
+	})
+	v.add(statefulResource, &appsv1.StatefulSet{}, &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			return kube.AppsV1().StatefulSets(metav1.NamespaceAll).List(ctx, o)
+		},
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			return kube.AppsV1().StatefulSets(metav1.NamespaceAll).Watch(ctx, o)
+		},
+	})
+	v.add(statelessResource, &appsv1.Deployment{}, &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			return kube.AppsV1().Deployments(metav1.NamespaceAll).List(ctx, o)
+		},
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			return kube.AppsV1().Deployments(metav1.NamespaceAll).Watch(ctx, o)
 		},
 	})
 	for _, resource := range []schema.GroupVersionResource{
@@ -124,7 +141,7 @@ func (m *mirror) Add(object any) error {
 }
 
 func (m *mirror) Update(object any) error {
-	if before, there, _ := m.Get(object); !there || !onlyHeartbeat(before, object) && !onlyWords(before, object) {
+	if before, there, _ := m.Get(object); !there || !onlyHeartbeat(before, object) && !onlyWords(before, object) && !onlyCounts(before, object) {
 		defer m.changed()
 	}
 	return m.Indexer.Update(object)
@@ -266,6 +283,17 @@ func onlyHeartbeat(before, after any) bool {
 		reflect.DeepEqual(a.Spec, b.Spec) && maps.Equal(a.Labels, b.Labels) && maps.Equal(a.Annotations, b.Annotations)
 }
 
+// onlyCounts tells whether two states of a workload differ in nothing but its status, which is the kubelet's own.
+func onlyCounts(before, after any) bool {
+	switch after.(type) {
+	case *appsv1.DaemonSet, *appsv1.StatefulSet, *appsv1.Deployment:
+	default:
+		return false
+	}
+	a, b := before.(metav1.Object), after.(metav1.Object)
+	return a.GetUID() == b.GetUID() && a.GetGeneration() == b.GetGeneration() && (a.GetDeletionTimestamp() == nil) == (b.GetDeletionTimestamp() == nil)
+}
+
 // onlyWords tells whether two states of a lock differ in nothing but the text of its errorMessage, which the OpenStack
 // controller changes with every instance and which is for people: no controller acts on another's words.
 func onlyWords(before, after any) bool {
@@ -292,7 +320,25 @@ func (v *view) object(resource schema.GroupVersionResource, name string) *unstru
 
 // deployment is a watched Deployment as last seen, nil when there is none. It is shared: read only.
 func (v *view) deployment(namespace, name string) *appsv1.Deployment {
-	object, _, _ := v.mirrors[rockoonPods].GetByKey(namespace + "/" + name)
+	object, _, _ := v.mirrors[statelessResource].GetByKey(namespace + "/" + name)
 	d, _ := object.(*appsv1.Deployment)
 	return d
+}
+
+// sets are the objects of all workloads as last seen, by workload.key. They are shared: read only.
+func (v *view) sets() map[string]set {
+	all := map[string]set{}
+	for _, resource := range []schema.GroupVersionResource{daemonsResource, statefulResource, statelessResource} {
+		for _, object := range v.mirrors[resource].List() {
+			switch o := object.(type) {
+			case *appsv1.DaemonSet:
+				all[workload{kind: daemonSet, namespace: o.Namespace, name: o.Name}.key()] = set{daemon: o}
+			case *appsv1.StatefulSet:
+				all[workload{kind: statefulSet, namespace: o.Namespace, name: o.Name}.key()] = set{stateful: o}
+			case *appsv1.Deployment:
+				all[workload{kind: deployment, namespace: o.Namespace, name: o.Name}.key()] = set{stateless: o}
+			}
+		}
+	}
+	return all
 }
