@@ -27,9 +27,10 @@ func started(t *testing.T, o sim.Options) *sim.Cloud {
 	if err != nil {
 		t.Fatal(err)
 	}
+	chronicle := c.Follow()
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("on the simulated cloud of %s it was %s", c.Scenario.Name, c.Clock.Now().Format(time.TimeOnly))
+			t.Log(chronicle)
 		}
 		if err := c.Close(); err != nil {
 			t.Error(err)
