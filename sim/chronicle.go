@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"lockstep/sim/kubeapi"
+	"lockstep/sim/openstack"
 )
 
 // Chronicle is what has happened in a cloud, in its own time, for somebody who reads why a test failed: what the locks, requests
@@ -82,10 +83,15 @@ func (ch *Chronicle) String() string {
 		b.WriteByte('\n')
 	}
 	fmt.Fprintf(&b, "Now it is %s.\n", ch.cloud.Clock.Now().Format("15:04:05"))
-	for _, st := range ch.instances() {
-		fmt.Fprintf(&b, "  %s on %s: %s %s\n", st.name, cmp.Or(st.host, "no host"), st.status, st.task)
+	var plain []string // names for people in the place of what the servers know a thing by
+	for _, n := range ch.cloud.Scenario.Nodes {
+		plain = append(plain, n.Name, n.Machine)
 	}
-	return b.String()
+	for _, st := range ch.instances() {
+		fmt.Fprintf(&b, "  %s on %s: %s %s\n", st.Name, cmp.Or(st.Host, "no host"), st.Status, st.Task)
+		plain = append(plain, st.ID, st.Name)
+	}
+	return strings.NewReplacer(plain...).Replace(b.String())
 }
 
 // asked is what OpenStack was asked to change.
@@ -115,19 +121,15 @@ func (ch *Chronicle) asked() []entry {
 	return all
 }
 
-type standing struct{ name, host, status, task string }
-
-func (ch *Chronicle) instances() []standing {
-	var all []standing
+func (ch *Chronicle) instances() []openstack.ServerState {
+	var all []openstack.ServerState
 	if ch.cloud.OpenStack == nil {
 		return nil
 	}
 	for _, n := range ch.cloud.Scenario.Nodes {
-		for _, st := range ch.cloud.OpenStack.ServersOn(n.Name) {
-			all = append(all, standing{st.Name, st.Host, st.Status, st.Task})
-		}
+		all = append(all, ch.cloud.OpenStack.ServersOn(n.Name)...)
 	}
-	slices.SortFunc(all, func(a, b standing) int { return cmp.Compare(a.name, b.name) })
+	slices.SortFunc(all, func(a, b openstack.ServerState) int { return cmp.Compare(a.Name, b.Name) })
 	return all
 }
 
@@ -209,7 +211,11 @@ func read(u *unstructured.Unstructured, at []string) string {
 	if !found || v == nil {
 		return ""
 	}
-	return short(fmt.Sprint(v))
+	text := fmt.Sprint(v)
+	if at[len(at)-1] == "errorMessage" {
+		text = strings.TrimLeft(text, "0123456789-:. ") // its timestamp: each try says the same words at another time
+	}
+	return short(text)
 }
 
 // short cuts what would fill the page.
