@@ -18,7 +18,8 @@ type line struct {
 }
 
 func (p *place) kubeOptions() kube.Options {
-	return kube.Options{Kubeconfig: p.kubeconfig, Context: p.context, UserAgent: "lockstep/" + programVersion(), Transport: p.line.transport, Jitter: p.line.jitter}
+	return kube.Options{Kubeconfig: p.kubeconfig, Context: p.context, UserAgent: "lockstep/" + programVersion(),
+		Transport: p.line.transport, Jitter: p.line.jitter}
 }
 
 // managementOptions are those of the management cluster.

@@ -38,7 +38,8 @@ func TestMain(m *testing.M) {
 
 // ownEnvironment are the variables by which the machine's own environment says which cluster and cloud are meant, and how
 // Lockstep is configured.
-var ownEnvironment = []string{"KUBECONFIG", "OS_CLOUD", "OS_CLIENT_CONFIG_FILE", "OS_AUTH_URL", "KUBERNETES_SERVICE_HOST", "LOCKSTEP_CONFIG", "LOCKSTEP_THEME"}
+var ownEnvironment = []string{"KUBECONFIG", "OS_CLOUD", "OS_CLIENT_CONFIG_FILE", "OS_AUTH_URL", "KUBERNETES_SERVICE_HOST",
+	"LOCKSTEP_CONFIG", "LOCKSTEP_THEME"}
 
 // patience is how long a test waits for something that takes real time; it is spent only by one that fails.
 const patience = 2 * time.Minute

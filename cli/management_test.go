@@ -185,7 +185,8 @@ func TestAManagementContextThatIsNotThereIsTold(t *testing.T) {
 			t.Error("there is a watcher")
 		}
 		i := slices.IndexFunc(s.down, func(d core.Delta) bool { return d.Source.Server() == core.ServerManagement })
-		if d := s.down[i]; d.Err == nil || d.Err.Kind != core.ErrConfiguration || d.Err.Server != core.ServerManagement || !strings.Contains(d.Err.Error(), "nowhere") {
+		d := s.down[i]
+		if d.Err == nil || d.Err.Kind != core.ErrConfiguration || d.Err.Server != core.ServerManagement || !strings.Contains(d.Err.Error(), "nowhere") {
 			t.Errorf("%s: %v", d.State, d.Err)
 		}
 	})

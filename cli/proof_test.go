@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -53,7 +54,14 @@ func TestWhateverHappensOnALiveCluster(t *testing.T) {
 	for i := range series {
 		t.Run(fmt.Sprintf("series-%d", i+1), func(t *testing.T) {
 			t.Parallel()
-			rapid.Check(t, func(rt *rapid.T) { history(t, rt, i, &done) })
+			seed, number := asked(t), uint64(0)
+			rapid.Check(t, func(rt *rapid.T) {
+				seed += number // as rapid counts them
+				number++
+				began, lines := time.Now(), done.lines()
+				passed := history(t, rt, i, &done)
+				t.Logf("seed %d: %s of the cloud's time in %s, %d lines of journal", seed, passed.Round(time.Second), time.Since(began).Round(time.Millisecond), done.lines()-lines)
+			})
 		})
 	}
 }
@@ -62,11 +70,11 @@ func TestWhateverHappensOnALiveCluster(t *testing.T) {
 // is looked into by its seed.
 func TestAHistoryIsPlayedAgainToTheLetter(t *testing.T) {
 	t.Parallel()
-	var first, again tally
+	first, again := tally{letters: true}, tally{letters: true}
 	// The same draws for both: a rapid.T is not to be had twice, but a generator's example is the same for the same seed.
 	for seed := range 3 {
 		for _, done := range []*tally{&first, &again} {
-			rapid.Custom(func(rt *rapid.T) bool { history(t, rt, 0, done); return true }).Example(seed + 1)
+			rapid.Custom(func(rt *rapid.T) time.Duration { return history(t, rt, 0, done) }).Example(seed + 1)
 		}
 		if len(first.letter) == 0 {
 			t.Fatal("nothing was written down")
@@ -84,6 +92,8 @@ type tally struct {
 	mu        sync.Mutex
 	histories int
 	writes    map[core.IntentKind]int // nil: nobody counts them
+	journal   int                     // lines of all journals
+	letters   bool                    // letter is wanted
 	letter    []string                // of the last one: its journals, and what the servers were asked
 }
 
@@ -91,12 +101,20 @@ func (d *tally) add(records []core.Record, letter []string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.letter = letter
+	d.journal += len(records)
 	d.histories++
 	for _, r := range records {
 		if r.Kind == core.RecordBefore && d.writes != nil {
 			d.writes[r.Intent.Kind]++
 		}
 	}
+}
+
+// lines is how many lines of journal there were so far.
+func (d *tally) lines() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.journal
 }
 
 func (d *tally) String() string {
@@ -109,13 +127,14 @@ func (d *tally) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// history draws one.
-func history(t *testing.T, rt *rapid.T, series int, done *tally) {
+// history draws one, and tells how long it was in the cloud's time.
+func history(t *testing.T, rt *rapid.T, series int, done *tally) (took time.Duration) {
 	chance := rapid.Uint64().Draw(rt, "chance")
 	for range series { // those of one seed go their own ways
 		chance = rapid.Uint64().Draw(rt, "chance of another series")
 	}
 	bubble.Alone(t, func(t *testing.T) {
+		began := time.Now()
 		p := newProof(t, rt, chance)
 		defer p.end()
 		p.begin()
@@ -158,8 +177,14 @@ func history(t *testing.T, rt *rapid.T, series int, done *tally) {
 		}
 		rt.Repeat(actions)
 		p.rest()
-		done.add(p.records(), p.letter())
+		took = time.Since(began)
+		var letter []string
+		if done.letters {
+			letter = p.letter()
+		}
+		done.add(p.records(), letter)
 	})
+	return took
 }
 
 // letter is what has to be the same when a history is played again.
@@ -175,6 +200,16 @@ func (p *proof) letter() []string {
 		lines[i] = strings.ReplaceAll(lines[i], p.dir, "")
 	}
 	return lines
+}
+
+// asked is the seed to start with.
+func asked(t *testing.T) uint64 {
+	t.Helper()
+	seed, err := strconv.ParseUint(flag.Lookup("rapid.seed").Value.String(), 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return seed
 }
 
 // unlessAsked sets a flag of rapid's for this test, unless whoever runs the tests has.

@@ -45,7 +45,10 @@ func quorumOfTheDatabase(t *testing.T) {
 	}
 	for _, kind := range []core.IntentKind{core.IntentActBegin, core.IntentActRelease} {
 		var st core.Step
-		p.until("it can be done: "+string(kind), func(s *core.Snapshot) bool { st = step(s, kind); return st.Doable() && st.State == core.StepReady })
+		p.until("it can be done: "+string(kind), func(s *core.Snapshot) bool {
+			st = step(s, kind)
+			return st.Doable() && st.State == core.StepReady
+		})
 		p.do(st)
 	}
 }

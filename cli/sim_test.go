@@ -69,7 +69,8 @@ func TestHowACommandEnds(t *testing.T) {
 			t.Errorf("%s: %v, message %q", command, err, errs.String())
 		}
 	}
-	if err := runCommand([]string{"no-such-command"}, nil, os.Stdin, io.Discard, &errs); err != exitWith(exitNotFound) || !strings.Contains(errs.String(), "no-such-command") {
+	err := runCommand([]string{"no-such-command"}, nil, os.Stdin, io.Discard, &errs)
+	if err != exitWith(exitNotFound) || !strings.Contains(errs.String(), "no-such-command") {
 		t.Errorf("%v, message %q", err, errs.String())
 	}
 }

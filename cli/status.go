@@ -77,7 +77,8 @@ func status(ctx context.Context, p place, wait time.Duration, print func(io.Writ
 	return nil
 }
 
-// glance runs a session that cannot write for as long as see takes; see is given the place with the options as the configuration completes them.
+// glance runs a session that cannot write for as long as see takes; see is given the place with the options as the
+// configuration completes them.
 func glance(ctx context.Context, p place, see func(*session, place) error) error {
 	if err := p.configure(); err != nil {
 		return err

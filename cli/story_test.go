@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"slices"
 	"sync"
@@ -57,7 +58,7 @@ func told(t *testing.T, name string, change ...func(*scenario.Scenario)) *scenar
 func placeOn(t *testing.T, c *sim.Cloud) place {
 	t.Helper()
 	return place{name: "mos", clock: c.Clock.Now, journal: t.TempDir(), cloudsYAML: ownClouds(t, c), log: ownLog(t),
-		line: line{transport: c.Transport("lockstep"), jitter: func(_ string, most time.Duration) time.Duration { return most / 2 }, holder: "tests"}}
+		line: line{transport: c.Transport("lockstep"), jitter: func(_ string, most time.Duration) time.Duration { return most / 2 }}}
 }
 
 // runIn is one call of the program, in a bubble and without a terminal.
@@ -104,9 +105,10 @@ type story struct {
 	snaps <-chan *core.Snapshot
 	stop  func()
 	last  *core.Snapshot
+	runs  int // sessions so far
 }
 
-// newStory starts a cloud, and a session that Lockstep plays the named controllers in.
+// newStory starts a cloud, for a session in which Lockstep plays the named controllers.
 func newStory(t *testing.T, o sim.Options, actAs ...string) *story {
 	t.Helper()
 	st := &story{Cloud: started(t, o), t: t}
@@ -118,6 +120,8 @@ func newStory(t *testing.T, o sim.Options, actAs ...string) *story {
 // begin opens a session and lets it run until stop, or the end of the test.
 func (st *story) begin() {
 	st.t.Helper()
+	st.runs++
+	st.place.line.holder = fmt.Sprintf("run %d", st.runs) // one that begins finds the lease given back by the one before
 	ctx, cancel := context.WithCancel(context.WithoutCancel(st.t.Context()))
 	s, err := open(ctx, st.place, st.place.log)
 	if err != nil {
