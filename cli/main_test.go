@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"testing"
-	"time"
 
 	"github.com/adrg/xdg"
 
@@ -41,8 +40,6 @@ func TestMain(m *testing.M) {
 var ownEnvironment = []string{"KUBECONFIG", "OS_CLOUD", "OS_CLIENT_CONFIG_FILE", "OS_AUTH_URL", "KUBERNETES_SERVICE_HOST",
 	"LOCKSTEP_CONFIG", "LOCKSTEP_THEME"}
 
-// patience is how long a test waits for something that takes real time; it is spent only by one that fails.
-const patience = 2 * time.Minute
 
 // ownLog is Lockstep's own log for a session that runs beside others.
 func ownLog(t *testing.T) *log {
