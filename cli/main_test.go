@@ -40,7 +40,6 @@ func TestMain(m *testing.M) {
 var ownEnvironment = []string{"KUBECONFIG", "OS_CLOUD", "OS_CLIENT_CONFIG_FILE", "OS_AUTH_URL", "KUBERNETES_SERVICE_HOST",
 	"LOCKSTEP_CONFIG", "LOCKSTEP_THEME"}
 
-
 // ownLog is Lockstep's own log for a session that runs beside others.
 func ownLog(t *testing.T) *log {
 	t.Helper()
