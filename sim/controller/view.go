@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"maps"
 	"reflect"
+	"slices"
 	"sync"
 	"time"
 
@@ -221,10 +222,14 @@ func (v *view) subscribe(resources ...schema.GroupVersionResource) (<-chan struc
 	}
 }
 
-// objects are the watched objects of a custom resource as last seen. They are shared: read only.
+// objects are the watched objects of a custom resource as last seen, in a fixed order. They are shared: read only.
 func (v *view) objects(resource schema.GroupVersionResource) []*unstructured.Unstructured {
+	store := v.informers[resource].GetStore()
+	keys := store.ListKeys()
+	slices.Sort(keys)
 	var all []*unstructured.Unstructured
-	for _, object := range v.informers[resource].GetStore().List() {
+	for _, key := range keys {
+		object, _, _ := store.GetByKey(key)
 		if u, ok := object.(*unstructured.Unstructured); ok {
 			all = append(all, u)
 		}
