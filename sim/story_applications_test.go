@@ -89,7 +89,7 @@ func (s *told) restart(pods []corev1.Pod) {
 // inNamespace is one object of a namespaced kind.
 func (s *told) inNamespace(resource schema.GroupVersionResource, namespace, name string) *unstructured.Unstructured {
 	s.t.Helper()
-	object := s.see(place{s.dyn, resource, namespace}).Named(name)
+	object := s.seen.At(resource, namespace).Named(name)
 	if object == nil {
 		s.t.Fatalf("there is no %s %s/%s", resource.Resource, namespace, name)
 	}
@@ -247,7 +247,6 @@ func TestStoryOfDegradedCeph(t *testing.T) {
 func TestStoryOfTheFabricsProgress(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		s := tell(t, "tf-progress")
-		// What is seen first depends on how fast the machine is: it only ever grows.
 		updated := func() (nodes int) {
 			lock := s.clusterLock("tungstenfabric")
 			if lock == nil {

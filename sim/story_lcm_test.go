@@ -38,13 +38,13 @@ func (s *told) project(resource schema.GroupVersionResource) dynamic.ResourceInt
 // managed is an object of the management cluster, nil when it is not there.
 func (s *told) managed(resource schema.GroupVersionResource, name string) *unstructured.Unstructured {
 	s.t.Helper()
-	return s.see(place{s.manage, resource, s.Scenario.Management.Project}).Named(name)
+	return s.above.At(resource, s.Scenario.Management.Project).Named(name)
 }
 
 // plan is the scenario's ClusterUpdatePlan.
 func (s *told) plan() *unstructured.Unstructured {
 	s.t.Helper()
-	all := s.see(place{s.manage, kaas("clusterupdateplans"), s.Scenario.Management.Project}).All()
+	all := s.above.At(kaas("clusterupdateplans"), s.Scenario.Management.Project).All()
 	if len(all) != 1 {
 		s.t.Fatalf("there are %d update plans", len(all))
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/gophercloud/gophercloud/v2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
@@ -31,24 +30,8 @@ type told struct {
 	dyn     dynamic.Interface
 	compute *gophercloud.ServiceClient
 	manage  dynamic.Interface // of the management cluster; nil where there is none
-	seen    map[place]*bubble.Seen
-	nodes   map[string]*corev1.Node // as last decoded
-}
-
-// place is where objects are: a resource, of one namespace or of no namespace.
-type place struct {
-	client    dynamic.Interface
-	resource  schema.GroupVersionResource
-	namespace string
-}
-
-// see are the objects of a place as they are, after a moment on their way.
-func (s *told) see(at place) *bubble.Seen {
-	s.t.Helper()
-	if s.seen[at] == nil {
-		s.seen[at] = bubble.See(s.t, at.client.Resource(at.resource).Namespace(at.namespace))
-	}
-	return s.seen[at]
+	seen    *bubble.Lookout
+	above   *bubble.Lookout // of the management cluster; nil where there is none
 }
 
 // tell plays a scenario that comes with the program, from its start on.
@@ -76,17 +59,19 @@ func prepare(t *testing.T, opts sim.Options) *told {
 			t.Errorf("end the scenario: %v", err)
 		}
 	})
-	s := &told{Cloud: cloud, t: t, seen: map[place]*bubble.Seen{}, nodes: map[string]*corev1.Node{}}
+	s := &told{Cloud: cloud, t: t}
 	if s.kube, err = kubernetes.NewForConfig(cloud.AdminConfig()); err != nil {
 		t.Fatal(err)
 	}
 	if s.dyn, err = dynamic.NewForConfig(cloud.AdminConfig()); err != nil {
 		t.Fatal(err)
 	}
+	s.seen = bubble.NewLookout(t, s.dyn)
 	if config := cloud.ManagementConfig(); config != nil {
 		if s.manage, err = dynamic.NewForConfig(config); err != nil {
 			t.Fatal(err)
 		}
+		s.above = bubble.NewLookout(t, s.manage)
 	}
 	session, err := cloud.Connect(t.Context())
 	if err != nil {
@@ -158,25 +143,13 @@ func (s *told) name(machine string) string {
 // node is a machine's node.
 func (s *told) node(machine string) *corev1.Node {
 	s.t.Helper()
-	seen := s.see(place{s.dyn, corev1.SchemeGroupVersion.WithResource("nodes"), ""}).Named(s.name(machine))
-	if seen == nil {
-		s.t.Fatalf("%s has no node", machine)
-	}
-	if known := s.nodes[machine]; known != nil && known.ResourceVersion == seen.GetResourceVersion() {
-		return known
-	}
-	node := &corev1.Node{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(seen.Object, node); err != nil {
-		s.t.Fatal(err)
-	}
-	s.nodes[machine] = node
-	return node
+	return s.seen.Node(s.name(machine))
 }
 
 // list are all objects of a kind that has no namespaces.
 func (s *told) list(resource schema.GroupVersionResource) []*unstructured.Unstructured {
 	s.t.Helper()
-	return s.see(place{s.dyn, resource, ""}).All()
+	return s.seen.All(resource)
 }
 
 // nodeLock is a controller's lock of a machine; nil when it has none.

@@ -16,6 +16,9 @@ type ceph struct {
 	*env
 	updating string    // what is being updated
 	unwell   time.Time // since when the data is degraded in a maintenance; zero: it is not
+
+	shown   cephState // what Ceph's objects told last
+	shownAt time.Time
 }
 
 const (
@@ -51,26 +54,21 @@ func (c *ceph) degraded() bool {
 	return c.troubles.are(TroubleCeph, func(*trouble) bool { return true })
 }
 
-// look brings Ceph's objects up to date.
+// look brings Ceph's objects up to date with what is seen of the maintenance.
 func (c *ceph) look(ctx context.Context) error {
-	locks, err := c.locksOf(ctx, nodeLocks, cephController)
-	if err != nil {
-		return err
-	}
-	requests, err := c.requests(ctx, nodeRequests)
-	if err != nil {
-		return err
-	}
 	coming := map[string]bool{}
-	for i := range requests {
-		coming[requestNode(&requests[i])] = !deleting(&requests[i])
+	for _, request := range c.view.objects(nodeRequests) {
+		coming[requestNode(request)] = !deleting(request)
 	}
 	s := cephState{maintenance: maintenanceIdle, updating: c.updating}
-	for i := range locks {
-		if lockState(&locks[i]) != stateActive {
+	for _, lock := range c.view.objects(nodeLocks) {
+		if lockController(lock) != cephController {
+			continue
+		}
+		if lockState(lock) != stateActive {
 			s.noout = true
 		}
-		if lockState(&locks[i]) != stateActive || coming[lockNode(&locks[i])] {
+		if lockState(lock) != stateActive || coming[lockNode(lock)] {
 			s.maintenance = maintenanceActing
 		}
 	}
@@ -85,10 +83,16 @@ func (c *ceph) look(ctx context.Context) error {
 	case now.Sub(c.unwell) >= cephPatience:
 		s.maintenance = maintenanceFailing
 	}
-	if object, err := c.clusterLock(cephClusterLock).get(ctx); err == nil {
+	if object := c.view.object(clusterLocks, cephClusterLock); object != nil {
 		s.version = cephVersion(lockRelease(object))
 	}
-	return c.show(ctx, s)
+	if now := c.clock.Now(); s != c.shown || now.Sub(c.shownAt) >= time.Minute { // somebody may have changed them
+		if err := c.show(ctx, s); err != nil {
+			return err
+		}
+		c.shown, c.shownAt = s, now
+	}
+	return nil
 }
 
 // healthy tells whether the data lets a lock go, and says on the lock why not.
@@ -122,30 +126,27 @@ func (c *ceph) keepLocks(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := c.clusterLock(cephClusterLock).ensure(ctx, map[string]any{"controllerName": cephController}, nil, release); err != nil {
-		return err
+	if seen := c.view.object(clusterLocks, cephClusterLock); seen == nil || lockState(seen) == "" {
+		if _, err := c.clusterLock(cephClusterLock).ensure(ctx, map[string]any{"controllerName": cephController}, nil, release); err != nil {
+			return err
+		}
 	}
-	nodes, err := c.storageNodes(ctx)
-	if err != nil {
-		return err
-	}
+	nodes := c.view.nodes()
 	wanted := map[string]bool{}
-	for _, node := range nodes {
-		wanted[cephNodeLock(node.Name)] = true
-		spec := map[string]any{"controllerName": cephController, "nodeName": node.Name, "nodeDeletionRequestSupported": false}
-		if _, err := c.nodeLock(cephNodeLock(node.Name)).ensure(ctx, spec, nil, release); err != nil {
+	for _, name := range sortedKeys(nodes) {
+		if nodes[name].Labels[labelStorage] != storageValue {
+			continue
+		}
+		wanted[cephNodeLock(name)] = true
+		if seen := c.view.object(nodeLocks, cephNodeLock(name)); seen != nil && lockState(seen) != "" {
+			continue
+		}
+		spec := map[string]any{"controllerName": cephController, "nodeName": name, "nodeDeletionRequestSupported": false}
+		if _, err := c.nodeLock(cephNodeLock(name)).ensure(ctx, spec, nil, release); err != nil {
 			return err
 		}
 	}
 	return c.dropLocks(ctx, cephController, func(node string) bool { return wanted[cephNodeLock(node)] })
-}
-
-func (c *ceph) storageNodes(ctx context.Context) ([]corev1.Node, error) {
-	list, err := c.kube.CoreV1().Nodes().List(ctx, metav1.ListOptions{LabelSelector: labelStorage + "=" + storageValue})
-	if err != nil {
-		return nil, fmt.Errorf("list storage nodes: %w", err)
-	}
-	return list.Items, nil
 }
 
 // serveCluster releases the cluster lock once OpenStack has released its own and the daemons are updated, and takes it back

@@ -131,12 +131,27 @@ func (e *env) workloadHealth() map[component]map[string]any {
 }
 
 // updateHealth brings the health in the OpenStackDeploymentStatus up to date with the workloads, as the controller does
-// every minute. Components of a service that is just being applied are left to that.
+// every minute.
 func (r *rockoon) updateHealth(ctx context.Context) error {
+	if seen := r.view.object(deployments, openstackNamespace+"/"+r.Deployment); seen != nil {
+		if _, changes, err := r.healthChanges(seen); err != nil || len(changes) == 0 {
+			return err
+		}
+	}
 	object, err := r.deploymentStatus(ctx)
 	if err != nil || object == nil {
 		return err
 	}
+	all, changes, err := r.healthChanges(object)
+	if err != nil || len(changes) == 0 {
+		return err
+	}
+	return r.patchDeployment(ctx, map[string]any{"osdpl": map[string]any{"health": healthSummary(all)}, "health": changes})
+}
+
+// healthChanges is the health of all components, and of it what the status does not tell yet. Components of a service that is
+// just being applied are left to that.
+func (r *rockoon) healthChanges(object *unstructured.Unstructured) (all, changes map[string]any, err error) {
 	found := r.workloadHealth()
 	for _, service := range r.Services {
 		if text(object, "status", "services", service, "state") == deploymentApplying {
@@ -145,25 +160,21 @@ func (r *rockoon) updateHealth(ctx context.Context) error {
 			}
 		}
 	}
-	all, _, _ := unstructured.NestedMap(object.Object, "status", "health")
-	if all == nil {
+	if all, _, _ = unstructured.NestedMap(object.Object, "status", "health"); all == nil {
 		all = map[string]any{}
 	}
-	changes := map[string]any{}
+	changes = map[string]any{}
 	for c, health := range found {
 		was, _, _ := unstructured.NestedMap(all, c.application, c.component)
 		if was["status"] == health["status"] && was["generation"] == health["generation"] {
 			continue
 		}
 		if err := unstructured.SetNestedMap(all, health, c.application, c.component); err != nil {
-			return fmt.Errorf("the health of %s %s: %w", c.application, c.component, err)
+			return nil, nil, fmt.Errorf("the health of %s %s: %w", c.application, c.component, err)
 		}
 		if err := unstructured.SetNestedMap(changes, health, c.application, c.component); err != nil {
-			return fmt.Errorf("the health of %s %s: %w", c.application, c.component, err)
+			return nil, nil, fmt.Errorf("the health of %s %s: %w", c.application, c.component, err)
 		}
 	}
-	if len(changes) == 0 {
-		return nil
-	}
-	return r.patchDeployment(ctx, map[string]any{"osdpl": map[string]any{"health": healthSummary(all)}, "health": changes})
+	return all, changes, nil
 }

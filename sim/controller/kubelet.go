@@ -89,10 +89,12 @@ func (k *kubelet) postNode(ctx context.Context, node *corev1.Node, now time.Time
 		}
 		return earliest(next, ready.LastHeartbeatTime.Add(beat)), nil
 	}
-	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
-		current, err := k.kube.CoreV1().Nodes().Get(ctx, node.Name, metav1.GetOptions{})
-		if err != nil || fresh(current) { // what we watched may be older than what we wrote
-			return err
+	current := node.DeepCopy()
+	err := retry.RetryOnConflict(retry.DefaultRetry, func() (err error) {
+		if current == nil { // what we watched may be older than what we wrote
+			if current, err = k.kube.CoreV1().Nodes().Get(ctx, node.Name, metav1.GetOptions{}); err != nil || fresh(current) {
+				return err
+			}
 		}
 		setNodeReady(current, status, reason, message, now)
 		if host.bootID != "" {
@@ -102,6 +104,7 @@ func (k *kubelet) postNode(ctx context.Context, node *corev1.Node, now time.Time
 			current.Status.NodeInfo.KubeletVersion = host.version
 		}
 		_, err = k.kube.CoreV1().Nodes().UpdateStatus(ctx, current, metav1.UpdateOptions{})
+		current = nil
 		return err
 	})
 	if apierrors.IsNotFound(err) {

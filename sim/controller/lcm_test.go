@@ -1,7 +1,6 @@
 package controller_test
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -24,9 +23,8 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// withColleague is a plan that goes on by itself, and of which no step takes longer than estimated, however slow the machine is.
-const withColleague = "management: {plan: {colleague: 10s, estimated: " +
-	"{openstack: 100h, ceph: 100h, k8s-controllers: 100h, k8s-workers-mos-default: 100h, mcc-components: 100h}}}"
+// withColleague is a plan that goes on by itself.
+const withColleague = "management: {plan: {colleague: 10s}}"
 
 // twoNodes are a master and a compute.
 const twoNodes = `
@@ -47,23 +45,16 @@ var (
 )
 
 // manager is a client of the management cluster's project.
-func (w *world) manager() func(schema.GroupVersionResource) dynamic.ResourceInterface {
-	w.t.Helper()
-	client, err := dynamic.NewForConfig(w.ManagementConfig())
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return func(r schema.GroupVersionResource) dynamic.ResourceInterface {
-		return client.Resource(r).Namespace(w.Scenario.Management.Project)
-	}
+func (w *world) manager(r schema.GroupVersionResource) dynamic.ResourceInterface {
+	return w.manage.Resource(r).Namespace(w.Scenario.Management.Project)
 }
 
-// managed is an object of the management cluster.
+// managed is an object of the management cluster; one that is not there ends the test.
 func (w *world) managed(r schema.GroupVersionResource, name string) *unstructured.Unstructured {
 	w.t.Helper()
-	object, err := w.manager()(r).Get(w.t.Context(), name, metav1.GetOptions{})
-	if err != nil {
-		w.t.Fatal(err)
+	object := w.above.At(r, w.Scenario.Management.Project).Named(name)
+	if object == nil {
+		w.t.Fatalf("there is no %s %s", r.Resource, name)
 	}
 	return object
 }
@@ -71,7 +62,7 @@ func (w *world) managed(r schema.GroupVersionResource, name string) *unstructure
 // ask merges a patch into an object of the management cluster.
 func (w *world) ask(r schema.GroupVersionResource, name, patch string) {
 	w.t.Helper()
-	if _, err := w.manager()(r).Patch(w.t.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+	if _, err := w.manager(r).Patch(w.t.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -133,7 +124,7 @@ func sequence(t *testing.T, seed uint64) map[string][]string {
 	w := begin(t, story(withColleague, threeNodes, `
 - {name: a, project: p, flavor: small, host: cmp-01}`), sim.Options{Seed: seed})
 	tr := &transitions{all: map[string][]string{}}
-	w.watch(tr, w.manager()(kaasPlans), "plan", func(plan *unstructured.Unstructured) map[string]string {
+	w.watch(tr, w.manager(kaasPlans), "plan", func(plan *unstructured.Unstructured) map[string]string {
 		states := map[string]string{}
 		steps, _, _ := unstructured.NestedSlice(plan.Object, "status", "steps")
 		for _, step := range steps {
@@ -142,8 +133,8 @@ func sequence(t *testing.T, seed uint64) map[string][]string {
 		}
 		return states
 	})
-	w.watch(tr, w.manager()(resource("lcmmachines")), "machine", of("status", "state"))
-	w.watch(tr, w.manager()(resource("lcmmachines")), "drain", of("status", "kubernetesCordonDrain"))
+	w.watch(tr, w.manager(resource("lcmmachines")), "machine", of("status", "state"))
+	w.watch(tr, w.manager(resource("lcmmachines")), "drain", of("status", "kubernetesCordonDrain"))
 	for _, r := range requestsOfAll {
 		w.watch(tr, w.dyn.Resource(r), "request", of("spec", "release"))
 	}
@@ -207,20 +198,16 @@ func TestARestartedLCMDoesNotRepeatWhatIsDone(t *testing.T) {
 - {machine: ctl-01, roles: [master, controller], done: 10m}
 - {machine: cmp-01, roles: [compute]}`, " []"), sim.Options{ControllersOff: true}).run()
 		begun := map[string][]string{} // item → when it was started, each time
-		over, seed := false, uint64(time.Now().UnixNano())
+		over, seed := false, rand.Uint64()
 		when := rand.New(rand.NewPCG(seed, 0))
 		for lives := 0; !over; lives++ {
 			if lives > 60 {
 				t.Fatalf("the update is not over after %d lives of the controllers (seed %d): %v; untold: %s", lives, seed, begun, w.untold("cmp-01"))
 			}
-			ctx, stop := context.WithCancel(t.Context())
-			ended := make(chan error, 1)
 			opts := w.Controllers()
 			opts.Timing.Update = 8 * time.Minute
-			go func() { ended <- controller.Run(ctx, opts) }()
-			// Shorter than the work on the node, most longer than its reboot; and it may end at any point.
-			limit := w.Clock.Now().Add(lifetime(time.Duration(when.Int64N(int64(5*time.Minute))), lives))
-			w.until("a life ends", func() bool {
+			// Shorter than the work on the node, most longer than its reboot.
+			over = w.live(opts, when, 5*time.Minute, func() bool {
 				items, _, _ := unstructured.NestedMap(w.managed(resource("lcmmachines"), "cmp-01").Object, "status", "stateItemStatuses")
 				for name, item := range items {
 					at := fmt.Sprint(item.(map[string]any)["startedAt"])
@@ -229,13 +216,8 @@ func TestARestartedLCMDoesNotRepeatWhatIsDone(t *testing.T) {
 					}
 				}
 				// Nothing of what it tells may be missing either, wherever it was cut off.
-				over = w.updated("cmp-01") && w.planIs("InProgress") && w.request("cmp-01") == nil && w.untold("cmp-01") == ""
-				return over || w.Clock.Now().After(limit)
+				return w.updated("cmp-01") && w.planIs("InProgress") && w.request("cmp-01") == nil && w.untold("cmp-01") == ""
 			})
-			stop()
-			if err := <-ended; err != nil {
-				t.Fatalf("the controllers ended: %v", err)
-			}
 		}
 		if len(begun) != len(controller.StateItems()) {
 			t.Errorf("items: %v", begun)
@@ -257,9 +239,9 @@ func (w *world) untold(machine string) string {
 		resource("lcmmachineagentupgradestatuses"): "Agent upgraded",
 		kaasUpgrades: "Prepare phase done, Deploy phase done, Reboot done",
 	} {
-		object, err := w.manager()(r).Get(w.t.Context(), machine, metav1.GetOptions{})
-		if err != nil {
-			return err.Error()
+		object := w.above.At(r, w.Scenario.Management.Project).Named(machine)
+		if object == nil {
+			return r.Resource + ": none"
 		}
 		var names []string
 		all, _, _ := unstructured.NestedSlice(object.Object, "stages")
@@ -280,7 +262,7 @@ func TestAGracefulRebootRequestRebootsOneAfterAnother(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		w := begin(t, story("management: {}", threeNodes, " []"), sim.Options{}).run()
 		requested := w.atOnce(w.dyn.Resource(resource("nodemaintenancerequests")), func(*unstructured.Unstructured) bool { return true })
-		marked := w.atOnce(w.manager()(resource("lcmmachines")), func(machine *unstructured.Unstructured) bool {
+		marked := w.atOnce(w.manager(resource("lcmmachines")), func(machine *unstructured.Unstructured) bool {
 			return machine.GetAnnotations()["lcm.mirantis.com/graceful-reboot"] == "true"
 		})
 		before := map[string]string{}
@@ -291,12 +273,11 @@ func TestAGracefulRebootRequestRebootsOneAfterAnother(t *testing.T) {
 		request.SetAPIVersion("kaas.mirantis.com/v1alpha1")
 		request.SetKind("GracefulRebootRequest")
 		request.SetName("mos")
-		if _, err := w.manager()(kaasReboots).Create(t.Context(), request, metav1.CreateOptions{}); err != nil {
+		if _, err := w.manager(kaasReboots).Create(t.Context(), request, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		w.until("the request is gone", func() bool {
-			list, err := w.manager()(kaasReboots).List(t.Context(), metav1.ListOptions{})
-			return err == nil && len(list.Items) == 0
+			return w.above.At(kaasReboots, w.Scenario.Management.Project).Named("mos") == nil
 		})
 		for machine, id := range before {
 			if rebooted := w.get(machine).Status.NodeInfo.BootID != id; rebooted != (machine != "ctl-01") {
@@ -349,7 +330,7 @@ func TestThePlanFollowsTheUpdateGroups(t *testing.T) {
 		group.SetName("late")
 		group.SetLabels(map[string]string{"cluster.sigs.k8s.io/cluster-name": "mos"})
 		groups := schema.GroupVersionResource{Group: "kaas.mirantis.com", Version: "v1alpha1", Resource: "updategroups"}
-		if _, err := w.manager()(groups).Create(t.Context(), group, metav1.CreateOptions{}); err != nil {
+		if _, err := w.manager(groups).Create(t.Context(), group, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		want := "openstack ceph k8s-controllers k8s-workers-mos-default k8s-workers-late mcc-components"

@@ -95,19 +95,28 @@ func fingerprint(o OpenStack, release string) string {
 // applyDeployment brings the deployment to what this controller wants, service by service: each round applies one, so that
 // what is left after an interruption goes on where it was.
 func (r *rockoon) applyDeployment(ctx context.Context) error {
+	seen, lock := r.view.object(deployments, openstackNamespace+"/"+r.Deployment), r.view.object(clusterLocks, r.clusterLockName())
+	if seen != nil && r.appliedAll(seen) && lock != nil && lockRelease(lock) == r.release {
+		return nil
+	}
 	for {
 		object, err := r.deploymentStatus(ctx)
 		if err != nil || object == nil {
 			return err
 		}
-		if text(object, "status", "osdpl", "state") == deploymentApplied &&
-			text(object, "status", "osdpl", "release") == r.release && text(object, "status", "osdpl", "controller_version") == r.version {
+		if r.appliedAll(object) {
 			return r.presentCluster(ctx)
 		}
 		if err := r.applyNext(ctx, object); err != nil {
 			return err
 		}
 	}
+}
+
+// appliedAll tells whether the deployment is at what the controller wants.
+func (r *rockoon) appliedAll(object *unstructured.Unstructured) bool {
+	at := func(field string) string { return text(object, "status", "osdpl", field) }
+	return at("state") == deploymentApplied && at("release") == r.release && at("controller_version") == r.version
 }
 
 // applied tells whether a service is at what the controller wants.

@@ -291,19 +291,12 @@ func (r *rockoon) inMaintenance(ctx context.Context) ([]*corev1.Node, error) {
 	if err != nil {
 		return nil, err
 	}
+	known := r.view.nodes()
 	var nodes []*corev1.Node
 	for i := range locks {
-		if lockInner(&locks[i]) != stateActive {
-			continue
+		if node := known[lockNode(&locks[i])]; node != nil && lockInner(&locks[i]) == stateActive {
+			nodes = append(nodes, node)
 		}
-		node, err := r.kube.CoreV1().Nodes().Get(ctx, lockNode(&locks[i]), metav1.GetOptions{})
-		if apierrors.IsNotFound(err) {
-			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("read node %s: %w", lockNode(&locks[i]), err)
-		}
-		nodes = append(nodes, node)
 	}
 	return nodes, nil
 }

@@ -77,15 +77,11 @@ func (p *thirdParty) keepLocks(ctx context.Context) error {
 
 // dropLocks deletes a controller's locks of the nodes that it has nothing on any more.
 func (e *env) dropLocks(ctx context.Context, controllerName string, wanted func(node string) bool) error {
-	locks, err := e.locksOf(ctx, nodeLocks, controllerName)
-	if err != nil {
-		return err
-	}
-	for i := range locks {
-		if wanted(lockNode(&locks[i])) || deleting(&locks[i]) {
+	for _, lock := range e.view.objects(nodeLocks) {
+		if lockController(lock) != controllerName || wanted(lockNode(lock)) || deleting(lock) {
 			continue
 		}
-		if err := e.nodeLock(locks[i].GetName()).delete(ctx); err != nil {
+		if err := e.nodeLock(lock.GetName()).delete(ctx); err != nil {
 			return err
 		}
 	}

@@ -3,9 +3,11 @@ package controller_test
 import (
 	"context"
 	"math/rand/v2"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -133,8 +135,7 @@ func TestDrainLeavesDaemonSetsAndWaitsForBudgets(t *testing.T) {
 			_, left := pods()
 			return w.get("cmp-01").Spec.Unschedulable && len(left) == 1 && left[0].UID == others[0].UID
 		})
-		seen := w.Clock.Now()
-		w.until("some more looks", func() bool { return w.Clock.Now().Sub(seen) > time.Minute })
+		time.Sleep(time.Minute) // some more looks
 		if _, left := pods(); len(left) != 1 {
 			t.Fatalf("the budget was not respected: %d pods left", len(left))
 		}
@@ -155,7 +156,7 @@ func TestTungstenFabricTellsItsProgress(t *testing.T) {
 - {machine: ctl-01, roles: [master, controller], done: 10m}
 - {machine: cmp-01, roles: [compute, vrouter]}
 - {machine: cmp-02, roles: [compute, vrouter]}`, " []"), sim.Options{})
-		progress := &transitions{all: map[string][]string{}} // by a watch: each text stands for seconds of virtual time
+		progress := &transitions{all: map[string][]string{}} // by a watch: each text stands for seconds only
 		w.watch(progress, w.dyn.Resource(resource("clusterworkloadlocks")), "lock", of("status", "inactivationProgress", "description"))
 		away := w.atOnce(w.dyn.Resource(resource("nodeworkloadlocks")), func(lock *unstructured.Unstructured) bool {
 			state, _, _ := unstructured.NestedString(lock.Object, "status", "state")
@@ -190,37 +191,53 @@ func TestUpdateOutlivesRestartsOfItsControllers(t *testing.T) {
 - {machine: cmp-02, roles: [compute]}`, `
 - {name: a, project: p, flavor: small, host: cmp-01}
 - {name: b, project: p, flavor: small, host: cmp-02}`), sim.Options{ControllersOff: true}).run()
-		over, seed := false, uint64(time.Now().UnixNano())
+		over, seed := false, rand.Uint64()
 		when := rand.New(rand.NewPCG(seed, 0))
 		for lives := 0; !over; lives++ {
 			if lives > 100 {
 				t.Fatalf("the update is not over after %d lives of the controllers (seed %d):\n%s", lives, seed, pretty(once(w.locks)))
 			}
-			ctx, stop := context.WithCancel(t.Context())
-			ended := make(chan error, 1)
 			opts := sim.ControllerOptions(w.Scenario)
 			opts.Config, opts.Clock, opts.Timing = w.AdminConfig(), w.Clock, quick
 			opts.Compute, opts.Network = w.nova.Compute, w.nova.Network
 			opts.Seed = uint64(lives)
-			go func() { ended <- controller.Run(ctx, opts) }()
-			// A life may end at any point of any step; most are longer than one step.
-			limit := w.Clock.Now().Add(lifetime(time.Duration(when.Int64N(int64(6*time.Minute))), lives))
-			w.until("a life ends", func() bool {
-				over = w.updated("cmp-01") && w.updated("cmp-02") && w.over()
-				return over || w.Clock.Now().After(limit)
-			})
-			stop()
-			if err := <-ended; err != nil {
-				t.Fatalf("the controllers ended: %v", err)
-			}
+			over = w.live(opts, when, 6*time.Minute, func() bool { return w.updated("cmp-01") && w.updated("cmp-02") && w.over() })
 		}
 	})
 }
 
-// lifetime is how long one of many lives of the controllers lasts, in virtual time: the later ones longer, for on a busy
-// machine a life may be over before it has read all there is.
-func lifetime(first time.Duration, lives int) time.Duration {
-	return first * time.Duration(10+lives) / 10
+// live lets the controllers run until it is over, or until their life ends: any time by the clock, which is mostly between two steps,
+// or in the middle of one of their writes, which may be done then, and nobody has heard of it. It tells whether it is over.
+func (w *world) live(opts controller.Options, when *rand.Rand, longest time.Duration, over func() bool) bool {
+	w.t.Helper()
+	ctx, stop := context.WithTimeout(w.t.Context(), time.Duration(when.Int64N(int64(longest))))
+	defer stop()
+	if when.IntN(2) == 0 {
+		last, late := when.Int64N(40), time.Duration(when.Int64N(int64(2*time.Millisecond)))
+		var writes atomic.Int64
+		count := kubeapi.Fault{Match: func(r *http.Request) bool {
+			if r.Method != http.MethodGet && strings.HasPrefix(r.UserAgent(), "lockstep-sim-controllers") && writes.Add(1) == last {
+				time.AfterFunc(late, stop)
+			}
+			return false
+		}}
+		defer w.Kube.AddFault(count)()
+		if w.Management != nil {
+			defer w.Management.AddFault(count)()
+		}
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- controller.Run(ctx, opts) }()
+	is := false
+	w.until("it is over, or a life is", func() bool {
+		is = over()
+		return is || ctx.Err() != nil
+	})
+	stop()
+	if err := <-ended; err != nil {
+		w.t.Fatalf("the controllers ended: %v", err)
+	}
+	return is
 }
 
 func TestUpdateOutlivesOutagesOfTheAPIServer(t *testing.T) {

@@ -43,6 +43,10 @@ type world struct {
 	dyn  dynamic.Interface
 	nova *controller.Connection
 
+	seen   *bubble.Lookout
+	manage dynamic.Interface // of the management cluster; nil where there is none
+	above  *bubble.Lookout   // the same
+
 	mu      sync.Mutex
 	locks   map[string][]string    // lock name → what it was seen to say, in order, without the time
 	latest  map[string]string      // lock name → the last message, with its time
@@ -82,6 +86,13 @@ func begin(t *testing.T, text string, opts sim.Options) *world {
 	}
 	if w.dyn, err = dynamic.NewForConfig(config); err != nil {
 		t.Fatal(err)
+	}
+	w.seen = bubble.NewLookout(t, w.dyn)
+	if config := cloud.ManagementConfig(); config != nil {
+		if w.manage, err = dynamic.NewForConfig(config); err != nil {
+			t.Fatal(err)
+		}
+		w.above = bubble.NewLookout(t, w.manage)
 	}
 	if w.nova, err = cloud.Connect(t.Context()); err != nil {
 		t.Fatal(err)
@@ -269,30 +280,22 @@ func (w *world) updated(machine string) bool {
 
 func (w *world) get(machine string) *corev1.Node {
 	w.t.Helper()
-	node, err := w.kube.CoreV1().Nodes().Get(w.t.Context(), w.node(machine), metav1.GetOptions{})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return node
+	return w.seen.Node(w.node(machine))
 }
 
 // request is the NodeMaintenanceRequest of a machine, nil when there is none.
 func (w *world) request(machine string) *unstructured.Unstructured {
 	for _, object := range w.list("nodemaintenancerequests") {
 		if name, _, _ := unstructured.NestedString(object.Object, "spec", "nodeName"); name == w.node(machine) {
-			return &object
+			return object
 		}
 	}
 	return nil
 }
 
-func (w *world) list(plural string) []unstructured.Unstructured {
+func (w *world) list(plural string) []*unstructured.Unstructured {
 	w.t.Helper()
-	list, err := w.dyn.Resource(resource(plural)).List(w.t.Context(), metav1.ListOptions{})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return list.Items
+	return w.seen.All(resource(plural))
 }
 
 // annotate sets the migration mode of a machine's node.
