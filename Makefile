@@ -6,7 +6,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 LDFLAGS := -s -w -X lockstep/cli.version=$(VERSION)
 PREFIX  ?= /usr/local
 
-.PHONY: demo build test soak e2e e2e-openstack bench lint shots install clean
+.PHONY: demo build test soak replay endurance e2e e2e-openstack bench lint shots install clean
 
 ## demo: the real program on the built-in simulated cloud
 demo: build
@@ -16,13 +16,28 @@ demo: build
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/lockstep .
 
-## test: every test that needs nothing but Go; packages wait for simulated clouds more than they compute
+## test: every test that needs nothing but Go
 test:
-	$(GO) test -p 3 $(TESTFLAGS) ./...
+	$(GO) test $(TESTFLAGS) ./...
 
-## soak: many more random histories on the simulated cloud than test goes through
+## soak: ten thousand random histories on the simulated cloud, in two series side by side; SEED=1 begins with that one
+soak: SEED ?= $(shell date +%s)
+soak: CHECKS ?= 5000
+soak: STEPS ?= 60
 soak:
-	$(GO) test -v -count=1 -timeout 3h -run TestWhateverHappens ./cli -rapid.checks=$(or $(CHECKS),100) -rapid.steps=150 $(TESTFLAGS)
+	@echo "two series of $(CHECKS) histories of $(STEPS) draws, from seed $(SEED) on"
+	$(GO) test -v -count=1 -timeout 24h -run TestWhateverHappens ./cli -rapid.checks=$(CHECKS) -rapid.steps=$(STEPS) -rapid.seed=$(SEED) $(TESTFLAGS)
+
+## replay: one history again, to the letter: SEED, SERIES and STEPS as make soak (60 draws) or make test (20) has told
+replay: SERIES ?= 1
+replay: STEPS ?= 60
+replay:
+	@[ -n "$(SEED)" ] || { echo "which one? make replay SEED=n [SERIES=1] [STEPS=60]"; exit 1; }
+	$(GO) test -v -count=1 -run 'TestWhateverHappens.*/series-$(SERIES)$$' ./cli -rapid.checks=1 -rapid.steps=$(STEPS) -rapid.seed=$(SEED) $(TESTFLAGS)
+
+## endurance: a watch of eight hours over the update of 500 nodes, with faults all along; WATCH=2h for less
+endurance:
+	$(GO) test -v -count=1 -timeout 6h -tags soak -run TestAWatch ./cli $(TESTFLAGS)
 
 ## e2e: the real binary in a terminal, against a real kube-apiserver (which it builds) and the simulated cloud
 e2e: build
@@ -39,10 +54,10 @@ bench: build
 
 ## lint: vet, gofmt, staticcheck
 lint:
-	$(GO) vet ./...
+	$(GO) vet -tags soak ./...
 	cd e2e && $(GO) vet -tags openstack ./...
 	@bad=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$bad" ] || { echo "not gofmt'd:"; echo "$$bad"; exit 1; }
-	$(GO) tool staticcheck ./...
+	$(GO) tool staticcheck -tags soak ./...
 	cd e2e && $$(cd .. && $(GO) tool -n staticcheck) -tags openstack ./...
 
 ## shots: the screens of the demo as PNG files in docs/
