@@ -240,7 +240,6 @@ type proof struct {
 	chance uint64
 	log    *log
 	dir    string
-	began  time.Time
 	cloud  *sim.Cloud
 	admin  dynamic.Interface // as the cluster's own controllers: no fault concerns it but a closed port
 
