@@ -87,7 +87,7 @@ func (e *Engine) gate(g Grant, step Step) error {
 	if g.ID == "" {
 		return refuse("there is no grant")
 	}
-	if e.cfg.Wall().After(g.Expires) {
+	if !e.cfg.Wall().Before(g.Expires) {
 		return refuse("the confirmation is older than %s; confirm again", g.Expires.Sub(g.At))
 	}
 	found, ours := e.grants.Load(g.ID)
