@@ -25,8 +25,8 @@ soak:
 	$(GO) test -v -count=1 -timeout 3h -run TestWhateverHappens ./cli -rapid.checks=$(or $(CHECKS),100) -rapid.steps=150 $(TESTFLAGS)
 
 ## e2e: the real binary in a terminal, against a real kube-apiserver (both of which it builds) and the simulated cloud
-e2e:
-	cd e2e && $(GO) test -count=1 -timeout 40m $(TESTFLAGS) ./...
+e2e: build
+	cd e2e && $(GO) test -count=1 -timeout 40m -parallel 6 $(TESTFLAGS) ./...
 
 ## e2e-programs: compiles what e2e runs; by itself that does so when it needs it
 e2e-programs:

@@ -10,6 +10,7 @@
 //	cluster        a kube-apiserver with etcd, its users, and its audit log
 //	contract       what the simulated servers have to do as the real ones do
 //	kubeapiserver  that server: one binary, a module of its own again; kubectl, too
+//	k9s            the versions of what k9s is compiled with
 //	terminal       a pseudo-terminal and its emulated screen
 //	picture        a screen as an image
 //	tools          kubectl and k9s on the simulated cloud

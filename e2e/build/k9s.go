@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 )
 
 // The release of k9s, and what Go's checksum database says of it.
@@ -51,8 +50,8 @@ type Scan struct {
 func colorize(row []string) []string { return row }
 `
 
-// K9s compiles k9s, with the versions of everything that its release has, and returns its path. It is k9s as it is but for the
-// scanner of container images, with which its modules took a minute to download and its build six minutes of a processor.
+// K9s compiles k9s and returns its path. It is k9s as it is but for the scanner of container images, with which its modules took a
+// minute to download and its build six minutes of a processor, and for the versions of its libraries (k9s/go.mod).
 func K9s(ctx context.Context) (string, error) {
 	root, err := Root()
 	if err != nil {
@@ -64,14 +63,14 @@ func K9s(ctx context.Context) (string, error) {
 	}
 	defer unlock()
 	source := filepath.Join(root, "bin", "k9s-"+k9sVersion)
-	if err := k9sSource(ctx, source); err != nil {
+	if err := k9sSource(ctx, source, filepath.Join(root, "k9s")); err != nil {
 		return "", fmt.Errorf("build k9s: %w", err)
 	}
 	return compile(ctx, root, source, "k9s", "-buildvcs=false", "-ldflags", "-s -w")
 }
 
-// k9sSource makes the folder with the source.
-func k9sSource(ctx context.Context, dir string) error {
+// k9sSource makes the folder with the source, whose go.mod and go.sum come from another one.
+func k9sSource(ctx context.Context, dir, versions string) error {
 	// Outside of every module, whose go.sum would be changed.
 	cmd := exec.CommandContext(ctx, "go", "mod", "download", "-json", k9sModule+"@"+k9sVersion)
 	cmd.Dir = os.TempDir()
@@ -91,11 +90,11 @@ func k9sSource(ctx context.Context, dir string) error {
 			return err
 		}
 	}
-	for _, part := range []string{"go.mod", "go.sum", "main.go"} {
-		if raw, err = os.ReadFile(filepath.Join(module.Dir, part)); err != nil {
+	for name, from := range map[string]string{"main.go": module.Dir, "go.mod": versions, "go.sum": versions} {
+		if raw, err = os.ReadFile(filepath.Join(from, name)); err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(dir, part), raw, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), raw, 0o644); err != nil {
 			return err
 		}
 	}
@@ -103,5 +102,5 @@ func k9sSource(ctx context.Context, dir string) error {
 	if err := os.Remove(filepath.Join(vul, "scan.go")); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(vul, "scanner.go"), []byte(strings.TrimLeft(k9sWithoutScanner, "\n")), 0o644)
+	return os.WriteFile(filepath.Join(vul, "scanner.go"), []byte(k9sWithoutScanner), 0o644)
 }
