@@ -80,7 +80,9 @@ func TestManualNode(t *testing.T) {
 
 	// The third one's owner has to be told, and agrees that it is stopped. Once the host is empty the OpenStack controller
 	// releases its lock at its next look, whatever the mode: it does not see it before the operator has declared the node safe.
-	look := w.sim.OpenStack.SetFault(openstack.Fault{Method: http.MethodGet, Path: regexp.MustCompile(`/servers/detail$`), User: controllersInNova, Hang: true})
+	look := w.sim.OpenStack.SetFault(openstack.Fault{
+		Method: http.MethodGet, Path: regexp.MustCompile(`/servers/detail$`), User: controllersInNova, Hang: true,
+	})
 	p.OpenStep("live-migrate batch-17", "cold-migrate batch-17", "stop batch-17")
 	p.Wants("Its owner asked")
 	p.ConfirmTyped("batch-17")

@@ -101,12 +101,16 @@ func awaitRights(ctx context.Context, config *rest.Config, manifest []byte) erro
 	return nil
 }
 
+// accessReview is the question whether one may.
+type accessReview = authorizationv1.SelfSubjectAccessReviewSpec
+
 // awaitRight waits until the answer to the question is yes.
-func awaitRight(ctx context.Context, client authorizationclient.SelfSubjectAccessReviewsGetter, question authorizationv1.SelfSubjectAccessReviewSpec) error {
+func awaitRight(ctx context.Context, client *authorizationclient.AuthorizationV1Client, asked accessReview) error {
+	question := &authorizationv1.SelfSubjectAccessReview{Spec: asked}
 	ticker := time.NewTicker(rightsInterval)
 	defer ticker.Stop()
 	for {
-		review, err := client.SelfSubjectAccessReviews().Create(ctx, &authorizationv1.SelfSubjectAccessReview{Spec: question}, metav1.CreateOptions{})
+		review, err := client.SelfSubjectAccessReviews().Create(ctx, question, metav1.CreateOptions{})
 		if err != nil {
 			return fmt.Errorf("ask for a right: %w", err)
 		}
@@ -116,7 +120,7 @@ func awaitRight(ctx context.Context, client authorizationclient.SelfSubjectAcces
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
-			return fmt.Errorf("the server has not taken in the right %v %v: %w", question.ResourceAttributes, question.NonResourceAttributes, ctx.Err())
+			return fmt.Errorf("the server has not taken in a right (%v, %v): %w", asked.ResourceAttributes, asked.NonResourceAttributes, ctx.Err())
 		}
 	}
 }
@@ -171,9 +175,9 @@ func as(config *rest.Config, subject rbacv1.Subject) *rest.Config {
 }
 
 // question asks for the first of what a rule allows. A rule comes as a whole.
-func question(rule rbacv1.PolicyRule, namespace string) authorizationv1.SelfSubjectAccessReviewSpec {
+func question(rule rbacv1.PolicyRule, namespace string) accessReview {
 	if len(rule.NonResourceURLs) > 0 {
-		return authorizationv1.SelfSubjectAccessReviewSpec{NonResourceAttributes: &authorizationv1.NonResourceAttributes{
+		return accessReview{NonResourceAttributes: &authorizationv1.NonResourceAttributes{
 			Verb: rule.Verbs[0], Path: rule.NonResourceURLs[0]}}
 	}
 	asked := &authorizationv1.ResourceAttributes{Verb: rule.Verbs[0], Group: rule.APIGroups[0], Namespace: namespace}
@@ -181,5 +185,5 @@ func question(rule rbacv1.PolicyRule, namespace string) authorizationv1.SelfSubj
 	if len(rule.ResourceNames) > 0 {
 		asked.Name = rule.ResourceNames[0]
 	}
-	return authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: asked}
+	return accessReview{ResourceAttributes: asked}
 }
