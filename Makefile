@@ -6,7 +6,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 LDFLAGS := -s -w -X lockstep/cli.version=$(VERSION)
 PREFIX  ?= /usr/local
 
-.PHONY: demo build test soak replay endurance e2e e2e-openstack bench lint shots install clean
+.PHONY: demo build test soak replay endurance e2e e2e-programs e2e-openstack bench lint shots install clean
 
 ## demo: the real program on the built-in simulated cloud
 demo: build
@@ -39,12 +39,16 @@ replay:
 endurance:
 	$(GO) test -v -count=1 -timeout 6h -tags soak -run TestAWatch ./cli $(TESTFLAGS)
 
-## e2e: the real binary in a terminal, against a real kube-apiserver (which it builds) and the simulated cloud
+## e2e: the real binary in a terminal, against a real kube-apiserver (both of which it builds) and the simulated cloud
 e2e: build
-	cd e2e && $(GO) test -count=1 -timeout 40m $(TESTFLAGS) ./...
+	cd e2e && $(GO) test -count=1 -timeout 40m -parallel 6 $(TESTFLAGS) ./...
+
+## e2e-programs: compiles what e2e runs; by itself that does so when it needs it
+e2e-programs:
+	cd e2e && $(GO) run ./programs
 
 ## e2e-openstack: the same with a real Keystone, Placement, Glance, Neutron and Nova (Debian 12, as root)
-e2e-openstack: build
+e2e-openstack:
 	e2e/openstack/run
 
 ## bench: the figures of the README

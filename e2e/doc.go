@@ -4,12 +4,13 @@
 // program's go.mod.
 //
 //	build          compiles the kube-apiserver, the program, kubectl and k9s
+//	programs       does so from the command line: go run ./programs
 //	child          processes that die with the test
 //	contract       what the real servers and the simulated ones have in common
 //	cluster        a kube-apiserver with etcd, its users, and its audit log
 //	contract       what the simulated servers have to do as the real ones do
 //	kubeapiserver  that server: one binary, a module of its own again; kubectl, too
-//	k9s            the module that pins k9s
+//	k9s            the versions of what k9s is compiled with
 //	terminal       a pseudo-terminal and its emulated screen
 //	picture        a screen as an image
 //	tools          kubectl and k9s on the simulated cloud
@@ -21,6 +22,5 @@
 // With LOCKSTEP_RACE=1 the binary is built with the race detector.
 //
 // The first run compiles Kubernetes, about 3 minutes on two cores and 2 GB of
-// memory, and k9s, which takes 3 minutes of both cores more (5 where they are
-// shared). After that a cluster is ready in 2 seconds and takes 300 MB.
+// memory. After that a cluster is ready in 2 seconds and takes 300 MB.
 package e2e

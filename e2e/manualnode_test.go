@@ -3,6 +3,7 @@ package e2e
 import (
 	"net/http"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"lockstep/core"
 	"lockstep/e2e/cluster"
 	"lockstep/sim/controller"
+	"lockstep/sim/openstack"
 	"lockstep/sim/scenario"
 )
 
@@ -22,9 +24,6 @@ import (
 func TestManualNode(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(s *scenario.Scenario, timing *controller.Timing) {
-		// Once the host is empty the OpenStack controller releases its lock at its next look, whatever the mode: the
-		// operator who declares the node safe has to come before that.
-		timing.Retry = 40 * time.Second
 		timing.Reboot = 12 * time.Second // time to be seen in, by a program that is just being started
 		for i := range s.Nodes {
 			if s.Nodes[i].Machine == "cmp-02" {
@@ -79,10 +78,11 @@ func TestManualNode(t *testing.T) {
 	p.Confirm()
 	p.WantsGone("confirm the migration of db-2")
 
-	// The third one's owner has to be told, and agrees that it is stopped. From one look of the controller on there is
-	// time until the next.
-	said := w.lockText(t, node)
-	await(t, "the controller has looked again", func() bool { return w.lockText(t, node) != said })
+	// The third one's owner has to be told, and agrees that it is stopped. Once the host is empty the OpenStack controller
+	// releases its lock at its next look, whatever the mode: it does not see it before the operator has declared the node safe.
+	look := w.sim.OpenStack.SetFault(openstack.Fault{
+		Method: http.MethodGet, Path: regexp.MustCompile(`/servers/detail$`), User: controllersInNova, Hang: true,
+	})
 	p.OpenStep("live-migrate batch-17", "cold-migrate batch-17", "stop batch-17")
 	p.Wants("Its owner asked")
 	p.ConfirmTyped("batch-17")
@@ -92,6 +92,8 @@ func TestManualNode(t *testing.T) {
 	p.WantsRow("ready", "declare cmp-01 safe")
 	p.OpenStep("declare cmp-01 safe")
 	p.ConfirmTyped("cmp-01")
+	await(t, "cmp-01 is declared safe", func() bool { return w.get(t, nodes, node).GetAnnotations()[modeAnnotation] == "skip" })
+	look()
 	p.WantsRow("done", "the OpenStack controller releases its lock")
 	p.Press("esc")
 	p.WantsRow("cmp-01", "rebooting")

@@ -13,8 +13,6 @@ import (
 
 	"lockstep/core"
 	"lockstep/e2e/cluster"
-	"lockstep/sim"
-	"lockstep/sim/controller"
 	"lockstep/sim/openstack"
 )
 

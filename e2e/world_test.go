@@ -33,7 +33,10 @@ const (
 
 // operatorInNova is the user of cloudOperator. The controllers log in as another one, so that what the cloud received says
 // who sent it.
-const operatorInNova = "anna"
+const (
+	operatorInNova    = "anna"
+	controllersInNova = "admin"
+)
 
 // fast is the controllers' pace in the tests, where a minute has a minute: what a real cluster takes minutes for is over in
 // a second.

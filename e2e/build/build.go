@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 )
 
@@ -17,6 +18,12 @@ import (
 // k8s.io/kubernetes in kubeapiserver/go.mod. The server knows it from the
 // linker's -X alone.
 const serverVersion = "v1.36.3"
+
+// compiled are the paths of what this process has compiled.
+var compiled = struct {
+	sync.Mutex
+	paths map[string]string
+}{paths: map[string]string{}}
 
 // APIServer compiles the kube-apiserver with etcd inside (kubeapiserver/) and
 // returns its path. The first build on a machine takes minutes.
@@ -54,18 +61,6 @@ func Kubectl(ctx context.Context) (string, error) {
 	return compilePackage(ctx, root, filepath.Join(root, "kubeapiserver"), "k8s.io/kubernetes/cmd/kubectl", "kubectl", serverFlags()...)
 }
 
-// K9s compiles k9s (the module k9s/ pins it as a tool) and returns its path. It
-// is by far the largest program here, for it carries a scanner of container
-// images: cold, on two cores, its modules take a minute to download and the
-// build takes five.
-func K9s(ctx context.Context) (string, error) {
-	root, err := Root()
-	if err != nil {
-		return "", err
-	}
-	return compilePackage(ctx, root, filepath.Join(root, "k9s"), "github.com/derailed/k9s", "k9s", "-p", "2", "-ldflags", "-s -w")
-}
-
 // Lockstep compiles the program under test from the checkout that this module
 // lies in and returns its path. Flags, for example -race, are go build's.
 func Lockstep(ctx context.Context, flags ...string) (string, error) {
@@ -82,20 +77,24 @@ func compile(ctx context.Context, root, dir, name string, flags ...string) (stri
 	return compilePackage(ctx, root, dir, ".", name, flags...)
 }
 
-// compilePackage does so for another package, as the module in dir pins it.
+// compilePackage does so for another package, as the module in dir pins it. A
+// process compiles each program once: even to find that nothing has changed takes
+// go build seconds.
 func compilePackage(ctx context.Context, root, dir, path, name string, flags ...string) (string, error) {
-	bin := filepath.Join(root, "bin")
-	if err := os.MkdirAll(bin, 0o755); err != nil {
-		return "", fmt.Errorf("build %s: %w", name, err)
+	compiled.Lock()
+	defer compiled.Unlock()
+	key := strings.Join(append([]string{dir, path, name}, flags...), " ")
+	if out, done := compiled.paths[key]; done {
+		return out, nil
 	}
 	// Several test packages may build at the same time.
-	unlock, err := lock(filepath.Join(bin, "."+name+".lock"))
+	unlock, err := lock(root, name)
 	if err != nil {
 		return "", fmt.Errorf("build %s: %w", name, err)
 	}
 	defer unlock()
 
-	out := filepath.Join(bin, name)
+	out := filepath.Join(root, "bin", name)
 	cgo := "CGO_ENABLED=0"
 	for _, flag := range flags {
 		if flag == "-race" {
@@ -110,19 +109,24 @@ func compilePackage(ctx context.Context, root, dir, path, name string, flags ...
 	if err := cmd.Run(); err != nil {
 		return "", fmt.Errorf("build %s in %s: %w\n%s", name, dir, err, output.String())
 	}
+	compiled.paths[key] = out
 	return out, nil
 }
 
-// lock takes an exclusive lock on the file, which it makes when it is missing,
-// and returns how to let it go.
-func lock(path string) (func(), error) {
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+// lock takes the exclusive lock of a name in <root>/bin, which it makes when it
+// is missing, and returns how to let it go.
+func lock(root, name string) (func(), error) {
+	bin := filepath.Join(root, "bin")
+	if err := os.MkdirAll(bin, 0o755); err != nil {
+		return nil, err
+	}
+	file, err := os.OpenFile(filepath.Join(bin, "."+name+".lock"), os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
 		return nil, err
 	}
 	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX); err != nil {
 		file.Close()
-		return nil, fmt.Errorf("lock %s: %w", path, err)
+		return nil, fmt.Errorf("lock %s: %w", name, err)
 	}
 	return func() { file.Close() }, nil
 }

@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -26,6 +28,9 @@ import (
 
 // Namespaces are the namespaces of a MOSK cluster that the program looks into.
 var Namespaces = []string{"openstack", "osh-system", "openstack-external", "tf"}
+
+// discoveryInterval is how often the discovery is looked at again.
+const discoveryInterval = 50 * time.Millisecond
 
 var definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
@@ -107,7 +112,73 @@ func (c *Cluster) awaitAllServed(ctx context.Context) error {
 		waiting.Go(func() { errs[i] = c.awaitServed(ctx, crd.Name) })
 	}
 	waiting.Wait()
-	return errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	return c.awaitDiscovery(ctx)
+}
+
+// awaitDiscovery waits until the discovery names the kinds of every definition, in one document and by group: that comes a
+// moment after they are served, and who applies a manifest asks it.
+func (c *Cluster) awaitDiscovery(ctx context.Context) error {
+	client, err := discovery.NewDiscoveryClientForConfig(c.Config(Admin))
+	if err != nil {
+		return fmt.Errorf("make a client: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	ticker := time.NewTicker(discoveryInterval)
+	defer ticker.Stop()
+	for {
+		missing, err := undiscovered(client)
+		if err == nil && missing == "" {
+			return nil
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return fmt.Errorf("the discovery does not name %s (%v): %w", missing, err, ctx.Err())
+		}
+	}
+}
+
+// undiscovered is a definition that the discovery does not name; empty when it names all.
+func undiscovered(client *discovery.DiscoveryClient) (string, error) {
+	_, all, err := client.ServerGroupsAndResources()
+	if err != nil {
+		return "", err
+	}
+	ours := map[string]bool{}
+	for _, crd := range crds.All() {
+		_, group, _ := strings.Cut(crd.Name, ".")
+		ours[group] = true
+	}
+	versions := map[string]bool{}
+	for _, list := range all {
+		if group, _, _ := strings.Cut(list.GroupVersion, "/"); ours[group] {
+			versions[list.GroupVersion] = true
+		}
+	}
+	for version := range versions {
+		list, err := client.ServerResourcesForGroupVersion(version)
+		if err != nil {
+			return "", err
+		}
+		all = append(all, list)
+	}
+	found := map[string]int{} // in how many documents
+	for _, list := range all {
+		group, _, _ := strings.Cut(list.GroupVersion, "/")
+		for _, resource := range list.APIResources {
+			found[resource.Name+"."+group]++
+		}
+	}
+	for _, crd := range crds.All() {
+		if found[crd.Name] < 2 {
+			return crd.Name, nil
+		}
+	}
+	return "", nil
 }
 
 // awaitServed waits until objects of the definition can be watched.

@@ -10,7 +10,6 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -39,7 +38,7 @@ const (
 type Cluster struct {
 	dir    string
 	binary string
-	port   int
+	port   *port
 	tokens map[User]string
 
 	mu     sync.Mutex
@@ -62,7 +61,7 @@ func Start(ctx context.Context) (*Cluster, error) {
 	}
 	c := &Cluster{dir: dir, binary: binary}
 	if err := c.prepare(); err != nil {
-		return nil, errors.Join(err, os.RemoveAll(dir))
+		return nil, errors.Join(err, c.Close())
 	}
 	if err := c.Restart(ctx); err != nil {
 		return nil, errors.Join(err, c.Close())
@@ -83,19 +82,8 @@ func (c *Cluster) prepare() error {
 	if err := os.WriteFile(c.file(auditPolicyFile), []byte(auditPolicy), 0o600); err != nil {
 		return fmt.Errorf("write the audit policy: %w", err)
 	}
-	c.port, err = freePort()
+	c.port, err = reservePort()
 	return err
-}
-
-// freePort finds a port that is free now. The server gets the same one at each
-// start, so that clients find it again.
-func freePort() (int, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, fmt.Errorf("find a free port: %w", err)
-	}
-	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port, nil
 }
 
 // Restart runs the server on the same port and the same state and waits until
@@ -145,7 +133,8 @@ func (c *Cluster) flags() []string {
 		"--etcd-dir=" + c.dir,
 		"--bind-address=127.0.0.1",
 		"--advertise-address=127.0.0.1",
-		"--secure-port=" + strconv.Itoa(c.port),
+		"--secure-port=" + strconv.Itoa(c.port.number),
+		"--permit-port-sharing=true", // with the socket that keeps the port
 		"--cert-dir=" + c.dir,
 		"--tls-cert-file=" + c.file(serverCertFile),
 		"--tls-private-key-file=" + c.file(serverKeyFile),
@@ -236,12 +225,12 @@ func (c *Cluster) Kill() error {
 
 // Close ends the server and removes its folder.
 func (c *Cluster) Close() error {
-	return errors.Join(c.Kill(), os.RemoveAll(c.dir))
+	return errors.Join(c.Kill(), c.port.release(), os.RemoveAll(c.dir))
 }
 
 // URL is where the server listens.
 func (c *Cluster) URL() string {
-	return "https://127.0.0.1:" + strconv.Itoa(c.port)
+	return "https://127.0.0.1:" + strconv.Itoa(c.port.number)
 }
 
 // Log returns at most the last n bytes of the server's own log.

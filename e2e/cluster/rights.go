@@ -1,15 +1,32 @@
 package cluster
 
 import (
+	"bufio"
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/yaml"
 
 	"lockstep/e2e/build"
+)
+
+const (
+	// rightsInterval is how often GrantRights asks whether a right has been taken in, rightsPatience how long.
+	rightsInterval = 10 * time.Millisecond
+	rightsPatience = time.Minute
 )
 
 // Manifest reads a file of the program's folder deploy/.
@@ -26,11 +43,12 @@ func Manifest(name string) ([]byte, error) {
 }
 
 // GrantRights applies the manifests of deploy/ for the MOSK cluster, those for changing and the read-only one on which they rest,
-// with the bindings that they give as an example in their comments.
+// with the bindings that they give as an example in their comments. The server has taken all of it in when it returns.
 func (c *Cluster) GrantRights(ctx context.Context) error { return GrantRights(ctx, c.Config(Admin)) }
 
 // GrantRights does so on any API server.
 func GrantRights(ctx context.Context, config *rest.Config) error {
+	var all []byte
 	for _, name := range []string{"rbac-readonly.yaml", "rbac-operator.yaml", "rbac-maintenance.yaml"} {
 		manifest, err := Manifest(name)
 		if err != nil {
@@ -48,7 +66,124 @@ func GrantRights(ctx context.Context, config *rest.Config) error {
 			if err := Apply(ctx, config, []byte(objects)); err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
+			all = append(append(all, "---\n"...), objects...)
+		}
+	}
+	return awaitRights(ctx, config, all)
+}
+
+// awaitRights waits until the server lets everybody do what the roles and bindings of the manifest allow them: it answers a write
+// of theirs before its authorizer, which watches them, has seen them.
+func awaitRights(ctx context.Context, config *rest.Config, manifest []byte) error {
+	roles, bindings, err := rolesAndBindings(manifest)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, rightsPatience)
+	defer cancel()
+	for _, b := range bindings {
+		rules, found := roles[roleName{b.RoleRef.Kind, b.roleNamespace(), b.RoleRef.Name}]
+		if !found {
+			return fmt.Errorf("%s %s is of %s %s, which no manifest has", b.Kind, b.Name, b.RoleRef.Kind, b.RoleRef.Name)
+		}
+		for _, subject := range b.Subjects {
+			client, err := authorizationclient.NewForConfig(as(config, subject))
+			if err != nil {
+				return fmt.Errorf("make a client: %w", err)
+			}
+			for _, rule := range rules {
+				if err := awaitRight(ctx, client, question(rule, b.Namespace)); err != nil {
+					return fmt.Errorf("%s %s, for %s %s: %w", b.Kind, b.Name, subject.Kind, subject.Name, err)
+				}
+			}
 		}
 	}
 	return nil
+}
+
+// accessReview is the question whether one may.
+type accessReview = authorizationv1.SelfSubjectAccessReviewSpec
+
+// awaitRight waits until the answer to the question is yes.
+func awaitRight(ctx context.Context, client *authorizationclient.AuthorizationV1Client, asked accessReview) error {
+	question := &authorizationv1.SelfSubjectAccessReview{Spec: asked}
+	ticker := time.NewTicker(rightsInterval)
+	defer ticker.Stop()
+	for {
+		review, err := client.SelfSubjectAccessReviews().Create(ctx, question, metav1.CreateOptions{})
+		if err != nil {
+			return fmt.Errorf("ask for a right: %w", err)
+		}
+		if review.Status.Allowed {
+			return nil
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return fmt.Errorf("the server has not taken in a right (%v, %v): %w", asked.ResourceAttributes, asked.NonResourceAttributes, ctx.Err())
+		}
+	}
+}
+
+// roleName is how a binding names its role; the namespace of a ClusterRole is empty.
+type roleName struct{ kind, namespace, name string }
+
+// binding is a ClusterRoleBinding, whose namespace is empty, or a RoleBinding.
+type binding rbacv1.RoleBinding
+
+func (b binding) roleNamespace() string {
+	if b.RoleRef.Kind == "ClusterRole" {
+		return ""
+	}
+	return b.Namespace
+}
+
+// rolesAndBindings are those of a manifest.
+func rolesAndBindings(manifest []byte) (map[roleName][]rbacv1.PolicyRule, []binding, error) {
+	roles, bindings := map[roleName][]rbacv1.PolicyRule{}, []binding(nil)
+	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(manifest)))
+	for {
+		document, err := documents.Read()
+		if errors.Is(err, io.EOF) {
+			return roles, bindings, nil
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("read a manifest: %w", err)
+		}
+		var role rbacv1.Role
+		var b binding
+		if err := errors.Join(yaml.Unmarshal(document, &role), yaml.Unmarshal(document, &b)); err != nil {
+			return nil, nil, fmt.Errorf("read a manifest: %w", err)
+		}
+		switch role.Kind {
+		case "Role", "ClusterRole":
+			roles[roleName{role.Kind, role.Namespace, role.Name}] = role.Rules
+		case "RoleBinding", "ClusterRoleBinding":
+			bindings = append(bindings, b)
+		}
+	}
+}
+
+// as is the configuration of somebody who is the subject and nobody else.
+func as(config *rest.Config, subject rbacv1.Subject) *rest.Config {
+	theirs := rest.CopyConfig(config)
+	theirs.Impersonate = rest.ImpersonationConfig{UserName: subject.Name}
+	if subject.Kind == rbacv1.GroupKind {
+		theirs.Impersonate = rest.ImpersonationConfig{UserName: "somebody", Groups: []string{subject.Name}}
+	}
+	return theirs
+}
+
+// question asks for the first of what a rule allows. A rule comes as a whole.
+func question(rule rbacv1.PolicyRule, namespace string) accessReview {
+	if len(rule.NonResourceURLs) > 0 {
+		return accessReview{NonResourceAttributes: &authorizationv1.NonResourceAttributes{
+			Verb: rule.Verbs[0], Path: rule.NonResourceURLs[0]}}
+	}
+	asked := &authorizationv1.ResourceAttributes{Verb: rule.Verbs[0], Group: rule.APIGroups[0], Namespace: namespace}
+	asked.Resource, asked.Subresource, _ = strings.Cut(rule.Resources[0], "/")
+	if len(rule.ResourceNames) > 0 {
+		asked.Name = rule.ResourceNames[0]
+	}
+	return accessReview{ResourceAttributes: asked}
 }

@@ -16,15 +16,17 @@ const otherCPU = "Unacceptable CPU info: CPU doesn't have compatibility"
 // of a real Nova: one moves at once; one is refused by its target, and moves cold; one breaks off half-way, and moves at the
 // second try; one finds no valid host, and is stopped. Then the node is declared safe, and LCM carries on.
 func TestManualNode(t *testing.T) {
-	c := newCloud(t)
+	t.Parallel()
+	c := newPart(t, hosts)
+	c.ownZone(t, "manual", hosts)
 	node, target, other := hosts[0], hosts[1], hosts[2]
-	for _, name := range []string{"web-1", "db-2", "cache-3"} {
+	for _, name := range []string{"shop-1", "sql-2", "cache-3"} {
 		c.boot(t, name, node, "m1.tiny")
 	}
 	c.boot(t, "huge-4", node, "m1.huge", "notify")
 	c.boot(t, "huge-5", target, "m1.huge") // with which neither of the other hosts has room for huge-4
 	c.boot(t, "huge-6", other, "m1.huge")
-	c.awaitRunning(t, "web-1", "db-2", "cache-3", "huge-4", "huge-5", "huge-6")
+	c.awaitRunning(t, "shop-1", "sql-2", "cache-3", "huge-4", "huge-5", "huge-6")
 	w := newWorld(t, c, "manual-node.yaml", timing)
 	w.begin()
 	o := w.sitDown(t)
@@ -51,29 +53,29 @@ func TestManualNode(t *testing.T) {
 
 	// One moves at the first try, to the only host that is left.
 	c.order(t, node, map[string]any{"live_seconds": 12})
-	o.OpenStep("live-migrate web-1")
+	o.OpenStep("live-migrate shop-1")
 	o.Confirm()
-	o.WantsProgress("live-migrate web-1", "cmp-02", 1)
-	o.WantsProgress("live-migrate web-1", "cmp-02", 40)
-	o.WantsGone("live-migrate web-1")
+	o.WantsProgress("live-migrate shop-1", "cmp-02", 1)
+	o.WantsProgress("live-migrate shop-1", "cmp-02", 40)
+	o.WantsGone("live-migrate shop-1")
 	c.order(t, node, nil)
 
 	// One is refused by its target. That stays on the screen, in Nova's words, until it is moved in another way.
-	c.order(t, target, map[string]any{"fail_prelive": otherCPU, "only": []string{"db-2"}})
-	o.OpenStep("live-migrate db-2")
+	c.order(t, target, map[string]any{"fail_prelive": otherCPU, "only": []string{"sql-2"}})
+	o.OpenStep("live-migrate sql-2")
 	o.Confirm()
-	o.WantsRow("failed", "live-migrate db-2")
+	o.WantsRow("failed", "live-migrate sql-2")
 	o.WantsText(otherCPU)
 	o.Press("esc")
-	o.WantsRow("db-2", "Unacceptable CPU info", "x: acknowledge")
+	o.WantsRow("sql-2", "Unacceptable CPU info", "x: acknowledge")
 	o.Find("3", "cmp-01")
 	o.Press("enter")
-	o.OpenStep("live-migrate db-2", "cold-migrate db-2")
+	o.OpenStep("live-migrate sql-2", "cold-migrate sql-2")
 	o.Confirm()
-	o.WantsRow("ready", "confirm the migration of db-2")
-	o.OpenStep("confirm the migration of db-2")
+	o.WantsRow("ready", "confirm the migration of sql-2")
+	o.OpenStep("confirm the migration of sql-2")
 	o.Confirm()
-	o.WantsGone("confirm the migration of db-2")
+	o.WantsGone("confirm the migration of sql-2")
 	c.order(t, target, nil)
 
 	// One breaks off half-way.
@@ -134,8 +136,8 @@ func TestManualNode(t *testing.T) {
 		t.Errorf("the exit code is %d", code)
 	}
 
-	c.says(t, "web-1", target, "ACTIVE", []string{"live-migration"}, "live-migration "+node+" "+target+" completed")
-	c.says(t, "db-2", target, "ACTIVE", []string{"live-migration failed", "migrate", "confirmResize"},
+	c.says(t, "shop-1", target, "ACTIVE", []string{"live-migration"}, "live-migration "+node+" "+target+" completed")
+	c.says(t, "sql-2", target, "ACTIVE", []string{"live-migration failed", "migrate", "confirmResize"},
 		"live-migration "+node+" "+target+" failed", "migration "+node+" "+target+" confirmed")
 	c.says(t, "cache-3", target, "ACTIVE", []string{"live-migration", "live-migration"}, // Nova's action does not tell of the failure
 		"live-migration "+node+" "+target+" failed", "live-migration "+node+" "+target+" completed")

@@ -28,9 +28,9 @@ var (
 	// hosts are those of testdata/manual-node.yaml.
 	hosts = []string{"kaas-node-001", "kaas-node-002", "kaas-node-003"}
 	// contractHosts are those that the contract has for its cases.
-	contractHosts = []string{"kaas-node-001", "kaas-node-002", "kaas-node-003", "kaas-node-004", "kaas-node-005", "kaas-node-006"}
+	contractHosts = []string{"kaas-node-004", "kaas-node-005", "kaas-node-006", "kaas-node-007", "kaas-node-008", "kaas-node-009"}
 	// actHosts are those of testdata/act-as.yaml.
-	actHosts = []string{"kaas-node-007", "kaas-node-008"}
+	actHosts = []string{"kaas-node-010", "kaas-node-011"}
 )
 
 func lcm(plural string) schema.GroupVersionResource {

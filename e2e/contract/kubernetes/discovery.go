@@ -113,10 +113,14 @@ func discoveries(t *testing.T, s *suite) {
 }
 
 func documents(t *testing.T, s *suite) {
-	var index struct {
-		Paths map[string]struct{ ServerRelativeURL string }
-	}
-	s.get(t, "/openapi/v3").decode(t, &index)
+	type paths map[string]struct{ ServerRelativeURL string }
+	var index struct{ Paths paths }
+	s.await(t, "there is a document of the locks", func() bool {
+		index.Paths = nil
+		s.get(t, "/openapi/v3").decode(t, &index)
+		url := index.Paths["apis/lcm.mirantis.com/v1alpha1"].ServerRelativeURL
+		return url != "" && strings.Contains(string(s.get(t, url).body), "com.mirantis.lcm.v1alpha1.NodeWorkloadLock")
+	})
 	type schema map[string]any
 	document := func(t *testing.T, path string) (schemas map[string]schema, paths map[string]json.RawMessage) {
 		t.Helper()

@@ -21,6 +21,19 @@ import (
 // that fails.
 const patience = time.Minute
 
+// await waits until what holds is so, asking again every moment.
+func (s *suite) await(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	deadline := time.After(patience)
+	for !holds() {
+		select {
+		case <-deadline:
+			t.Fatalf("it did not come to be that %s", what)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
 // The media types of bodies.
 const (
 	jsonBody       = "application/json"

@@ -45,6 +45,9 @@ use_stderr = true
 [database]
 connection = $(database keystone)
 max_pool_size = 5
+[identity]
+# Each command of the openstack client logs in, and a password's hash is made to take long.
+password_hash_rounds = 4
 [token]
 provider = fernet
 expiration = 86400
