@@ -1,3 +1,8 @@
+//go:build !race
+
+// The stories are whole updates, and the race detector would take minutes for them. It watches the same controllers in package
+// controller.
+
 package sim_test
 
 import (
