@@ -64,6 +64,7 @@ func prepare(t *testing.T, opts sim.Options) *told {
 			t.Errorf("end the scenario: %v", err)
 		}
 	})
+	t.Cleanup(func() { bubble.Tell(t, cloud.Kube, cloud.Management) })
 	s := &told{Cloud: cloud, t: t}
 	if s.kube, err = kubernetes.NewForConfig(cloud.AdminConfig()); err != nil {
 		t.Fatal(err)
