@@ -24,6 +24,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// launch starts a cloud that ends with the test; one that fails tells its story.
 func launch(t *testing.T, opts Options) *Cloud {
 	t.Helper()
 	cloud, err := Start(t.Context(), opts)
@@ -35,6 +36,7 @@ func launch(t *testing.T, opts Options) *Cloud {
 			t.Errorf("close: %v", err)
 		}
 	})
+	t.Cleanup(func() { bubble.Tell(t, cloud.Kube, cloud.Management) })
 	return cloud
 }
 

@@ -1,3 +1,8 @@
+//go:build !race
+
+// The stories are whole updates, and the race detector would take minutes for them. It watches the same controllers in package
+// controller.
+
 package sim_test
 
 import (
@@ -59,6 +64,7 @@ func prepare(t *testing.T, opts sim.Options) *told {
 			t.Errorf("end the scenario: %v", err)
 		}
 	})
+	t.Cleanup(func() { bubble.Tell(t, cloud.Kube, cloud.Management) })
 	s := &told{Cloud: cloud, t: t}
 	if s.kube, err = kubernetes.NewForConfig(cloud.AdminConfig()); err != nil {
 		t.Fatal(err)

@@ -239,6 +239,7 @@ func (w *world) tellFailure() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.t.Logf("at %s the locks had said: %s", w.Clock.Now(), pretty(once(w.locks)))
+	bubble.Tell(w.t, w.Kube, w.Management)
 }
 
 // once leaves out what was said again and again.
