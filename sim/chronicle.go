@@ -68,6 +68,7 @@ func (ch *Chronicle) String() string {
 	all := slices.Clone(ch.entries)
 	ch.mu.Unlock()
 	all = append(all, ch.asked()...)
+	all = append(all, ch.managed()...)
 	slices.SortStableFunc(all, func(a, b entry) int { return a.at.Compare(b.at) })
 	var b strings.Builder
 	fmt.Fprintf(&b, "The story of %s, from %s on:\n", ch.cloud.Scenario.Cluster, ch.begun.Format("2006-01-02 15:04:05"))
@@ -121,6 +122,27 @@ func (ch *Chronicle) asked() []entry {
 	return all
 }
 
+// managed is what was written on the management cluster.
+func (ch *Chronicle) managed() []entry {
+	if ch.cloud.Management == nil {
+		return nil
+	}
+	var all []entry
+	for _, r := range ch.cloud.Management.Requests() {
+		if !r.Write() || r.DryRun || r.Time.Before(ch.begun) {
+			continue
+		}
+		who, _, _ := strings.Cut(r.UserAgent, "/")
+		text := fmt.Sprintf("%s, on the management cluster: %s %s %s %s", who, r.Verb, strings.TrimSuffix(r.Resource+"/"+r.Subresource, "/"), r.Name, short(string(r.Body)))
+		if r.Code >= http.StatusBadRequest || r.Code == 0 {
+			text += fmt.Sprintf(": %d", r.Code)
+		}
+		all = append(all, entry{r.Time, text})
+	}
+	return all
+}
+
+// instances are those of the scenario's nodes, by name.
 func (ch *Chronicle) instances() []openstack.ServerState {
 	var all []openstack.ServerState
 	if ch.cloud.OpenStack == nil {

@@ -36,7 +36,12 @@ func launch(t *testing.T, opts Options) *Cloud {
 			t.Errorf("close: %v", err)
 		}
 	})
-	t.Cleanup(func() { bubble.Tell(t, cloud.Kube, cloud.Management) })
+	chronicle := cloud.Follow()
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(chronicle)
+		}
+	})
 	return cloud
 }
 

@@ -64,7 +64,12 @@ func prepare(t *testing.T, opts sim.Options) *told {
 			t.Errorf("end the scenario: %v", err)
 		}
 	})
-	t.Cleanup(func() { bubble.Tell(t, cloud.Kube, cloud.Management) })
+	chronicle := cloud.Follow()
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(chronicle)
+		}
+	})
 	s := &told{Cloud: cloud, t: t}
 	if s.kube, err = kubernetes.NewForConfig(cloud.AdminConfig()); err != nil {
 		t.Fatal(err)

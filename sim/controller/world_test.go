@@ -79,7 +79,12 @@ func begin(t *testing.T, text string, opts sim.Options) *world {
 		}
 	})
 	w := &world{Cloud: cloud, t: t, locks: map[string][]string{}, latest: map[string]string{}, stamped: map[string][]time.Time{}, version: map[string][]uint64{}}
-	t.Cleanup(w.tellFailure)
+	chronicle := cloud.Follow()
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(chronicle)
+		}
+	})
 	config := cloud.AdminConfig()
 	if w.kube, err = kubernetes.NewForConfig(config); err != nil {
 		t.Fatal(err)
@@ -229,17 +234,6 @@ func (w *world) openstackLock(machine string) string { return "openstack-" + w.n
 func (w *world) until(what string, holds func() bool) {
 	w.t.Helper()
 	bubble.Until(w.t, what, holds)
-}
-
-// tellFailure tells the story so far of a test that has failed.
-func (w *world) tellFailure() {
-	if !w.t.Failed() {
-		return
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.t.Logf("at %s the locks had said: %s", w.Clock.Now(), pretty(once(w.locks)))
-	bubble.Tell(w.t, w.Kube, w.Management)
 }
 
 // once leaves out what was said again and again.
