@@ -1,0 +1,7 @@
+//go:build race
+
+package cli
+
+// histories is how many random histories a plain run goes through in each series. The race detector makes each of them cost eight
+// times as much, and sees as much of a race in the first ones.
+const histories = "5"
