@@ -231,10 +231,7 @@ func (c *ceph) serveNodes(ctx context.Context) error {
 		if lockState(&locks[i]) == stateActive {
 			continue
 		}
-		request, err := c.requestFor(ctx, lockNode(&locks[i]))
-		if err != nil {
-			return err
-		}
+		request := c.view.requestFor(lockNode(&locks[i]))
 		node := c.view.nodes()[lockNode(&locks[i])]
 		over := request == nil || deleting(request)
 		l := c.nodeLock(locks[i].GetName())
@@ -259,10 +256,7 @@ func (c *ceph) serveNodes(ctx context.Context) error {
 		if busy > 0 || lockState(&locks[i]) != stateActive {
 			continue
 		}
-		request, err := c.requestFor(ctx, lockNode(&locks[i]))
-		if err != nil {
-			return err
-		}
+		request := c.view.requestFor(lockNode(&locks[i]))
 		l := c.nodeLock(locks[i].GetName())
 		if request == nil || deleting(request) {
 			if lockMessage(&locks[i]) != "" { // what it waited for, nobody asks for any more

@@ -129,6 +129,9 @@ func (m *management) stepIDs() []string {
 // providePlan makes the plan, or lets the steps of one that is not complete follow the groups; a step that was commenced
 // stays.
 func (m *management) providePlan(ctx context.Context) error {
+	if seen := m.last(plansResource, m.planName()); seen != nil && m.provided(seen) {
+		return nil
+	}
 	plan, err := m.objects(plansResource).Get(ctx, m.planName(), metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		plan = m.newObject(plansResource, "ClusterUpdatePlan", m.planName())
@@ -143,19 +146,20 @@ func (m *management) providePlan(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read ClusterUpdatePlan %s: %w", m.planName(), err)
 	}
-	if text(plan, "status", "status") == planCompleted {
-		return nil
-	}
-	old := stepsOf(plan)
-	steps := m.planSteps(old)
-	same := slices.EqualFunc(old, steps, func(a map[string]any, b any) bool { return a["id"] == b.(map[string]any)["id"] })
-	if same {
+	if m.provided(plan) {
 		return nil
 	}
 	return m.patch(ctx, plansResource, plan.GetName(), map[string]any{
 		"metadata": map[string]any{"resourceVersion": plan.GetResourceVersion()}, // the operator writes there, too
-		"spec":     map[string]any{"steps": steps},
+		"spec":     map[string]any{"steps": m.planSteps(stepsOf(plan))},
 	})
+}
+
+// provided tells whether a plan has the steps that it should, or is complete.
+func (m *management) provided(plan *unstructured.Unstructured) bool {
+	old := stepsOf(plan)
+	return text(plan, "status", "status") == planCompleted ||
+		slices.EqualFunc(old, m.planSteps(old), func(a map[string]any, b any) bool { return a["id"] == b.(map[string]any)["id"] })
 }
 
 // planSteps are the steps as a plan has them; those of the old ones that are still there stay as they are.

@@ -311,6 +311,16 @@ func actedOn(lock *unstructured.Unstructured) []any {
 	return []any{lock.Object["spec"], lockState(lock), lockRelease(lock), progress, lock.GetAnnotations(), lock.GetLabels(), lock.GetFinalizers(), deleting(lock)}
 }
 
+// requestFor is the NodeMaintenanceRequest of a node as last seen, nil when there is none. It is shared: read only.
+func (v *view) requestFor(node string) *unstructured.Unstructured {
+	for _, request := range v.objects(nodeRequests) {
+		if requestNode(request) == node {
+			return request
+		}
+	}
+	return nil
+}
+
 // object is one watched object of a custom resource by name as last seen, nil when there is none. It is shared: read only.
 func (v *view) object(resource schema.GroupVersionResource, name string) *unstructured.Unstructured {
 	object, _, _ := v.mirrors[resource].GetByKey(name)
