@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// escapePause follows an escape key: a terminal program tells a lone escape
-// from the beginning of a sequence only by what does not come after it, and
-// nobody types as fast as a test.
+// escapePause follows an escape key for a program that has asked for no better:
+// it tells a lone escape from the beginning of a sequence only by what does not
+// come after it, and nobody types as fast as a test.
 const escapePause = 150 * time.Millisecond
 
 // chunk is bytes for the program and the pause after them.

@@ -39,6 +39,18 @@ var keys = map[string]string{
 	"f12":       "\x1b[24~",
 }
 
+// unmistakableEscape is the escape key for a program that has asked for keys
+// that cannot be mistaken (kitty protocol), as ours does. A lone escape and the
+// next key are two keys only to a program that is quick enough to read them apart.
+const unmistakableEscape = "\x1b[27u"
+
+// disambiguates reports whether the program has asked for that.
+func (t *Terminal) disambiguates() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.state.keyboards > 0
+}
+
 // Type types the text, character by character as it stands.
 func (t *Terminal) Type(text string) {
 	t.input.add([]byte(text), 0)
@@ -54,7 +66,9 @@ func (t *Terminal) Press(names ...string) error {
 			return err
 		}
 		var pause time.Duration
-		if name == "esc" {
+		if name == "esc" && t.disambiguates() {
+			sequence = unmistakableEscape
+		} else if name == "esc" {
 			pause = escapePause
 		}
 		t.input.add([]byte(sequence), pause)

@@ -29,7 +29,7 @@ install_packages() {
   fi
   update_lists
   DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends -o DPkg::Lock::Timeout=300 \
-    -o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold "${missing[@]}" >"$logs/apt.log" 2>&1 ||
+    -o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold -o Dpkg::Options::=--force-unsafe-io "${missing[@]}" >"$logs/apt.log" 2>&1 ||
     die "apt-get install fails, see $logs/apt.log"
 }
 

@@ -42,7 +42,7 @@ mkdir -p "$state/mysql" "$state/rabbitmq"
 mariadb-install-db --no-defaults --user=root --datadir="$state/mysql" --auth-root-authentication-method=normal --skip-test-db \
   >"$logs/mariadb-install.log" 2>&1 || die "mariadb-install-db fails, see $logs/mariadb-install.log"
 start mariadb mariadbd --no-defaults --user=root --datadir="$state/mysql" --socket="$mysql_socket" --pid-file="$state/mysql.pid" \
-  --bind-address=127.0.0.1 --port="$mysql_port" --innodb-flush-log-at-trx-commit=0 --innodb-doublewrite=0 \
+  --bind-address=127.0.0.1 --port="$mysql_port" --innodb-flush-log-at-trx-commit=0 --innodb-flush-method=nosync --innodb-doublewrite=0 \
   --innodb-buffer-pool-size=64M --performance-schema=0 --max-connections=500 --skip-name-resolve
 start epmd env ERL_EPMD_ADDRESS=127.0.0.1 epmd -port "$epmd_port"
 start rabbitmq env HOME="$state/rabbitmq" ERL_EPMD_ADDRESS=127.0.0.1 ERL_EPMD_PORT="$epmd_port" \
