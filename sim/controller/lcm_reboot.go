@@ -102,6 +102,13 @@ func (m *management) rebooted(node string, request *unstructured.Unstructured) b
 // removes the request when all are done.
 func (l *lcm) rebootRequested(ctx context.Context, request *unstructured.Unstructured) error {
 	m := l.management
+	now, err := m.objects(rebootsResource).Get(ctx, request.GetName(), metav1.GetOptions{})
+	if apierrors.IsNotFound(err) || err == nil && now.GetUID() != request.GetUID() {
+		return nil // what was seen is older than what we did
+	}
+	if err != nil {
+		return fmt.Errorf("read GracefulRebootRequest %s: %w", request.GetName(), err)
+	}
 	wanted := map[string]bool{}
 	names, _, _ := unstructured.NestedStringSlice(request.Object, "spec", "machines")
 	for _, name := range names {
