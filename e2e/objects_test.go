@@ -14,11 +14,12 @@ import (
 )
 
 var (
-	nodes     = schema.GroupVersionResource{Version: "v1", Resource: "nodes"}
-	pods      = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
-	secrets   = schema.GroupVersionResource{Version: "v1", Resource: "secrets"}
-	leases    = schema.GroupVersionResource{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"}
-	nodeLocks = lcm("nodeworkloadlocks")
+	nodes       = schema.GroupVersionResource{Version: "v1", Resource: "nodes"}
+	deployments = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
+	pods        = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
+	secrets     = schema.GroupVersionResource{Version: "v1", Resource: "secrets"}
+	leases      = schema.GroupVersionResource{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"}
+	nodeLocks   = lcm("nodeworkloadlocks")
 
 	definitionsResource = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 )

@@ -184,7 +184,6 @@ metadata: {name: rbac-1, namespace: openstack}
 spec: {nodeName: rbac-1, containers: [{name: c, image: none}]}
 `)
 	create(t, shared, secrets, `{apiVersion: v1, kind: Secret, metadata: {name: openstack-identity-credentials, namespace: openstack-external}}`)
-	deployments := schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
 	jobs := schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}
 
 	annotate := `[{"op":"add","path":"/metadata/annotations","value":{"openstack.lcm.mirantis.com/instance_migration_mode":"skip"}}]`

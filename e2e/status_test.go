@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"lockstep/cli"
 	"lockstep/e2e/cluster"
 	"lockstep/sim/controller"
@@ -84,6 +87,15 @@ func TestStatusOfAClusterAtRestNeedsNobody(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// The simulated kubelet posts it; until then the controller is not at rest but starting.
+	await(t, "the OpenStack controller is ready", func() bool {
+		rockoon, err := as(t, w.Cluster, cluster.Admin).Resource(deployments).Namespace("osh-system").Get(t.Context(), "rockoon", metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ready, _, _ := unstructured.NestedInt64(rockoon.Object, "status", "readyReplicas")
+		return ready > 0
+	})
 	out, errs, code := status(t, start{cloudsYAML: w.cloudsYAML}, "--kubeconfig", kubeconfig, "--os-cloud", cloudOperator)
 	if code != 0 || !strings.Contains(out, "Nothing needs you.") {
 		t.Errorf("the exit code is %d:\n%s%s", code, out, errs)
