@@ -227,6 +227,9 @@ func (l *lcm) waitLocks(ctx context.Context, meant func(controllerName string) b
 	}, clusterLocks)
 }
 
+// betweenNodes is how long LCM takes to begin with the next node: it asks for them in their order, and who is asked meets them in it.
+const betweenNodes = 100 * time.Millisecond
+
 // each updates nodes in their order, n at a time; those whose maintenance an earlier run began come first.
 func (l *lcm) each(ctx context.Context, nodes []string, n int) error {
 	var begun, waiting []string
@@ -265,6 +268,9 @@ func (l *lcm) each(ctx context.Context, nodes []string, n int) error {
 			defer func() { <-slots }()
 			l.maintain(ctx, node, l.updating(l.Scope))
 		})
+		if l.clock.Sleep(ctx, betweenNodes) != nil {
+			break
+		}
 	}
 	group.Wait()
 	return ctx.Err()

@@ -177,6 +177,9 @@ func (l *lcm) roll(ctx context.Context, machines func() []*unstructured.Unstruct
 					default:
 					}
 				})
+				if m.clock.Sleep(ctx, betweenNodes) != nil {
+					return ctx.Err()
+				}
 			}
 		}
 		if left == 0 {
