@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"flag"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -17,6 +18,10 @@ import (
 // and nothing else. Tests that run side by side can set neither the environment nor client-go's log, which are the whole
 // process's.
 func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := drawTheUsual(); err != nil {
+		panic(err)
+	}
 	home, err := os.MkdirTemp("", "lockstep-test-")
 	if err != nil {
 		panic(err)

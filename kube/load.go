@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	_ "k8s.io/client-go/plugin/pkg/client/auth/oidc" // kubeconfigs of MOSK's IAM may name the auth-provider oidc
 	"k8s.io/client-go/rest"
@@ -174,6 +175,7 @@ func configurationError(call string, err error, remedy string) *core.APIError {
 type session struct {
 	config  *rest.Config
 	http    *http.Client
+	rest    rest.Interface // what dynamic speaks through: one rate limit for both
 	dynamic dynamic.Interface
 }
 
@@ -190,9 +192,11 @@ func newSession(config *rest.Config) (*session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make an HTTP client: %w", err)
 	}
-	d, err := dynamic.NewForConfigAndClient(config, client)
+	speaking := dynamic.ConfigFor(config)
+	speaking.GroupVersion = &schema.GroupVersion{} // which one is a matter of each request
+	r, err := rest.RESTClientForConfigAndClient(speaking, client)
 	if err != nil {
 		return nil, fmt.Errorf("make a client: %w", err)
 	}
-	return &session{config: config, http: client, dynamic: d}, nil
+	return &session{config: config, http: client, rest: r, dynamic: dynamic.New(r)}, nil
 }

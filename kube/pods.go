@@ -2,19 +2,17 @@ package kube
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	selectors "k8s.io/apimachinery/pkg/fields"
 
 	"lockstep/core"
 )
-
-// annotationMirror marks the API's image of a static pod, which nothing evicts.
-const annotationMirror = "kubernetes.io/config.mirror"
 
 // podPoller lists the pods of the nodes in maintenance, and of no others: a MOSK cluster has thousands.
 type podPoller struct {
@@ -99,57 +97,112 @@ func (p *podPoller) poll(ctx context.Context) time.Duration {
 func (p *podPoller) list(ctx context.Context, node string) (*core.NodePods, *core.APIError) {
 	ctx, cancel := context.WithTimeout(ctx, p.opts.ListTimeout)
 	defer cancel()
-	list, err := p.client.resource(gvrPods, "").List(ctx, metav1.ListOptions{
-		FieldSelector: selectors.OneTermEqualSelector("spec.nodeName", node).String(),
-		// What the server has in its cache is good enough to count, and spares etcd.
-		ResourceVersion: "0",
-	})
+	// What the server has in its cache is good enough to count, and spares etcd.
+	items, err := p.client.pods(ctx, "", node, "0")
 	if err != nil {
 		return nil, Describe(err, "list pods of node "+node)
 	}
-	pods := podsFrom(node, list.Items)
+	pods := podsFrom(node, items)
 	pods.AsOf = time.Now()
 	return pods, nil
 }
 
+// pod is what is counted of a pod. A list of pods is by far the largest answer that is asked for again and again, and
+// most of it says nothing here: it is read straight into these, past what reads objects of any kind.
+type pod struct {
+	Metadata struct {
+		Namespace   string
+		Name        string
+		Annotations struct {
+			// Mirror marks the API's image of a static pod, which nothing evicts.
+			Mirror json.RawMessage `json:"kubernetes.io/config.mirror"`
+		}
+		OwnerReferences []struct {
+			Kind       string
+			Controller bool
+		}
+	}
+	Status struct {
+		Phase      string
+		Conditions []struct{ Type, Status string }
+	}
+}
+
+// pods lists the pods in a namespace (empty: in all), of a node (empty: of all): as the server has them, or at least as
+// new as a resourceVersion ("0": as its cache has them).
+func (c *Client) pods(ctx context.Context, namespace, node, version string) ([]pod, error) {
+	r := c.session.Load().rest.Get().AbsPath("/api/v1")
+	if namespace != "" {
+		r = r.Namespace(namespace)
+	}
+	r = r.Resource("pods")
+	if node != "" {
+		r = r.Param("fieldSelector", selectors.OneTermEqualSelector("spec.nodeName", node).String())
+	}
+	if version != "" {
+		r = r.Param("resourceVersion", version)
+	}
+	answer := r.Do(ctx)
+	if err := answer.Error(); err != nil { // Raw's has no word of what the server said
+		return nil, err
+	}
+	body, err := answer.Raw()
+	if err != nil {
+		return nil, err
+	}
+	return readPods(body)
+}
+
+// readPods reads a list of pods. A field of another type than the API's counts as empty, as everywhere.
+func readPods(body []byte) ([]pod, error) {
+	var list struct {
+		Kind  string
+		Items []pod
+	}
+	var odd *json.UnmarshalTypeError
+	if err := json.Unmarshal(body, &list); err != nil && !errors.As(err, &odd) {
+		return nil, fmt.Errorf("read the list of pods: %w", err)
+	}
+	if list.Kind != "PodList" {
+		return nil, fmt.Errorf("read the list of pods: the answer is of kind %q", list.Kind)
+	}
+	return list.Items, nil
+}
+
 // podsFrom counts a node's pods. A pod that is being deleted is still there, so it still counts as one to be moved.
-func podsFrom(node string, items []unstructured.Unstructured) *core.NodePods {
+func podsFrom(node string, items []pod) *core.NodePods {
 	p := &core.NodePods{Node: node, Total: len(items)}
 	for i := range items {
-		o := fields(items[i].Object)
-		phase := o.at("status").text("phase")
+		m, phase, owner := &items[i].Metadata, items[i].Status.Phase, items[i].owner()
 		if phase == "Succeeded" || phase == "Failed" {
 			continue
 		}
-		owner := podOwner(o)
-		_, mirror := o.at("metadata", "annotations")[annotationMirror]
-		if owner != "DaemonSet" && !mirror {
+		if owner != "DaemonSet" && m.Annotations.Mirror == nil {
 			p.Evictable++
 		}
-		m := o.at("metadata")
 		// Rockoon waits for these when the node comes back, without a word (mosk-facts 4.1, NMR delete).
-		if m.text("namespace") == namespaceOpenStack && owner != "Job" && !podReady(o) {
-			p.NotReady = append(p.NotReady, m.text("namespace")+"/"+m.text("name"))
+		if m.Namespace == namespaceOpenStack && owner != "Job" && !items[i].ready() {
+			p.NotReady = append(p.NotReady, m.Namespace+"/"+m.Name)
 		}
 	}
 	slices.Sort(p.NotReady)
 	return p
 }
 
-// podOwner is the kind of the pod's controller; empty when it has none.
-func podOwner(o fields) string {
-	for _, owner := range o.at("metadata").objects("ownerReferences") {
-		if owner.truth("controller") {
-			return owner.text("kind")
+// owner is the kind of the pod's controller; empty when it has none.
+func (p *pod) owner() string {
+	for _, owner := range p.Metadata.OwnerReferences {
+		if owner.Controller {
+			return owner.Kind
 		}
 	}
 	return ""
 }
 
-func podReady(o fields) bool {
-	for _, c := range o.at("status").objects("conditions") {
-		if c.text("type") == "Ready" {
-			return c.text("status") == "True"
+func (p *pod) ready() bool {
+	for _, c := range p.Status.Conditions {
+		if c.Type == "Ready" {
+			return c.Status == "True"
 		}
 	}
 	return false

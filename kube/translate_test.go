@@ -3,6 +3,7 @@ package kube
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -199,11 +200,14 @@ func TestPods(t *testing.T) {
 		`{metadata: {name: etcd-m1, namespace: kube-system, annotations: {kubernetes.io/config.mirror: abc}}, status: {phase: Running, ` + ready + `}}`,
 		`{metadata: 3, status: none}`,
 	}
-	var items []unstructured.Unstructured
-	for _, p := range pods {
-		items = append(items, *object(t, p))
+	for i := range pods {
+		raw, err := yaml.YAMLToJSON([]byte(pods[i]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pods[i] = string(raw)
 	}
-	got := podsFrom("n1", items)
+	got := podsFrom("n1", readList(t, pods...))
 	want := &core.NodePods{
 		Node: "n1", Total: 7,
 		Evictable: 4, // web, the terminating api, the running Job's pod, and the one of which nothing is known
@@ -212,6 +216,16 @@ func TestPods(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("pods differ (-want +got):\n%s", diff)
 	}
+}
+
+// readList reads pods, each in JSON, as they come in one answer of the server.
+func readList(t testing.TB, pods ...string) []pod {
+	t.Helper()
+	items, err := readPods([]byte(`{"kind": "PodList", "items": [` + strings.Join(pods, ",") + `]}`))
+	if err != nil {
+		t.Fatalf("readPods: %v", err)
+	}
+	return items
 }
 
 // FuzzTranslation feeds every translation with JSON of any shape: none may panic, and the key is always the object's own.
@@ -239,7 +253,7 @@ func FuzzTranslation(f *testing.F) {
 				t.Errorf("%s: key %q, want %q", r.source, got, want)
 			}
 		}
-		if p := podsFrom("n", []unstructured.Unstructured{*u}); p.Total != 1 || p.Evictable > 1 || len(p.NotReady) > 1 {
+		if p := podsFrom("n", readList(t, string(raw))); p.Total != 1 || p.Evictable > 1 || len(p.NotReady) > 1 {
 			t.Errorf("one pod counted as %+v", p)
 		}
 	})

@@ -164,3 +164,12 @@ func servicesOf(o fields) []string {
 	}
 	return out
 }
+
+func podReady(o fields) bool {
+	for _, c := range o.at("status").objects("conditions") {
+		if c.text("type") == "Ready" {
+			return c.text("status") == "True"
+		}
+	}
+	return false
+}

@@ -212,25 +212,22 @@ func (w *Writer) Delete(ctx context.Context, ref core.Ref, dryRun bool) error {
 // NotReadyPods implements core.KubernetesWriter. The list comes from the server itself, not from its cache.
 func (w *Writer) NotReadyPods(ctx context.Context, namespace, node string) ([]string, error) {
 	call := "list pods in namespace " + namespace
-	options := metav1.ListOptions{}
 	if node != "" {
 		call += " of node " + node
-		options.FieldSelector = selectors.OneTermEqualSelector("spec.nodeName", node).String()
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	list, err := w.client.resource(gvrPods, namespace).List(ctx, options)
+	pods, err := w.client.pods(ctx, namespace, node, "")
 	if err != nil {
 		return nil, Describe(err, call)
 	}
 	var names []string
-	for i := range list.Items {
-		o := fields(list.Items[i].Object)
-		phase := o.at("status").text("phase")
-		if phase == "Succeeded" || phase == "Failed" || podOwner(o) == "Job" || podReady(o) {
+	for i := range pods {
+		phase := pods[i].Status.Phase
+		if phase == "Succeeded" || phase == "Failed" || pods[i].owner() == "Job" || pods[i].ready() {
 			continue
 		}
-		names = append(names, o.at("metadata").text("name"))
+		names = append(names, pods[i].Metadata.Name)
 	}
 	slices.Sort(names)
 	return names, nil

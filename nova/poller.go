@@ -209,6 +209,10 @@ func (p *Poller) loop(ctx context.Context, behind time.Duration, id core.SourceI
 			if sleep(ctx, p.floor/3+behind) != nil { // a few nudges at once are one
 				return
 			}
+			select { // those that came meanwhile are answered, too
+			case <-nudge:
+			default:
+			}
 		case <-ctx.Done():
 			timer.Stop()
 			return

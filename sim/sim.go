@@ -151,14 +151,16 @@ func (c *Cloud) start(ctx context.Context, opts Options) error {
 	if c.Kube != nil {
 		load = c.Kube.Load
 	}
-	if err := seedKubernetes(ctx, c.admin, load, c.Clock, c.Scenario, start, cloudsYAML); err != nil {
+	seeding := c.AdminConfig()
+	seeding.UserAgent = "lockstep-sim" // client-go's own has the name of the running program in it, and a replay is to be the same in all
+	if err := seedKubernetes(ctx, seeding, load, c.Clock, c.Scenario, start, cloudsYAML); err != nil {
 		return err
 	}
 	if c.run.Management != nil {
 		if err := controller.PopulateManagement(ctx, c.run, managementPast(c.Scenario, start)); err != nil {
 			return err
 		}
-		if err := seedBudgets(ctx, c.admin, c.Scenario); err != nil {
+		if err := seedBudgets(ctx, seeding, c.Scenario); err != nil {
 			return err
 		}
 	}

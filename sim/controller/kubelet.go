@@ -90,7 +90,7 @@ func (k *kubelet) postNode(ctx context.Context, node *corev1.Node, now time.Time
 		return earliest(next, ready.LastHeartbeatTime.Add(beat)), nil
 	}
 	current := node.DeepCopy()
-	err := retry.RetryOnConflict(retry.DefaultRetry, func() (err error) {
+	err := retry.RetryOnConflict(conflicts, func() (err error) {
 		if current == nil { // what we watched may be older than what we wrote
 			if current, err = k.kube.CoreV1().Nodes().Get(ctx, node.Name, metav1.GetOptions{}); err != nil || fresh(current) {
 				return err

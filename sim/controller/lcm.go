@@ -175,7 +175,7 @@ func (l *lcm) rollOut(ctx context.Context) error {
 		return err
 	}
 	return l.insist(ctx, "update the OpenStack controller", func(ctx context.Context) error {
-		return retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		return retry.RetryOnConflict(conflicts, func() error {
 			d, err := l.kube.AppsV1().Deployments(rockoonNamespace).Get(ctx, rockoonDeployment, metav1.GetOptions{})
 			if err != nil {
 				return err

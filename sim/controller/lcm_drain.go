@@ -18,7 +18,7 @@ const evictionDeadline = 3 * time.Second
 
 // cordon takes the node out of scheduling, or brings it back.
 func (l *lcm) cordon(ctx context.Context, name string, unschedulable bool) error {
-	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
+	err := retry.RetryOnConflict(conflicts, func() error {
 		node, err := l.kube.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
 			return err

@@ -81,7 +81,7 @@ func (m *management) clusterStage(ctx context.Context, name string) error {
 // stage adds a stage to an object, which it makes where it is missing; a stage that is there stays as it is. The stages of
 // another update are dropped.
 func (m *management) stage(ctx context.Context, resource schema.GroupVersionResource, name, stage string) error {
-	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
+	err := retry.RetryOnConflict(conflicts, func() error {
 		object, err := m.objects(resource).Get(ctx, name, metav1.GetOptions{})
 		missing := apierrors.IsNotFound(err)
 		if missing {

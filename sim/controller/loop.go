@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/util/retry"
 )
 
 // loop calls step again and again until ctx is done: when one of the resources changed, when the time that step returned
@@ -21,6 +23,9 @@ func (e *env) loop(ctx context.Context, name string, step func(context.Context) 
 		e.pause(ctx, again, changed)
 	}
 }
+
+// conflicts is how a write is tried again that somebody else's came before: as client-go does it, but without its jitter by chance.
+var conflicts = wait.Backoff{Steps: retry.DefaultRetry.Steps, Duration: retry.DefaultRetry.Duration, Factor: retry.DefaultRetry.Factor}
 
 // together is how long after a change a controller looks: what changes at once is seen at once, not half of it by chance.
 const together = time.Millisecond

@@ -114,7 +114,7 @@ func (r *rockoon) startTempest(ctx context.Context, job *batchv1.Job) error {
 // tempestJobStatus sets the status of the Job. A server that has none yet keeps no start for one that it does not run, so
 // the start is kept too.
 func (r *rockoon) tempestJobStatus(ctx context.Context, status batchv1.JobStatus) error {
-	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
+	return retry.RetryOnConflict(conflicts, func() error {
 		job, err := r.kube.BatchV1().Jobs(openstackNamespace).Get(ctx, tempestJob, metav1.GetOptions{})
 		if err != nil {
 			return err
