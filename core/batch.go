@@ -1,6 +1,7 @@
 package core
 
 import (
+	"context"
 	"fmt"
 	"reflect"
 	"strings"
@@ -12,7 +13,7 @@ import (
 // before it. It pauses by itself at the first item that failed in all its tries (unless the grant says to go on past failures), when the gate closes,
 // when a source that it rests on goes stale, and when anything that is still to be done has changed since the grant; it goes
 // on only when the operator says so.
-func (e *Engine) runBatch(op *operation, b Batch) {
+func (e *Engine) runBatch(ctx context.Context, op *operation, b Batch) {
 	atOnce := max(b.AtOnce, 1)
 	r := &batchRun{e: e, op: op, batch: b, items: b.Items, told: map[int]string{}}
 	var (
@@ -22,9 +23,9 @@ func (e *Engine) runBatch(op *operation, b Batch) {
 	for i := range b.Items {
 		select {
 		case slots <- struct{}{}:
-		case <-e.ctx.Done():
+		case <-ctx.Done():
 		}
-		if !r.mayBegin(i) {
+		if !r.mayBegin(ctx, i) {
 			break
 		}
 		if op.takeSkip() {
@@ -33,10 +34,12 @@ func (e *Engine) runBatch(op *operation, b Batch) {
 			continue
 		}
 		running.Add(1)
+		work, done := e.work()
 		go func() {
 			defer running.Done()
 			defer func() { <-slots }()
-			state, text := e.runItem(op, i, b)
+			defer done()
+			state, text := e.runItem(work, op, i, b)
 			op.setItem(i, state, text, e.cfg.Clock())
 			if state == OperationUnknown || state == OperationFailed && !b.PastFailures {
 				r.fail(b.Items[i].Label + ": " + text)
@@ -91,7 +94,7 @@ func (r *batchRun) takeFailure() string {
 
 // mayBegin waits while the batch is paused, and tells whether item i may begin: not when the operator has stopped the batch
 // or Lockstep leaves.
-func (r *batchRun) mayBegin(i int) bool {
+func (r *batchRun) mayBegin(ctx context.Context, i int) bool {
 	e, op := r.e, r.op
 	why := r.takeFailure()
 	if why == "" && op.goesOn() {
@@ -115,7 +118,7 @@ func (r *batchRun) mayBegin(i int) bool {
 		e.changed()
 		select {
 		case <-op.control:
-		case <-e.ctx.Done():
+		case <-ctx.Done():
 			return false
 		}
 		if op.goesOn() {
@@ -203,11 +206,11 @@ func (op *operation) takeSkip() bool {
 }
 
 // runItem does one item, and tries again what failed only when it was under way, as often as the item says.
-func (e *Engine) runItem(op *operation, i int, b Batch) (OperationState, string) {
+func (e *Engine) runItem(ctx context.Context, op *operation, i int, b Batch) (OperationState, string) {
 	item := b.Items[i]
 	tries := max(item.Tries, 1)
 	for try := 1; ; try++ {
-		o := e.tryItem(op, i, item, try, tries)
+		o := e.tryItem(ctx, op, i, item, try, tries)
 		switch {
 		case o.state == OperationDone && try > 1:
 			return o.state, o.text + inBrackets(tryText(try, tries))
@@ -219,7 +222,7 @@ func (e *Engine) runItem(op *operation, i int, b Batch) (OperationState, string)
 		}
 		op.setItem(i, OperationVerifying, tryText(try+1, tries)+" comes: "+o.text, e.cfg.Clock())
 		e.changed()
-		e.awaitItem(op, item)
+		e.awaitItem(ctx, op, item)
 		if !op.goesOn() || op.isStopped() || e.ctx.Err() != nil {
 			return o.state, tryText(try, tries) + ": " + o.text + "; not tried again: the batch is held"
 		}
@@ -233,7 +236,7 @@ func tryText(try, tries int) string { return fmt.Sprintf("try %d of %d", try, tr
 
 // awaitItem waits, for as long as a result may take to be seen, until what is known shows the item as it was before its last
 // try: that was watched on the server itself, and what is known comes later.
-func (e *Engine) awaitItem(op *operation, item BatchItem) {
+func (e *Engine) awaitItem(ctx context.Context, op *operation, item BatchItem) {
 	for quiet := e.cfg.Wall(); e.cfg.Wall().Sub(quiet) < e.cfg.Settle && e.ctx.Err() == nil && op.goesOn() && !op.isStopped(); {
 		s := e.Snapshot().without(op.state.ID)
 		gone, _ := nothingLeft(s, item)
@@ -241,7 +244,7 @@ func (e *Engine) awaitItem(op *operation, item BatchItem) {
 			return
 		}
 		select {
-		case <-e.ctx.Done():
+		case <-ctx.Done():
 		case <-time.After(e.cfg.PollEvery):
 		}
 	}
@@ -249,7 +252,7 @@ func (e *Engine) awaitItem(op *operation, item BatchItem) {
 
 // tryItem plans one item again and does it. An item that has nothing left to do is skipped, one that is not as the grant was
 // given for is a failure.
-func (e *Engine) tryItem(op *operation, i int, item BatchItem, try, tries int) outcome {
+func (e *Engine) tryItem(ctx context.Context, op *operation, i int, item BatchItem, try, tries int) outcome {
 	s := e.Snapshot().without(op.state.ID)
 	step := Plan(s, item.Intent)
 	if gone, why := nothingLeft(s, item); gone {
@@ -271,7 +274,7 @@ func (e *Engine) tryItem(op *operation, i int, item BatchItem, try, tries int) o
 	}
 	op.setItem(i, OperationRunning, text, e.cfg.Clock())
 	e.changed()
-	return e.perform(op, i, step, step.Change)
+	return e.perform(ctx, op, i, step, step.Change)
 }
 
 // nothingLeft tells whether what an item is for has happened already: the instance is gone from the host, or the value is

@@ -74,6 +74,7 @@ type Engine struct {
 
 	ops   *operations
 	tasks sync.WaitGroup // running operations
+	begun atomic.Int64   // how many of them, and of their items, there have been
 
 	grants sync.Map // grant ID → granted: those given in this run and not used yet
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"time"
 )
 
 // ErrRefused is what the gate answers when it does not let a step through; the error that wraps it says why.
@@ -52,18 +53,38 @@ func (e *Engine) begin(g Grant) (string, error) {
 	}
 	e.ops.add(op)
 	e.tasks.Add(1)
+	work, done := e.work()
 	go func() {
 		defer e.tasks.Done()
+		defer done()
 		if isBatch {
-			e.runBatch(op, batch)
+			e.runBatch(work, op, batch)
 		} else {
-			o := e.perform(op, -1, step, step.Change)
+			o := e.perform(work, op, -1, step, step.Change)
 			op.set(o.state, o.text, e.cfg.Clock())
 		}
 		e.ended(op, step)
 		e.changed()
 	}()
 	return g.ID, nil
+}
+
+// leavingApart is how long after one another those who work on operations are told that Lockstep leaves.
+const leavingApart = 10 * time.Microsecond
+
+// work is the context of an operation, or of an item of one. It ends with the Engine's, but one after the other, in the order in
+// which they began: so the last words of those that are cut off together come in an order, too. The caller calls done.
+func (e *Engine) work() (ctx context.Context, done context.CancelFunc) {
+	behind := time.Duration(e.begun.Add(1)) * leavingApart
+	ctx, cancel := context.WithCancel(context.WithoutCancel(e.ctx))
+	stop := context.AfterFunc(e.ctx, func() {
+		select {
+		case <-time.After(behind):
+		case <-ctx.Done():
+		}
+		cancel()
+	})
+	return ctx, func() { stop(); cancel() }
 }
 
 // ended records how an operation ended: one that failed is shown until it is acknowledged, by the next run too, whether or not

@@ -12,7 +12,7 @@ import (
 const callTimeout = 30 * time.Second
 
 // perform does one change and watches until the cluster shows its result. Item is the batch item's index, or -1.
-func (e *Engine) perform(op *operation, item int, step Step, c Change) outcome {
+func (e *Engine) perform(work context.Context, op *operation, item int, step Step, c Change) outcome {
 	report := func(state OperationState, text string) {
 		if item >= 0 {
 			op.setItem(item, state, text, e.cfg.Clock())
@@ -73,7 +73,7 @@ func (e *Engine) perform(op *operation, item int, step Step, c Change) outcome {
 		return o
 	}
 
-	ctx, cancel := context.WithTimeout(e.ctx, callTimeout)
+	ctx, cancel := context.WithTimeout(work, callTimeout)
 	defer cancel()
 	w, err := e.writerFor(step, c)
 	if err == nil {
@@ -125,7 +125,7 @@ func (e *Engine) perform(op *operation, item int, step Step, c Change) outcome {
 	} else {
 		report(OperationVerifying, "accepted")
 	}
-	ended := e.verify(w, began, lost, func(text string) { report(OperationVerifying, text) })
+	ended := e.verify(work, w, began, lost, func(text string) { report(OperationVerifying, text) })
 	if e.cfg.OnWrite != nil {
 		e.cfg.OnWrite()
 	}
@@ -149,16 +149,16 @@ func (e *Engine) tagsOf(c Change) *TagChange {
 }
 
 // verify looks until the cluster shows how it ended, or it is clear that nothing will come.
-func (e *Engine) verify(w writer, began time.Time, lost error, report func(string)) outcome {
+func (e *Engine) verify(work context.Context, w writer, began time.Time, lost error, report func(string)) outcome {
 	var (
 		last  string
 		quiet = e.cfg.Wall() // since when nothing has happened
 	)
 	for {
-		ctx, cancel := context.WithTimeout(e.ctx, callTimeout)
+		ctx, cancel := context.WithTimeout(work, callTimeout)
 		o := w.outcome(ctx, began)
 		cancel()
-		if e.ctx.Err() != nil {
+		if work.Err() != nil {
 			return outcome{state: OperationUnknown, text: "Lockstep left before the result was seen"}
 		}
 		switch {
@@ -188,7 +188,7 @@ func (e *Engine) verify(w writer, began time.Time, lost error, report func(strin
 			report(o.text)
 		}
 		select {
-		case <-e.ctx.Done():
+		case <-work.Done():
 			return outcome{state: OperationUnknown, text: "Lockstep left before the result was seen"}
 		case <-time.After(e.cfg.PollEvery):
 		}

@@ -19,6 +19,7 @@ type podPoller struct {
 	client *Client
 	out    *outbox
 	opts   WatchOptions
+	behind time.Duration // how long after the watches that are due at once
 	kick   chan struct{}
 
 	listed bool // at least once; only the polling goroutine uses it
@@ -27,8 +28,8 @@ type podPoller struct {
 	nodes []string
 }
 
-func newPodPoller(client *Client, out *outbox, opts WatchOptions) *podPoller {
-	return &podPoller{client: client, out: out, opts: opts, kick: make(chan struct{}, 1)}
+func newPodPoller(behind time.Duration, client *Client, out *outbox, opts WatchOptions) *podPoller {
+	return &podPoller{behind: behind, client: client, out: out, opts: opts, kick: make(chan struct{}, 1)}
 }
 
 func (p *podPoller) set(names []string) {
@@ -52,7 +53,12 @@ func (p *podPoller) again() {
 }
 
 func (p *podPoller) run(ctx context.Context) {
-	byTurns(ctx, p.kick, p.poll)
+	byTurns(ctx, p.kick, func(ctx context.Context) time.Duration {
+		if sleep(ctx, p.behind) != nil {
+			return p.opts.PodInterval
+		}
+		return p.poll(ctx)
+	})
 }
 
 // poll looks at every node once, and answers when to look again.

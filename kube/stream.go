@@ -25,7 +25,8 @@ type stream struct {
 	client *Client
 	out    *outbox
 	opts   WatchOptions
-	kick   chan struct{} // look again at once
+	behind time.Duration  // how long after the first of those that are due at once
+	kick   chan time.Time // look again at once; when that was said
 
 	mu        sync.Mutex
 	state     core.SourceState
@@ -42,8 +43,8 @@ type stream struct {
 	refused   time.Time       // since when a resource that was seen has been missing or forbidden; zero while it is not
 }
 
-func newStream(r resource, client *Client, out *outbox, opts WatchOptions) *stream {
-	return &stream{res: r, client: client, out: out, opts: opts, kick: make(chan struct{}, 1)}
+func newStream(r resource, behind time.Duration, client *Client, out *outbox, opts WatchOptions) *stream {
+	return &stream{res: r, behind: behind, client: client, out: out, opts: opts, kick: make(chan time.Time, 1)}
 }
 
 // run keeps the watch going until ctx is done.
@@ -56,6 +57,9 @@ func (s *stream) run(ctx context.Context) {
 		TypeDescription: s.res.gvr.GroupResource().String(),
 	})
 	for failures := 0; ctx.Err() == nil; {
+		if sleep(ctx, s.behind) != nil {
+			return
+		}
 		began := time.Now()
 		deadline := s.begin()
 		err := reflector.ListAndWatchWithContext(ctx)
@@ -68,14 +72,27 @@ func (s *stream) run(ctx context.Context) {
 		}
 		pause := s.ended(err, failures)
 		failures++
-		timer := time.NewTimer(pause)
-		select {
-		case <-ctx.Done():
-		case <-timer.C:
-		case <-s.kick:
+		if s.rest(ctx, pause, began) {
 			failures = 0
 		}
-		timer.Stop()
+	}
+}
+
+// rest waits, and tells whether somebody ended it. What was asked for before the last attempt began was answered by that.
+func (s *stream) rest(ctx context.Context, pause time.Duration, began time.Time) (kicked bool) {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-timer.C:
+			return false
+		case asked := <-s.kick:
+			if asked.After(began) {
+				return true
+			}
+		}
 	}
 }
 
@@ -216,7 +233,11 @@ func errText(err *core.APIError) string {
 // again ends the pause after a failure.
 func (s *stream) again() {
 	select {
-	case s.kick <- struct{}{}:
+	case <-s.kick: // an older one
+	default:
+	}
+	select {
+	case s.kick <- time.Now():
 	default:
 	}
 }

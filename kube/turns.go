@@ -42,3 +42,15 @@ func (t turn) take(ctx context.Context) error {
 }
 
 func (t turn) give() { <-t }
+
+// sleep waits, or gives up with the context.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -65,11 +65,14 @@ type Watcher struct {
 	pods    *podPoller // nil on the management cluster
 }
 
+// apart is how far from one another the lists are asked for that are due at once, so that no two come at one moment.
+const apart = 1019 * time.Microsecond
+
 // NewWatcher makes a Watcher that hands its Deltas, in order, to sink, from one goroutine. A sink may block; Deltas of the
 // same source are then merged.
 func NewWatcher(client *Client, sink func(core.Delta), opts WatchOptions) *Watcher {
 	w := newWatcher(client, slices.Concat(watched, workloads), sink, opts)
-	w.pods = newPodPoller(client, w.out, w.opts)
+	w.pods = newPodPoller(time.Duration(len(w.streams))*apart, client, w.out, w.opts)
 	return w
 }
 
@@ -82,11 +85,11 @@ func NewManagementWatcher(client *Client, namespace string, sink func(core.Delta
 func newWatcher(client *Client, resources []resource, sink func(core.Delta), opts WatchOptions) *Watcher {
 	opts = opts.withDefaults()
 	w := &Watcher{opts: opts, client: client, out: newOutbox(sink)}
-	for _, r := range resources {
+	for i, r := range resources {
 		if r.source == core.SourceNodes {
 			r.translate = playedBy(opts.Selectors)
 		}
-		w.streams = append(w.streams, newStream(r, client, w.out, opts))
+		w.streams = append(w.streams, newStream(r, time.Duration(i)*apart, client, w.out, opts))
 	}
 	return w
 }

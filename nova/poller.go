@@ -41,6 +41,10 @@ type PollOptions struct {
 	Log  *slog.Logger // nil means none
 }
 
+// pollsApart is how far from one another the lists are asked for that are due at once. No other interval is a multiple of it, so that
+// no two come to be due at one moment after all.
+const pollsApart = 1013 * time.Microsecond
+
 // Poller reads the cloud again and again and hands what is new to its sink. Nova has no watch, so the cadence follows
 // what happens: the hosts in focus and running migrations are read often, the rest of the cloud by its changes.
 //
@@ -101,7 +105,7 @@ func (p *Poller) Run(ctx context.Context) {
 	var wg sync.WaitGroup
 	for i, l := range loops {
 		// Those that are due at once go in this order, so that what matters most has the limiter's first places.
-		wg.Go(func() { p.loop(ctx, time.Duration(i)*time.Millisecond, l.source, l.nudge, l.poll) })
+		wg.Go(func() { p.loop(ctx, time.Duration(i)*pollsApart, l.source, l.nudge, l.poll) })
 	}
 	wg.Wait()
 }
@@ -206,7 +210,7 @@ func (p *Poller) loop(ctx context.Context, behind time.Duration, id core.SourceI
 		case <-nudge:
 			nudged = true
 			timer.Stop()
-			if sleep(ctx, p.floor/3+behind) != nil { // a few nudges at once are one
+			if sleep(ctx, p.floor/4+behind) != nil { // a few nudges at once are one; Snapshots come three in a floor
 				return
 			}
 			select { // those that came meanwhile are answered, too

@@ -114,9 +114,16 @@ func (v *view) add(resource schema.GroupVersionResource, object runtime.Object, 
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(resource.String()))
 	lasts := int64(300 + h.Sum64()%300)
-	open := lw.WatchFuncWithContext
+	// Those that come back at one moment, as after an outage, would have the idle connections in an order of the machine's.
+	behind := time.Duration(h.Sum64()%5000) * time.Microsecond
+	list, open := lw.ListWithContextFunc, lw.WatchFuncWithContext
+	lw.ListWithContextFunc = func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+		time.Sleep(behind)
+		return list(ctx, o)
+	}
 	lw.WatchFuncWithContext = func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 		o.TimeoutSeconds = &lasts // by the resource and not by chance, as the reflector would draw it: a story can be played again
+		time.Sleep(behind)
 		return open(ctx, o)
 	}
 	mirror := &mirror{Indexer: cache.NewIndexer(cache.MetaNamespaceKeyFunc, indexers(resource)), changed: func() { v.changed(resource) }}

@@ -93,9 +93,12 @@ func (n *Network) Dialer(name string) func(ctx context.Context, network, address
 
 // Transport is how somebody of that name reaches the HTTP servers of the network. An https URL is one, too: what goes over a
 // network in memory is not encrypted, but clients send their credentials to such a URL only.
+//
+// Each request has a connection of its own. Which of those that are idle a request would get is up to the machine's scheduler, and
+// so would be whether it is sent once more when the connection turns out to be dead.
 func (n *Network) Transport(name string) *http.Transport {
 	dial := n.Dialer(name)
-	return &http.Transport{DialContext: dial, DialTLSContext: dial, MaxIdleConnsPerHost: 16, IdleConnTimeout: 90 * time.Second}
+	return &http.Transport{DialContext: dial, DialTLSContext: dial, DisableKeepAlives: true}
 }
 
 // backlog is how many connections wait for Accept before a dialer does.

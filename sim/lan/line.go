@@ -119,7 +119,11 @@ func (l *line) write(p []byte) (int, error) {
 // send puts a part on its way; parts arrive in their order. The caller holds mu.
 func (l *line) send(now time.Time, data []byte) {
 	at := now.Add(l.delay(now, data))
-	if at.Before(l.last) {
+	switch {
+	case len(data) == 0 && l.last.After(now):
+		// Whoever has just read the last word may say something back before he sees that it was the last.
+		at = l.last.Add(at.Sub(now))
+	case at.Before(l.last):
 		at = l.last
 	}
 	l.last = at
