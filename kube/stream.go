@@ -73,7 +73,7 @@ func (s *stream) run(ctx context.Context) {
 		pause := s.ended(err, failures)
 		failures++
 		if s.rest(ctx, pause, began) {
-			failures = 0
+			failures = 1 // as after a watch that broke off, which may be at the same moment
 		}
 	}
 }

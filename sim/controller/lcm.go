@@ -266,7 +266,7 @@ func (l *lcm) each(ctx context.Context, nodes []string, n int) error {
 		}
 		group.Go(func() {
 			defer func() { <-slots }()
-			l.maintain(ctx, node, l.updating(l.Scope))
+			l.maintain(named(ctx, node), node, l.updating(l.Scope))
 		})
 		if l.clock.Sleep(ctx, betweenNodes) != nil {
 			break

@@ -164,7 +164,7 @@ func (l *lcm) roll(ctx context.Context, machines func() []*unstructured.Unstruct
 				underWay[node] = true
 				mu.Unlock()
 				busy.Go(func() {
-					l.maintain(ctx, node, l.updating(scope))
+					l.maintain(named(ctx, node), node, l.updating(scope))
 					if ctx.Err() == nil {
 						l.persist(ctx, node, func(ctx context.Context) error { return m.machineUpdated(ctx, node, scope) })
 					}

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"hash/fnv"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -14,6 +15,7 @@ import (
 func (e *env) loop(ctx context.Context, name string, step func(context.Context) (time.Duration, error), resources ...schema.GroupVersionResource) {
 	changed, stop := e.view.subscribe(resources...)
 	defer stop()
+	ctx = named(ctx, name)
 	for ctx.Err() == nil {
 		again, err := step(ctx)
 		if err != nil && ctx.Err() == nil {
@@ -27,32 +29,53 @@ func (e *env) loop(ctx context.Context, name string, step func(context.Context) 
 // conflicts is how a write is tried again that somebody else's came before: as client-go does it, but without its jitter by chance.
 var conflicts = wait.Backoff{Steps: retry.DefaultRetry.Steps, Duration: retry.DefaultRetry.Duration, Factor: retry.DefaultRetry.Factor}
 
-// together is how long after a change a controller looks: what changes at once is seen at once, not half of it by chance.
+// together is how long after a change, or after the end of a pause, a controller looks: what happens at once is seen at once, not half
+// of it by chance.
 const together = time.Millisecond
 
-// pause waits until d of virtual time has passed (zero: no limit), changed says so, or ctx is done.
+// named says who it is that works: one of several that wait for the same thing, and of whom none is to act, or to be told of what
+// another one does, at the moment at which he looks himself.
+func named(ctx context.Context, name string) context.Context {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(name))
+	return context.WithValue(ctx, worker{}, time.Duration(1+h.Sum64()%1000)*time.Microsecond)
+}
+
+// worker is the key of how long after the first of them somebody looks.
+type worker struct{}
+
+func behind(ctx context.Context) time.Duration {
+	d, _ := ctx.Value(worker{}).(time.Duration)
+	return d
+}
+
+// pause waits until d of virtual time has passed (zero: no limit), changed says so, or ctx is done. What has changed by its end is
+// not told once more: the look that comes next sees it.
 func (e *env) pause(ctx context.Context, d time.Duration, changed <-chan struct{}) {
 	if d <= 0 {
 		select {
 		case <-ctx.Done():
 		case <-changed:
-			_ = e.clock.Sleep(ctx, together)
 		}
-		return
+	} else {
+		sleep, cancel := context.WithCancel(ctx)
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			_ = e.clock.Sleep(sleep, d)
+		}()
+		select {
+		case <-done:
+		case <-changed:
+		}
+		cancel()
+		<-done
 	}
-	sleep, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = e.clock.Sleep(sleep, d)
-	}()
+	_ = e.clock.Sleep(ctx, together+behind(ctx))
 	select {
-	case <-done:
 	case <-changed:
-		_ = e.clock.Sleep(ctx, together)
+	default:
 	}
-	cancel()
-	<-done
 }
 
 // until waits until holds says so; it looks again when one of the resources changed, every poll of virtual time (zero:

@@ -66,7 +66,7 @@ func (r *rockoon) serve(ctx context.Context, s service) {
 				continue
 			}
 			group.Go(func() {
-				r.serveOne(ctx, s, name, uid)
+				r.serveOne(named(ctx, s.resource.Resource+"/"+name), s, name, uid)
 				mu.Lock()
 				delete(serving, uid)
 				mu.Unlock()
