@@ -34,7 +34,7 @@ import (
 // Of the random histories a plain run goes through these: always the same, so that a red test is the work of the last change.
 // -rapid.checks, -rapid.steps and -rapid.seed, or their environment variables, ask for others, as "make soak" and "make replay" do.
 const (
-	draws     = "10" // on average, in each history
+	draws     = "8" // on average, in each history
 	firstSeed = "1"
 	series    = 2 // side by side
 )

@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -22,7 +23,10 @@ import (
 	"lockstep/sim/lan"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(400) // simulated clouds make much garbage and keep little
+	goleak.VerifyTestMain(m)
+}
 
 // launch starts a cloud that ends with the test; one that fails tells its story.
 func launch(t *testing.T, opts Options) *Cloud {

@@ -19,7 +19,7 @@ func (l *lcm) reboot(ctx context.Context, name string) error {
 		return err
 	}
 	l.hosts.powerOff(name)
-	err := l.clock.Sleep(ctx, l.timing.Reboot)
+	err := l.clock.Sleep(ctx, l.timing.Reboot+behind(ctx))
 	if m != nil {
 		for _, late := range m.NotReady {
 			if late.Node == name {

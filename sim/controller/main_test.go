@@ -1,9 +1,13 @@
 package controller_test
 
 import (
+	"runtime/debug"
 	"testing"
 
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(400) // simulated clouds make much garbage and keep little
+	goleak.VerifyTestMain(m)
+}
