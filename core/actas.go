@@ -155,7 +155,9 @@ func (f *attentionFacts) acting() {
 			f.add(f.actEntry(a, "", SeverityNotice, "as "+who+": it has no cluster lock, so LCM does not wait for it", Since{}))
 		case turnPrepare:
 			r := f.s.ClusterRequest()
-			f.add(f.actEntry(a, "", SeverityUrgent, "as "+who+": LCM waits for your cluster lock", Since{At: r.Created, Exact: true}))
+			e := f.actEntry(a, "", SeverityUrgent, "as "+who+": LCM waits for your cluster lock", Since{At: r.Created, Exact: true})
+			e.Detail = Plan(f.s, Intent{Kind: IntentActRelease, Controller: a.Controller}).Blocker()
+			f.add(e)
 		case turnReturn:
 			f.add(f.actEntry(a, "", SeverityWarning, "as "+who+": the update is over, and your cluster lock is not taken back", Since{}))
 		}

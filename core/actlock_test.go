@@ -40,18 +40,20 @@ func stepsOf(t *testing.T, s *Snapshot, node string) (titles []string, by map[st
 	return titles, by
 }
 
-// At which release a played controller arms its lock: the one that Rockoon would be at, to handle what is asked for.
+// At which release a played controller arms its lock: the one that OpenStack is at, whatever is asked for.
 func TestTheReleaseOfAPlayedLock(t *testing.T) {
 	for name, tt := range map[string]struct {
 		request, cluster, deployed, lock string
 		want                             string
 	}{
-		"the request's":                         {"21.1.0+26.1", "", "21.0.0+25.2", "21.0.0+25.2", "21.1.0+26.1"},
-		"the cluster's request's":               {"", "21.1.0+26.1", "21.0.0+25.2", "21.0.0+25.2", "21.1.0+26.1"},
-		"with what a request leaves away":       {"21.1.0", "", "21.1.0+26.1.3", "", "21.1.0+26.1.3"},
-		"without a request, OpenStack's":        {"", "", "21.0.0+25.2", "20.0.0+25.1", "21.0.0+25.2"},
-		"without OpenStack's, the cluster lock": {"", "", "", "20.0.0+25.1", "20.0.0+25.1"},
-		"nobody says one":                       {"", "", "", "", ""},
+		"OpenStack's, not the request's":           {"21.1.0+26.1", "", "21.0.0+25.2", "21.0.0+25.2", "21.0.0+25.2"},
+		"OpenStack's, not the cluster's request's": {"", "21.1.0+26.1", "21.0.0+25.2", "21.0.0+25.2", "21.0.0+25.2"},
+		"without what a request leaves away":       {"21.1.0", "", "21.1.0+26.1.3", "", "21.1.0+26.1.3"},
+		"with what OpenStack leaves away":          {"21.1.0+26.1.3", "", "21.1.0", "", "21.1.0+26.1.3"},
+		"OpenStack's, not the lock's":              {"", "", "21.0.0+25.2", "20.0.0+25.1", "21.0.0+25.2"},
+		"without OpenStack's, the cluster lock's":  {"", "", "", "20.0.0+25.1", "20.0.0+25.1"},
+		"nobody says what there is":                {"21.1.0", "", "", "", ""},
+		"nobody says one":                          {"", "", "", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {
@@ -85,7 +87,7 @@ func TestAPlayedLockIsArmedAtItsRelease(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {
 				c := askedFor()
-				c.requests["cmp-1"].Release = "21.1.0+26.1"
+				c.requests["cmp-1"].Release, c.osdpl.Release = "21.1.0+26.1", "21.1.0+26.1"
 				tt.cloud(c)
 				b := played(t, c)
 				id, err := b.confirm(Intent{Kind: tt.kind, Controller: ControllerOpenStack, Node: "cmp-1"})

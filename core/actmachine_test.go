@@ -24,7 +24,7 @@ func playsOpenStack() Settings {
 // atRest is a test cloud without an update, whose OpenStack controller is switched off.
 func atRest() *testCloud {
 	c := newTestCloud()
-	c.cluster, c.clusterLock.RawState = nil, LockActive
+	c.cluster, c.clusterLock.RawState, c.clusterLock.Release = nil, LockActive, "21.0.0+25.2"
 	clear(c.requests)
 	for _, l := range c.locks {
 		l.InnerState = InnerInactive
@@ -33,7 +33,7 @@ func atRest() *testCloud {
 		delete(c.annotations[name], AnnotationMigrationMode)
 	}
 	c.rockoon = &Deployment{Meta: Meta{Name: "rockoon", Namespace: "osh-system", UID: "rockoon"}}
-	c.osdpl = &OpenStackStatus{Meta: Meta{Namespace: "openstack", Name: "osh", UID: "osdplst"}, State: "APPLIED", Health: "21/21"}
+	c.osdpl = &OpenStackStatus{Meta: Meta{Namespace: "openstack", Name: "osh", UID: "osdplst"}, State: "APPLIED", Health: "21/21", Release: "21.0.0+25.2", ControllerVersion: "1.1.5"}
 	return c
 }
 
@@ -133,13 +133,14 @@ func TestAPlayedControllerWaits(t *testing.T) {
 		}, IntentActRelease, "cmp-1", ""},
 		"release: instances run, and the node has lost its role": {func(c *testCloud) { begun(c); c.roles = map[string][]Role{"cmp-1": {RoleStorage}} }, IntentActRelease, "cmp-1",
 			"no running instance is left on the host"},
-		"release: scope drain never moves": {func(c *testCloud) { begun(c); c.requests["cmp-1"].Scope = ScopeDrain }, IntentActRelease, "cmp-1", ""},
-		"release: not begun":               {func(c *testCloud) { begun(c); c.locks["cmp-1"].InnerState = InnerInactive; clear(c.instances) }, IntentActRelease, "cmp-1", "the work on the node was begun"},
-		"release: still scheduled to":      {func(c *testCloud) { begun(c); c.services["cmp-1"].Enabled = true; clear(c.instances) }, IntentActRelease, "cmp-1", "the scheduler puts nothing more"},
-		"release: nobody asks":             {func(c *testCloud) { begun(c); clear(c.requests); clear(c.instances) }, IntentActRelease, "cmp-1", "it is the time for it"},
-		"release: the host is empty":       {func(c *testCloud) { begun(c); clear(c.instances) }, IntentActRelease, "cmp-1", ""},
-		"begin":                            {prepare, IntentActBegin, "cmp-1", ""},
-		"begin: another is worked on":      {func(c *testCloud) { prepare(c); c.locks["cmp-2"].InnerState = InnerActive }, IntentActBegin, "cmp-1", "compute: cmp-2"},
+		"release: scope drain never moves":             {func(c *testCloud) { begun(c); c.requests["cmp-1"].Scope = ScopeDrain }, IntentActRelease, "cmp-1", ""},
+		"release: not begun":                           {func(c *testCloud) { begun(c); c.locks["cmp-1"].InnerState = InnerInactive; clear(c.instances) }, IntentActRelease, "cmp-1", "the work on the node was begun"},
+		"release: still scheduled to":                  {func(c *testCloud) { begun(c); c.services["cmp-1"].Enabled = true; clear(c.instances) }, IntentActRelease, "cmp-1", "the scheduler puts nothing more"},
+		"release: nobody asks":                         {func(c *testCloud) { begun(c); clear(c.requests); clear(c.instances) }, IntentActRelease, "cmp-1", "it is the time for it"},
+		"release: the host is empty":                   {func(c *testCloud) { begun(c); clear(c.instances) }, IntentActRelease, "cmp-1", ""},
+		"begin":                                        {prepare, IntentActBegin, "cmp-1", ""},
+		"begin: for a release that nobody has applied": {func(c *testCloud) { prepare(c); c.requests["cmp-1"].Release = "21.1.0" }, IntentActBegin, "cmp-1", "nobody has applied 21.1.0"},
+		"begin: another is worked on":                  {func(c *testCloud) { prepare(c); c.locks["cmp-2"].InnerState = InnerActive }, IntentActBegin, "cmp-1", "compute: cmp-2"},
 		"begin: another's lock is not held, though it is not noted as worked on": {func(c *testCloud) { prepare(c); c.locks["cmp-2"].RawState = LockInactive }, IntentActBegin, "cmp-1", "compute: cmp-2"},
 		"begin: another's lock failed":                                           {func(c *testCloud) { prepare(c); c.locks["cmp-2"].RawState = LockFailed }, IntentActBegin, "cmp-1", "compute: cmp-2"},
 		"begin: another is let go for good": {func(c *testCloud) {
@@ -165,6 +166,29 @@ func TestAPlayedControllerWaits(t *testing.T) {
 			c.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr"}, Kind: KindClusterMaintenanceRequest}
 			c.osdpl.State = "APPLYING"
 		}, IntentActRelease, "", "APPLYING"},
+		"cluster: nobody has applied what is asked for": {func(c *testCloud) {
+			c.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr"}, Kind: KindClusterMaintenanceRequest, Release: "21.1.0"}
+		}, IntentActRelease, "", "OpenStack is still at 21.0.0+25.2: nobody has applied 21.1.0"},
+		"cluster: OpenStack does not say where it is": {func(c *testCloud) {
+			c.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr"}, Kind: KindClusterMaintenanceRequest, Release: "21.0.0"}
+			c.osdpl.Release = ""
+		}, IntentActRelease, "", "does not say at which release it is"},
+		"cluster: the old controller has applied it": {func(c *testCloud) {
+			c.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr"}, Kind: KindClusterMaintenanceRequest, Release: "21.0.0"}
+			c.rockoon.Image = "registry.local:5000/openstack/rockoon:1.2.0"
+		}, IntentActRelease, "", "it was applied by controller 1.1.5, and the Deployment rockoon is at 1.2.0 by now"},
+		"cluster: the lock is of the old release": {func(c *testCloud) {
+			c.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr"}, Kind: KindClusterMaintenanceRequest, Release: "21.0.0"}
+			c.clusterLock.Release = "17.4.0+25.1"
+		}, IntentActRelease, "", "the lock is of 17.4.0+25.1"},
+		"cluster: the lock is taken back at OpenStack's release first": {func(c *testCloud) {
+			c.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr"}, Kind: KindClusterMaintenanceRequest, Release: "21.0.0"}
+			c.clusterLock.Release = "17.4.0+25.1"
+		}, IntentActRearm, "", ""},
+		"cluster: OpenStack is there, by the controller that comes with it": {func(c *testCloud) {
+			c.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr"}, Kind: KindClusterMaintenanceRequest, Release: "21.0.0"}
+			c.rockoon.Image = "registry.local:5000/openstack/rockoon:1.1.5"
+		}, IntentActRelease, "", ""},
 		"back: another's reason stays":      {func(c *testCloud) { back(c); c.services["cmp-1"].DisabledReason = "broken fan" }, IntentActIntoScheduling, "cmp-1", "nothing"},
 		"back: nova-compute is down":        {func(c *testCloud) { back(c); c.services["cmp-1"].Up = false }, IntentActIntoScheduling, "cmp-1", "nova-compute is up"},
 		"back: the lock before the service": {back, IntentActRearm, "cmp-1", "not disabled for the maintenance"},

@@ -81,6 +81,9 @@ func (s *Snapshot) actCluster() []Step {
 		case turnCreate:
 			out = append(out, plan(IntentActCreateLock, ""))
 		case turnPrepare, turnReleased:
+			if s.actTurn(a, "") == turnPrepare && s.lockBehind(a, s.clusterLock(a.Controller)) {
+				out = append(out, plan(IntentActRearm, ""))
+			}
 			out = append(out, plan(IntentActRelease, ""))
 		case turnReturn:
 			out = append(out, plan(IntentActRearm, ""))

@@ -112,14 +112,18 @@ func requestSeen(asked NewRequest, r *MaintenanceRequest) outcome {
 }
 
 // lockSeen is the outcome of a lock that was set. A change of the state shows that the write came through, whatever its
-// controller has written beside it since; where the text alone was changed, only the text does.
+// controller has written beside it since; where the state stays, only the text and the release do.
 func lockSeen(c SetLock, l *WorkloadLock) outcome {
 	says := "the lock says " + textOf(oneLine(string(l.RawState), 40), "no state")
 	text := l.Message == c.To.Message
 	if !text {
 		says += textIf(l.Message == "", ", without the text", ", with another text: "+oneLine(l.Message, 200))
 	}
-	return seen(l.RawState == c.To.State && (text || c.Was != c.To.State), says)
+	release := c.To.Release == "" || l.Release == c.To.Release
+	if !release {
+		says += textIf(l.Release == "", ", at no release", ", at release "+oneLine(l.Release, 40))
+	}
+	return seen(l.RawState == c.To.State && (text && release || c.Was != c.To.State), says)
 }
 
 // seen is the outcome of a write that shows at once.

@@ -158,6 +158,9 @@ func (s *Snapshot) actSources(i Intent, a ActAs) []SourceID {
 			out = append(out, SourceComputeServices)
 		}
 	case IntentActBegin, IntentActOutOfScheduling, IntentActFinish:
+		if r := s.NodeRequest(i.Node); i.Kind == IntentActBegin && r != nil && r.Release != "" && len(s.OpenStack) > 0 {
+			out = append(out, SourceOpenStackStatus)
+		}
 		if compute {
 			out = append(out, SourceComputeServices)
 		}
@@ -168,6 +171,9 @@ func (s *Snapshot) actSources(i Intent, a ActAs) []SourceID {
 	case IntentActVolumeIn:
 		out = append(out, SourceNetworkAgents)
 	case IntentActIntoScheduling, IntentActRearm:
+		if i.Node == "" {
+			out = append(out, SourceOpenStackStatus) // which says the release that the lock gets
+		}
 		if compute {
 			out = append(out, SourceComputeServices)
 		}
@@ -295,6 +301,9 @@ func createLockCommand(l NewLock) string {
 func (p *planner) actBegin(a ActAs, l *WorkloadLock, turn actTurn, who string) {
 	p.step.Risk = RiskLow
 	p.turnGuard(turn, turnPrepare)
+	if r := p.s.NodeRequest(p.i.Node); a.Controller == ControllerOpenStack && r != nil && r.Release != "" && len(p.s.OpenStack) > 0 {
+		p.guardApplied(r) // text A: it handles no request for another release than its own
+	}
 	p.guard(p.s.guardNoOther(IntentActBegin))
 	p.guardConcurrency(a)
 	p.guardQuorum(a.Controller, p.i.Node)

@@ -103,6 +103,15 @@ func (p *planner) guardAgents() {
 func (p *planner) actRearm(a ActAs, l *WorkloadLock, turn actTurn, who string) {
 	s, node := p.s, p.i.Node
 	p.step.Risk = RiskMedium
+	if behind := node == "" && s.lockBehind(a, l); behind && turn != turnReturn {
+		p.turnGuard(turn, turnPrepare, turnNone)
+		p.guardApplied(nil)
+		p.step.Title = "take the lock on the cluster back at release " + oneLine(s.openStackRelease(), 40)
+		p.step.Why = "OpenStack is at " + oneLine(s.openStackRelease(), 40) + ", and the lock says " + textOf(oneLine(l.Release, 40), "no release") + ": " + who + " notes its own there before it looks at a request."
+		p.step.Then = "The lock holds, at the release that OpenStack is at."
+		p.lockChange(a, l, false, LockStatus{State: LockActive})
+		return
+	}
 	p.turnGuard(turn, turnReturn)
 	p.step.Why = "Nobody asks for it any more: " + who + " takes it back, so that LCM has to ask before it touches it again."
 	p.step.Then = "LCM waits for the lock in the next maintenance."
