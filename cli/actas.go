@@ -15,7 +15,8 @@ type played struct {
 	Nodes     string `yaml:"nodes"`     // label selector of the nodes that it holds
 	Namespace string `yaml:"namespace"` // in which its pods have to be ready; empty: none are looked at
 	OneByOne  bool   `yaml:"oneByOne"`
-	Absent    bool   `yaml:"absent"` // of openstack: there is no Deployment rockoon, and no other controller of that kind
+	Finalizer string `yaml:"finalizer"` // of openstack: by which it holds requests; empty: as its own objects bear it
+	Absent    bool   `yaml:"absent"`    // of openstack: there is no Deployment rockoon, and no other controller of that kind
 }
 
 // checkControllers says what is wrong with the descriptions of controllers.
@@ -51,7 +52,7 @@ func (p played) selector(name string) (labels.Selector, error) {
 // (mosk-facts 2).
 func (c config) played(name string) (core.ActAs, error) {
 	p, described := c.Controllers[name]
-	a := core.ActAs{Controller: name, Namespace: p.Namespace, OneByOne: p.OneByOne, Absent: p.Absent}
+	a := core.ActAs{Controller: name, Namespace: p.Namespace, OneByOne: p.OneByOne, Absent: p.Absent, Finalizer: p.Finalizer}
 	if name == core.ControllerOpenStack && p.Nodes == "" {
 		a.Roles = []core.Role{core.RoleController, core.RoleCompute, core.RoleGateway}
 		if a.Namespace == "" {

@@ -5,6 +5,9 @@ import (
 	"slices"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
 	"lockstep/core"
 	"lockstep/sim"
 	"lockstep/sim/bubble"
@@ -80,7 +83,7 @@ func playsTheOpenStackController(t *testing.T) {
 		t.Fatalf("the scenario has the instances %v", running)
 	}
 	acts := []core.IntentKind{core.IntentActCreateLock, core.IntentActBegin, core.IntentActOutOfScheduling, core.IntentLiveMigrateAll, core.IntentLiveMigrate,
-		core.IntentActRelease, core.IntentActIntoScheduling, core.IntentActRearm, core.IntentActFinish, core.IntentActLetGo,
+		core.IntentActRelease, core.IntentActIntoScheduling, core.IntentActRearm, core.IntentActFinish, core.IntentActHold, core.IntentActLetGo,
 		core.IntentActVolumeOut, core.IntentActVolumeIn}
 	computes := []string{"cmp-01", "cmp-02", "cmp-03"}
 	through := func(s *core.Snapshot) bool {
@@ -169,6 +172,63 @@ func (p *player) outOfNova() {
 	})
 	p.Faults.Clear()
 	p.until("Nova is there again", allKnown)
+}
+
+// Lockstep begins with a node in the OpenStack controller's place, and is gone when the request is withdrawn: the request waits, and the
+// controller, back again, takes the node back as if it had begun itself.
+func TestWhoeverFinishesTakesTheNodeBack(t *testing.T) {
+	bubble.Run(t, whoeverFinishes)
+}
+
+func whoeverFinishes(t *testing.T) {
+	p := play(t, told(t, "node-deletion", func(s *scenario.Scenario) {
+		s.Troubles = append(s.Troubles, scenario.Trouble{Kind: scenario.TroubleController})
+	}), "openstack")
+	name := ""
+	for _, n := range p.last.Nodes {
+		if n.Label() == "cmp-01" {
+			name = n.Name
+		}
+	}
+	confirm := func(i core.Intent, object func(s *core.Snapshot) *core.MaintenanceRequest) {
+		t.Helper()
+		var st core.Step
+		p.until(string(i.Kind)+" can be confirmed", func(s *core.Snapshot) bool {
+			if object != nil {
+				r := object(s)
+				if r == nil {
+					return false
+				}
+				i.Object = r.Ref()
+			}
+			st = core.Plan(s, i)
+			return st.Doable()
+		})
+		p.do(st)
+	}
+	request := func(s *core.Snapshot) *core.MaintenanceRequest { return s.NodeRequest(name) }
+	confirm(core.Intent{Kind: core.IntentAskCluster}, nil)
+	confirm(core.Intent{Kind: core.IntentActHold, Controller: core.ControllerOpenStack}, (*core.Snapshot).ClusterRequest)
+	confirm(core.Intent{Kind: core.IntentActRelease, Controller: core.ControllerOpenStack}, nil)
+	confirm(core.Intent{Kind: core.IntentAskNode, Node: name, Scope: core.ScopeOS}, nil)
+	confirm(core.Intent{Kind: core.IntentActHold, Controller: core.ControllerOpenStack}, request)
+	confirm(core.Intent{Kind: core.IntentActBegin, Controller: core.ControllerOpenStack, Node: name}, nil)
+	confirm(core.Intent{Kind: core.IntentActOutOfScheduling, Controller: core.ControllerOpenStack, Node: name}, nil)
+	confirm(core.Intent{Kind: core.IntentWithdraw}, request)
+	p.until("the request waits in its removal", func(s *core.Snapshot) bool {
+		r := s.NodeRequest(name)
+		return r != nil && !r.Deleting.IsZero()
+	})
+	p.stop()
+	kube := kubernetesOf(t, p.Cloud)
+	if _, err := kube.AppsV1().Deployments("osh-system").Patch(t.Context(), "rockoon", types.MergePatchType, []byte(`{"spec":{"replicas":1}}`), metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	p.begin()
+	p.until("the controller has taken the node back, and nothing is left over", func(s *core.Snapshot) bool {
+		l, svc := s.NodeLock(name, core.ControllerOpenStack), s.Services[s.HostOf(name)]
+		return s.NodeRequest(name) == nil && l != nil && l.State() == core.LockActive && l.InnerState != core.InnerActive && svc != nil && svc.Enabled
+	})
 }
 
 // Maintenance without an update, by hand, on a cluster whose controllers live: they answer requests of Lockstep's as they answer

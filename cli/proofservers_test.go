@@ -314,8 +314,8 @@ var ofKubernetes = map[string][]core.IntentKind{
 	"create clustermaintenancerequests": {core.IntentAskCluster},
 	"delete nodemaintenancerequests":    {core.IntentWithdraw},
 	"delete clustermaintenancerequests": {core.IntentWithdraw},
-	"patch nodemaintenancerequests":     {core.IntentActLetGo},
-	"patch clustermaintenancerequests":  {core.IntentActLetGo},
+	"patch nodemaintenancerequests":     {core.IntentActHold, core.IntentActLetGo},
+	"patch clustermaintenancerequests":  {core.IntentActHold, core.IntentActLetGo},
 	"delete pods":                       {core.IntentRestartPod, core.IntentRestartAgent},
 	"patch openstackdeployments":        {core.IntentAddTempest, core.IntentRemoveTempest},
 }

@@ -27,7 +27,11 @@ func quorumOfTheDatabase(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return core.Plan(s, core.Intent{Kind: kind, Controller: core.ControllerOpenStack, Node: nodes[0]})
+		i := core.Intent{Kind: kind, Controller: core.ControllerOpenStack, Node: nodes[0]}
+		if r := s.NodeRequest(nodes[0]); kind == core.IntentActHold && r != nil {
+			i.Node, i.Object = "", r.Ref()
+		}
+		return core.Plan(s, i)
 	}
 	held := func(st core.Step) bool {
 		i := slices.IndexFunc(st.Guards, func(g core.Guard) bool { return g.ID == "quorum" })
@@ -35,7 +39,7 @@ func quorumOfTheDatabase(t *testing.T) {
 	}
 	p.until("LCM asks for ctl-02, and the database holds it", func(s *core.Snapshot) bool {
 		st := step(s, core.IntentActBegin)
-		return s.NodeRequest(st.Node) != nil && held(st) && st.State == core.StepBlocked
+		return s.NodeRequest(st.Node) != nil && s.NodeRequest(st.Node).UID != "" && held(st) && st.State == core.StepBlocked
 	})
 	if st := step(p.last, core.IntentActRelease); !held(st) || st.Doable() {
 		t.Errorf("its lock can be released: %s, blocked by %q", st.State, st.Blocker())
@@ -43,7 +47,7 @@ func quorumOfTheDatabase(t *testing.T) {
 	if err := kubernetesOf(t, p.Cloud).CoreV1().Pods("openstack").Delete(t.Context(), "mariadb-server-2", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	for _, kind := range []core.IntentKind{core.IntentActBegin, core.IntentActRelease} {
+	for _, kind := range []core.IntentKind{core.IntentActHold, core.IntentActBegin, core.IntentActRelease} {
 		var st core.Step
 		p.until("it can be done: "+string(kind), func(s *core.Snapshot) bool {
 			st = step(s, kind)

@@ -13,6 +13,7 @@ type ActAs struct {
 	Roles      []Role // it holds the nodes of these roles; empty: those whose Node.Played names it
 	Namespace  string // in which its pods have to be ready; empty: none are looked at
 	Absent     bool   // the operator says that the controller has no Deployment by which it could be seen to run
+	Finalizer  string // by which the OpenStack controller holds requests; empty: as its own objects bear it
 	OneByOne   bool   // never more than one node at a time, whatever its role: the old rule
 }
 
@@ -180,6 +181,10 @@ func (f *attentionFacts) acting() {
 					e.Detail = join(f.s.quorumShort(name)...)
 				}
 				f.add(e)
+			case turnReleased:
+				if r := f.s.NodeRequest(name); a.Controller == ControllerOpenStack && f.s.unheld(r) {
+					f.add(f.actEntry(a, name, SeverityWarning, "as "+who+": nobody takes it back once its request is withdrawn, which bears no finalizer", Since{At: r.Created, Exact: true}))
+				}
 			case turnReturn:
 				since := Since{}
 				if r := f.s.NodeRequest(name); r != nil {

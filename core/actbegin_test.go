@@ -25,7 +25,7 @@ func TestComputesOfOneZoneAreBegunTogether(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {
 				cloud := atRest()
-				cloud.requests["cmp-1"] = &MaintenanceRequest{Meta: Meta{Name: "cmp-1", UID: "nmr", Created: worldTime}, Kind: KindNodeMaintenanceRequest, Node: "cmp-1", Scope: tt.scope}
+				cloud.requests["cmp-1"] = &MaintenanceRequest{Meta: Meta{Name: "cmp-1", UID: "nmr", Created: worldTime, Finalizers: heldBy}, Kind: KindNodeMaintenanceRequest, Node: "cmp-1", Scope: tt.scope}
 				cloud.locks["cmp-2"].InnerState, cloud.services["cmp-2"].Zone = InnerActive, tt.zone
 				settings := playsOpenStack()
 				settings.MaxParallelNodes[RoleCompute], settings.AcrossZones = 30, tt.across

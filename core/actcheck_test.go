@@ -14,14 +14,14 @@ import (
 // The states of a test cloud in which a played controller can do each of its steps on cmp-1.
 var actScenes = map[IntentKind]func(c *testCloud){
 	IntentActBegin: func(c *testCloud) {
-		c.requests["cmp-1"] = &MaintenanceRequest{Meta: Meta{Name: "cmp-1", UID: "nmr", Created: worldTime}, Kind: KindNodeMaintenanceRequest, Node: "cmp-1", Scope: ScopeOS}
+		c.requests["cmp-1"] = &MaintenanceRequest{Meta: Meta{Name: "cmp-1", UID: "nmr", Created: worldTime, Finalizers: heldBy}, Kind: KindNodeMaintenanceRequest, Node: "cmp-1", Scope: ScopeOS}
 	},
 	IntentActOutOfScheduling: func(c *testCloud) {
-		c.requests["cmp-1"] = &MaintenanceRequest{Meta: Meta{Name: "cmp-1", UID: "nmr", Created: worldTime}, Kind: KindNodeMaintenanceRequest, Node: "cmp-1", Scope: ScopeOS}
+		c.requests["cmp-1"] = &MaintenanceRequest{Meta: Meta{Name: "cmp-1", UID: "nmr", Created: worldTime, Finalizers: heldBy}, Kind: KindNodeMaintenanceRequest, Node: "cmp-1", Scope: ScopeOS}
 		c.locks["cmp-1"].InnerState = InnerActive
 	},
 	IntentActRelease: func(c *testCloud) {
-		c.requests["cmp-1"] = &MaintenanceRequest{Meta: Meta{Name: "cmp-1", UID: "nmr", Created: worldTime}, Kind: KindNodeMaintenanceRequest, Node: "cmp-1", Scope: ScopeOS}
+		c.requests["cmp-1"] = &MaintenanceRequest{Meta: Meta{Name: "cmp-1", UID: "nmr", Created: worldTime, Finalizers: heldBy}, Kind: KindNodeMaintenanceRequest, Node: "cmp-1", Scope: ScopeOS}
 		c.locks["cmp-1"].InnerState = InnerActive
 		c.services["cmp-1"].Enabled, c.services["cmp-1"].DisabledReason = false, DisabledReasonMaintenance
 		clear(c.instances)
@@ -74,7 +74,7 @@ func TestAPlayedControllerDoesNothingOnStaleFacts(t *testing.T) {
 	t.Run("the cluster's lock, without its deployment", func(t *testing.T) {
 		bubble.Run(t, func(t *testing.T) {
 			cloud := atRest()
-			cloud.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr", Created: worldTime}, Kind: KindClusterMaintenanceRequest}
+			cloud.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr", Created: worldTime, Finalizers: heldBy}, Kind: KindClusterMaintenanceRequest}
 			b := newBenchWith(t, t.TempDir(), cloud, playsOpenStack())
 			defer b.end()
 			b.arm()

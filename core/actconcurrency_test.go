@@ -31,7 +31,7 @@ func TestHowManyNodesAreWorkedOnAtATime(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {
 				cloud := atRest()
-				cloud.requests["cmp-1"] = &MaintenanceRequest{Meta: Meta{Name: "cmp-1", UID: "nmr", Created: worldTime}, Kind: KindNodeMaintenanceRequest, Node: "cmp-1", Scope: ScopeOS}
+				cloud.requests["cmp-1"] = &MaintenanceRequest{Meta: Meta{Name: "cmp-1", UID: "nmr", Created: worldTime, Finalizers: heldBy}, Kind: KindNodeMaintenanceRequest, Node: "cmp-1", Scope: ScopeOS}
 				cloud.roles = map[string][]Role{"cmp-1": {RoleCompute}}
 				if tt.of != "" {
 					cloud.roles["cmp-1"] = []Role{tt.of}

@@ -10,7 +10,7 @@ import (
 // askedFor is a cloud whose cmp-1 is asked for and begun by a played OpenStack controller.
 func askedFor() *testCloud {
 	c := atRest()
-	c.requests["cmp-1"] = &MaintenanceRequest{Meta: Meta{Name: "cmp-1", UID: "nmr", Created: worldTime}, Kind: KindNodeMaintenanceRequest, Node: "cmp-1", Scope: ScopeOS}
+	c.requests["cmp-1"] = &MaintenanceRequest{Meta: Meta{Name: "cmp-1", UID: "nmr", Created: worldTime, Finalizers: heldBy}, Kind: KindNodeMaintenanceRequest, Node: "cmp-1", Scope: ScopeOS}
 	c.locks["cmp-1"].InnerState = InnerActive
 	c.services["cmp-1"].Enabled, c.services["cmp-1"].DisabledReason = false, DisabledReasonMaintenance
 	c.instances["id-web-3"].Tags = []string{TagMaintenanceAction + string(ActionNotify)}
@@ -60,7 +60,7 @@ func TestTheReleaseOfAPlayedLock(t *testing.T) {
 				c := askedFor()
 				c.requests["cmp-1"].Release, c.osdpl.Release, c.clusterLock.Release = tt.request, tt.deployed, tt.lock
 				if tt.cluster != "" {
-					c.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr"}, Kind: KindClusterMaintenanceRequest, Release: tt.cluster}
+					c.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr", Finalizers: heldBy}, Kind: KindClusterMaintenanceRequest, Release: tt.cluster}
 				}
 				clear(c.instances)
 				s := played(t, c).engine.Snapshot()
@@ -157,7 +157,7 @@ func TestThePlayedLockSaysWhatIsWaitedFor(t *testing.T) {
 func TestAMissingPlayedLockIsToldOnce(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := askedFor()
-		c.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr", Created: worldTime}, Kind: KindClusterMaintenanceRequest}
+		c.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr", Created: worldTime, Finalizers: heldBy}, Kind: KindClusterMaintenanceRequest}
 		delete(c.locks, "cmp-1")
 		clear(c.instances)
 		var told []string

@@ -13,6 +13,9 @@ import (
 	"lockstep/sim/bubble"
 )
 
+// heldBy is how requests bear the finalizer of an OpenStack controller that has seen them.
+var heldBy = []string{usualFinalizer}
+
 // playsOpenStack are settings with which Lockstep plays the OpenStack controller, one compute at a time.
 func playsOpenStack() Settings {
 	s := DefaultSettings()
@@ -53,7 +56,7 @@ func TestTheFourFlowsOfTheOpenStackController(t *testing.T) {
 		}{
 			{"CMR created", func() {
 				cloud.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr", Created: worldTime}, Kind: KindClusterMaintenanceRequest, Release: "21.0.0+25.2"}
-			}, cluster, []string{"release the lock on the cluster"}, []string{"set-lock openstack-osh=inactive"}},
+			}, cluster, []string{"hold the request of mos", "release the lock on the cluster"}, []string{"add-finalizer mos", "set-lock openstack-osh=inactive"}},
 			{"NMR created", func() {
 				cloud.requests["cmp-1"] = &MaintenanceRequest{Meta: Meta{Name: "cmp-1", UID: "nmr", Created: worldTime, Finalizers: []string{"lcm.mirantis.com/rockoon.nodemaintenancerequest-finalizer"}},
 					Kind: KindNodeMaintenanceRequest, Node: "cmp-1", Scope: ScopeOS}
@@ -62,7 +65,8 @@ func TestTheFourFlowsOfTheOpenStackController(t *testing.T) {
 			{"NMR removed", func() { cloud.requests["cmp-1"].Deleting = worldTime }, node,
 				[]string{"put nova-compute back into scheduling on cmp-1", "take the lock back on cmp-1", "end the work on cmp-1", "let the request go of cmp-1"},
 				[]string{"service svc-cmp-1 true", "set-lock openstack-cmp-1=active", "set-inner openstack-cmp-1=inactive", "remove-finalizer cmp-1"}},
-			{"CMR removed", func() { cloud.cluster = nil }, cluster, []string{"take the lock back on the cluster"}, []string{"set-lock openstack-osh=active"}},
+			{"CMR removed", func() { cloud.cluster.Deleting = worldTime }, cluster, []string{"take the lock back on the cluster", "let the request go of mos"},
+				[]string{"set-lock openstack-osh=active", "remove-finalizer mos"}},
 		} {
 			cloud.mu.Lock()
 			phase.before()
@@ -104,7 +108,7 @@ func TestTheFourFlowsOfTheOpenStackController(t *testing.T) {
 // What keeps a played controller from its next step, one condition each.
 func TestAPlayedControllerWaits(t *testing.T) {
 	prepare := func(c *testCloud) {
-		c.requests["cmp-1"] = &MaintenanceRequest{Meta: Meta{Name: "cmp-1", UID: "nmr", Created: worldTime}, Kind: KindNodeMaintenanceRequest, Node: "cmp-1", Scope: ScopeOS}
+		c.requests["cmp-1"] = &MaintenanceRequest{Meta: Meta{Name: "cmp-1", UID: "nmr", Created: worldTime, Finalizers: heldBy}, Kind: KindNodeMaintenanceRequest, Node: "cmp-1", Scope: ScopeOS}
 	}
 	begun := func(c *testCloud) {
 		prepare(c)
@@ -159,34 +163,34 @@ func TestAPlayedControllerWaits(t *testing.T) {
 		"begin: its last pod goes":    {func(c *testCloud) { prepare(c); c.rockoon.Existing = 1 }, IntentActBegin, "cmp-1", "1 pod of it is there still"},
 		"begin: it is not to be seen": {func(c *testCloud) { prepare(c); c.rockoon = nil }, IntentActBegin, "cmp-1", "it may run all the same"},
 		"cluster: OpenStack is not healthy": {func(c *testCloud) {
-			c.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr"}, Kind: KindClusterMaintenanceRequest}
+			c.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr", Finalizers: heldBy}, Kind: KindClusterMaintenanceRequest}
 			c.osdpl.Unhealthy = []string{"nova/api"}
 		}, IntentActRelease, "", "nova/api"},
 		"cluster: OpenStack is being applied": {func(c *testCloud) {
-			c.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr"}, Kind: KindClusterMaintenanceRequest}
+			c.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr", Finalizers: heldBy}, Kind: KindClusterMaintenanceRequest}
 			c.osdpl.State = "APPLYING"
 		}, IntentActRelease, "", "APPLYING"},
 		"cluster: nobody has applied what is asked for": {func(c *testCloud) {
-			c.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr"}, Kind: KindClusterMaintenanceRequest, Release: "21.1.0"}
+			c.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr", Finalizers: heldBy}, Kind: KindClusterMaintenanceRequest, Release: "21.1.0"}
 		}, IntentActRelease, "", "OpenStack is still at 21.0.0+25.2: nobody has applied 21.1.0"},
 		"cluster: OpenStack does not say where it is": {func(c *testCloud) {
-			c.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr"}, Kind: KindClusterMaintenanceRequest, Release: "21.0.0"}
+			c.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr", Finalizers: heldBy}, Kind: KindClusterMaintenanceRequest, Release: "21.0.0"}
 			c.osdpl.Release = ""
 		}, IntentActRelease, "", "does not say at which release it is"},
 		"cluster: the old controller has applied it": {func(c *testCloud) {
-			c.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr"}, Kind: KindClusterMaintenanceRequest, Release: "21.0.0"}
+			c.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr", Finalizers: heldBy}, Kind: KindClusterMaintenanceRequest, Release: "21.0.0"}
 			c.rockoon.Image = "registry.local:5000/openstack/rockoon:1.2.0"
 		}, IntentActRelease, "", "it was applied by controller 1.1.5, and the Deployment rockoon is at 1.2.0 by now"},
 		"cluster: the lock is of the old release": {func(c *testCloud) {
-			c.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr"}, Kind: KindClusterMaintenanceRequest, Release: "21.0.0"}
+			c.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr", Finalizers: heldBy}, Kind: KindClusterMaintenanceRequest, Release: "21.0.0"}
 			c.clusterLock.Release = "17.4.0+25.1"
 		}, IntentActRelease, "", "the lock is of 17.4.0+25.1"},
 		"cluster: the lock is taken back at OpenStack's release first": {func(c *testCloud) {
-			c.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr"}, Kind: KindClusterMaintenanceRequest, Release: "21.0.0"}
+			c.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr", Finalizers: heldBy}, Kind: KindClusterMaintenanceRequest, Release: "21.0.0"}
 			c.clusterLock.Release = "17.4.0+25.1"
 		}, IntentActRearm, "", ""},
 		"cluster: OpenStack is there, by the controller that comes with it": {func(c *testCloud) {
-			c.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr"}, Kind: KindClusterMaintenanceRequest, Release: "21.0.0"}
+			c.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr", Finalizers: heldBy}, Kind: KindClusterMaintenanceRequest, Release: "21.0.0"}
 			c.rockoon.Image = "registry.local:5000/openstack/rockoon:1.1.5"
 		}, IntentActRelease, "", ""},
 		"back: another's reason stays":      {func(c *testCloud) { back(c); c.services["cmp-1"].DisabledReason = "broken fan" }, IntentActIntoScheduling, "cmp-1", "nothing"},
@@ -236,7 +240,7 @@ func TestAPlayedControllerWaits(t *testing.T) {
 func TestTheClusterIsNotLetGoWithPodsThatAreNotReady(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		cloud := atRest()
-		cloud.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr"}, Kind: KindClusterMaintenanceRequest}
+		cloud.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr", Finalizers: heldBy}, Kind: KindClusterMaintenanceRequest}
 		cloud.notReady = map[string][]string{"openstack/": {"nova-api-0"}}
 		b := newBenchWith(t, t.TempDir(), cloud, playsOpenStack())
 		defer b.end()
@@ -406,7 +410,7 @@ func (m *actMachine) ask(rt *rapid.T) {
 	m.locked(func(c *testCloud) {
 		if c.requests[node] == nil {
 			c.lastID++
-			c.requests[node] = &MaintenanceRequest{Meta: Meta{Name: node, UID: "nmr-" + itoa(c.lastID), Created: worldTime}, Kind: KindNodeMaintenanceRequest, Node: node, Scope: scope}
+			c.requests[node] = &MaintenanceRequest{Meta: Meta{Name: node, UID: "nmr-" + itoa(c.lastID), Created: worldTime, Finalizers: heldBy}, Kind: KindNodeMaintenanceRequest, Node: node, Scope: scope}
 		}
 	})
 }

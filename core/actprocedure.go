@@ -17,10 +17,13 @@ func (b *nodeSteps) actAs(a ActAs) {
 	}
 	compute := a.Controller == ControllerOpenStack && b.v.Node != nil && s.hasGuests(a, node) && b.v.Service != nil
 	turn := s.actTurn(a, node)
-	if a.Controller == ControllerOpenStack && turn != turnPrepare && heldByRockoon(b.v.Request) != "" {
+	if a.Controller == ControllerOpenStack && turn != turnPrepare && s.heldByRockoon(b.v.Request) != "" {
 		defer func() {
 			b.add(Plan(s, Intent{Kind: IntentActLetGo, Controller: a.Controller, Object: b.v.Request.Ref()}))
 		}()
+	}
+	if r := b.v.Request; a.Controller == ControllerOpenStack && (turn == turnPrepare || turn == turnReleased) && s.unheld(r) {
+		b.add(Plan(s, Intent{Kind: IntentActHold, Controller: a.Controller, Object: r.Ref()}))
 	}
 	switch turn {
 	case turnCreate:
@@ -77,18 +80,22 @@ func (s *Snapshot) actCluster() []Step {
 		plan := func(kind IntentKind, node string) Step {
 			return Plan(s, Intent{Kind: kind, Controller: a.Controller, Node: node})
 		}
-		switch s.actTurn(a, "") {
+		turn := s.actTurn(a, "")
+		if r := s.ClusterRequest(); a.Controller == ControllerOpenStack && (turn == turnPrepare || turn == turnReleased) && s.unheld(r) {
+			out = append(out, Plan(s, Intent{Kind: IntentActHold, Controller: a.Controller, Object: r.Ref()}))
+		}
+		switch turn {
 		case turnCreate:
 			out = append(out, plan(IntentActCreateLock, ""))
 		case turnPrepare, turnReleased:
-			if s.actTurn(a, "") == turnPrepare && s.lockBehind(a, s.clusterLock(a.Controller)) {
+			if turn == turnPrepare && s.lockBehind(a, s.clusterLock(a.Controller)) {
 				out = append(out, plan(IntentActRearm, ""))
 			}
 			out = append(out, plan(IntentActRelease, ""))
 		case turnReturn:
 			out = append(out, plan(IntentActRearm, ""))
 		}
-		if r := s.ClusterRequest(); a.Controller == ControllerOpenStack && heldByRockoon(r) != "" {
+		if r := s.ClusterRequest(); a.Controller == ControllerOpenStack && s.heldByRockoon(r) != "" {
 			out = append(out, Plan(s, Intent{Kind: IntentActLetGo, Controller: a.Controller, Object: r.Ref()}))
 		}
 		for _, name := range s.NodeNames() {

@@ -72,7 +72,7 @@ func (b *nodeSteps) actGone(a ActAs) {
 		}
 	}
 	b.add(Plan(s, Intent{Kind: IntentActDropLock, Controller: a.Controller, Node: b.v.Name}))
-	if l := s.NodeLock(b.v.Name, a.Controller); a.Controller == ControllerOpenStack && l != nil && rockoonFinalizer(l.Meta) != "" {
+	if l := s.NodeLock(b.v.Name, a.Controller); a.Controller == ControllerOpenStack && l != nil && s.rockoonFinalizer(l.Meta) != "" {
 		b.add(Plan(s, Intent{Kind: IntentActLetGo, Controller: a.Controller, Object: l.Ref()}))
 	}
 }

@@ -13,9 +13,9 @@ import (
 // are old, with agents that Neutron hears from and a nova-compute that is up.
 func aReturn() *testCloud {
 	c := askedFor()
-	c.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr", Created: worldTime}, Kind: KindClusterMaintenanceRequest}
+	c.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr", Created: worldTime, Finalizers: heldBy}, Kind: KindClusterMaintenanceRequest}
 	c.requests["cmp-1"].Deleting, c.locks["cmp-1"].RawState = worldTime, LockInactive
-	c.requests["cmp-2"] = &MaintenanceRequest{Meta: Meta{Name: "cmp-2", UID: "nmr-2", Created: worldTime}, Kind: KindNodeMaintenanceRequest, Node: "cmp-2", Scope: ScopeOS}
+	c.requests["cmp-2"] = &MaintenanceRequest{Meta: Meta{Name: "cmp-2", UID: "nmr-2", Created: worldTime, Finalizers: heldBy}, Kind: KindNodeMaintenanceRequest, Node: "cmp-2", Scope: ScopeOS}
 	c.locks["cmp-2"].InnerState, c.locks["cmp-2"].RawState = InnerActive, LockInactive
 	sc := newScene()
 	for _, set := range []struct{ name, component, application string }{

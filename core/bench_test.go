@@ -77,12 +77,12 @@ func newTestCloud() *testCloud {
 			Kind: KindNodeWorkloadLock, Controller: ControllerOpenStack, Node: name, RawState: LockActive, InnerState: InnerInactive}
 	}
 	c.locks["cmp-1"].InnerState = InnerActive
-	c.requests["cmp-1"] = &MaintenanceRequest{Meta: Meta{Name: "cmp-1", UID: "nmr-1", Created: worldTime.Add(-10 * time.Minute)},
+	c.requests["cmp-1"] = &MaintenanceRequest{Meta: Meta{Name: "cmp-1", UID: "nmr-1", Created: worldTime.Add(-10 * time.Minute), Finalizers: heldBy},
 		Kind: KindNodeMaintenanceRequest, Node: "cmp-1", Scope: ScopeOS, Release: "21.0.0+25.2"}
 	for _, name := range []string{"web-1", "web-2", "web-3"} {
 		c.add(name, "cmp-1")
 	}
-	c.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr", Created: worldTime.Add(-time.Hour)}, Kind: KindClusterMaintenanceRequest, Release: "21.0.0+25.2"}
+	c.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr", Created: worldTime.Add(-time.Hour), Finalizers: heldBy}, Kind: KindClusterMaintenanceRequest, Release: "21.0.0+25.2"}
 	c.clusterLock = &WorkloadLock{Meta: Meta{Name: "openstack-osh", UID: "cwl", Created: worldTime.Add(-time.Hour)}, Kind: KindClusterWorkloadLock,
 		Controller: ControllerOpenStack, RawState: LockInactive}
 	return c

@@ -145,7 +145,7 @@ func (c *testCloud) CreateRequest(_ context.Context, n NewRequest, dryRun bool) 
 		}
 		if !dryRun {
 			c.lastID++
-			r := &MaintenanceRequest{Meta: Meta{Name: n.Name, UID: "request-" + itoa(c.lastID), Created: worldTime}, Kind: n.Kind, Node: n.Node,
+			r := &MaintenanceRequest{Meta: Meta{Name: n.Name, UID: "request-" + itoa(c.lastID), Created: worldTime, Finalizers: heldBy}, Kind: n.Kind, Node: n.Node,
 				Release: n.Release, Scope: n.Scope, MadeBy: MadeByLockstep}
 			if n.Kind == KindClusterMaintenanceRequest {
 				c.cluster = r
@@ -225,6 +225,21 @@ func (c *testCloud) StatefulSet(_ context.Context, namespace, name string) (*Sta
 		return set, pods, nil
 	}
 	return nil, nil, nil
+}
+
+func (c *testCloud) AddFinalizer(_ context.Context, ref Ref, finalizer string, dryRun bool) error {
+	return c.maybe(dryRun, "add-finalizer", ref.Name, func(dryRun bool) error {
+		r, err := c.requestOf(ref)
+		switch {
+		case err != nil:
+			return err
+		case !r.Deleting.IsZero() || slices.Contains(r.Finalizers, finalizer):
+			return conflict("it has that finalizer, or is being removed")
+		case !dryRun:
+			r.Finalizers = append(slices.Clone(r.Finalizers), finalizer)
+		}
+		return nil
+	})
 }
 
 func (c *testCloud) RemoveFinalizer(_ context.Context, ref Ref, finalizer string, dryRun bool) error {

@@ -60,6 +60,12 @@ type CreateRequest struct{ Request NewRequest }
 // DeleteObject deletes a workload lock or a maintenance request.
 type DeleteObject struct{ Object Ref }
 
+// AddFinalizer puts one finalizer on a maintenance request that is not being removed.
+type AddFinalizer struct {
+	Object    Ref
+	Finalizer string
+}
+
 // RemoveFinalizer takes one finalizer off a maintenance request.
 type RemoveFinalizer struct {
 	Object    Ref
@@ -106,6 +112,7 @@ func (SetInnerState) isChange()      {}
 func (CreateLock) isChange()         {}
 func (CreateRequest) isChange()      {}
 func (DeleteObject) isChange()       {}
+func (AddFinalizer) isChange()       {}
 func (RemoveFinalizer) isChange()    {}
 func (SetMaintenance) isChange()     {}
 func (RequestReboot) isChange()      {}

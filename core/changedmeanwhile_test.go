@@ -63,7 +63,7 @@ func TestBatchLetsNoNodeGoThatIsInMaintenanceByNow(t *testing.T) {
 		b.arm()
 		id := pausedBatch(b, Intent{Kind: IntentSetMode, Nodes: []string{"cmp-1", "cmp-3"}, Mode: ModeSkip})
 		cloud.mu.Lock()
-		cloud.requests["cmp-3"] = &MaintenanceRequest{Meta: Meta{Name: "cmp-3", UID: "nmr-3", Created: worldTime}, Kind: KindNodeMaintenanceRequest,
+		cloud.requests["cmp-3"] = &MaintenanceRequest{Meta: Meta{Name: "cmp-3", UID: "nmr-3", Created: worldTime, Finalizers: heldBy}, Kind: KindNodeMaintenanceRequest,
 			Node: "cmp-3", Scope: ScopeOS, Release: "21.0.0+25.2"}
 		cloud.mu.Unlock()
 		b.sync()
@@ -277,7 +277,7 @@ func TestTheEndIsTheLastRecord(t *testing.T) {
 			b := newBench(t, dir, cloud)
 			cloud.mu.Lock()
 			cloud.locks["cmp-2"].RawState = LockInactive
-			cloud.requests["cmp-2"] = &MaintenanceRequest{Meta: Meta{Name: "cmp-2", UID: "nmr-2", Created: worldTime}, Kind: KindNodeMaintenanceRequest, Node: "cmp-2", Scope: ScopeOS}
+			cloud.requests["cmp-2"] = &MaintenanceRequest{Meta: Meta{Name: "cmp-2", UID: "nmr-2", Created: worldTime, Finalizers: heldBy}, Kind: KindNodeMaintenanceRequest, Node: "cmp-2", Scope: ScopeOS}
 			cloud.mu.Unlock()
 			for _, d := range cloud.deltas(time.Now()) {
 				b.engine.Apply(d) // and no Snapshot has shown it yet

@@ -84,6 +84,8 @@ func (e *Engine) dryRunOf(c Change) func(context.Context) error {
 		return func(ctx context.Context) error { return k.CreateLock(ctx, c.Lock, true) }
 	case CreateRequest:
 		return func(ctx context.Context) error { return k.CreateRequest(ctx, c.Request, true) }
+	case AddFinalizer:
+		return func(ctx context.Context) error { return k.AddFinalizer(ctx, c.Object, c.Finalizer, true) }
 	case RemoveFinalizer:
 		return func(ctx context.Context) error { return k.RemoveFinalizer(ctx, c.Object, c.Finalizer, true) }
 	case RestartPod:

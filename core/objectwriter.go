@@ -79,6 +79,16 @@ func (e *Engine) objectWriter(step Step, c Change) *objectWriter {
 			}
 			return requestSeen(c.Request, r)
 		}
+	case AddFinalizer:
+		w.from, w.to = "not held", "held by "+c.Finalizer
+		w.do = func(ctx context.Context) error { return k.AddFinalizer(ctx, c.Object, c.Finalizer, false) }
+		w.look = func(ctx context.Context) outcome {
+			at, err := e.metaOf(ctx, c.Object)
+			if err != nil {
+				return outcome{err: err}
+			}
+			return seen(slices.Contains(at.Finalizers, c.Finalizer), "it is held by "+textOf(some(at.Finalizers, 3), "nobody"))
+		}
 	case RemoveFinalizer:
 		w.from, w.to = "held by "+c.Finalizer, "let go"
 		w.do = func(ctx context.Context) error { return k.RemoveFinalizer(ctx, c.Object, c.Finalizer, false) }

@@ -35,6 +35,8 @@ func plannerOf(kind IntentKind) func(*planner) {
 		return (*planner).ask
 	case IntentWithdraw:
 		return (*planner).withdraw
+	case IntentActHold:
+		return (*planner).actHold
 	case IntentActLetGo:
 		return (*planner).actLetGo
 	case IntentActCreateLock, IntentActBegin, IntentActOutOfScheduling, IntentActSay, IntentActRelease, IntentActIntoScheduling, IntentActRearm, IntentActFinish,

@@ -304,6 +304,9 @@ func (p *planner) actBegin(a ActAs, l *WorkloadLock, turn actTurn, who string) {
 	if r := p.s.NodeRequest(p.i.Node); a.Controller == ControllerOpenStack && r != nil && r.Release != "" && len(p.s.OpenStack) > 0 {
 		p.guardApplied(r) // text A: it handles no request for another release than its own
 	}
+	if a.Controller == ControllerOpenStack {
+		p.guardHeld(p.s.NodeRequest(p.i.Node))
+	}
 	p.guard(p.s.guardNoOther(IntentActBegin))
 	p.guardConcurrency(a)
 	p.guardQuorum(a.Controller, p.i.Node)

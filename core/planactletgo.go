@@ -4,28 +4,125 @@ import (
 	"strings"
 )
 
-// finalizersOfRockoon are those by which Rockoon keeps a request until it is through with it (mosk-facts 4.1).
-const finalizersOfRockoon = "lcm.mirantis.com/rockoon."
+// Rockoon keeps every object that it has a handler of the deletion for, requests and locks, until it is through with it: by a finalizer
+// that it puts on what it sees alive. It takes a node back by that handler only, so a request that comes and goes while it does not
+// run is never returned from (mosk-facts 4.6, 1). Who plays it keeps to the same protocol.
+const (
+	finalizersOfRockoon = "lcm.mirantis.com/rockoon."
+	usualFinalizer      = finalizersOfRockoon + "nodemaintenancerequest-finalizer"
+)
 
-// heldByRockoon is the finalizer with which Rockoon holds a request that is being removed; empty when it does not.
-func heldByRockoon(r *MaintenanceRequest) string {
-	if r == nil {
-		return ""
+// finalizer is the one by which Rockoon holds what it works on, and how that is known: as configured, else as its own objects bear
+// it, for releases differ, else the usual one.
+func (s *Snapshot) finalizer() (name, source string) {
+	if a, _ := s.actAs(ControllerOpenStack); a.Finalizer != "" {
+		return a.Finalizer, "as configured"
 	}
-	return rockoonFinalizer(r.Meta)
+	seen := map[string]int{}
+	note := func(m Meta, own bool) {
+		for _, f := range m.Finalizers {
+			if strings.HasPrefix(f, finalizersOfRockoon) || own && strings.HasPrefix(f, "lcm.mirantis.com/") && strings.HasSuffix(f, "-finalizer") {
+				seen[f]++
+			}
+		}
+	}
+	for _, list := range s.NodeRequests {
+		for _, r := range list {
+			note(r.Meta, false)
+		}
+	}
+	for _, r := range s.ClusterRequests {
+		note(r.Meta, false)
+	}
+	for _, locks := range s.NodeLocks {
+		for _, l := range locks {
+			note(l.Meta, l.Controller == ControllerOpenStack)
+		}
+	}
+	for f, n := range seen {
+		if n > seen[name] || n == seen[name] && f < name {
+			name = f
+		}
+	}
+	if name != "" {
+		return name, "as its own objects bear it"
+	}
+	return usualFinalizer, "the usual one: no object bears one"
 }
 
-// rockoonFinalizer is the finalizer of Rockoon's on an object that is being removed; empty when there is none.
-func rockoonFinalizer(m Meta) string {
-	if m.Deleting.IsZero() {
-		return ""
-	}
+// finalizerOn is the finalizer of Rockoon's on an object; empty when there is none.
+func (s *Snapshot) finalizerOn(m Meta) string {
+	own, _ := s.finalizer()
 	for _, f := range m.Finalizers {
-		if strings.HasPrefix(f, finalizersOfRockoon) {
+		if f == own || strings.HasPrefix(f, finalizersOfRockoon) {
 			return f
 		}
 	}
 	return ""
+}
+
+// heldByRockoon is the finalizer with which Rockoon, or who plays it, holds a request that is being removed; empty when none does.
+func (s *Snapshot) heldByRockoon(r *MaintenanceRequest) string {
+	if r == nil {
+		return ""
+	}
+	return s.rockoonFinalizer(r.Meta)
+}
+
+// rockoonFinalizer is the finalizer of Rockoon's on an object that is being removed; empty when there is none.
+func (s *Snapshot) rockoonFinalizer(m Meta) string {
+	if m.Deleting.IsZero() {
+		return ""
+	}
+	return s.finalizerOn(m)
+}
+
+// unheld tells whether a request stands that nobody would return from, once LCM withdraws it.
+func (s *Snapshot) unheld(r *MaintenanceRequest) bool {
+	return r != nil && r.Deleting.IsZero() && s.finalizerOn(r.Meta) == ""
+}
+
+// actHold plans that a request waits for its return, whoever is there to see to it then.
+func (p *planner) actHold() {
+	s := p.s
+	p.step.Title, p.step.Risk = "hold the request", RiskMedium
+	_, played := s.actAs(ControllerOpenStack)
+	r := s.requestByUID(p.i.Object.UID)
+	if r == nil {
+		p.identify(p.i.Object)
+		p.common([]SourceID{SourceNodeRequests, SourceClusterRequests}, s.busyOn())
+		p.unknown("the request exists", "it is gone")
+		return
+	}
+	p.identify(r.Ref())
+	p.step.Node, p.step.Label = r.Node, oneLine(textOf(s.Label(r.Node), s.Cluster), 64)
+	p.step.Title += " of " + p.step.Label
+	p.common([]SourceID{SourceNodeRequests, SourceClusterRequests, SourceNodeLocks, SourceOpenStackController}, s.busyOn(r.Node))
+	p.guard(Guard{ID: "played", Text: "Lockstep plays the OpenStack controller", Holds: played, Answer: "as you said at its start", Remedy: "start it with --act-as openstack"})
+	p.guard(s.guardNobodyElse(ActAs{Controller: ControllerOpenStack}))
+	p.requestFact(r)
+	p.guard(Guard{ID: "stands", Text: "the request stands", Holds: r.Deleting.IsZero(), Answer: textIf(!r.Deleting.IsZero(), "it is being removed: nothing new can hold it", "it does")})
+	name, source := s.finalizer()
+	p.fact("finalizer", name)
+	p.step.Why = "The OpenStack controller takes a node, or the cluster, back from a request that bears its finalizer, and from no other. With it LCM's request waits for whoever finishes: you, or the controller."
+	p.step.Then = "When LCM withdraws the request it stays, in its removal, until what was taken out is back. The finalizer is " + name + ", " + source + "."
+	if had := s.finalizerOn(r.Meta); had != "" {
+		p.done = "it is held by " + had
+		return
+	}
+	p.step.Commands = []string{"kubectl get " + strings.ToLower(string(r.Kind)) + " " + shellQuote(r.Name) + " -o json | jq '.metadata.finalizers += [" + jsonText(name) + "]' | kubectl replace -f -"}
+	p.step.Undo = "take it off: kubectl edit " + strings.ToLower(string(r.Kind)) + " " + shellQuote(r.Name)
+	p.step.Change = AddFinalizer{Object: r.Ref(), Finalizer: name}
+}
+
+// guardHeld holds when the request on which is worked waits for its return.
+func (p *planner) guardHeld(r *MaintenanceRequest) {
+	if r == nil {
+		return
+	}
+	had := p.s.finalizerOn(r.Meta)
+	p.guard(Guard{ID: "held-request", Text: "the request waits for its return", Holds: had != "", Answer: textOf(textIf(had != "", "it bears "+had, ""), "it bears no finalizer of the controller's"),
+		Remedy: "hold the request first"})
 }
 
 // actLetGo plans that a request, or the lock of a node that is gone, goes which Rockoon has seen, and is not there to let go.
@@ -52,7 +149,7 @@ func (p *planner) actLetGo() {
 	p.guard(Guard{ID: "played", Text: "Lockstep plays the OpenStack controller", Holds: played, Answer: "as you said at its start", Remedy: "start it with --act-as openstack"})
 	p.guard(s.guardNobodyElse(ActAs{Controller: ControllerOpenStack}))
 	p.requestFact(r)
-	finalizer := heldByRockoon(r)
+	finalizer := s.heldByRockoon(r)
 	p.guard(Guard{ID: "held-by", Text: "the OpenStack controller's finalizer keeps it in its removal", Holds: finalizer != "", Answer: textOf(finalizer, "it does not")})
 	turn := turnNone
 	if played {
@@ -92,7 +189,7 @@ func (p *planner) actLetLockGo() {
 	p.guard(s.guardNobodyElse(ActAs{Controller: ControllerOpenStack}))
 	turn := s.actTurn(a, l.Node)
 	p.turnGuard(turn, turnGone)
-	finalizer := rockoonFinalizer(l.Meta)
+	finalizer := s.rockoonFinalizer(l.Meta)
 	p.guard(Guard{ID: "held-by", Text: "the OpenStack controller's finalizer keeps it in its removal", Holds: finalizer != "", Answer: textOf(finalizer, "it does not")})
 	left := s.leftOfHost(l.Node)
 	p.guard(Guard{ID: "forgotten", Text: "OpenStack knows nothing of the host any more", Holds: len(left) == 0, Answer: textOf(some(left, 6), "no service, no agent, no instance"), Remedy: "delete what is left first"})

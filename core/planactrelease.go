@@ -52,6 +52,7 @@ func (p *planner) actRelease(a ActAs, l *WorkloadLock, turn actTurn, who string)
 		p.step.Why = "LCM asks for the cluster and waits for every cluster lock. With this one " + who + " says that it is ready, or updated."
 		p.step.Then = s.lcmThen(l, LockInactive)
 		if a.Controller == ControllerOpenStack {
+			p.guardHeld(s.ClusterRequest())
 			p.guardApplied(s.ClusterRequest())
 			p.guard(Guard{ID: "lock-release", Text: "the lock is of OpenStack's release", Holds: !s.lockBehind(a, l),
 				Answer: "the lock is of " + textOf(oneLine(l.Release, 40), "none"), Remedy: "take it back at " + oneLine(s.openStackRelease(), 40) + " first"})

@@ -45,6 +45,10 @@ type KubernetesWriter interface {
 	// Jobs' pods are left out, as Rockoon does (mosk-facts 4.1).
 	NotReadyPods(ctx context.Context, namespace, node string) ([]string, error)
 
+	// AddFinalizer puts a finalizer on the request of ref's name and UID. One that it has already, or a request that is being
+	// removed, is ErrConflict.
+	AddFinalizer(ctx context.Context, ref Ref, finalizer string, dryRun bool) error
+
 	// RemoveFinalizer takes a finalizer off the request of ref's name and UID. One that it does not have is ErrConflict.
 	RemoveFinalizer(ctx context.Context, ref Ref, finalizer string, dryRun bool) error
 

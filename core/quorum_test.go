@@ -274,7 +274,7 @@ func TestTheQuorumIsAskedOfTheServerRightBeforeTheWrite(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {
 				cloud := atRest()
 				cloud.roles = map[string][]Role{"cmp-1": {RoleController}}
-				cloud.requests["cmp-1"] = &MaintenanceRequest{Meta: Meta{Name: "cmp-1", UID: "nmr", Created: worldTime}, Kind: KindNodeMaintenanceRequest, Node: "cmp-1", Scope: ScopeOS}
+				cloud.requests["cmp-1"] = &MaintenanceRequest{Meta: Meta{Name: "cmp-1", UID: "nmr", Created: worldTime, Finalizers: heldBy}, Kind: KindNodeMaintenanceRequest, Node: "cmp-1", Scope: ScopeOS}
 				if tt.kind == IntentActRelease {
 					cloud.locks["cmp-1"].InnerState = InnerActive
 				}

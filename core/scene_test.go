@@ -84,14 +84,14 @@ func (sc scene) lock(node, controller string, state LockState) *WorkloadLock {
 
 // update begins a cluster update.
 func (sc scene) update(begun time.Duration) *MaintenanceRequest {
-	r := &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr", Created: ago(begun)}, Kind: KindClusterMaintenanceRequest, Release: "21.0.0+25.2"}
+	r := &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr", Created: ago(begun), Finalizers: heldBy}, Kind: KindClusterMaintenanceRequest, Release: "21.0.0+25.2"}
 	sc.ClusterRequests = append(sc.ClusterRequests, r)
 	return r
 }
 
 // request asks for a node's maintenance.
 func (sc scene) request(node string, begun time.Duration) *MaintenanceRequest {
-	r := &MaintenanceRequest{Meta: Meta{Name: node, UID: "nmr-" + node, Created: ago(begun)}, Kind: KindNodeMaintenanceRequest, Node: node,
+	r := &MaintenanceRequest{Meta: Meta{Name: node, UID: "nmr-" + node, Created: ago(begun), Finalizers: heldBy}, Kind: KindNodeMaintenanceRequest, Node: node,
 		Release: "21.0.0+25.2", Scope: ScopeOS}
 	sc.NodeRequests[node] = append(sc.NodeRequests[node], r)
 	return r

@@ -56,6 +56,7 @@ const (
 	IntentActRearm           IntentKind = "act-rearm"          // Controller, Node (empty: the cluster): the lock to active
 	IntentActFinish          IntentKind = "act-finish"         // Controller, Node: inner_state inactive
 	IntentActDropLock        IntentKind = "act-drop-lock"      // Controller, Node: delete the lock of a node that has left the cluster
+	IntentActHold            IntentKind = "act-hold"           // Controller, Object: put Rockoon's finalizer on a request that Lockstep begins to work on
 	IntentActLetGo           IntentKind = "act-let-go"         // Controller, Object: take Rockoon's finalizer off a request or lock that is being removed
 	IntentWithdraw           IntentKind = "withdraw"           // Object: delete a maintenance request
 

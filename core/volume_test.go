@@ -69,7 +69,7 @@ func TestTheFlowOfANodeWithVolumesOfItsOwn(t *testing.T) {
 		cloud.volumeService("cmp-1@old").outOf("a dead disk")
 		cloud.volumeService("cmp-2@lvm")
 		cloud.volumes["cmp-1@old"].Up = false
-		request := &MaintenanceRequest{Meta: Meta{Name: "cmp-1", UID: "nmr", Created: worldTime}, Kind: KindNodeMaintenanceRequest, Node: "cmp-1", Scope: ScopeDrain}
+		request := &MaintenanceRequest{Meta: Meta{Name: "cmp-1", UID: "nmr", Created: worldTime, Finalizers: heldBy}, Kind: KindNodeMaintenanceRequest, Node: "cmp-1", Scope: ScopeDrain}
 		run := func(want ...string) {
 			t.Helper()
 			for _, title := range want {
@@ -219,7 +219,7 @@ func TestAReleaseAsksCinderItself(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {
 				cloud := atRest()
 				clear(cloud.instances)
-				cloud.requests["cmp-1"] = &MaintenanceRequest{Meta: Meta{Name: "cmp-1", UID: "nmr", Created: worldTime}, Kind: KindNodeMaintenanceRequest, Node: "cmp-1", Scope: ScopeOS}
+				cloud.requests["cmp-1"] = &MaintenanceRequest{Meta: Meta{Name: "cmp-1", UID: "nmr", Created: worldTime, Finalizers: heldBy}, Kind: KindNodeMaintenanceRequest, Node: "cmp-1", Scope: ScopeOS}
 				cloud.locks["cmp-1"].InnerState = InnerActive
 				cloud.services["cmp-1"].Enabled, cloud.services["cmp-1"].DisabledReason = false, DisabledReasonMaintenance
 				cloud.volumeService("cmp-1@lvm").outOf(DisabledReasonMaintenance)

@@ -55,7 +55,7 @@ func (e *Engine) writerFor(step Step, c Change) (writer, error) {
 			return nil, refuse("there is no OpenStack API to write to")
 		}
 		return &volumeWriter{cinder: e.cfg.OpenStack, change: c, before: e.actCheck(step), up: step.Intent.Kind == IntentActVolumeIn}, nil
-	case SetLock, SetInnerState, CreateLock, CreateRequest, DeleteObject, RemoveFinalizer:
+	case SetLock, SetInnerState, CreateLock, CreateRequest, DeleteObject, AddFinalizer, RemoveFinalizer:
 		if e.cfg.Kubernetes == nil {
 			return nil, refuse("there is no Kubernetes API to write to")
 		}

@@ -12,7 +12,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 
 	"lockstep/core"
 	"lockstep/e2e/cluster"
@@ -307,16 +306,19 @@ func TestLocksAndRequestsAreChangedOnTheRealServer(t *testing.T) {
 		t.Fatalf("the request is %+v, %v", request, err)
 	}
 	const finalizer = "lcm.mirantis.com/rockoon.nodemaintenancerequest-finalizer"
-	hold := []byte(`{"metadata":{"finalizers":["` + finalizer + `"]}}`)
-	if _, err := as(t, c, cluster.Admin).Resource(lcm("nodemaintenancerequests")).Patch(t.Context(), "n1", types.MergePatchType, hold, metav1.PatchOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	check("held as another", writer.AddFinalizer(t.Context(), core.Ref{Kind: request.Kind, Name: request.Name, UID: "another"}, finalizer, false), core.ErrConflict)
+	check("held, tried", writer.AddFinalizer(t.Context(), request.Ref(), finalizer, true), "")
+	check("held", writer.AddFinalizer(t.Context(), request.Ref(), finalizer, false), "")
+	check("held once more", writer.AddFinalizer(t.Context(), request.Ref(), finalizer, false), core.ErrConflict)
+	check("held by another, too", writer.AddFinalizer(t.Context(), request.Ref(), "example.org/other", false), "")
+	check("let go by the other", writer.RemoveFinalizer(t.Context(), request.Ref(), "example.org/other", false), "")
 	check("deleted as another", writer.Delete(t.Context(), core.Ref{Kind: request.Kind, Name: request.Name, UID: "another"}, false), core.ErrConflict)
 	check("deleted, tried", writer.Delete(t.Context(), request.Ref(), true), "")
 	check("deleted", writer.Delete(t.Context(), request.Ref(), false), "")
 	if request, err = writer.Request(t.Context(), request.Ref()); err != nil || request.Deleting.IsZero() {
 		t.Fatalf("its finalizer does not keep it: %+v, %v", request, err)
 	}
+	check("held while it is removed", writer.AddFinalizer(t.Context(), request.Ref(), "example.org/late", false), core.ErrConflict)
 	check("let go by another finalizer", writer.RemoveFinalizer(t.Context(), request.Ref(), "other/one", false), core.ErrConflict)
 	check("let go", writer.RemoveFinalizer(t.Context(), request.Ref(), finalizer, false), "")
 	_, err = writer.Request(t.Context(), request.Ref())

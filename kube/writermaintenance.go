@@ -107,6 +107,21 @@ func setText(path, was, to string) []operation {
 	return []operation{{"add", path, to}} // an add replaces what is there (RFC 6902)
 }
 
+// AddFinalizer implements core.KubernetesWriter.
+func (w *Writer) AddFinalizer(ctx context.Context, ref core.Ref, finalizer string, dryRun bool) error {
+	return w.swap(ctx, ref, "", dryRun, func(u *unstructured.Unstructured) ([]operation, error) {
+		switch has := u.GetFinalizers(); {
+		case u.GetDeletionTimestamp() != nil:
+			return nil, otherwise(ref, "is being removed")
+		case slices.Contains(has, finalizer):
+			return nil, otherwise(ref, "has the finalizer "+cut(finalizer)+" already")
+		case len(has) == 0:
+			return []operation{{"add", "/metadata/finalizers", []string{finalizer}}}, nil
+		}
+		return []operation{{"add", "/metadata/finalizers/-", finalizer}}, nil
+	})
+}
+
 // RemoveFinalizer implements core.KubernetesWriter.
 func (w *Writer) RemoveFinalizer(ctx context.Context, ref core.Ref, finalizer string, dryRun bool) error {
 	return w.swap(ctx, ref, "", dryRun, func(u *unstructured.Unstructured) ([]operation, error) {

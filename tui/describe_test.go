@@ -46,6 +46,7 @@ func TestEveryChangeSaysWhatItChanges(t *testing.T) {
 		{node, core.CreateRequest{Request: core.NewRequest{Kind: core.KindNodeMaintenanceRequest, Name: "nmr-x", Node: "kaas-node-cmp07", Scope: core.ScopeDrain}},
 			"Create NodeMaintenanceRequest nmr-x for cmp-07, scope drain."},
 		{lock, core.DeleteObject{Object: lock}, "Delete NodeWorkloadLock openstack-kaas-node-cmp07 (cmp-07), uid lock-uid."},
+		{lock, core.AddFinalizer{Object: lock, Finalizer: "rockoon"}, "Put the finalizer rockoon on NodeWorkloadLock openstack-kaas-node-cmp07 (cmp-07), uid lock-uid."},
 		{lock, core.RemoveFinalizer{Object: lock, Finalizer: "rockoon"}, "Take the finalizer rockoon off NodeWorkloadLock openstack-kaas-node-cmp07 (cmp-07), uid lock-uid."},
 		{machine, core.SetMaintenance{Object: machine, Old: &no, On: true}, "Set spec.providerSpec.value.maintenance from false to true on Machine cmp-07, uid machine-uid."},
 		{machine, core.RequestReboot{Cluster: core.Ref{Kind: core.KindCluster, Name: "mos", UID: "mos-uid"}, Machines: []string{"cmp-07", "cmp-08"}},
