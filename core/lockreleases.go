@@ -1,7 +1,7 @@
 package core
 
 // releaseFor is the release that a lock of a played controller is armed at; empty when nothing says one. Rockoon writes its own
-// (mosk-facts 4.1, LockBase.present): it handles a request only when the request is for that very release (text A), so the
+// (docs/mosk.md#locks, LockBase.present): it handles a request only when the request is for that very release (text A), so the
 // request's is what it would write. Without a request it is that of OpenStack as it is deployed, whose status Rockoon writes;
 // of another controller, what its cluster lock bears.
 func (s *Snapshot) releaseFor(a ActAs, node string) string {
@@ -25,7 +25,7 @@ func (s *Snapshot) releaseFor(a ActAs, node string) string {
 		case release == "":
 			release = r
 		case sameRelease(r, release) && len(r) > len(release):
-			release = r // a request can leave away what comes after the plus; locks bear it (mosk-facts 1.2)
+			release = r // a request can leave away what comes after the plus; locks bear it (docs/mosk.md#requests)
 		}
 	}
 	return release

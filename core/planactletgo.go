@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// finalizersOfRockoon are those by which Rockoon keeps a request until it is through with it (mosk-facts 4.1).
+// finalizersOfRockoon are those by which Rockoon keeps a request until it is through with it (docs/mosk.md#finalizers).
 const finalizersOfRockoon = "lcm.mirantis.com/rockoon."
 
 // heldByRockoon is the finalizer with which Rockoon holds a request that is being removed; empty when it does not.
