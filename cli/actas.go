@@ -49,7 +49,7 @@ func (p played) selector(name string) (labels.Selector, error) {
 }
 
 // played is how the controller is played. The OpenStack controller needs no description: the documents say what it holds
-// (mosk-facts 2).
+// (docs/mosk.md#roles).
 func (c config) played(name string) (core.ActAs, error) {
 	p, described := c.Controllers[name]
 	a := core.ActAs{Controller: name, Namespace: p.Namespace, OneByOne: p.OneByOne, Absent: p.Absent, Finalizer: p.Finalizer}

@@ -256,7 +256,7 @@ func (w *watcher) goesDown(host string) {
 	}
 }
 
-// blocks is Rockoon's blocking check (mosk-facts 3), told anew.
+// blocks is Rockoon's blocking check (docs/mosk.md#tags), told anew.
 func blocks(st openstack.ServerState, mode string) bool {
 	switch st.VMState {
 	case "building", "deleted", "soft-delete", "soft_deleted", "stopped", "suspended", "shelved", "shelved_offloaded", "shelve_offloaded":

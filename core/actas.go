@@ -7,7 +7,7 @@ import (
 )
 
 // ActAs is an application controller that Lockstep plays: the operator does, by confirmed steps, what the controller would
-// do by itself (mosk-facts 4.1; DESIGN.md, "Two ways to take part").
+// do by itself (docs/mosk.md#finalizers).
 type ActAs struct {
 	Controller string // spec.controllerName of its locks
 	Roles      []Role // it holds the nodes of these roles; empty: those whose Node.Played names it
@@ -61,7 +61,7 @@ const (
 )
 
 // turnOf is whose turn it is. A request that is being removed is as good as gone: with a controller of its own it would wait
-// in its removal until that was through (mosk-facts 4.1, "NMR delete"). A removal of the node is asked for by d.
+// in its removal until that was through (docs/mosk.md#return-of-a-node). A removal of the node is asked for by d.
 func turnOf(l *WorkloadLock, r *MaintenanceRequest, d *NodeNotice) actTurn {
 	asked := r != nil && r.Deleting.IsZero()
 	switch {
@@ -115,8 +115,8 @@ func (s *Snapshot) hasGuests(a ActAs, node string) bool {
 	return s.maintenanceOf(node).compute || !a.holds(s.Nodes[node]) && (s.Services[s.HostOf(node)] != nil || len(s.InstancesOn(node)) > 0)
 }
 
-// worksOn tells whether the controller counts as being at work on the node: its lock has inner_state active (mosk-facts 4.1), or
-// is not held, and LCM may be at work there. Not every controller that was there before keeps an inner_state (mosk-facts 4.3:
+// worksOn tells whether the controller counts as being at work on the node: its lock has inner_state active (docs/mosk.md#locks), or
+// is not held, and LCM may be at work there. Not every controller that was there before keeps an inner_state (docs/mosk.md#tungsten-fabric:
 // while any lock of OpenSDN's is inactive, no other node is handled). A removal counts against nothing.
 func (s *Snapshot) worksOn(controller, node string) bool {
 	l := s.NodeLock(node, controller)

@@ -8,7 +8,7 @@ import (
 )
 
 // How many nodes a played controller works on at a time: by the roles of those that it works on already, whatever the roles of the
-// next one are (mosk-facts 4.1, "Concurrency"); where the old rule is wanted, one.
+// next one are (docs/mosk.md#concurrency); where the old rule is wanted, one.
 func TestHowManyNodesAreWorkedOnAtATime(t *testing.T) {
 	for name, tt := range map[string]struct {
 		away     []Role // of cmp-2, which is worked on

@@ -173,7 +173,7 @@ func TestAMissingPlayedLockIsToldOnce(t *testing.T) {
 }
 
 // A lock that is made bears the name by which Rockoon finds its own: else it would make another beside it when it is back, and
-// release that one only (mosk-facts 1.1).
+// release that one only (docs/mosk.md#locks).
 func TestThePlayedLockBearsRockoonsName(t *testing.T) {
 	sc := healthy()
 	sc.Settings = playsOpenStack()

@@ -41,7 +41,7 @@ func atRest() *testCloud {
 }
 
 // The four flows of the documents, step by confirmed step, with Lockstep in the OpenStack controller's place and started anew
-// before each: CMR created, NMR created, NMR removed, CMR removed (mosk-facts 4.1).
+// before each: CMR created, NMR created, NMR removed, CMR removed (docs/mosk.md#rockoon).
 func TestTheFourFlowsOfTheOpenStackController(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		dir, cloud := t.TempDir(), atRest()

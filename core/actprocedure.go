@@ -3,7 +3,7 @@ package core
 import "slices"
 
 // act adds the steps of the controllers that Lockstep plays on the node, those that come next first; an instance that is in
-// the way comes between them (mosk-facts 4.1: out of scheduling, then the instances, then the lock).
+// the way comes between them (docs/mosk.md#node-request: out of scheduling, then the instances, then the lock).
 func (b *nodeSteps) act() {
 	for _, a := range b.s.Settings.ActAs {
 		b.actAs(a)

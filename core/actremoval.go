@@ -31,7 +31,7 @@ func (b *nodeSteps) actOutForRemoval() {
 }
 
 // actGone is what is left to do for a node that has left the cluster: what Rockoon does when it deletes the node's lock
-// (mosk-facts 4.1, "after node gone"). What OpenStack knows of the host is the operator's to delete: it is looked for, and its
+// (docs/mosk.md#after-a-node-is-gone). What OpenStack knows of the host is the operator's to delete: it is looked for, and its
 // commands are said.
 func (b *nodeSteps) actGone(a ActAs) {
 	s, host := b.s, b.s.HostOf(b.v.Name)

@@ -24,8 +24,7 @@ func (c *testCloud) leave() {
 	c.deletions = nil
 }
 
-// A node's removal, step by confirmed step, with Lockstep in the OpenStack controller's place (mosk-facts 4.1, "NDR" and "after
-// node gone").
+// A node's removal, step by confirmed step, with Lockstep in the OpenStack controller's place (docs/mosk.md#removal).
 func TestThePlayedRemovalOfANode(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := toBeRemoved()

@@ -3,8 +3,8 @@ package core
 import "strings"
 
 // restartedOnReturn are the components whose old pods Rockoon restarts on a compute or gateway that returns, before it lets the
-// scheduler have it: those of the OnDelete DaemonSets, while the host is still out of scheduling (mosk-facts 4.1,
-// "networking", delete_nmr). Whether automated_openvswitch_restart keeps Open vSwitch out of it in scope drain is the
+// scheduler have it: those of the OnDelete DaemonSets, while the host is still out of scheduling (docs/mosk.md#restarts).
+// Whether automated_openvswitch_restart keeps Open vSwitch out of it in scope drain is the
 // operator's to know.
 var restartedOnReturn = []string{"ovn-controller", "l3-agent", "openvswitch-vswitchd"}
 

@@ -1,6 +1,6 @@
 package core
 
-// afterManagementRows are the points that the management cluster tells, where it is connected (mosk-facts 8, 1.10 to 1.12).
+// afterManagementRows are the points that the management cluster tells, where it is connected (docs/mosk.md#after-the-update).
 var afterManagementRows = []afterRow{
 	{"reboots", "no machine has to be rebooted", "Where its update group does not reboot machines, what was installed counts only after a reboot.",
 		[]SourceID{SourceMachines}, (*Snapshot).openReboots},

@@ -26,7 +26,7 @@ type afterRow struct {
 	open           func(*Snapshot) []string
 }
 
-// afterRows is the list (mosk-facts 8).
+// afterRows is the list (docs/mosk.md#after-the-update).
 var afterRows = []afterRow{
 	{"request", "the cluster's maintenance request is gone", "LCM removes it when every application has been updated.",
 		[]SourceID{SourceClusterRequests}, (*Snapshot).openRequests},

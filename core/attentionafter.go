@@ -3,7 +3,7 @@ package core
 import "time"
 
 // restartsLong is for how long pods of the OpenStack controller's own DaemonSets may be old before that needs a look: it
-// restarts them itself, one after the other (mosk-facts 4.1), unless it is played.
+// restarts them itself, one after the other (docs/mosk.md#restarts), unless it is played.
 const restartsLong = 30 * time.Minute
 
 // afterUpdate is one entry for all that an update left over. Old pods count also where the end of the update was not seen.

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// staleInner is a lock that counts against the controller's concurrency though nothing is asked of its node (mosk-facts
-// 7.1). It holds up every other node once its role is full.
+// staleInner is a lock that counts against the controller's concurrency though nothing is asked of its node (docs/mosk.md#left-over-locks).
+// It holds up every other node once its role is full.
 func (f *attentionFacts) staleInner(n nodeAttention) {
 	if n.Request != nil || n.own == nil || n.own.InnerState != InnerActive || n.own.State() == LockInactive || !f.s.known(SourceNodeRequests) {
 		return
@@ -134,7 +134,7 @@ func (f *attentionFacts) annotationLeft(n nodeAttention) {
 	f.add(a)
 }
 
-// computeLeft is a compute service that nobody will enable: Rockoon enables only what it disabled itself (mosk-facts 4.1).
+// computeLeft is a compute service that nobody will enable: Rockoon enables only what it disabled itself (docs/mosk.md#rockoon).
 func (f *attentionFacts) computeLeft(n nodeAttention) {
 	svc := n.Service
 	if svc == nil || svc.Enabled || n.Node == nil || n.Request != nil || !f.s.known(SourceNodeRequests) || !f.s.known(SourceComputeServices) {

@@ -59,7 +59,7 @@ func (f *attentionFacts) tell(words string) {
 	}
 }
 
-// drainBlocked is a machine whose pods do not go (mosk-facts 1.6): the locks say nothing of it.
+// drainBlocked is a machine whose pods do not go (docs/mosk.md#lcmclusterstate): the locks say nothing of it.
 func (f *attentionFacts) drainBlocked(v *MachineView) {
 	for _, d := range []*DrainState{v.Drain, v.Swarm} {
 		if d == nil || !d.Blocked() {
@@ -94,7 +94,7 @@ func drainRemedy(m DrainMessage) string {
 	return "See what keeps the pod, or delete it: its workload makes another one elsewhere. LCM tries again by itself."
 }
 
-// itemFails is a state item of the LCM agent that fails (mosk-facts 1.5). A machine that is Ready has none left to do.
+// itemFails is a state item of the LCM agent that fails (docs/mosk.md#lcmmachine). A machine that is Ready has none left to do.
 func (f *attentionFacts) itemFails(v *MachineView) {
 	if v.Failing == nil || v.LCM.State == LCMReady {
 		return
@@ -182,7 +182,7 @@ func (f *attentionFacts) planEntry(rule string, p *UpdatePlan) Attention {
 }
 
 // updatePlan is a plan that goes on only by a person's doing: paused by an alert, stuck, or with its next step not commenced
-// (mosk-facts 1.9, 1.11).
+// (docs/mosk.md#update-plans, #automatic-pause).
 func (f *attentionFacts) updatePlan() {
 	m := f.s.Management
 	p := m.Plan()
@@ -246,7 +246,7 @@ func (f *attentionFacts) autoPaused(m *Management, p *UpdatePlan) {
 	f.add(a)
 }
 
-// lcmStuck is what LCM itself says does not go on (mosk-facts 1.4), where no machine and no step of the plan tells it.
+// lcmStuck is what LCM itself says does not go on (docs/mosk.md#lcmcluster), where no machine and no step of the plan tells it.
 func (f *attentionFacts) lcmStuck() {
 	if f.s.Management == nil || f.s.Management.LCM == nil || !f.s.Management.LCM.Stuck {
 		return
@@ -261,7 +261,7 @@ func (f *attentionFacts) lcmStuck() {
 }
 
 // rebootsLeft is one entry for all machines that have to be rebooted and that no update will come to any more: a group whose
-// machines an update does not reboot leaves them so (mosk-facts 8).
+// machines an update does not reboot leaves them so (docs/mosk.md#after-the-update).
 func (f *attentionFacts) rebootsLeft() {
 	m := f.s.Management
 	if m == nil || m.Reboot != nil {

@@ -155,7 +155,7 @@ func (f *attentionFacts) waitsForYou(n nodeAttention, left []InstanceView) Since
 }
 
 // waits tells whether the node waits for the operator. After its last try the OpenStack controller begins anew every 60 s
-// (mosk-facts 4.1), and the node is evacuating again for the time of a migration that will fail like those before: that is
+// (docs/mosk.md#migration-loop), and the node is evacuating again for the time of a migration that will fail like those before: that is
 // no help, and what needs a person does not come and go with it.
 func (f *attentionFacts) waits(v NodeView) bool {
 	if v.Stage != StageEvacuating {
@@ -225,7 +225,7 @@ func leftText(left []InstanceView) string {
 	return strings.Join(parts, "; ")
 }
 
-// nodeReturns is a node that does not get back into service: with a text of the controller, or silently (mosk-facts 4.1:
+// nodeReturns is a node that does not get back into service: with a text of the controller, or silently (docs/mosk.md#return-of-a-node:
 // no text is set while it waits for the node and its pods).
 func (f *attentionFacts) nodeReturns(n nodeAttention) {
 	if n.Stage != StageReturning || n.message.Class == MessageOutage || f.leavesForGood(n) || f.s.playsOn(ControllerOpenStack, n.Name) {

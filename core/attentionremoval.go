@@ -3,8 +3,8 @@ package core
 import "time"
 
 // nodeRemoval is a node that is to be removed, or is gone already, and that the OpenStack controller cannot let go: the
-// texts S, T and U, and L and R, which speak of a host to be deleted (mosk-facts 4.1). LCM asks for a removal by a
-// NodeDeletionRequest; a NodeMaintenanceRequest need not be there (mosk-facts 1.3).
+// texts S, T and U, and L and R, which speak of a host to be deleted (docs/mosk.md#texts). LCM asks for a removal by a
+// NodeDeletionRequest; a NodeMaintenanceRequest need not be there (docs/mosk.md#deletion-requests).
 func (f *attentionFacts) nodeRemoval(n nodeAttention) {
 	if n.Request != nil || n.message.Class != MessageActionable {
 		return // with a request it is a matter of the node's maintenance

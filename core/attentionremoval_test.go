@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A node that is to be removed needs no maintenance request to hold its removal up (mosk-facts 1.3, and the texts of 4.1).
+// A node that is to be removed needs no maintenance request to hold its removal up (docs/mosk.md#deletion-requests, #texts).
 func TestRemovalThatIsHeldUp(t *testing.T) {
 	const (
 		instancesLeft = "Some servers {'" + idA + "': 'ACTIVE'} are still present on host cmp-01. Blocking node removal unless they removed or migrated."

@@ -10,10 +10,10 @@ import (
 
 // How long something may last before it needs a look, where the documents give no number of their own.
 const (
-	returnLong    = 10 * time.Minute // a node on its way back: the controller's own timeouts are 5 minutes (mosk-facts 6.3)
+	returnLong    = 10 * time.Minute // a node on its way back: the controller's own timeouts are 5 minutes (docs/mosk.md#timers)
 	rebootLong    = 30 * time.Minute // a node that is not Ready: the documents' window has 15 to 40 minutes for all of its update
 	deferredLong  = 10 * time.Minute // a controller that waits for others
-	healthLong    = 20 * time.Minute // one service may take so long to become healthy (mosk-facts 6.3)
+	healthLong    = 20 * time.Minute // one service may take so long to become healthy (docs/mosk.md#timers)
 	stageLong     = 60 * time.Minute // any other stage: the documents' 20 and 40 minutes for a worker
 	outageLong    = 5 * time.Minute  // an API that does not answer the controller
 	migrationLong = 30 * time.Minute // one live migration
@@ -132,7 +132,7 @@ func (f *attentionFacts) waitingLimit(id string) time.Duration {
 }
 
 // waitsSince is since when a cluster lock waits for what its text says. The wait for health (E) comes after the deployment
-// was APPLIED (mosk-facts 4.1), which takes longer by far; its own timestamp is written anew at every look.
+// was APPLIED (docs/mosk.md#cluster-request), which takes longer by far; its own timestamp is written anew at every look.
 func (f *attentionFacts) waitsSince(m LockMessage, held Since) Since {
 	if m.ID != "E" {
 		return held
@@ -191,7 +191,7 @@ func (f *attentionFacts) lockState(l *WorkloadLock, m LockMessage, a Attention) 
 }
 
 // controllerAway is a Rockoon without a ready replica: nothing of OpenStack's part goes on, and requests hang in their
-// removal (mosk-facts 4.1).
+// removal (docs/mosk.md#finalizers).
 func (f *attentionFacts) controllerAway() {
 	c := f.s.Controller
 	if _, played := f.s.actAs(ControllerOpenStack); played {

@@ -37,7 +37,7 @@ func (sc scene) next(after time.Duration) scene {
 	return n
 }
 
-// After J the controller begins anew every 60 s, with H, a migration or Nova's refusal (I), and J again (mosk-facts 4.1).
+// After J the controller begins anew every 60 s, with H, a migration or Nova's refusal (I), and J again (docs/mosk.md#migration-loop).
 // What needs a person stays the same all the while.
 func TestAttentionDoesNotComeAndGoWithTheText(t *testing.T) {
 	try := func(sc scene, text string, migrating bool) {

@@ -8,7 +8,7 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// An instance whose migration fails is tried again by itself, as often as its node says (mosk-facts 4.1, "Migration loop"),
+// An instance whose migration fails is tried again by itself, as often as its node says (docs/mosk.md#migration-loop),
 // and the batch pauses after the last try only. What is refused, and what nobody knows the end of, is not sent twice.
 func TestABatchTriesAFailedMigrationAgain(t *testing.T) {
 	unreachable := &APIError{Kind: ErrTimeout, Call: "live-migrate"}

@@ -90,7 +90,7 @@ func (s *Snapshot) AskedRelease(node string) string {
 	return agreed
 }
 
-// removal are the steps of a node that leaves the cluster (mosk-facts 1.3, 4.1): its OpenStack controller lets it go when no
+// removal are the steps of a node that leaves the cluster (docs/mosk.md#removal): its OpenStack controller lets it go when no
 // instance, in whatever state, and no volume is left on it.
 func (b *nodeSteps) removal() {
 	asked := b.s.Deletions[b.v.Name]

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// The namespaces whose DaemonSets Lockstep looks at: OpenStack's, and Tungsten Fabric's (mosk-facts 1.0).
+// The namespaces whose DaemonSets Lockstep looks at: OpenStack's, and Tungsten Fabric's (docs/mosk.md#where-things-live).
 const (
 	namespaceOpenStack = "openstack"
 	namespaceFabric    = "tf"
@@ -110,7 +110,7 @@ func (s *Snapshot) DaemonView(uid string) (DaemonView, bool) {
 
 // viewDaemon tells which pods of a DaemonSet are old: those whose controller-revision-hash is not that of the newest
 // ControllerRevision, and where hashes are not known, those of another generation of the template. The DaemonSet's own
-// count (updatedNumberScheduled) is no help: Rockoon finds it missing under OnDelete (mosk-facts 8).
+// count (updatedNumberScheduled) is no help: Rockoon finds it missing under OnDelete (docs/mosk.md#restarts).
 func (s *Snapshot) viewDaemon(set *DaemonSet) DaemonView {
 	v := DaemonView{Set: set, Pods: s.DaemonPods[set.UID]}
 	var newest *DaemonRevision
@@ -191,7 +191,7 @@ func (v DaemonView) behind() string {
 }
 
 // podDrops is what stops while a pod is replaced, by the component that it is or a part of its DaemonSet's name; the first
-// that fits counts. The times are those of the documents' plan steps (mosk-facts 5.2).
+// that fits counts. The times are those of the documents' plan steps (docs/mosk.md#plan-steps).
 var podDrops = []struct {
 	part string
 	text string

@@ -7,7 +7,7 @@ import (
 )
 
 // DrainMessage is what keeps a drain from going on, as the eviction that was refused says it (kubectl's drain, whose words
-// LCMClusterState.status.message carries; mosk-facts 1.6). What is not found in the text is empty.
+// LCMClusterState.status.message carries; docs/mosk.md#lcmclusterstate). What is not found in the text is empty.
 type DrainMessage struct {
 	Namespace string
 	Pod       string

@@ -65,7 +65,7 @@ var hostDisksRule = evacuationRule{KindDisk, func(c *evacuationCase) (Evacuation
 }, "cold-migrate it (it stops for that), or let it go down with the host"}
 
 // pace is how many instances are moved off a node at the same time, and who does it: the OpenStack controller by its
-// instance_migrate_concurrency, which is 1 unless it was set (mosk-facts 4.1) and which nothing shows; or Lockstep by
+// instance_migrate_concurrency, which is 1 unless it was set (docs/mosk.md#settings) and which nothing shows; or Lockstep by
 // Settings.MigrateAtOnce, where it plays the controller.
 func (s *Snapshot) pace(node string) int {
 	if s.playsOn(ControllerOpenStack, node) {

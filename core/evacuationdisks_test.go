@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Where disks made from images lie is a reason of each instance that has one, by the OpenStackDeployment (mosk-facts 7.1).
+// Where disks made from images lie is a reason of each instance that has one, by the OpenStackDeployment (docs/mosk.md#tags).
 func TestDisksOfAHostsOwn(t *testing.T) {
 	for _, tc := range []struct {
 		name string

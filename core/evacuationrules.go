@@ -70,7 +70,7 @@ const (
 
 // evacuationRules are Nova's and the OpenStack controller's, each with where it stands.
 var evacuationRules = []evacuationRule{
-	// The OpenStack controller's action for it (mosk-facts 3).
+	// The OpenStack controller's action for it (docs/mosk.md#tags).
 	{KindAction, func(c *evacuationCase) (EvacuationLevel, string) {
 		switch {
 		case c.action == ActionUnknown:
@@ -201,7 +201,7 @@ var evacuationRules = []evacuationRule{
 		return level, text
 	}, "see that the guest bears to lose the port for a while, or cold-migrate it"},
 
-	// A volume that the node's own cinder-volume serves goes away with the node, wherever the instance is (mosk-facts 4.1: T).
+	// A volume that the node's own cinder-volume serves goes away with the node, wherever the instance is (docs/mosk.md#removal).
 	{KindVolume, func(c *evacuationCase) (EvacuationLevel, string) {
 		for _, v := range c.e.volumes[c.in.ID] {
 			host, _, _ := strings.Cut(v.Host, "@")
@@ -215,7 +215,7 @@ var evacuationRules = []evacuationRule{
 		return "", ""
 	}, "migrate the volume to another back end first, or stop the instance"},
 
-	// Documented by MOSK as live-migration unfriendly (mosk-facts 7.1).
+	// Documented by MOSK as live-migration unfriendly (docs/mosk.md#tags).
 	{KindVolume, func(c *evacuationCase) (EvacuationLevel, string) {
 		for _, v := range c.e.volumes[c.in.ID] {
 			if v.Encrypted {

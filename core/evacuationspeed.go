@@ -14,7 +14,7 @@ type MigrationSpeed struct {
 }
 
 // migrationOverhead is what each migration takes beside its transfer: the OpenStack controller pauses between its looks
-// (mosk-facts 6.3).
+// (docs/mosk.md#migration-loop).
 const migrationOverhead = 10 * time.Second
 
 // speedOf measures the completed live migrations that Nova has records of, and those that Lockstep has carried out and Nova

@@ -23,7 +23,7 @@ func (b *nodeSteps) goneSummary() []string {
 }
 
 // cleanup are the steps of a node that has left the cluster: the OpenStack controller deletes its services and agents and then
-// its lock, once no StatefulSet holds it (text U; mosk-facts 4.1).
+// its lock, once no StatefulSet holds it (text U; docs/mosk.md#after-a-node-is-gone).
 func (b *nodeSteps) cleanup() {
 	s, label := b.s, b.v.Label
 	b.add(b.other("gone", label+" is gone", "Locks name it, and the cluster has no such node.", StepDone, ""))

@@ -41,7 +41,7 @@ func (s *Snapshot) maintenanceOf(name string) hostMaintenance {
 	return m
 }
 
-// scopeOf is the scope of a node's request. The cluster's request carries it in older releases (mosk-facts 1.2). A scope
+// scopeOf is the scope of a node's request. The cluster's request carries it in older releases (docs/mosk.md#requests). A scope
 // that nobody says, or a request that is not there yet, is taken for the wider one: empty.
 func (s *Snapshot) scopeOf(r *MaintenanceRequest) Scope {
 	if r == nil {

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// mosk-facts 3: one recognised tag wins over the node; none or several: the node's mode counts; unknown values mean nothing.
+// docs/mosk.md#tags: one recognised tag wins over the node; none or several: the node's mode counts; unknown values mean nothing.
 func TestEffectiveAction(t *testing.T) {
 	tag := func(values ...string) (tags []string) {
 		for _, v := range values {
@@ -99,7 +99,7 @@ func TestNothingBlocksWhereTheHostDoesNotReboot(t *testing.T) {
 	in := sc.instance("cmp-01", "web-1")
 	sc.NodeRequests["cmp-01"][0].Scope = ScopeDrain
 	if v, _ := sc.InstanceView(in.ID); v.Blocks || v.Migrates {
-		t.Error("scope drain moves nothing (mosk-facts 1.2)")
+		t.Error("scope drain moves nothing (docs/mosk.md#requests)")
 	}
 }
 

@@ -62,7 +62,7 @@ type ManagementInventory struct {
 	Plans    []InventoryPlan // by name
 }
 
-// Machine is a Machine of the cluster (mosk-facts 1.8).
+// Machine is a Machine of the cluster (docs/mosk.md#cluster-and-machine).
 type Machine struct {
 	Name  string
 	Node  string // status.nodeRef.name; empty before it is a node
@@ -70,7 +70,7 @@ type Machine struct {
 	Index int    // upgradeIndex; 0 when none is set
 }
 
-// UpdateGroup is an UpdateGroup of the cluster (mosk-facts 1.10).
+// UpdateGroup is an UpdateGroup of the cluster (docs/mosk.md#update-groups).
 type UpdateGroup struct {
 	Name        string
 	Index       int // groups of one index are updated together, the lowest first
@@ -78,7 +78,7 @@ type UpdateGroup struct {
 	Reboot      bool
 }
 
-// InventoryPlan is a ClusterUpdatePlan (mosk-facts 1.9).
+// InventoryPlan is a ClusterUpdatePlan (docs/mosk.md#update-plans).
 type InventoryPlan struct {
 	Name      string
 	Source    string // ClusterRelease names

@@ -3,7 +3,7 @@ package core
 // LockState is status.state of a workload lock. The API's enum is open here: an unknown value is shown as it stands.
 type LockState string
 
-// The states of the API (mosk-facts 1.1). A lock without a status counts as active, the API's documented default.
+// The states of the API (docs/mosk.md#locks). A lock without a status counts as active, the API's documented default.
 const (
 	LockActive   LockState = "active"   // LCM must not touch the cluster or node
 	LockInactive LockState = "inactive" // the application controller is done; LCM may go on

@@ -20,7 +20,7 @@ const (
 	MessageUnknown    MessageClass = "unknown"    // a text that the documents do not list: read it
 )
 
-// LockMessage is an errorMessage, read by the table of literals (mosk-facts 4.1).
+// LockMessage is an errorMessage, read by the table of literals (docs/mosk.md#texts).
 type LockMessage struct {
 	Raw       string
 	ID        string       // the literal's letter in the table, "A" to "U"; empty when unknown or none
@@ -37,7 +37,7 @@ type LockMessage struct {
 }
 
 // blockersRemedy is what to do about the services that text G names: those that need a quorum wait for their pods, compute for
-// the computes of other zones (mosk-facts 4.1: can_handle_nmr).
+// the computes of other zones (docs/mosk.md#services).
 func blockersRemedy(services []string) string {
 	var parts, sets []string
 	for _, name := range services {
@@ -58,7 +58,7 @@ func blockersRemedy(services []string) string {
 // megabytes is shown cut.
 const maxMessageRead = 64 << 10
 
-// literal is one row of the table of texts that the OpenStack controller writes (mosk-facts 4.1).
+// literal is one row of the table of texts that the OpenStack controller writes (docs/mosk.md#texts).
 type literal struct {
 	id      string
 	name    string         // the situation, in a few words
@@ -145,7 +145,7 @@ var literals = []literal{
 		meaning: "the node is to be removed, and instances are left on it",
 		remedy:  "move or delete them",
 		read:    func(m *LockMessage, g []string) { m.Instances = add(m.Instances, pythonKeys(g[1])...) }},
-	// Before MOSK 25.1 (the operator's guide of 22.2).
+	// Before MOSK 25.1 (docs/mosk.md#texts).
 	{id: "J", name: "left to the operator", pattern: regexp.MustCompile(`^Some servers (.*?) are still present on host`), class: MessageActionable,
 		meaning: "instances are left that the controller does not move",
 		remedy:  "move, stop or shelve them, or declare the node safe",

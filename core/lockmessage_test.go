@@ -12,7 +12,7 @@ const (
 	idB = "51c2e0aa-4f3b-4d5c-9a86-1b2f7f1a0c11"
 )
 
-// Every text is one of mosk-facts 4.1 (or of the operator's guide of 22.2), with its substitutions filled in.
+// Every text is one of docs/mosk.md#texts, with its substitutions filled in.
 func TestLockMessagesOfTheDocuments(t *testing.T) {
 	tests := []struct {
 		text      string

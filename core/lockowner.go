@@ -2,7 +2,7 @@ package core
 
 import "slices"
 
-// mosksOwn are the application controllers that MOSK brings along (mosk-facts 1.1).
+// mosksOwn are the application controllers that MOSK brings along (docs/mosk.md#locks).
 var mosksOwn = []string{ControllerOpenStack, ControllerCeph, ControllerTungstenFabric, ControllerStackLight}
 
 // foreign tells whether the lock belongs to a controller that is none of MOSK's own.

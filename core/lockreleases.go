@@ -3,8 +3,8 @@ package core
 import "strings"
 
 // releaseFor is the release that a lock of a played controller is armed at; empty when nothing says one. Rockoon writes its own
-// (mosk-facts 4.1, LockBase.present), and has applied it: the lock never says more than that, whatever is asked for (mosk-facts 4.6,
-// 3). It stands in the status of OpenStack, which Rockoon writes; where that says none, the cluster lock bears what Rockoon wrote
+// (docs/mosk.md#locks, LockBase.present), and has applied it: the lock never says more than that, whatever is asked for
+// (docs/mosk.md#releasing-the-cluster-lock). It stands in the status of OpenStack, which Rockoon writes; where that says none, the cluster lock bears what Rockoon wrote
 // there. Of another controller it is what is asked for, or what its cluster lock bears.
 func (s *Snapshot) releaseFor(a ActAs, node string) string {
 	asked := []string{}
@@ -32,7 +32,7 @@ func (s *Snapshot) releaseFor(a ActAs, node string) string {
 		case release == "":
 			release = r
 		case sameRelease(r, release) && len(r) > len(release):
-			release = r // a request can leave away what comes after the plus; locks bear it (mosk-facts 1.2)
+			release = r // a request can leave away what comes after the plus; locks bear it (docs/mosk.md#names-and-releases)
 		}
 	}
 	return release
@@ -47,14 +47,14 @@ func (s *Snapshot) openStackRelease() string {
 }
 
 // lockBehind tells whether the cluster lock of a played OpenStack controller is of another release than OpenStack is at: Rockoon sets it
-// to its own, and active, before it looks at a request (mosk-facts 4.1, LockBase.present).
+// to its own, and active, before it looks at a request (docs/mosk.md#locks).
 func (s *Snapshot) lockBehind(a ActAs, l *WorkloadLock) bool {
 	at := s.openStackRelease()
 	return a.Controller == ControllerOpenStack && l != nil && l.Node == "" && at != "" && !sameRelease(l.Release, at)
 }
 
 // guardApplied holds when OpenStack is at the release that is asked for, and applied by the controller that comes with it. While the
-// controller does not run its status stands still: "applied and healthy" then says how the old release was (mosk-facts 4.6, 3).
+// controller does not run its status stands still: "applied and healthy" then says how the old release was (docs/mosk.md#releasing-the-cluster-lock).
 func (p *planner) guardApplied(r *MaintenanceRequest) {
 	s := p.s
 	g := Guard{ID: "applied", Text: "OpenStack is at the release that is asked for"}

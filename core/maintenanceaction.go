@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// MaintenanceAction is what is to happen to one instance when its host goes into maintenance (mosk-facts 3).
+// MaintenanceAction is what is to happen to one instance when its host goes into maintenance (docs/mosk.md#tags).
 type MaintenanceAction string
 
 // The actions, by the names that tags use.
@@ -43,14 +43,14 @@ type InstanceView struct {
 	Failure   string              // the last failure's text; empty when there was none
 }
 
-// actionOfMode is what a node's mode means for an instance without a say of its own (mosk-facts 3).
+// actionOfMode is what a node's mode means for an instance without a say of its own (docs/mosk.md#tags).
 var actionOfMode = map[MigrationMode]MaintenanceAction{
 	ModeLive:   ActionLiveMigrate,
 	ModeSkip:   ActionPowerOff,
 	ModeManual: ActionNotify,
 }
 
-// safeVMStates and safePowerStates are those that Rockoon's blocking check leaves out (mosk-facts 3): nothing runs that
+// safeVMStates and safePowerStates are those that Rockoon's blocking check leaves out (docs/mosk.md#tags): nothing runs that
 // the host could take down.
 var (
 	safeVMStates = map[string]string{
@@ -125,7 +125,7 @@ func blocks(in *Instance, action MaintenanceAction) bool {
 	return !safe
 }
 
-// migrates tells whether Rockoon would live-migrate the instance: only ACTIVE and PAUSED ones (mosk-facts 3).
+// migrates tells whether Rockoon would live-migrate the instance: only ACTIVE and PAUSED ones (docs/mosk.md#tags).
 func migrates(in *Instance, action MaintenanceAction) bool {
 	return action == ActionLiveMigrate && (in.Status == "ACTIVE" || in.Status == "PAUSED") && in.TaskState != "migrating"
 }

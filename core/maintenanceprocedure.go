@@ -6,7 +6,7 @@ import (
 )
 
 // maintenanceProcedure is maintenance without an update, as the management cluster does it: maintenance mode of the cluster
-// and of its machines, in their order, and graceful reboots (mosk-facts 1.12).
+// and of its machines, in their order, and graceful reboots (docs/mosk.md#maintenance-mode, #graceful-reboot).
 func (s *Snapshot) maintenanceProcedure() (Procedure, bool) {
 	p := Procedure{Title: "Maintenance without an update", Goal: "The cluster is the first to enter maintenance mode and the last to leave it; its machines follow, each from its node's steps."}
 	enter := Plan(s, Intent{Kind: IntentEnterCluster})

@@ -2,7 +2,7 @@ package core
 
 import "time"
 
-// The objects of the management cluster (mosk-facts 1.4 to 1.12). Many of their fields are known from public types of older
+// The objects of the management cluster (docs/mosk.md#management-objects). Many of their fields are known from public types of older
 // versions only: an object that lacks one is as good as one that has it, and what nobody knows is shown as it stands.
 
 // ManagementPlace says which management cluster is connected, and which of its clusters this one is.
@@ -20,7 +20,7 @@ type Condition struct {
 	Message string
 }
 
-// ManagedCluster is a Cluster (mosk-facts 1.8).
+// ManagedCluster is a Cluster (docs/mosk.md#cluster-and-machine).
 type ManagedCluster struct {
 	Meta
 	Target        string // spec: name of the ClusterRelease that it is to have
@@ -43,7 +43,7 @@ func (c *ManagedCluster) Ref() Ref {
 // Wanted tells whether maintenance mode is wanted.
 func (c *ManagedCluster) Wanted() bool { return c.Maintenance != nil && *c.Maintenance }
 
-// ManagedMachine is a Machine (mosk-facts 1.8).
+// ManagedMachine is a Machine (docs/mosk.md#cluster-and-machine).
 type ManagedMachine struct {
 	Meta
 	Cluster       string // the label cluster.sigs.k8s.io/cluster-name
@@ -69,7 +69,7 @@ func (m *ManagedMachine) Ref() Ref {
 // Wanted tells whether maintenance mode is wanted.
 func (m *ManagedMachine) Wanted() bool { return m.Maintenance != nil && *m.Maintenance }
 
-// LCMCluster is an LCMCluster (mosk-facts 1.4).
+// LCMCluster is an LCMCluster (docs/mosk.md#lcmcluster).
 type LCMCluster struct {
 	Meta
 	Stuck        bool   // status.lcmOperationStuck; where that is missing, that there is a message
@@ -83,7 +83,7 @@ func (c *LCMCluster) Ref() Ref {
 	return Ref{Kind: KindLCMCluster, Namespace: c.Namespace, Name: c.Name, UID: c.UID}
 }
 
-// States of an LCMMachine (mosk-facts 1.5).
+// States of an LCMMachine (docs/mosk.md#lcmmachine).
 const (
 	LCMPrepare     = "Prepare"
 	LCMDeploy      = "Deploy"
@@ -100,7 +100,7 @@ const (
 	Uncordoning    = "uncordoning"
 )
 
-// LCMMachine is an LCMMachine: what the LCM agent of a machine does (mosk-facts 1.5).
+// LCMMachine is an LCMMachine: what the LCM agent of a machine does (docs/mosk.md#lcmmachine).
 type LCMMachine struct {
 	Meta
 	Cluster      string      // spec.clusterName
@@ -146,7 +146,7 @@ func (i StateItem) Running() bool { return !i.Started.IsZero() && i.Finished.Bef
 // Failing tells whether the item failed when it ended last; it may run again by now.
 func (i StateItem) Failing() bool { return i.ExitCode != 0 }
 
-// DrainState is an LCMClusterState that asks for a machine to be drained, or for the opposite (mosk-facts 1.6).
+// DrainState is an LCMClusterState that asks for a machine to be drained, or for the opposite (docs/mosk.md#lcmclusterstate).
 type DrainState struct {
 	Meta
 	Cluster string // spec.clusterName
@@ -167,7 +167,7 @@ func (d *DrainState) Blocked() bool {
 	return d.Wanted == "true" && d.Value != "true" && d.Message != ""
 }
 
-// UpdatePlan is a ClusterUpdatePlan (mosk-facts 1.9).
+// UpdatePlan is a ClusterUpdatePlan (docs/mosk.md#update-plans).
 type UpdatePlan struct {
 	Meta
 	Cluster   string // spec.cluster
@@ -184,7 +184,7 @@ func (p *UpdatePlan) Ref() Ref {
 	return Ref{Kind: KindUpdatePlan, Namespace: p.Namespace, Name: p.Name, UID: p.UID}
 }
 
-// States of a plan and of its steps (mosk-facts 1.9).
+// States of a plan and of its steps (docs/mosk.md#update-plans).
 const (
 	PlanNotStarted = "NotStarted"
 	PlanScheduled  = "Scheduled"
@@ -203,7 +203,7 @@ func (p *UpdatePlan) UnderWay() bool {
 	return !p.Started.IsZero() && p.Completed.IsZero() && p.Status != PlanCompleted
 }
 
-// MachineGroup is an UpdateGroup (mosk-facts 1.10).
+// MachineGroup is an UpdateGroup (docs/mosk.md#update-groups).
 type MachineGroup struct {
 	Meta
 	Cluster    string // the label cluster.sigs.k8s.io/cluster-name
@@ -212,7 +212,7 @@ type MachineGroup struct {
 	Reboot     bool   // machines are rebooted where the update requires it
 }
 
-// AutoPause is an UpdateAutoPause (mosk-facts 1.11).
+// AutoPause is an UpdateAutoPause (docs/mosk.md#automatic-pause).
 type AutoPause struct {
 	Meta
 	Alerts []string // those that pause the update
@@ -225,7 +225,7 @@ func (p *AutoPause) Ref() Ref {
 	return Ref{Kind: KindAutoPause, Namespace: p.Namespace, Name: p.Name, UID: p.UID}
 }
 
-// RebootRequest is a GracefulRebootRequest (mosk-facts 1.12): each machine is cordoned, drained, rebooted and uncordoned, in
+// RebootRequest is a GracefulRebootRequest (docs/mosk.md#graceful-reboot): each machine is cordoned, drained, rebooted and uncordoned, in
 // the order of an update.
 type RebootRequest struct {
 	Meta

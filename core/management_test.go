@@ -174,7 +174,7 @@ func failedItems(attempt int, begun time.Duration) []StateItem {
 	}
 }
 
-// One row for each thing that the management cluster can tell of what needs a person (mosk-facts 1.4 to 1.12).
+// One row for each thing that the management cluster can tell of what needs a person (docs/mosk.md#management-objects).
 func TestAttentionToTheManagementCluster(t *testing.T) {
 	tests := []struct {
 		name  string

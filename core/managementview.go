@@ -207,7 +207,7 @@ func ofType[T Object](objects []Object) []T {
 }
 
 // joinNodes finds each machine's node: by its nodeRef or, where that is missing, by the host name that its agent reports, or
-// by the machine's name that the node carries (mosk-facts 1.5, 1.8).
+// by the machine's name that the node carries (docs/mosk.md#lcmmachine, #cluster-and-machine).
 func (m *Management) joinNodes(nodes map[string]*Node) {
 	byLabel := map[string]string{}
 	for _, n := range nodes {

@@ -5,7 +5,7 @@ import "time"
 // Role is what a node does in the cluster; a node has any number of them.
 type Role string
 
-// The roles by which MOSK treats nodes differently (mosk-facts 2), and the label each is read from.
+// The roles by which MOSK treats nodes differently (docs/mosk.md#roles), and the label each is read from.
 const (
 	RoleMaster     Role = "master"     // node-role.kubernetes.io/control-plane or …/master
 	RoleController Role = "controller" // openstack-control-plane=enabled
@@ -14,7 +14,7 @@ const (
 	RoleStorage    Role = "storage"    // role=ceph-osd-node
 )
 
-// The node annotations that configure instance migration (mosk-facts 2).
+// The node annotations that configure instance migration (docs/mosk.md#migration-mode).
 const (
 	AnnotationMigrationMode     = "openstack.lcm.mirantis.com/instance_migration_mode"
 	AnnotationMigrationAttempts = "openstack.lcm.mirantis.com/instance_migration_attempts"

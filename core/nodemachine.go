@@ -176,7 +176,7 @@ func (s *Snapshot) planSteps(target Ref) []Step {
 }
 
 // commenceCommand commences the step of a plan that has that place in its list, and no other: the patch tests the step's ID
-// first. The field is added, not replaced: an automatic pause removes it (mosk-facts 1.9).
+// first. The field is added, not replaced: an automatic pause removes it (docs/mosk.md#update-plans).
 func (s *Snapshot) commenceCommand(plan *UpdatePlan, i int) string {
 	path := "/spec/steps/" + itoa(i)
 	patch := fmt.Sprintf(`[{"op":"test","path":"%s/id","value":%q},{"op":"add","path":"%s/commence","value":true}]`, path, plan.Steps[i].ID, path)

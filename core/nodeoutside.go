@@ -72,10 +72,10 @@ func (b *nodeSteps) outside() {
 	}
 }
 
-// exampleAttempts is the number of attempts that the documents use as their example (seed 004, step 2).
+// exampleAttempts is the number of attempts that the documents use as their example (docs/mosk.md#migration-mode).
 const exampleAttempts = 5
 
-// preparation is what can be settled before the node's turn comes (seed 004, step 2).
+// preparation is what can be settled before the node's turn comes (docs/mosk.md#before-the-update).
 func (b *nodeSteps) preparation() {
 	if b.v.Node == nil {
 		return

@@ -9,7 +9,7 @@ import (
 )
 
 // nodeProcedure takes a node through its maintenance: what has happened, what is the operator's to do now, and what others
-// do after it (seed 004, steps 2 and 5; mosk-facts 4.1).
+// do after it (docs/mosk.md#manual-migration, #life-of-a-node).
 func (s *Snapshot) nodeProcedure(name string) (Procedure, bool) {
 	v, ok := s.NodeView(name)
 	if !ok {

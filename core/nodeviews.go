@@ -111,7 +111,7 @@ func problemsOf(f *stageFacts) []string {
 	return out
 }
 
-// needsLock tells whether the node has a role for which Rockoon makes a lock (mosk-facts 2).
+// needsLock tells whether the node has a role for which Rockoon makes a lock (docs/mosk.md#roles).
 func (f *stageFacts) needsLock() bool {
 	return f.node.Is(RoleController) || f.node.Is(RoleCompute) || f.node.Is(RoleGateway)
 }

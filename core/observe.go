@@ -163,7 +163,7 @@ func (e *Engine) observeLocks(s *Snapshot, h History) History {
 }
 
 // outageBetween is how long other texts may stand between two that say that an API is away: the controller tries again every
-// 60 s, and each try begins with what it is about to do (mosk-facts 4.1).
+// 60 s, and each try begins with what it is about to do (docs/mosk.md#retries).
 const outageBetween = 2 * time.Minute
 
 // observeOutage notes since when a lock's text has said that an API is away.

@@ -127,7 +127,7 @@ func ToAsk(notes []OwnerNote) (projects, users []string) {
 	return projects, slices.Sorted(maps.Keys(seen))
 }
 
-// What an owner can do by the tags of mosk-facts 3.
+// What an owner can do by the tags of docs/mosk.md#tags.
 const (
 	doAsTag  = "tag it live_migrate (it is moved while it runs) or poweroff (it goes down with its host and comes back)"
 	doAway   = "stop or shelve it"

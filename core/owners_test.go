@@ -24,7 +24,7 @@ func withOwners() scene {
 	return sc
 }
 
-// Who needs to know, and what the document's actions mean for them (mosk-facts 3).
+// Who needs to know, and what the document's actions mean for them (docs/mosk.md#tags).
 func TestWhoNeedsToBeTold(t *testing.T) {
 	cases := []struct {
 		name    string

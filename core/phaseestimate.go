@@ -2,7 +2,7 @@ package core
 
 import "time"
 
-// estimates are how long the documents allow for the parts of an update (mosk-facts 6.1, the maintenance window formula):
+// estimates are how long the documents allow for the parts of an update (docs/mosk.md#maintenance-window):
 // D instances per compute, NC computes, NG gateways, NKC masters, NKM workers. What counts nodes is 0 while these are not known.
 type estimates struct {
 	d, nc, ng, nkc, nkm int
@@ -67,7 +67,7 @@ func (e estimates) workers() time.Duration { return e.counted(20*float64(e.nc) +
 // worker is one worker: 20 for its instances, 40 for its update and restart.
 func (e estimates) worker() time.Duration { return minutes(20 + 40) }
 
-// finish is the auxiliary components (mosk-facts 6.4).
+// finish is the auxiliary components (docs/mosk.md#maintenance-window).
 func (e estimates) finish() time.Duration { return minutes(60) }
 
 // of is the estimate for one controller's cluster lock; 0 when the documents say nothing.

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// LCM goes to a phase when the one before it is through (seed 003): none is done while an earlier one runs or has not
+// LCM goes to a phase when the one before it is through (docs/mosk.md#phases): none is done while an earlier one runs or has not
 // begun, whatever kubelets were newer before the update.
 func TestNoPhaseIsDoneBeforeAnEarlierOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -6,7 +6,7 @@ import "fmt"
 const mostPlanLines = 6
 
 // byPlan adds to a phase what the update plan says of its steps, and what follows from that: a phase that runs and whose
-// step is Stuck is stuck; one whose step was paused by an alert waits for the operator (mosk-facts 1.9, 1.11).
+// step is Stuck is stuck; one whose step was paused by an alert waits for the operator (docs/mosk.md#update-plans, #automatic-pause).
 func (f *phaseFacts) byPlan(p *Phase) {
 	plan := f.s.Management.Plan()
 	if plan == nil || f.over {

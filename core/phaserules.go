@@ -8,7 +8,7 @@ import (
 )
 
 // phaseFacts is what the rules of the five phases look at, gathered once. The phases are those of the documents' cluster
-// update flow (seed 003).
+// update flow (docs/mosk.md#phases).
 type phaseFacts struct {
 	s        *Snapshot
 	request  *MaintenanceRequest // the cluster's; nil when none is known
@@ -110,7 +110,7 @@ func (f *phaseFacts) end(p *Phase, evidence time.Time) {
 const overdueRuns = "overdue: runs for "
 
 // overdue turns a phase that runs into one that is stuck when it takes much longer than the documents allow for it: "If an
-// update phase takes significantly longer than expected …, you should consider the update process hung" (seed 004).
+// update phase takes significantly longer than expected …, you should consider the update process hung" (docs/mosk.md#when-it-hangs).
 func (f *phaseFacts) overdue(p *Phase, limit time.Duration) {
 	elapsed := p.Elapsed(f.s.Now)
 	if p.State != PhaseRunning || limit <= 0 || f.s.Settings.Overdue <= 0 || float64(elapsed) <= float64(limit)*f.s.Settings.Overdue {
@@ -182,7 +182,7 @@ func (f *phaseFacts) services() Phase {
 	}
 	if p.State == PhaseRunning && nodesBegun {
 		// LCM goes to nodes only when every cluster lock has let it: one that is active now was armed again, which a new
-		// release of its controller does (mosk-facts 4.1).
+		// release of its controller does (docs/mosk.md#locks).
 		p.State = PhaseDone
 		p.Evidence = append(p.Evidence, "LCM has gone on to the nodes: what is active now was armed again")
 	}
@@ -267,7 +267,7 @@ func (f *phaseFacts) lockLine(l *WorkloadLock, waitsForOpenStack bool) PhaseLine
 	case l.Progress != nil:
 		line.Text = strings.TrimSpace(fmt.Sprintf("%d %% %s", l.Progress.Percentage, oneLine(l.Progress.Description, 200)))
 	case l.Controller == ControllerCeph && waitsForOpenStack:
-		line.State, line.Text = PhasePending, "waits for openstack" // the documents' order (seed 003, phase 2)
+		line.State, line.Text = PhasePending, "waits for openstack" // the documents' order (docs/mosk.md#phases)
 	}
 	return line
 }
@@ -316,7 +316,7 @@ func (f *phaseFacts) finish(masters, workers Phase) Phase {
 	return p
 }
 
-// locksBack keeps the last phase open until every cluster lock is active again (seed 001: the OpenStack controller sets its
+// locksBack keeps the last phase open until every cluster lock is active again (docs/mosk.md#phases: the OpenStack controller sets its
 // lock active, and the update completes).
 func (f *phaseFacts) locksBack(p *Phase) {
 	if !f.over || !f.s.known(SourceClusterLocks) {

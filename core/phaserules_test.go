@@ -28,7 +28,7 @@ func (sc scene) allThrough(role Role) {
 	}
 }
 
-// The five phases of seed 003, one row per point of the update.
+// The five phases of docs/mosk.md#phases, one row per point of the update.
 func TestPhases(t *testing.T) {
 	locks := func(sc scene, openstack, ceph LockState) {
 		sc.ClusterLocks[0].RawState, sc.ClusterLocks[1].RawState = openstack, ceph
@@ -255,7 +255,7 @@ func TestNothingIsOverdueByNodesThatAreNotKnown(t *testing.T) {
 	}
 }
 
-// mosk-facts 6.1.
+// docs/mosk.md#maintenance-window.
 func TestEstimatesOfTheDocuments(t *testing.T) {
 	e := estimates{d: 20, nc: 10, ng: 2, nkc: 3, nkm: 12}
 	for _, tt := range []struct {

@@ -64,7 +64,7 @@ func failing(st Step) []string {
 
 const web1 = "00000001-0000-4000-8000-000000000001"
 
-// The commands are those of the documents (mosk-facts 2 and 5.4) and of python-openstackclient, ready to be pasted.
+// The commands are those of the documents (docs/mosk.md#commands) and of python-openstackclient, ready to be pasted.
 func TestCommandsAreThoseThatOperatorsType(t *testing.T) {
 	annotate := "kubectl annotate node cmp-01 openstack.lcm.mirantis.com/"
 	cases := []struct {
@@ -197,7 +197,7 @@ func TestGuards(t *testing.T) {
 		{"force: only prepared", healthy, func(sc scene) { sc.migrates("web-1").Status = "preparing" }, Intent{Kind: IntentForceComplete, Instance: web1}, []string{"migration"}},
 		{"force: a cold migration", healthy, func(sc scene) { sc.migrates("web-1").Type = MigrationCold }, Intent{Kind: IntentForceComplete, Instance: web1}, []string{"migration"}},
 
-		// Declare safe (seed 004, step 5; mosk-facts 3 and 4.1).
+		// Declare safe (docs/mosk.md#manual-migration, #tags).
 		{"safe: only a stopped instance is left", emptied, func(scene) {}, declare, nil},
 		{"safe: one runs", inMaintenance, func(scene) {}, declare, []string{"host-empty"}},
 		{"safe: one is tagged notify", emptied, func(sc scene) { sc.instance("cmp-01", "batch-17", "notify") }, declare, []string{"host-empty"}},
@@ -233,7 +233,7 @@ func TestGuards(t *testing.T) {
 		}, declare, []string{"host-known"}},
 		{"safe: running, in scope drain", inMaintenance, func(sc scene) { sc.NodeRequest("cmp-01").Scope = ScopeDrain }, declare, []string{"host-empty"}},
 
-		// Modes and attempts (mosk-facts 2).
+		// Modes and attempts (docs/mosk.md#migration-mode).
 		{"mode: none that Rockoon knows", healthy, func(scene) {}, Intent{Kind: IntentSetMode, Node: "cmp-01", Mode: "cold"}, []string{"known"}},
 		{"mode: set already", inMaintenance, func(scene) {}, Intent{Kind: IntentSetMode, Node: "cmp-01", Mode: ModeManual}, []string{"differs"}},
 		{"mode: skip while something leaves", inMaintenance, func(sc scene) { sc.migrates("web-1") }, Intent{Kind: IntentSetMode, Node: "cmp-01", Mode: ModeSkip}, []string{"no-migration"}},
@@ -249,7 +249,7 @@ func TestGuards(t *testing.T) {
 		{"restore: changed by another since", healthy, func(sc scene) { sc.changed("cmp-01", "manual", "skip"); sc.mode("cmp-01", ModeLive) },
 			Intent{Kind: IntentRestoreMode, Node: "cmp-01"}, []string{"unchanged"}},
 
-		// Compute services (mosk-facts 4.1: enabled again only when the reason is the literal).
+		// Compute services (docs/mosk.md#rockoon: enabled again only when the reason is the literal).
 		{"disable: no reason", healthy, func(scene) {}, Intent{Kind: IntentDisableCompute, Node: "cmp-01"}, []string{"reason"}},
 		{"disable: two lines", healthy, func(scene) {}, Intent{Kind: IntentDisableCompute, Node: "cmp-01", Reason: "a\nb"}, []string{"reason"}},
 		{"disable: the literal", healthy, func(scene) {}, Intent{Kind: IntentDisableCompute, Node: "cmp-01", Reason: DisabledReasonMaintenance}, []string{"not-literal"}},
@@ -388,7 +388,7 @@ func TestRisksAndWhatIsTyped(t *testing.T) {
 	}
 }
 
-// What follows from skip is counted out before it is set (mosk-facts 3: a notify tag holds a skip node all the same).
+// What follows from skip is counted out before it is set (docs/mosk.md#tags: a notify tag holds a skip node all the same).
 func TestThenOfSkipCountsWhatGoesDown(t *testing.T) {
 	skip := Intent{Kind: IntentSetMode, Node: "cmp-01", Mode: ModeSkip}
 	sc := inMaintenance()

@@ -197,7 +197,7 @@ var actTitles = map[IntentKind]string{
 }
 
 // actLockName is the name of a lock to be made. LCM goes by the spec; Rockoon finds its own by their names, of the node or of its
-// OpenStackDeployment, and makes another beside one that is called otherwise (mosk-facts 1.1).
+// OpenStackDeployment, and makes another beside one that is called otherwise (docs/mosk.md#locks).
 func (p *planner) actLockName() string {
 	of := p.s.Cluster
 	switch {
@@ -297,7 +297,7 @@ func createLockCommand(l NewLock) string {
 	}))
 }
 
-// actBegin notes that the node is worked on, within the rule of how many may be (mosk-facts 4.1).
+// actBegin notes that the node is worked on, within the rule of how many may be (docs/mosk.md#concurrency).
 func (p *planner) actBegin(a ActAs, l *WorkloadLock, turn actTurn, who string) {
 	p.step.Risk = RiskLow
 	p.turnGuard(turn, turnPrepare)

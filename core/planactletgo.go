@@ -6,7 +6,7 @@ import (
 
 // Rockoon keeps every object that it has a handler of the deletion for, requests and locks, until it is through with it: by a finalizer
 // that it puts on what it sees alive. It takes a node back by that handler only, so a request that comes and goes while it does not
-// run is never returned from (mosk-facts 4.6, 1). Who plays it keeps to the same protocol.
+// run is never returned from (docs/mosk.md#finalizers). Who plays it keeps to the same protocol.
 const (
 	finalizersOfRockoon = "lcm.mirantis.com/rockoon."
 	usualFinalizer      = finalizersOfRockoon + "nodemaintenancerequest-finalizer"

@@ -97,8 +97,7 @@ func (p *planner) lockChange(a ActAs, l *WorkloadLock, done bool, to LockStatus)
 	p.step.Change = SetLock{Lock: l.Ref(), Was: l.RawState, To: to}
 }
 
-// guardOpenStackHealthy holds when the OpenStack deployment is applied and all its services are healthy (mosk-facts 4.1,
-// "CMR create").
+// guardOpenStackHealthy holds when the OpenStack deployment is applied and all its services are healthy (docs/mosk.md#cluster-request).
 func (p *planner) guardOpenStackHealthy() {
 	s := p.s
 	g := Guard{ID: "healthy", Text: "OpenStack is applied and healthy", Remedy: "mend what is not, or wait for it"}

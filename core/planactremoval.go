@@ -18,7 +18,7 @@ func (s *Snapshot) asksRemoval(node string) *NodeNotice {
 }
 
 // goneFor tells whether the node has left the cluster, and is not there for as long as its machine is disabled: then locks and
-// what OpenStack knows of it stay (mosk-facts 1.3).
+// what OpenStack knows of it stay (docs/mosk.md#deletion-requests).
 func (s *Snapshot) goneFor(node string) bool {
 	return s.Nodes[node] == nil && s.known(SourceNodes) && s.known(SourceDisableNotices) && s.Disablings[node] == nil
 }
@@ -31,7 +31,7 @@ func (p *planner) actRemovalRelease(a ActAs, l *WorkloadLock, who string) {
 	p.lockChange(a, l, false, LockStatus{State: LockInactive})
 }
 
-// guardsOfRemoval hold when nothing is left on the node that goes with it for good (mosk-facts 4.1, "NDR").
+// guardsOfRemoval hold when nothing is left on the node that goes with it for good (docs/mosk.md#removal).
 func (p *planner) guardsOfRemoval(a ActAs) {
 	s, node := p.s, p.i.Node
 	if a.Controller != ControllerOpenStack || s.Nodes[node] == nil {
@@ -113,7 +113,7 @@ func (s *Snapshot) guardNoVolumesOn(node string) Guard {
 }
 
 // actDropLock plans the end of the lock of a node that is gone, once OpenStack knows nothing of the node any more: in Rockoon it
-// is the deletion of the lock that cleans up (mosk-facts 4.1, "after node gone").
+// is the deletion of the lock that cleans up (docs/mosk.md#after-a-node-is-gone).
 func (p *planner) actDropLock(a ActAs, l *WorkloadLock, turn actTurn) {
 	s, node := p.s, p.i.Node
 	p.step.Risk, p.step.Type = RiskHigh, typable(l.Name, l.UID)

@@ -39,7 +39,7 @@ func upText(svc *ComputeService) string {
 	return "down"
 }
 
-// guardReturned holds when the node is back with its pods and agents (mosk-facts 4.1, "NMR delete").
+// guardReturned holds when the node is back with its pods and agents (docs/mosk.md#return-of-a-node).
 func (p *planner) guardReturned() {
 	p.guardNodeBack(p.i.Node)
 	p.guardPodsReady()

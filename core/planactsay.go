@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// actSay plans that the lock says which instances are waited for, in Rockoon's own words (mosk-facts 4.1, text J): LCM's
+// actSay plans that the lock says which instances are waited for, in Rockoon's own words (docs/mosk.md#texts, text J): LCM's
 // consoles and other operators read them there. They go when the lock is released or taken back.
 func (p *planner) actSay(a ActAs, l *WorkloadLock, turn actTurn) {
 	s, node := p.s, p.i.Node

@@ -16,7 +16,7 @@ func (p *planner) actVolumeService(verb, how string) *VolumeService {
 	return v
 }
 
-// actVolumeOut plans that a host's own volumes are out of scheduling: nova-compute comes before (mosk-facts 4.1: compute,
+// actVolumeOut plans that a host's own volumes are out of scheduling: nova-compute comes before (docs/mosk.md#services: compute,
 // networking, block-storage).
 func (p *planner) actVolumeOut(l *WorkloadLock, turn actTurn) {
 	s, node := p.s, p.i.Node

@@ -7,7 +7,7 @@ import (
 )
 
 // restartAgent plans that the pod of one of Neutron's agents on a node, or of its nova-compute, is deleted, old or not: what
-// mends one that does not report (mosk-facts 7.1, texts M, P and Q).
+// mends one that does not report (docs/mosk.md#trouble, texts M, P and Q).
 func (p *planner) restartAgent() {
 	s, node := p.s, p.i.Node
 	v, pod := p.podOnNode()

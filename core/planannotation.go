@@ -152,7 +152,7 @@ func annotationWhy(key string, value *string) string {
 }
 
 // annotationThen is what follows from the value: at once when the node is being evacuated, else when its turn comes. The
-// annotations are read at each of the controller's looks (mosk-facts 2).
+// annotations are read at each of the controller's looks (docs/mosk.md#migration-mode).
 func (s *Snapshot) annotationThen(name, key string, value *string) string {
 	lock := s.NodeLock(name, ControllerOpenStack)
 	switch {
@@ -281,8 +281,7 @@ func (p *planner) hostFacts(name string) {
 	}
 }
 
-// declareSafe plans the operator's word that the node may go down: mode skip, once nothing is in the way (seed 004,
-// "Perform the manual workload migration").
+// declareSafe plans the operator's word that the node may go down: mode skip, once nothing is in the way (docs/mosk.md#manual-migration).
 func (p *planner) declareSafe() {
 	s, name := p.s, p.i.Node
 	n := s.Nodes[name]

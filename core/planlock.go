@@ -175,7 +175,7 @@ func (s *Snapshot) ownerOf(l *WorkloadLock) string {
 	return "the OpenStack controller, which does not run now"
 }
 
-// lcmThen is what LCM does once the lock says so (mosk-facts 1.1: it waits until all locks are inactive, and only reads them).
+// lcmThen is what LCM does once the lock says so (docs/mosk.md#locks: it waits until all locks are inactive, and only reads them).
 func (s *Snapshot) lcmThen(l *WorkloadLock, to LockState) string {
 	if to != LockInactive {
 		if l.State() == LockInactive {
@@ -219,7 +219,7 @@ func (s *Snapshot) lcmThen(l *WorkloadLock, to LockState) string {
 	return text + "."
 }
 
-// ownerThen is what the lock's controller makes of it, and when, as far as the documents tell (mosk-facts 4.1, 4.3).
+// ownerThen is what the lock's controller makes of it, and when, as far as the documents tell (docs/mosk.md#by-hand, #tungsten-fabric).
 func (s *Snapshot) ownerThen(l *WorkloadLock, to LockState) string {
 	switch l.Controller {
 	case ControllerOpenStack:
@@ -243,7 +243,7 @@ func (s *Snapshot) ownerThen(l *WorkloadLock, to LockState) string {
 }
 
 // clearInner plans that a lock no longer counts as worked on: Rockoon counts the annotation, not the requests, and one that
-// was left behind holds up every other node of a role (mosk-facts 7.1).
+// was left behind holds up every other node of a role (docs/mosk.md#left-over-locks).
 func (p *planner) clearInner() {
 	s := p.s
 	p.step.Title, p.step.Risk = "clear the lock's inner_state", RiskHigh

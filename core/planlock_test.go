@@ -8,7 +8,7 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// The steps on locks, each with what it needs, from mosk-facts 1.1, 4.1 and 7.1.
+// The steps on locks, each with what it needs, from docs/mosk.md#locks, #by-hand, #left-over-locks.
 func TestWhatCanBeDoneWithALock(t *testing.T) {
 	override := func(l *WorkloadLock, to LockState) Intent {
 		return Intent{Kind: IntentOverrideLock, Object: l.Ref(), State: to}

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Maintenance mode is entered by the cluster first and left by it last (mosk-facts 1.12).
+// Maintenance mode is entered by the cluster first and left by it last (docs/mosk.md#maintenance-mode).
 
 // notConnected is why nothing can be done on the management cluster.
 func (s *Snapshot) notConnected() string {
@@ -214,7 +214,7 @@ func truthText(b *bool) string {
 	return fmt.Sprint(*b)
 }
 
-// maintenanceCommand is the documents' own (mosk-facts 1.12).
+// maintenanceCommand is the documents' own (docs/mosk.md#maintenance-mode).
 func (s *Snapshot) maintenanceCommand(resource, name string, on bool) string {
 	return s.kubectlManagement("patch", resource, name, "--type=merge", "-p", fmt.Sprintf(`{"spec":{"providerSpec":{"value":{"maintenance":%t}}}}`, on))
 }

@@ -23,7 +23,7 @@ func (m *managed) inMode(nodes ...string) *managed {
 	return m
 }
 
-// The order of maintenance mode, and what must not be under way (mosk-facts 1.12): which guard of a step does not hold.
+// The order of maintenance mode, and what must not be under way (docs/mosk.md#maintenance-mode): which guard of a step does not hold.
 func TestGuardsOfMaintenance(t *testing.T) {
 	enter, leave := Intent{Kind: IntentEnterCluster}, Intent{Kind: IntentLeaveCluster}
 	enterMachine, leaveMachine := Intent{Kind: IntentEnterMachine, Node: "cmp-01"}, Intent{Kind: IntentLeaveMachine, Node: "cmp-01"}

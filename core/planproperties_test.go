@@ -106,7 +106,7 @@ func anyIntent(t *rapid.T, sc scene) Intent {
 }
 
 // A node is never declared safe while something is in the way, or while that is not known for sure. What is in the way is
-// told here from mosk-facts 3 once more, not by the code under test.
+// told here from docs/mosk.md#tags once more, not by the code under test.
 func TestNodeIsNeverDeclaredSafeTooEarly(t *testing.T) {
 	through := 0
 	property := func(t *rapid.T) {

@@ -24,7 +24,7 @@ func objectName(text string) string {
 }
 
 // ask plans a maintenance request that is made by hand: maintenance without an update. LCM makes them for its updates, and
-// never looks at one that it did not make; the application controllers answer both in the same way (mosk-facts 1.2).
+// never looks at one that it did not make; the application controllers answer both in the same way (docs/mosk.md#requests).
 func (p *planner) ask() {
 	if p.i.Kind == IntentAskCluster {
 		p.askCluster()
@@ -137,7 +137,7 @@ func (p *planner) guardNoRequest(what string, r *MaintenanceRequest, source Sour
 }
 
 // guardRelease holds when the release is the one that the OpenStack controller is at: it leaves requests of another alone
-// (mosk-facts 4.1, text A). A request without a release it takes.
+// (docs/mosk.md#texts, text A). A request without a release it takes.
 func (p *planner) guardRelease(locks []*WorkloadLock) {
 	g := Guard{ID: "release", Text: "the release is that of the OpenStack controller", Holds: true, Answer: textOf(oneLine(p.i.Release, 60), "none: it takes the request as it is"),
 		Remedy: "leave it out, or take the one in its lock"}
@@ -150,7 +150,7 @@ func (p *planner) guardRelease(locks []*WorkloadLock) {
 }
 
 // guardClusterReady holds when the cluster is in a maintenance that was asked for by hand, and all its locks are released:
-// LCM itself asks for nodes only then (mosk-facts 1.7).
+// LCM itself asks for nodes only then (docs/mosk.md#stages).
 func (p *planner) guardClusterReady() {
 	s := p.s
 	g := Guard{ID: "cluster", Text: "the cluster is in maintenance by hand", Remedy: "ask for the cluster first"}
@@ -183,7 +183,7 @@ func (p *planner) guardClusterReady() {
 	p.guard(g)
 }
 
-// guardOneAtATime holds when no more nodes of a role are in maintenance than the controllers' rule allows (mosk-facts 4.1:
+// guardOneAtATime holds when no more nodes of a role are in maintenance than the controllers' rule allows (docs/mosk.md#concurrency:
 // any role that is full holds up all).
 func (p *planner) guardOneAtATime(n *Node) {
 	s := p.s

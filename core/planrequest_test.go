@@ -16,7 +16,8 @@ func (sc scene) byHandCluster() *MaintenanceRequest {
 	return r
 }
 
-// Maintenance without an update, by the order of mosk-facts 1.12: the cluster first, its nodes then; back the other way round.
+// Maintenance without an update, by the order of docs/mosk.md#maintenance-mode: the cluster first, its nodes
+// then; back the other way round.
 func TestMaintenanceByHand(t *testing.T) {
 	askNode := func(scope Scope) Intent { return Intent{Kind: IntentAskNode, Node: "cmp-1", Scope: scope} }
 	cases := []struct {

@@ -26,7 +26,7 @@ func (p *planner) podOnNode() (DaemonView, *DaemonPod) {
 }
 
 // restartPod plans that the old pod of an OnDelete DaemonSet on one node is deleted, so that its DaemonSet makes a new one
-// (mosk-facts 8). One at a time: while another pod of the DaemonSet is not ready, nothing is deleted.
+// (docs/mosk.md#restarts). One at a time: while another pod of the DaemonSet is not ready, nothing is deleted.
 func (p *planner) restartPod() {
 	s, node := p.s, p.i.Node
 	v, pod := p.podOnNode()
@@ -301,7 +301,7 @@ func (s *Snapshot) instancesThere(node string, wide bool) string {
 }
 
 // restartsItself warns that the OpenStack controller replaces the pods of its own DaemonSets itself: while an update runs
-// at the end of each node's maintenance, else one after the other (mosk-facts 4.1). One that is played does not.
+// at the end of each node's maintenance, else one after the other (docs/mosk.md#restarts). One that is played does not.
 func (s *Snapshot) restartsItself(v DaemonView) string {
 	_, played := s.actAs(ControllerOpenStack)
 	switch {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// IDs of the steps of a ClusterUpdatePlan (mosk-facts 5.2). The set is open: a step of another ID is shown by its name.
+// IDs of the steps of a ClusterUpdatePlan (docs/mosk.md#plan-steps). The set is open: a step of another ID is shown by its name.
 const (
 	planStepOpenStack = "openstack"
 	planStepCeph      = "ceph"

@@ -13,7 +13,7 @@ const tagVersion = "2.26"
 var tagStatuses = []string{"ACTIVE", "PAUSED", "SUSPENDED", "SHUTOFF"}
 
 // tagPowerOff plans that an instance goes down with its host and is started again after its maintenance, whatever its owner
-// or its node's mode say. A maintenance action that is there already is replaced: two cancel each other (mosk-facts 3).
+// or its node's mode say. A maintenance action that is there already is replaced: two cancel each other (docs/mosk.md#tags).
 func (p *planner) tagPowerOff() {
 	in := p.taggedInstance("tag %s poweroff", RiskHigh)
 	if in == nil {

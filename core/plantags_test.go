@@ -18,7 +18,7 @@ func tagged(actions ...string) (tags []string) {
 	return tags
 }
 
-// Two recognised tags cancel each other (mosk-facts 3): the tag that is there goes, what is no maintenance action stays, and
+// Two recognised tags cancel each other (docs/mosk.md#tags): the tag that is there goes, what is no maintenance action stays, and
 // the commands do the same.
 func TestTagPowerOffReplacesWhatIsThere(t *testing.T) {
 	const set = "openstack --os-compute-api-version 2.26 server set --tag openstack.lcm.mirantis.com:maintenance_action=poweroff " + web1

@@ -29,7 +29,7 @@ type RestartPod struct {
 func (RestartPod) isChange() {}
 
 // restartPatience is how long a new pod may take to be ready, or its agents to report: the documents give the L3 agent 10 to
-// 15 minutes (mosk-facts 6.1).
+// 15 minutes (docs/mosk.md#maintenance-window).
 const restartPatience = 20 * time.Minute
 
 // shownWithin is how long the watch may be behind the server before a restart counts as done all the same; what comes next

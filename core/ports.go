@@ -42,7 +42,7 @@ type KubernetesWriter interface {
 	ControllerDeployment(ctx context.Context) (*Deployment, error)
 
 	// NotReadyPods are the names of the pods in a namespace that are not ready, sorted, of one node unless node is empty;
-	// Jobs' pods are left out, as Rockoon does (mosk-facts 4.1).
+	// Jobs' pods are left out, as Rockoon does (docs/mosk.md#pods-on-return).
 	NotReadyPods(ctx context.Context, namespace, node string) ([]string, error)
 
 	// AddFinalizer puts a finalizer on the request of ref's name and UID. One that it has already, or a request that is being

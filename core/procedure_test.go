@@ -39,7 +39,7 @@ func handedOver(change func(n *Node, sc scene)) scene {
 	return sc
 }
 
-// The procedure of a node is the documents' (seed 004, steps 2 and 5; mosk-facts 4.1), at every point of its life.
+// The procedure of a node is the documents' (docs/mosk.md#manual-migration, #life-of-a-node), at every point of its life.
 func TestNodeProcedureAtEveryPoint(t *testing.T) {
 	const (
 		asked  = "done: LCM asks for cmp-01 | since 11:40, scope os"

@@ -25,7 +25,7 @@ type quorumSet struct {
 }
 
 // quorumSets are the StatefulSets that the OpenStack controller asks before it handles a node's request or its removal, and
-// openvswitch-ovn-db, which it asks only before it clears up after a node (mosk-facts 4.1).
+// openvswitch-ovn-db, which it asks only before it clears up after a node (docs/mosk.md#quorum).
 var quorumSets = []quorumSet{
 	{namespaceOpenStack, "mariadb-server", "database", "mariadb"},
 	{namespaceOpenStack, "etcd-etcd", "coordination", "etcd"},
@@ -72,8 +72,8 @@ const (
 	quorumOthersDown                   // a pod on another node is not ready
 )
 
-// isNodeLocked is the OpenStack controller's is_node_locked: whether a StatefulSet of so many replicas holds the node (mosk-facts
-// 4.1). A pod that is being removed counts as not ready: it is about to be. One that has no node is nowhere.
+// isNodeLocked is the OpenStack controller's is_node_locked: whether a StatefulSet of so many replicas holds the node
+// (docs/mosk.md#quorum). A pod that is being removed counts as not ready: it is about to be. One that has no node is nowhere.
 func isNodeLocked(replicas int, pods []*DaemonPod, node string) quorumLock {
 	ready, elsewhere, down := 0, 0, 0
 	for _, p := range pods {
@@ -213,7 +213,7 @@ func (s *Snapshot) quorumSources(controller, node string) []SourceID {
 	return []SourceID{SourceStatefulSets, SourceDaemonPods, SourceRedisSets, SourceRedisPods}
 }
 
-// guardQuorum holds when every StatefulSet that needs a quorum can do without the node (mosk-facts 4.1: can_handle_nmr of
+// guardQuorum holds when every StatefulSet that needs a quorum can do without the node (docs/mosk.md#quorum: can_handle_nmr of
 // database, coordination, redis and metric-storage, and their part of a removal).
 func (p *planner) guardQuorum(controller, node string) {
 	s := p.s

@@ -36,7 +36,7 @@ func members(set *StatefulSet, nodes ...string) []*DaemonPod {
 	return out
 }
 
-// is_node_locked of the OpenStack controller (mosk-facts 4.1): True if ready pods < replicas-1, or pods on other nodes <
+// is_node_locked of the OpenStack controller (docs/mosk.md#quorum): True if ready pods < replicas-1, or pods on other nodes <
 // replicas-1, or other pods not ready.
 func TestWhetherAStatefulSetHoldsANode(t *testing.T) {
 	for name, tt := range map[string]struct {

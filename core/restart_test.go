@@ -19,7 +19,7 @@ func restartOn(node string) Intent {
 func restartAll() Intent { return Intent{Kind: IntentRestartPods, Workload: vRouters} }
 
 // A pod is old when its controller-revision-hash is not the newest ControllerRevision's; where hashes are not known, by
-// the generation of the template (mosk-facts 8). updatedNumberScheduled plays no part.
+// the generation of the template (docs/mosk.md#restarts). updatedNumberScheduled plays no part.
 func TestWhichPodsAreOld(t *testing.T) {
 	cases := []struct {
 		name    string

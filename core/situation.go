@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// situation is what belongs to a literal of the OpenStack controller's beside its text (mosk-facts 4.1): what Lockstep itself
+// situation is what belongs to a literal of the OpenStack controller's beside its text (docs/mosk.md#texts): what Lockstep itself
 // sees of it, by which commands it is looked at, and the steps that resolve it beside those that a node's procedure has anyway.
 // Each may be nil.
 type situation struct {
@@ -78,7 +78,7 @@ func seesController(s *Snapshot, l *WorkloadLock, _ LockMessage) string {
 	return text
 }
 
-// lookAtController shows the OpenStack controller's Deployment and its words (mosk-facts 4.1).
+// lookAtController shows the OpenStack controller's Deployment and its words (docs/mosk.md#rockoon).
 func lookAtController(s *Snapshot, _ *WorkloadLock, _ LockMessage) []string {
 	namespace, name := "osh-system", "rockoon"
 	if c := s.Controller; c != nil {
@@ -150,7 +150,7 @@ func lookAtHealth(*Snapshot, *WorkloadLock, LockMessage) []string {
 }
 
 // othersUnderWay are the nodes that count against the OpenStack controller's concurrency: those whose lock has inner_state
-// active (mosk-facts 4.1).
+// active (docs/mosk.md#concurrency).
 func (s *Snapshot) othersUnderWay(but string) []NodeView {
 	var out []NodeView
 	for _, v := range s.NodeViews() {

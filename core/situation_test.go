@@ -14,7 +14,7 @@ type whatResolves struct {
 	says  string // in Why, Status or the commands
 }
 
-// Each text that the OpenStack controller can write (mosk-facts 4.1, A to U) is a situation with a name, a plain explanation, and
+// Each text that the OpenStack controller can write (docs/mosk.md#texts, A to U) is a situation with a name, a plain explanation, and
 // what resolves it: steps, or where it has to be waited for, what Lockstep sees of it and how to look.
 func TestEverySituationHasWhatResolvesIt(t *testing.T) {
 	node, cluster := ProcedureKey{Kind: ProcedureNode, Subject: "cmp-01"}, ProcedureKey{Kind: ProcedureCluster}

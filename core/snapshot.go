@@ -80,7 +80,7 @@ func (l *lazy[T]) get(f func() T) T {
 // Settings are the numbers by which rules judge, all of them the operator's to change.
 type Settings struct {
 	StaleAfter       time.Duration // a source not confirmed for so long is not fresh enough to write on
-	MaxParallelNodes map[Role]int  // nodes that Rockoon handles at once, by role (mosk-facts 4.1)
+	MaxParallelNodes map[Role]int  // nodes that Rockoon handles at once, by role (docs/mosk.md#concurrency)
 	AcrossZones      bool          // computes of several availability zones at once: Rockoon's respect_nova_az=False
 	MigrateAtOnce    int           // how many instances of one host a batch moves at the same time; 1 by default
 	ActAs            []ActAs       // the application controllers that Lockstep plays

@@ -85,7 +85,7 @@ func (f *stageFacts) leaving() bool {
 }
 
 // handled tells whether LCM works on a node that has no request: a master that no application holds is updated without one
-// (mosk-facts 4.4).
+// (docs/mosk.md#lcm).
 func (f *stageFacts) handled() bool {
 	return f.request == nil && f.cluster != nil && f.locksKnown && len(f.locks) == 0 && f.node != nil && (f.cordoned || !f.ready)
 }

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// The rules of the stages by what LCM says of the node's machine (mosk-facts 1.5, 1.6). They count for a node that LCM has;
+// The rules of the stages by what LCM says of the node's machine (docs/mosk.md#lcmmachine, #lcmclusterstate).
+// They count for a node that LCM has;
 // where they say nothing the node's own signs do, as without a management cluster. What LCM does before a node is its own,
 // such as loading packages on many machines at once, is none of its stages.
 

@@ -100,7 +100,7 @@ func instancesMove(f *stageFacts) (verdict, bool) {
 }
 
 // gaveUpBefore tells whether the controller, after it gave up, begins anew with what it could not move before, as it does
-// every 60 s (mosk-facts 4.1), and nothing moves yet. The node waits for the operator until something does.
+// every 60 s (docs/mosk.md#migration-loop), and nothing moves yet. The node waits for the operator until something does.
 func (f *stageFacts) gaveUpBefore() bool {
 	return f.computeKnown && f.on.migrating == 0 && f.on.blocking > 0 && f.message.Class == MessageProgress && f.hadStage && f.before.Stage == StageWaiting
 }

@@ -19,7 +19,7 @@ type stageRule struct {
 	find  func(f *stageFacts) (verdict, bool)
 }
 
-// stageRules are tried in order; the first that finds something counts. They follow the life of a node in mosk-facts 4.1:
+// stageRules are tried in order; the first that finds something counts. They follow the life of a node in docs/mosk.md#life-of-a-node:
 // (a) request there, lock active, inner state inactive: queued; (b) inner state active: preparing or evacuating; (c) locks
 // inactive: handed to LCM; (d) request being removed: returning; (e) no request, lock active: done.
 var stageRules = []stageRule{

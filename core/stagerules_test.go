@@ -10,7 +10,7 @@ import (
 
 const stillPresent = "Some servers are still present on the host. Servers with unset maintenance action: ['" + idA + "']"
 
-// One row per step of a node's life in mosk-facts 4.1, and per way in which the evidence can be incomplete.
+// One row per step of a node's life in docs/mosk.md#life-of-a-node, and per way in which the evidence can be incomplete.
 func TestStages(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -169,7 +169,7 @@ func TestStages(t *testing.T) {
 	}
 }
 
-// Masters without collocated roles get no request (mosk-facts 4.4): the node itself is the evidence.
+// Masters without collocated roles get no request (docs/mosk.md#lcm): the node itself is the evidence.
 func TestMastersThatNoApplicationHolds(t *testing.T) {
 	sc := newScene()
 	n := sc.node("ctl-01", RoleMaster)

@@ -70,7 +70,7 @@ func (s *Snapshot) requestedRelease() string {
 }
 
 // otherRelease is the release that a lock of the OpenStack controller still carries although another one is the target:
-// where the update comes from. What other controllers write there is not documented (mosk-facts 1.1).
+// where the update comes from. What other controllers write there is not documented (docs/mosk.md#locks).
 func (s *Snapshot) otherRelease(target string) string {
 	other := func(l *WorkloadLock) bool {
 		return l.Controller == ControllerOpenStack && l.Release != "" && !sameRelease(l.Release, target)
@@ -90,7 +90,7 @@ func (s *Snapshot) otherRelease(target string) string {
 	return ""
 }
 
-// sameRelease tells whether two texts name one release: requests can leave away what comes after the plus (mosk-facts 1.2).
+// sameRelease tells whether two texts name one release: requests can leave away what comes after the plus (docs/mosk.md#requests).
 func sameRelease(a, b string) bool {
 	return a == b || strings.HasPrefix(a, b+"+") || strings.HasPrefix(b, a+"+")
 }

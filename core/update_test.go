@@ -37,7 +37,7 @@ func TestDoneOfAnUpdate(t *testing.T) {
 	}
 }
 
-// The pace is that of the rounds that were seen (mosk-facts 6.3: an estimate by history).
+// The pace is that of the rounds that were seen (docs/mosk.md#timers: an estimate by history).
 func TestFinishByTheClustersOwnPace(t *testing.T) {
 	round := func(sc scene, node string, begun, took time.Duration) {
 		sc.History.Rounds["uid-"+node] = Round{Request: "was-" + node, Update: "cmr", Started: ago(begun), Ended: ago(begun - took)}

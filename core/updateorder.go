@@ -7,7 +7,7 @@ import (
 )
 
 // UpdateOrder are the names of the nodes in the order in which the update takes them: by the index of their update group,
-// then by their own upgrade index, of which one that is not set comes last (mosk-facts 1.10, 5.3).
+// then by their own upgrade index, of which one that is not set comes last (docs/mosk.md#update-groups, #order-of-machines).
 func UpdateOrder(m *ManagementInventory) []string {
 	if m == nil {
 		return nil

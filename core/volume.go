@@ -9,7 +9,7 @@ import (
 )
 
 // VolumeService is a cinder-volume service: one back end of one host. Only those of back ends that lie on a node's own disks
-// (LVM) run as the node; those of Ceph run as a host that is none of the nodes (mosk-facts 4.1, "block-storage").
+// (LVM) run as the node; those of Ceph run as a host that is none of the nodes (docs/mosk.md#services).
 type VolumeService struct {
 	Host           string // "cmp-04@lvm": the host and its back end, by which alone Cinder knows it; without "@" there is no back end
 	Enabled        bool
@@ -136,7 +136,7 @@ func (s *Snapshot) noCinder() bool {
 func (id SourceID) MayBeAbsent() bool { return id == SourceVolumeServices || id == SourceVolumes }
 
 // HostsWithVolumesToWatch are the hosts whose own volumes matter now, sorted: those of nodes that are to be removed, which go
-// only without them (mosk-facts 4.1: T).
+// only without them (docs/mosk.md#removal).
 func HostsWithVolumesToWatch(s *Snapshot) []string {
 	var hosts []string
 	for node := range s.Deletions {

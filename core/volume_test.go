@@ -59,7 +59,7 @@ func TestWhoseVolumeServiceItIs(t *testing.T) {
 }
 
 // The played OpenStack controller's flow with volumes on a host's own disks, started anew before each step: nova-compute, then
-// each back end; on the way back the other way round (mosk-facts 4.1, SERVICE_ORDER).
+// each back end; on the way back the other way round (docs/mosk.md#services).
 func TestTheFlowOfANodeWithVolumesOfItsOwn(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		dir, cloud := t.TempDir(), atRest()

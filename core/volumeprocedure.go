@@ -81,7 +81,7 @@ func (b *nodeSteps) refusedVolumes() []Step {
 	return out
 }
 
-// removalVolumes are the volumes on the disks of a node that is to be removed: each of them holds it (mosk-facts 4.1: T). Nothing
+// removalVolumes are the volumes on the disks of a node that is to be removed: each of them holds it (docs/mosk.md#removal). Nothing
 // here moves or deletes one: that takes its owner, and room on another host.
 func (b *nodeSteps) removalVolumes() {
 	s := b.s

@@ -10,7 +10,7 @@ import (
 	"lockstep/core"
 )
 
-// Where Rockoon keeps the administrator's clouds.yaml for use from outside the cluster (mosk-facts 1.15).
+// Where Rockoon keeps the administrator's clouds.yaml for use from outside the cluster (docs/mosk.md#credentials).
 const (
 	credentialsNamespace = "openstack-external"
 	credentialsSecret    = "openstack-identity-credentials"

@@ -23,7 +23,7 @@ const (
 	pageTimeout  = 60 * time.Second // for one answer
 	readsAtOnce  = 4                // lists that are read at the same time
 	labelVRouter = "tfvrouter"
-	// releaseVariable is the variable by which Rockoon knows the release that it belongs to (mosk-facts 4.1).
+	// releaseVariable is the variable by which Rockoon knows the release that it belongs to (docs/mosk.md#rockoon).
 	releaseVariable = "OSCTL_CLUSTER_RELEASE"
 )
 

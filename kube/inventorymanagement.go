@@ -13,7 +13,7 @@ import (
 	"lockstep/core"
 )
 
-// Where the management cluster keeps what it knows of its clusters (mosk-facts 1.0).
+// Where the management cluster keeps what it knows of its clusters (docs/mosk.md#where-things-live).
 var (
 	gvrClusters     = schema.GroupVersionResource{Group: "cluster.k8s.io", Version: "v1alpha1", Resource: "clusters"}
 	gvrMachines     = schema.GroupVersionResource{Group: "cluster.k8s.io", Version: "v1alpha1", Resource: "machines"}
@@ -158,7 +158,7 @@ func planFrom(u *unstructured.Unstructured) core.InventoryPlan {
 		step := core.PlanStep{ID: s.text("id"), Name: s.text("name"), Commence: s.truth("commence"), Granularity: s.text("granularity"),
 			Users: s.at("impact").text("users"), Workloads: s.at("impact").text("workloads"), Estimate: s.at("duration").text("estimated")}
 		if step.Estimate == "" {
-			step.Estimate = s.at("duration").text("eta") // before 2.29 (mosk-facts 1.9)
+			step.Estimate = s.at("duration").text("eta") // before 2.29 (docs/mosk.md#update-plans)
 		}
 		for _, st := range status.objects("steps") {
 			if st.text("id") == step.ID && step.ID != "" || step.ID == "" && st.text("name") == step.Name {

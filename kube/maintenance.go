@@ -6,7 +6,7 @@ import (
 	"lockstep/core"
 )
 
-// annotationInnerState is where Rockoon notes that it is working on a lock (mosk-facts 1.1).
+// annotationInnerState is where Rockoon notes that it is working on a lock (docs/mosk.md#locks).
 const annotationInnerState = "inner_state"
 
 // labelManagedBy names who made an object (Kubernetes' recommended labels).

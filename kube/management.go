@@ -36,7 +36,7 @@ var gvrReboots = kaas("gracefulrebootrequests")
 const labelControlPlane = "cluster.sigs.k8s.io/control-plane"
 
 // annotationGraceful marks an LCMMachine for which a graceful reboot is asked; annotationDrainReason says of an
-// LCMClusterState for what it is (mosk-facts 1.5, 1.6).
+// LCMClusterState for what it is (docs/mosk.md#lcmmachine, #lcmclusterstate).
 const (
 	annotationGraceful    = "lcm.mirantis.com/graceful-reboot"
 	annotationDrainReason = "lcm.mirantis.com/cluster-state-reason"

@@ -16,7 +16,7 @@ import (
 	"lockstep/sim/kubeapi"
 )
 
-// One object of each kind of the management cluster, with the fields of mosk-facts 1.4 to 1.12.
+// One object of each kind of the management cluster, with the fields of docs/mosk.md#management-objects.
 func TestManagementTranslation(t *testing.T) {
 	on := true
 	tests := map[string]struct {

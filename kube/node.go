@@ -15,7 +15,7 @@ const labelMachineName = "kaas.mirantis.com/machine-name"
 // annotationDomain is the prefix of the node annotations that are kept.
 const annotationDomain = "openstack.lcm.mirantis.com/"
 
-// nodeRoles is how a node's roles are read from its labels (mosk-facts 2). An empty value means any.
+// nodeRoles is how a node's roles are read from its labels (docs/mosk.md#roles). An empty value means any.
 var nodeRoles = []struct {
 	label, value string
 	role         core.Role

@@ -9,7 +9,7 @@ import (
 	"lockstep/core"
 )
 
-// healthReady is the health of a component that is well (mosk-facts 1.13); every other word is trouble or not yet known.
+// healthReady is the health of a component that is well (docs/mosk.md#openstack-status); every other word is trouble or not yet known.
 const healthReady = "Ready"
 
 // openStackStatusFrom translates an OpenStackDeploymentStatus.

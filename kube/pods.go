@@ -186,7 +186,7 @@ func podsFrom(node string, items []pod) *core.NodePods {
 		if owner != "DaemonSet" && m.Annotations.Mirror == nil {
 			p.Evictable++
 		}
-		// Rockoon waits for these when the node comes back, without a word (mosk-facts 4.1, NMR delete).
+		// Rockoon waits for these when the node comes back, without a word (docs/mosk.md#pods-on-return).
 		if m.Namespace == namespaceOpenStack && owner != "Job" && !items[i].ready() {
 			p.NotReady = append(p.NotReady, m.Namespace+"/"+m.Name)
 		}

@@ -24,7 +24,7 @@ type resource struct {
 	translate translate
 }
 
-// Where things live on a MOSK cluster (mosk-facts 1.0, 1.13).
+// Where things live on a MOSK cluster (docs/mosk.md#where-things-live).
 const (
 	namespaceOpenStack = "openstack"
 	namespaceFabric    = "tf"

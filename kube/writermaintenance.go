@@ -135,7 +135,7 @@ func (w *Writer) RemoveFinalizer(ctx context.Context, ref core.Ref, finalizer st
 }
 
 // CreateLock implements core.KubernetesWriter. The state is no part of what is made: without one a lock counts as active
-// (mosk-facts 1.1). Nor is the release, which is in the status, a subresource: it comes second.
+// (docs/mosk.md#locks). Nor is the release, which is in the status, a subresource: it comes second.
 func (w *Writer) CreateLock(ctx context.Context, l core.NewLock, dryRun bool) error {
 	spec := map[string]any{"controllerName": l.Controller}
 	if l.Node != "" {

@@ -6,8 +6,8 @@ import (
 )
 
 // foundOwners leaves the machines off whose nodes were found not Ready, and lets somebody own every lock that was found: the
-// controllers that call it as it is called, and a bystander the others. Ceph's locks are not called alike everywhere (mosk-facts 1.1); its controller would delete what it does not
-// know.
+// controllers that call it as it is called, and a bystander the others. Ceph's locks are not called alike everywhere (docs/mosk.md#locks);
+// its controller would delete what it does not know.
 func foundOwners(s *scenario.Scenario, run *controller.Options) {
 	if s.Found == nil {
 		return

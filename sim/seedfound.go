@@ -18,7 +18,7 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// rockoonFinalizer is what the OpenStack controller holds maintenance requests by (mosk-facts 4.1). A request that was
+// rockoonFinalizer is what the OpenStack controller holds maintenance requests by (docs/mosk.md#finalizers). A request that was
 // being deleted had at least this one, else it would have been gone.
 const rockoonFinalizer = "lcm.mirantis.com/rockoon.nodemaintenancerequest-finalizer"
 

@@ -81,7 +81,7 @@ func bootID(n scenario.Node, what string) string {
 	return x[:8] + "-" + x[8:12] + "-" + x[12:16] + "-" + x[16:20] + "-" + x[20:]
 }
 
-// rockoon is the OpenStack controller's Deployment with the containers that it has (mosk-facts 4.1). The release is the
+// rockoon is the OpenStack controller's Deployment with the containers that it has (docs/mosk.md#rockoon). The release is the
 // cluster's, the version the controller's own.
 func rockoon(release, version string) *appsv1.Deployment {
 	labels := map[string]string{"app.kubernetes.io/name": "rockoon"}

@@ -18,7 +18,7 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// Texts of the OpenStack controller, literally (mosk-facts 4.1).
+// Texts of the OpenStack controller, literally (docs/mosk.md#texts).
 const (
 	exceeds  = "Number of inactive NodeWorkloadLocks exceeds allowed concurrency. Deferring processing for node "
 	mismatch = "Current maintenancerequest 21.0.0+25.2 release does not match ours 17.4.0+25.1. Skipping handling."

@@ -10,7 +10,7 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// tagPrefix is how a tag begins that says what maintenance does to an instance (mosk-facts 3).
+// tagPrefix is how a tag begins that says what maintenance does to an instance (docs/mosk.md#tags).
 const tagPrefix = "openstack.lcm.mirantis.com:maintenance_action="
 
 // actions are the maintenance actions that the OpenStack controller knows.

@@ -28,7 +28,7 @@ func (b *builder) deployment() {
 	b.s.Found.Deployment = d
 }
 
-// fabricLock is how the lock of a TFOperator is called (mosk-facts 1.1).
+// fabricLock is how the lock of a TFOperator is called (docs/mosk.md#locks).
 const fabricLock = "tf-"
 
 func (b *builder) locks() {

@@ -268,7 +268,7 @@ func (p *pseudonyms) managed(f *scenario.Found) {
 	}
 }
 
-// groupStep is how the ID of a step begins that is an update group's (mosk-facts 5.2).
+// groupStep is how the ID of a step begins that is an update group's (docs/mosk.md#plan-steps).
 const groupStep = "k8s-workers-"
 
 var ownSteps = []string{"", "openstack", "ceph", "k8s-controllers", "mcc-components"}

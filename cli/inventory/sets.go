@@ -66,7 +66,7 @@ func (b *builder) sets() {
 	}
 }
 
-// plainSets are names of sets that every MOSK has; they tell nothing (mosk-facts 4.1, 8).
+// plainSets are names of sets that every MOSK has; they tell nothing (docs/mosk.md#quorum, #restarts).
 var plainSets = []string{"mariadb-server", "etcd-etcd", "rfr-openstack-redis", "openstack-prometheus-server", "openvswitch-ovn-db",
 	"libvirt-libvirt-default", "nova-compute-default", "openvswitch-openvswitch-vswitchd-default", "openvswitch-ovn-controller-default",
 	"neutron-ovs-agent-default", "neutron-l3-agent-default", "neutron-dhcp-agent-default", "tf-vrouter-agent"}

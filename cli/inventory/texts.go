@@ -56,7 +56,7 @@ func (p *pseudonyms) maintenance(s *scenario.Scenario, machines map[string]strin
 	}
 }
 
-// progressForm is the one description of progress that is documented (mosk-facts 4.3).
+// progressForm is the one description of progress that is documented (docs/mosk.md#tungsten-fabric).
 var progressForm = regexp.MustCompile(`^\d+ out of \d+ nodes updated$`)
 
 // composed is the pseudonym of an object's name: the name of what it is about, after a beginning that MOSK gives, or a

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// ceph is the controller of the storage cluster (mosk-facts 4.2). It updates its daemons after OpenStack is done and before
+// ceph is the controller of the storage cluster (docs/mosk.md#ceph). It updates its daemons after OpenStack is done and before
 // the nodes are touched, and lets one storage node at a time go, if the data is healthy.
 type ceph struct {
 	*env

@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Ceph's own objects (mosk-facts 1.14), one of each kind.
+// Ceph's own objects (docs/mosk.md#ceph-objects), one of each kind.
 var (
 	cephDeployments  = lcmResource("cephdeployments")
 	cephHealths      = lcmResource("cephdeploymenthealths")
@@ -56,7 +56,7 @@ func cephVersion(release string) string {
 	return "v19.2.3"
 }
 
-// phase and message of the CephDeployment, in the words of mosk-facts 1.14.
+// phase and message of the CephDeployment, in the words of docs/mosk.md#ceph-objects.
 func (s cephState) phase() (phase, message string) {
 	switch {
 	case s.maintenance != maintenanceIdle:

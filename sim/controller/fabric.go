@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// fabric is the operator of Tungsten Fabric, now OpenSDN (mosk-facts 4.3). It lets one vRouter node at a time go and tells
+// fabric is the operator of Tungsten Fabric, now OpenSDN (docs/mosk.md#tungsten-fabric). It lets one vRouter node at a time go and tells
 // on its cluster lock how far the nodes have come.
 type fabric struct {
 	*env
@@ -210,7 +210,7 @@ func (f *fabric) nodesAt(ctx context.Context, release string) (done, away int, e
 }
 
 // updateVRouters brings the vRouters' template to the release when all nodes are. The pods are replaced by whoever deletes
-// them: the restart cuts the node's network, and is for the operator to time (mosk-facts 8).
+// them: the restart cuts the node's network, and is for the operator to time (docs/mosk.md#tungsten-fabric).
 func (f *fabric) updateVRouters(ctx context.Context, release string) error {
 	set, err := f.kube.AppsV1().DaemonSets(fabricNamespace).Get(ctx, vRouters, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) || err == nil && set.Spec.Template.Annotations[releaseAnnotation] == release {

@@ -34,7 +34,7 @@ func (u Update) withDefaults() Update {
 	return u
 }
 
-// lcm is the life-cycle management of the management cluster (mosk-facts 4.4). Without one it plays the update once, from
+// lcm is the life-cycle management of the management cluster (docs/mosk.md#lcm). Without one it plays the update once, from
 // the beginning to the end, as much of it as a MOSK cluster sees.
 type lcm struct {
 	*env

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Values of LCMMachine.status.state that an update goes through (mosk-facts 1.5).
+// Values of LCMMachine.status.state that an update goes through (docs/mosk.md#lcmmachine).
 const (
 	machinePrepare = "Prepare"
 	machineDeploy  = "Deploy"

@@ -22,7 +22,7 @@ func (m *management) firing(now time.Time) []string {
 }
 
 // autoPause tells in the cluster's UpdateAutoPause which of its alerts fire, and while any does takes back what the operator
-// commenced: of steps that have not started, and of worker steps that have (mosk-facts 1.11). The plan is changed along.
+// commenced: of steps that have not started, and of worker steps that have (docs/mosk.md#automatic-pause). The plan is changed along.
 func (m *management) autoPause(ctx context.Context, plan *unstructured.Unstructured) ([]string, error) {
 	pause := m.last(pausesResource, m.cluster)
 	if pause == nil {

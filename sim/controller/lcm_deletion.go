@@ -52,7 +52,7 @@ func (l *lcm) lookAtDeletions(ctx context.Context) error {
 }
 
 // lookAtDisabled keeps a NodeDisableNotification for a machine that is disabled: as long as it is there, applications keep
-// what they know of the node (mosk-facts 1.3).
+// what they know of the node (docs/mosk.md#deletion-requests).
 func (l *lcm) lookAtDisabled(ctx context.Context, machine *unstructured.Unstructured) error {
 	node, disabled := nodeOf(machine), flag(machine, providerValue("disable")...)
 	if there := l.view.object(nodeNotices, node) != nil; there == disabled || node == "" {

@@ -39,7 +39,7 @@ func (m *management) machineOf(node string) string {
 }
 
 // inOrder are the Machines that are meant, in the order of their update: by upgradeIndex, and by name where that is equal
-// (mosk-facts 1.10 and 5.3).
+// (docs/mosk.md#update-groups, #order-of-machines).
 func (m *management) inOrder(meant func(*unstructured.Unstructured) bool) []*unstructured.Unstructured {
 	var all []*unstructured.Unstructured
 	for _, machine := range m.seen(machinesResource) {
@@ -95,7 +95,7 @@ func (m *management) underway(ctx context.Context, node string) (bool, error) {
 	return text(machine, "status", "kubernetesCordonDrain") != "", nil
 }
 
-// stateName is the name of an LCMClusterState: lower case, at most 63 characters, cut from the left (mosk-facts 1.6).
+// stateName is the name of an LCMClusterState: lower case, at most 63 characters, cut from the left (docs/mosk.md#lcmclusterstate).
 func stateName(prefix, machine string) string {
 	machine = strings.ToLower(machine)
 	if over := len(prefix) + len(machine) - 63; over > 0 {

@@ -31,7 +31,7 @@ func (l *lcm) updateUnderWay() bool {
 }
 
 // lookAtMaintenance follows the maintenance mode of the cluster and of its machines: the cluster is first to enter and last
-// to leave (mosk-facts 1.12). An update keeps both from entering.
+// to leave (docs/mosk.md#maintenance-mode). An update keeps both from entering.
 func (l *lcm) lookAtMaintenance(ctx context.Context) error {
 	m := l.management
 	cluster := m.last(clustersResource, m.cluster)

@@ -67,7 +67,7 @@ type NotReady struct {
 	Message string
 }
 
-// The resources of the management cluster (mosk-facts 1.0).
+// The resources of the management cluster (docs/mosk.md#where-things-live).
 var (
 	clustersResource   = schema.GroupVersionResource{Group: "cluster.k8s.io", Version: "v1alpha1", Resource: "clusters"}
 	machinesResource   = schema.GroupVersionResource{Group: "cluster.k8s.io", Version: "v1alpha1", Resource: "machines"}

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// States of a ClusterUpdatePlan and of its steps (mosk-facts 5.2).
+// States of a ClusterUpdatePlan and of its steps (docs/mosk.md#update-plans).
 const (
 	planNotStarted = "NotStarted"
 	planScheduled  = "Scheduled"  // commenced, and a step before it is not complete

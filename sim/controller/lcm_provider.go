@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// IDs of the plan's steps (mosk-facts 5.2).
+// IDs of the plan's steps (docs/mosk.md#plan-steps).
 const (
 	stepOpenStack   = "openstack"
 	stepCeph        = "ceph"

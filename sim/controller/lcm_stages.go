@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/util/retry"
 )
 
-// Names of stages, as the API has them (mosk-facts 1.7).
+// Names of stages, as the API has them (docs/mosk.md#stages).
 const (
 	stageAgent          = "Agent upgraded"
 	stagePrepare        = "Prepare phase done"

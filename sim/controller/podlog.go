@@ -16,7 +16,7 @@ type PodLogs interface {
 	SetLog(namespace, pod, container string, lines []string)
 }
 
-// rockoonContainer is the one whose log operators read in an update (mosk-facts 4.1).
+// rockoonContainer is the one whose log operators read in an update (docs/mosk.md#rockoon).
 const rockoonContainer = "nodemaintenancerequest"
 
 // keptLines of a log are what an operator can read back.

@@ -5,7 +5,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// The resources of the maintenance API (mosk-facts 1.0), all cluster-wide but the last two.
+// The resources of the maintenance API (docs/mosk.md#where-things-live), all cluster-wide but the last two.
 var (
 	clusterLocks    = lcmResource("clusterworkloadlocks")
 	nodeLocks       = lcmResource("nodeworkloadlocks")
@@ -34,7 +34,7 @@ func lcmObject(kind, name string) *unstructured.Unstructured {
 	return object
 }
 
-// Namespaces, names, labels and annotations of a MOSK cluster (mosk-facts 1.1, 2 and 4.1).
+// Namespaces, names, labels and annotations of a MOSK cluster (docs/mosk.md#locks, #roles, #rockoon).
 const (
 	openstackNamespace = "openstack"
 	cephNamespace      = "rook-ceph"

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// OpenStack holds the settings of the OpenStack controller (mosk-facts 4.1, section Config). Fields that are zero take
+// OpenStack holds the settings of the OpenStack controller (docs/mosk.md#settings). Fields that are zero take
 // the defaults named.
 type OpenStack struct {
 	Deployment  string   // name of the OpenStackDeployment; default osh-dev
@@ -215,7 +215,7 @@ func (e *env) running(ctx context.Context) (podSpec, error) {
 	return spec, nil
 }
 
-// clusterLockName and nodeLockName are as Rockoon builds them (mosk-facts 1.1).
+// clusterLockName and nodeLockName are as Rockoon builds them (docs/mosk.md#locks).
 func (r *rockoon) clusterLockName() string         { return "openstack-" + r.Deployment }
 func (r *rockoon) nodeLockName(node string) string { return "openstack-" + node }
 func (r *rockoon) myClusterLock() lock             { return r.clusterLock(r.clusterLockName()) }

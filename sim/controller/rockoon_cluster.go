@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// clusterRequested is the handler of a ClusterMaintenanceRequest (mosk-facts 4.1, "CMR create/update/resume"); the letters
+// clusterRequested is the handler of a ClusterMaintenanceRequest (docs/mosk.md#cluster-request, #texts); the letters
 // are those of the table of texts there.
 func (r *rockoon) clusterRequested(ctx context.Context, request *unstructured.Unstructured) error {
 	if ok, err := r.deployed(ctx); err != nil || !ok {

@@ -8,7 +8,7 @@ import (
 )
 
 // deletionRequested is the handler of a NodeDeletionRequest: every service gives the node up, in the reverse order, and the
-// lock is released (mosk-facts 1.3).
+// lock is released (docs/mosk.md#removal).
 func (r *rockoon) deletionRequested(ctx context.Context, request *unstructured.Unstructured) error {
 	v, err := r.visit(ctx, request)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // keepLocks makes the locks that should be there, brings their release up to date and deletes those of nodes that are gone
-// or have lost their roles. The lock of a node that went while a NodeDisableNotification named it stays (mosk-facts 1.3).
+// or have lost their roles. The lock of a node that went while a NodeDisableNotification named it stays (docs/mosk.md#deletion-requests).
 func (r *rockoon) keepLocks(ctx context.Context) error {
 	if seen := r.view.object(clusterLocks, r.clusterLockName()); seen == nil || lockState(seen) == "" {
 		if _, err := r.myClusterLock().ensure(ctx, map[string]any{"controllerName": openstackController},
@@ -127,7 +127,7 @@ func (r *rockoon) deployed(ctx context.Context) (bool, error) {
 	return len(list.Items) > 0, nil
 }
 
-// checkRelease refuses a request that is for another release than ours, with text A of mosk-facts 4.1 on the lock.
+// checkRelease refuses a request that is for another release than ours, with text A of docs/mosk.md#texts on the lock.
 func (r *rockoon) checkRelease(ctx context.Context, l lock, request *unstructured.Unstructured) error {
 	wanted := requestRelease(request)
 	if wanted == "" || wanted == r.release {

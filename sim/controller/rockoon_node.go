@@ -91,7 +91,7 @@ func (v visit) sayLater(ctx context.Context, format string, args ...any) error {
 	return v.refuse(ctx, v.lock, format, args...)
 }
 
-// nodeRequested is the handler of a NodeMaintenanceRequest (mosk-facts 4.1, "NMR create/update/resume").
+// nodeRequested is the handler of a NodeMaintenanceRequest (docs/mosk.md#node-request).
 func (r *rockoon) nodeRequested(ctx context.Context, request *unstructured.Unstructured) error {
 	v, err := r.visit(ctx, request)
 	if err != nil || !v.required() {

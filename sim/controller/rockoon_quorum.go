@@ -32,7 +32,7 @@ func (c clustered) service(key string) maintenanceService {
 }
 
 // locks tells whether the application cannot do without the node: fewer members than all but one are ready, or are on other
-// nodes, or a member on another node is not ready (mosk-facts 4.1, is_node_locked). A set that is not there locks nothing.
+// nodes, or a member on another node is not ready (docs/mosk.md#quorum). A set that is not there locks nothing.
 func (c clustered) locks(ctx context.Context, v visit) (bool, error) {
 	set, err := v.kube.AppsV1().StatefulSets(c.namespace).Get(ctx, c.set, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {

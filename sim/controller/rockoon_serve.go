@@ -27,7 +27,7 @@ func later(format string, args ...any) error { return errLater{fmt.Sprintf(forma
 type handler func(context.Context, *unstructured.Unstructured) error
 
 // service is what the controller does with the objects of a kind. A kind with a handler of its deletion gets the
-// controller's finalizer (mosk-facts 4.1).
+// controller's finalizer (docs/mosk.md#finalizers).
 type service struct {
 	resource schema.GroupVersionResource
 	changed  handler // of creation, update and resume; nil: none

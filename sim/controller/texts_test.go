@@ -164,7 +164,7 @@ const (
 - {machine: cmp-02, roles: [compute]}`
 )
 
-// The letters are those of the table of texts in mosk-facts 4.1.
+// The letters are those of the table of texts in docs/mosk.md#texts.
 
 func TestTextsAToEOfTheClusterLock(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {

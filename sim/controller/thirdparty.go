@@ -11,7 +11,7 @@ import (
 )
 
 // ThirdParty is an application controller that is none of MOSK's own: the lock API is open, and LCM waits for every lock
-// (mosk-facts 4.5).
+// (docs/mosk.md#other-applications).
 type ThirdParty struct {
 	Name     string        // controllerName of its locks
 	Cluster  string        // the cluster's name, which its ClusterWorkloadLock begins with; empty: it has none

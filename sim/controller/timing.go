@@ -3,7 +3,7 @@ package controller
 import "time"
 
 // Timing holds every duration of the controllers, in virtual time. A field that is zero takes its default, which is what
-// a real cluster needs or, where mosk-facts 4.1 names one, the controller's own constant; a negative one means none.
+// a real cluster needs or, where docs/mosk.md#timers names one, the controller's own constant; a negative one means none.
 type Timing struct {
 	Backoff time.Duration // after a failed API call that no protocol says how to retry; default 5 s
 

@@ -13,7 +13,7 @@ type workload struct {
 	application, component string            // the labels that OpenStack's charts give their pods
 	nodes                  map[string]string // labels a node needs; nil: every node
 	replicas               int               // of a Deployment or StatefulSet
-	onDelete               bool              // the DaemonSet's pods are replaced by whoever deletes them (mosk-facts 8)
+	onDelete               bool              // the DaemonSet's pods are replaced by whoever deletes them (docs/mosk.md#restarts)
 	places                 map[string]string // of a StatefulSet that was found: the nodes of its pods, by their names; empty: it is on none
 	service                string            // the OpenStack service, or serviceOVN or serviceCeph, without which it is not there; empty: always there
 }
