@@ -82,7 +82,13 @@ func (n *Network) Dialer(name string) func(ctx context.Context, network, address
 		server := &conn{in: out, out: back, local: at, remote: addr(name)}
 		select {
 		case l.arrived <- server:
-			return client, nil
+			select {
+			case <-l.closed: // after Close has emptied its queue nobody would see it any more
+				server.Close()
+				return nil, fail(os.NewSyscallError("connect", syscall.ECONNREFUSED))
+			default:
+				return client, nil
+			}
 		case <-l.closed:
 			return nil, fail(os.NewSyscallError("connect", syscall.ECONNREFUSED))
 		case <-ctx.Done():

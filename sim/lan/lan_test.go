@@ -198,3 +198,29 @@ func TestTheOrderIsTheSeeds(t *testing.T) {
 		t.Errorf("with another seed they are served in the same order: %v", other)
 	}
 }
+
+// A connection that comes as its listener closes is refused, or breaks: it never hangs.
+func TestNoConnectionIsLostAsItsListenerCloses(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		n := lan.New(1)
+		for range 2000 {
+			l, err := n.Listen("server:80")
+			if err != nil {
+				t.Fatal(err)
+			}
+			go l.Close()
+			conn, err := n.Dialer("anna")(t.Context(), "tcp", "server:80")
+			if err != nil {
+				continue
+			}
+			if err := conn.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := conn.Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Fatal("nobody has accepted it, and nobody has closed it")
+			}
+			conn.Close()
+			synctest.Wait()
+		}
+	})
+}
