@@ -308,7 +308,7 @@ var ofKubernetes = map[string][]core.IntentKind{
 	"patch nodeworkloadlocks":           {core.IntentActBegin, core.IntentActFinish, core.IntentActLetGo, core.IntentClearInner},
 	"delete nodeworkloadlocks":          {core.IntentActDropLock},
 	"patch clusterworkloadlocks":        {core.IntentClearInner},
-	"patch nodeworkloadlocks/status":    {core.IntentActRelease, core.IntentActRearm, core.IntentActSay, core.IntentActCreateLock, core.IntentOverrideLock},
+	"patch nodeworkloadlocks/status":    {core.IntentActRelease, core.IntentActRearm, core.IntentActSay, core.IntentActCreateLock, core.IntentOverrideLock, core.IntentRearmLock},
 	"patch clusterworkloadlocks/status": {core.IntentActRelease, core.IntentActRearm, core.IntentActSay, core.IntentActCreateLock, core.IntentOverrideLock},
 	"create nodemaintenancerequests":    {core.IntentAskNode},
 	"create clustermaintenancerequests": {core.IntentAskCluster},

@@ -186,6 +186,9 @@ func (f *attentionFacts) acting() {
 					f.add(f.actEntry(a, name, SeverityWarning, "as "+who+": nobody takes it back once its request is withdrawn, which bears no finalizer", Since{At: r.Created, Exact: true}))
 				}
 			case turnReturn:
+				if a.Controller == ControllerOpenStack && f.s.leftLock(name) != nil && !f.s.playsAlone(name) {
+					continue // the controller runs, and does nothing of it: an entry of its own says so
+				}
 				since := Since{}
 				if r := f.s.NodeRequest(name); r != nil {
 					since = Since{At: r.Deleting, Exact: true}

@@ -16,6 +16,7 @@ var nodeRules = []func(*attentionFacts, nodeAttention){
 	(*attentionFacts).nodeSlow,
 	(*attentionFacts).nodeDeferred,
 	(*attentionFacts).nodeSays,
+	(*attentionFacts).lockLeft,
 	(*attentionFacts).staleInner,
 	(*attentionFacts).nodeConfiguration,
 	(*attentionFacts).nodeWithoutLock,
@@ -85,6 +86,9 @@ func (f *attentionFacts) nodeLocks(n nodeAttention) {
 
 // nodeWaits is a node that goes no further without the operator.
 func (f *attentionFacts) nodeWaits(n nodeAttention) {
+	if f.s.leftLock(n.Name) != nil {
+		return // nothing is in the way of a maintenance: there is none
+	}
 	if !f.waits(n.NodeView) || n.Request == nil && (f.s.Deletions[n.Name] != nil || f.removedLocked(n)) || f.s.playsOn(ControllerOpenStack, n.Name) {
 		return // what holds a removal, and what is asked of a controller that is played, is told by rules of their own
 	}

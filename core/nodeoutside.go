@@ -25,9 +25,11 @@ func (b *nodeSteps) restore() {
 func (b *nodeSteps) outside() {
 	b.act()
 	if b.ownReturn() {
+		b.leftLockSteps()
 		b.restore()
 		return // nothing is prepared for the next time before this one is over
 	}
+	b.leftLockSteps()
 	switch b.v.Stage {
 	case StageDone:
 		b.add(b.other("done", b.v.Label+" went through its maintenance", "", StepDone, b.v.What))

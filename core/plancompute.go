@@ -92,7 +92,7 @@ func (p *planner) enableCompute() {
 	}
 	p.guard(own)
 	p.guardStaysUp(p.i.Node)
-	if turn := p.s.playedTurn(ControllerOpenStack, p.i.Node); turn != turnNone && turn != turnCreate && svc.DisabledReason == DisabledReasonMaintenance {
+	if turn := p.s.playedTurn(ControllerOpenStack, p.i.Node); turn != turnNone && turn != turnCreate && svc.DisabledReason == DisabledReasonMaintenance && p.s.playsAlone(p.i.Node) {
 		p.guard(Guard{ID: "not-played", Text: "it is not Lockstep's own turn, as the OpenStack controller", Answer: turnTexts[turn],
 			Remedy: "put it back into scheduling by the node's own step, which looks at its pods and agents first"})
 	}

@@ -266,7 +266,7 @@ func (p *planner) clearInner() {
 		asked.Answer = "not known: " + s.whyUnknown(SourceNodeRequests)
 	}
 	p.guard(asked)
-	if s.playsOn(ControllerOpenStack, l.Node) {
+	if s.playsAlone(l.Node) {
 		p.guard(Guard{ID: "not-played", Text: "Lockstep does not play the OpenStack controller", Answer: "it does", Remedy: "end the work by the node's own step, which looks at its nova-compute first"})
 	}
 	p.guard(Guard{ID: "held", Text: "the lock is active: the maintenance is over", Holds: l.State() == LockActive, Answer: "it is " + oneLine(string(l.State()), 40),

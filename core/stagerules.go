@@ -47,6 +47,7 @@ var stageRules = []stageRule{
 	{StageWaiting, instancesInTheWay},
 	{StageQueued, notBegun},
 	{StagePreparing, atWork},
+	{StageWaiting, ownLockLeft},
 	{StageReturning, lockStillOpen},
 	{StageDone, wentThrough},
 	{StageIdle, nothingAsked},
