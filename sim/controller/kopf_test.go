@@ -78,7 +78,8 @@ func (w *world) scale(replicas string) {
 // patch merges a patch into an object of the maintenance API.
 func (w *world) patch(plural, name, patch string, subresources ...string) {
 	w.t.Helper()
-	if _, err := w.dyn.Resource(resource(plural)).Patch(w.t.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}, subresources...); err != nil {
+	_, err := w.dyn.Resource(resource(plural)).Patch(w.t.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}, subresources...)
+	if err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -160,7 +161,8 @@ func TestFailedHandlerIsKeptOnItsObject(t *testing.T) {
 		w.until("it has failed twice", failed(2))
 		words := "Some servers are still present on the host. Notify owners of the following server: ['" + id + "']"
 		stamp := `\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00`
-		form := `^{"started":"` + stamp + `","delayed":"` + stamp + `","purpose":"create","retries":2,"success":false,"failure":false,"message":"` + regexp.QuoteMeta(words) + `"}$`
+		form := `^{"started":"` + stamp + `","delayed":"` + stamp + `","purpose":"create","retries":2,"success":false,"failure":false,` +
+			`"message":"` + regexp.QuoteMeta(words) + `"}$`
 		before := w.annotations("nodemaintenancerequests", host)
 		if raw := before["kopf.zalando.org/"+nodeChanged]; !regexp.MustCompile(form).MatchString(raw) {
 			t.Errorf("kept is %s", raw)
@@ -202,7 +204,8 @@ func TestFailedHandlerIsKeptOnItsObject(t *testing.T) {
 		clear := w.fault(http.MethodGet, "/compute/v2.1/os-services", unavailable, "away")
 		w.remove("nodemaintenancerequests", host)
 		w.until("the return has failed", func() bool { return w.keptOf("nodemaintenancerequests", host, nodeDeleted) != nil })
-		if k := w.keptOf("nodemaintenancerequests", host, nodeDeleted); k.Purpose != "delete" || !strings.HasPrefix(k.Message, "Got error while waiting services to be UP on the host.") {
+		words = "Got error while waiting services to be UP on the host."
+		if k := w.keptOf("nodemaintenancerequests", host, nodeDeleted); k.Purpose != "delete" || !strings.HasPrefix(k.Message, words) {
 			t.Errorf("kept of the return: %+v", k)
 		}
 		clear()
@@ -284,13 +287,15 @@ func TestLockKeepsItsNodeAndWhatKopfHasSeenOfIt(t *testing.T) {
 			t.Helper()
 			all := w.annotations("nodeworkloadlocks", lock)
 			original := all["openstack.lcm.mirantis.com/original-node"]
-			if !strings.HasPrefix(original, `{"apiVersion": "v1", "kind": "Node", "spec": {`) || !strings.Contains(original, `"metadata": {"name": "`+host+`", "labels": {`) ||
+			if !strings.HasPrefix(original, `{"apiVersion": "v1", "kind": "Node", "spec": {`) ||
+				!strings.Contains(original, `"metadata": {"name": "`+host+`", "labels": {`) ||
 				!strings.Contains(original, `"openstack-compute-node": "enabled"`) {
 				t.Errorf("original-node is %s", original)
 			}
 			quoted, _ := json.Marshal(original)
 			want := `{"spec":{"controllerName":"openstack","nodeDeletionRequestSupported":true,"nodeName":"` + host +
-				`"},"metadata":{"annotations":{"inner_state":"` + inner + `","openstack.lcm.mirantis.com/original-node":` + string(quoted) + `}}}` + "\n"
+				`"},"metadata":{"annotations":{"inner_state":"` + inner +
+				`","openstack.lcm.mirantis.com/original-node":` + string(quoted) + `}}}` + "\n"
 			w.until("kopf has seen the lock with "+inner, func() bool { return w.annotations("nodeworkloadlocks", lock)[handledKey] == want })
 		}
 		check("inactive")
@@ -318,7 +323,8 @@ func TestWithdrawnDeletionLeavesANodeThatNextTimeIsNotPrepared(t *testing.T) {
 		w.scale("0")
 		w.scale("1") // which changes nothing
 		time.Sleep(10 * time.Minute)
-		if s := w.computeService("cmp-01"); w.stands(lock) != "inactive/inactive" || s.Status != "disabled" || s.DisabledReason != maintenanceReason {
+		s := w.computeService("cmp-01")
+		if w.stands(lock) != "inactive/inactive" || s.Status != "disabled" || s.DisabledReason != maintenanceReason {
 			t.Errorf("the lock says %s, nova-compute is %s (%s)", w.stands(lock), s.Status, s.DisabledReason)
 		}
 		// Somebody enables it again, and an instance comes.
@@ -343,8 +349,9 @@ func TestClusterLockIsCheckedInTheControllersOrder(t *testing.T) {
 		w.patch("clusterworkloadlocks", clusterLockName, `{"status":{"release":"17.4.0+25.1"}}`, "status")
 		status := func(patch string) {
 			t.Helper()
-			if _, err := w.dyn.Resource(resource("openstackdeploymentstatus")).Namespace("openstack").Patch(t.Context(), "osh-dev", types.MergePatchType,
-				[]byte(`{"status":{"osdpl":{`+patch+`}}}`), metav1.PatchOptions{}); err != nil {
+			statuses := w.dyn.Resource(resource("openstackdeploymentstatus")).Namespace("openstack")
+			body := []byte(`{"status":{"osdpl":{` + patch + `}}}`)
+			if _, err := statuses.Patch(t.Context(), "osh-dev", types.MergePatchType, body, metav1.PatchOptions{}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -423,8 +430,9 @@ func TestPodsThatHaveEndedHoldTheReturnWithoutAWord(t *testing.T) {
 			w.until("the node is released", func() bool { return w.stands(lock) == "inactive/active" })
 			w.remove("nodemaintenancerequests", host)
 			time.Sleep(30 * time.Minute)
-			if w.request("cmp-01") == nil || w.stands(lock) != "inactive/active" || w.keptOf("nodemaintenancerequests", host, nodeDeleted) != nil {
-				t.Errorf("with a pod that is %s the lock says %s, and kopf keeps %+v", phase, w.stands(lock), w.keptOf("nodemaintenancerequests", host, nodeDeleted))
+			k := w.keptOf("nodemaintenancerequests", host, nodeDeleted)
+			if w.request("cmp-01") == nil || w.stands(lock) != "inactive/active" || k != nil {
+				t.Errorf("with a pod that is %s the lock says %s, and kopf keeps %+v", phase, w.stands(lock), k)
 			}
 			now := int64(0)
 			if err := w.kube.CoreV1().Pods("openstack").Delete(t.Context(), "evicted", metav1.DeleteOptions{GracePeriodSeconds: &now}); err != nil {
@@ -446,7 +454,8 @@ func TestAgentThatIsSwitchedOffCountsAsWell(t *testing.T) {
 		}
 		for _, agent := range w.networkAgents("cmp-01") {
 			body := map[string]any{"agent": map[string]any{"admin_state_up": false}}
-			if _, err := w.nova.Network.Put(t.Context(), w.nova.Network.ServiceURL("agents", agent), body, nil, &gophercloud.RequestOpts{OkCodes: []int{200}}); err != nil {
+			ok := &gophercloud.RequestOpts{OkCodes: []int{200}}
+			if _, err := w.nova.Network.Put(t.Context(), w.nova.Network.ServiceURL("agents", agent), body, nil, ok); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -535,7 +544,8 @@ func TestComputeWithoutItsServiceFailsWithoutAWord(t *testing.T) {
 			k := w.keptOf("nodemaintenancerequests", host, nodeChanged)
 			return k != nil && k.Retries >= 2
 		})
-		if k := w.keptOf("nodemaintenancerequests", host, nodeChanged); k.Message != "list index out of range" || w.stands(lock) != "active/active" {
+		k := w.keptOf("nodemaintenancerequests", host, nodeChanged)
+		if k.Message != "list index out of range" || w.stands(lock) != "active/active" {
 			t.Errorf("the lock says %s, kept: %+v", w.stands(lock), k)
 		}
 	})
@@ -575,12 +585,13 @@ func TestUpdateThatBeganBeforeTheStartWasSeenByTheController(t *testing.T) {
 - {machine: ctl-01, roles: [master, controller], done: 10m}
 - {machine: cmp-01, roles: [compute], began: 1m}`, " []"), sim.Options{}).run()
 		time.Sleep(10 * time.Minute)
-		for plural, name := range map[string]string{"clustermaintenancerequests": w.Scenario.Cluster, "nodemaintenancerequests": w.node("cmp-01")} {
+		const ofCluster, ofNode = "clustermaintenancerequests", "nodemaintenancerequests"
+		for plural, name := range map[string]string{ofCluster: w.Scenario.Cluster, ofNode: w.node("cmp-01")} {
 			if o := w.named(plural, name); o == nil || !slices.Contains(o.GetFinalizers(), finalizer) {
 				t.Errorf("%s: held by nobody: %v", plural, o)
 			}
 		}
-		if w.annotations("clustermaintenancerequests", w.Scenario.Cluster)[handledKey] == "" || w.annotations("nodemaintenancerequests", w.node("cmp-01"))[handledKey] != "" {
+		if w.annotations(ofCluster, w.Scenario.Cluster)[handledKey] == "" || w.annotations(ofNode, w.node("cmp-01"))[handledKey] != "" {
 			t.Error("of the two requests only the cluster's has been handled")
 		}
 	})

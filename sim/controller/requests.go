@@ -65,8 +65,8 @@ func (e *env) release(ctx context.Context, resource schema.GroupVersionResource,
 
 // setFinalizers replaces the list as it was read, and changes annotations with it: the resourceVersion makes a concurrent change
 // a conflict.
-func (e *env) setFinalizers(ctx context.Context, resource schema.GroupVersionResource, object *unstructured.Unstructured, finalizers []string,
-	annotations map[string]any) error {
+func (e *env) setFinalizers(ctx context.Context, resource schema.GroupVersionResource, object *unstructured.Unstructured,
+	finalizers []string, annotations map[string]any) error {
 	metadata := map[string]any{"finalizers": finalizers, "resourceVersion": object.GetResourceVersion(), "uid": object.GetUID()}
 	if len(annotations) > 0 {
 		metadata["annotations"] = annotations
@@ -82,7 +82,8 @@ func (e *env) setFinalizers(ctx context.Context, resource schema.GroupVersionRes
 }
 
 // annotate changes annotations of the very object; a nil value removes one.
-func (e *env) annotate(ctx context.Context, resource schema.GroupVersionResource, object *unstructured.Unstructured, annotations map[string]any) error {
+func (e *env) annotate(ctx context.Context, resource schema.GroupVersionResource, object *unstructured.Unstructured,
+	annotations map[string]any) error {
 	if len(annotations) == 0 {
 		return nil
 	}

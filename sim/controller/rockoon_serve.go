@@ -194,7 +194,8 @@ func (r *rockoon) acknowledge(ctx context.Context, s service, object *unstructur
 }
 
 // keep changes annotations of an object, again and again until that succeeds. An object that is gone needs none.
-func (r *rockoon) keep(ctx context.Context, resource schema.GroupVersionResource, object *unstructured.Unstructured, annotations map[string]any) error {
+func (r *rockoon) keep(ctx context.Context, resource schema.GroupVersionResource, object *unstructured.Unstructured,
+	annotations map[string]any) error {
 	return r.insist(ctx, "change the annotations of "+object.GetName(), func(ctx context.Context) error {
 		err := r.annotate(ctx, resource, object, annotations)
 		if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {

@@ -71,6 +71,14 @@ func newView(kube kubernetes.Interface, dyn dynamic.Interface) *view {
 			return kube.CoreV1().Pods(metav1.NamespaceAll).Watch(ctx, o)
 		},
 	})
+	v.add(claimsResource, &corev1.PersistentVolumeClaim{}, &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			return kube.CoreV1().PersistentVolumeClaims(metav1.NamespaceAll).List(ctx, o)
+		},
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			return kube.CoreV1().PersistentVolumeClaims(metav1.NamespaceAll).Watch(ctx, o)
+		},
+	})
 	v.add(daemonsResource, &appsv1.DaemonSet{}, &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 			return kube.AppsV1().DaemonSets(metav1.NamespaceAll).List(ctx, o)
@@ -148,7 +156,8 @@ func (m *mirror) Add(object any) error {
 }
 
 func (m *mirror) Update(object any) error {
-	if before, there, _ := m.Get(object); !there || !onlyHeartbeat(before, object) && !onlyWords(before, object) && !onlyCounts(before, object) && !onlyKept(before, object) {
+	before, there, _ := m.Get(object)
+	if !there || !onlyHeartbeat(before, object) && !onlyWords(before, object) && !onlyCounts(before, object) && !onlyKept(before, object) {
 		defer m.changed()
 	}
 	return m.Indexer.Update(object)
