@@ -15,8 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// errLater is kopf's TemporaryError: the handler runs again after Timing.Retry. Its text is only logged; what operators
-// see was written to the lock before. Any other error is an exception, which kopf retries after the same time.
+// errLater is kopf's TemporaryError: the handler runs again after Timing.Retry. Its text is logged and kept in the object's
+// annotation; what stands on the lock was written before. Any other error is an exception, which kopf retries after the same time.
 type errLater struct{ text string }
 
 func (e errLater) Error() string { return e.text }
