@@ -181,6 +181,10 @@ func (s *seeder) past(ctx context.Context) error {
 	}
 	s.moveTo(h.Begun.Of())
 	request := newObject("ClusterMaintenanceRequest", s.story.Cluster, map[string]any{"release": s.story.Release.To})
+	request.SetFinalizers([]string{rockoonFinalizer}) // the controller ran, and has seen it
+	if h.StartAt != scenario.StartOpenStack {
+		controller.Handled(request)
+	}
 	if _, err := s.dyn.Resource(clusterRequests).Create(ctx, request, metav1.CreateOptions{}); err != nil {
 		return fmt.Errorf("the cluster's request: %w", err)
 	}
@@ -297,6 +301,7 @@ func (s *seeder) nodesBegun(ctx context.Context) error {
 		request := newObject("NodeMaintenanceRequest", n.Name, map[string]any{
 			"nodeName": n.Name, "release": s.story.Release.To, "scope": s.story.Update.Scope,
 		})
+		request.SetFinalizers([]string{rockoonFinalizer})
 		if _, err := s.dyn.Resource(nodeRequests).Create(ctx, request, metav1.CreateOptions{}); err != nil {
 			return fmt.Errorf("the request for node %s: %w", n.Machine, err)
 		}

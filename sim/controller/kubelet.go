@@ -32,7 +32,7 @@ type kubelet struct {
 }
 
 func (k *kubelet) run(ctx context.Context) {
-	k.loop(ctx, "kubelet", k.step, nodesResource, podsResource, daemonsResource, statefulResource, statelessResource)
+	k.loop(ctx, "kubelet", k.step, nodesResource, podsResource, daemonsResource, statefulResource, statelessResource, claimsResource)
 }
 
 // step brings the status of all nodes and pods up to date and returns when the next thing is due, zero for never.

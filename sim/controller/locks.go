@@ -16,10 +16,10 @@ import (
 // lock is a ClusterWorkloadLock or NodeWorkloadLock as its owner sees it. The owner is the only writer of a status, so
 // patches of single fields need no comparison.
 type lock struct {
-	env        *env
-	resource   schema.GroupVersionResource
-	name       string
-	finalizers []string // that a new lock gets
+	env      *env
+	resource schema.GroupVersionResource
+	name     string
+	served   bool // a new one is made as the OpenStack controller's kopf leaves it once it has seen it
 }
 
 func (e *env) clusterLock(name string) lock { return lock{env: e, resource: clusterLocks, name: name} }
@@ -55,8 +55,11 @@ func (l lock) newObject(spec map[string]any, annotations map[string]string) *uns
 	}
 	object := lcmObject(kind, l.name)
 	object.SetAnnotations(annotations)
-	object.SetFinalizers(l.finalizers)
 	object.Object["spec"] = spec
+	if l.served {
+		object.SetFinalizers([]string{rockoonFinalizer})
+		Handled(object)
+	}
 	return object
 }
 

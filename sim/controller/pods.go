@@ -248,10 +248,11 @@ func (k *kubelet) fill(ctx context.Context, w workload, s set, hash string, pods
 			if have[name] {
 				continue
 			}
-			place, ok := w.placeOf(name, i, nodes, eligible)
+			place, ok := k.memberPlace(w, name, i, nodes, eligible, placed)
 			if !ok {
 				continue
 			}
+			placed[place]++
 			if err := k.createPod(ctx, w, s, "", name, place); err != nil {
 				return err
 			}
@@ -330,6 +331,16 @@ func (k *kubelet) createPod(ctx context.Context, w workload, s set, hash, name, 
 	yes := true
 	owner.Controller = &yes
 	grace := int64(30)
+	var volumes []corev1.Volume
+	if w.volume != "" {
+		if node != "" {
+			if err := k.makeClaim(ctx, w, name, node); err != nil {
+				return err
+			}
+		}
+		volumes = []corev1.Volume{{Name: w.volume, VolumeSource: corev1.VolumeSource{
+			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: w.claim(name)}}}}
+	}
 	k.expect(w.namespace, name)
 	return k.putPod(ctx, &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: w.namespace, Labels: labels, OwnerReferences: []metav1.OwnerReference{owner}},
@@ -337,6 +348,7 @@ func (k *kubelet) createPod(ctx context.Context, w workload, s set, hash, name, 
 			NodeName:                      node,
 			TerminationGracePeriodSeconds: &grace,
 			Containers:                    containers,
+			Volumes:                       volumes,
 		},
 	})
 }

@@ -65,3 +65,23 @@ func pyTime(t time.Time) string {
 	}
 	return t.Format("2006-01-02 15:04:05.000000")
 }
+
+// pyJSON is json.dumps: with a space after each comma and colon.
+func pyJSON(v any) string {
+	var spaced strings.Builder
+	quoted, escaped := false, false
+	for _, c := range compactJSON(v) {
+		spaced.WriteRune(c)
+		switch {
+		case escaped:
+			escaped = false
+		case quoted && c == '\\':
+			escaped = true
+		case c == '"':
+			quoted = !quoted
+		case !quoted && (c == ',' || c == ':'):
+			spaced.WriteByte(' ')
+		}
+	}
+	return spaced.String()
+}

@@ -47,7 +47,7 @@ func (e *env) hold(ctx context.Context, resource schema.GroupVersionResource, ob
 	if deleting(object) || slices.Contains(object.GetFinalizers(), rockoonFinalizer) {
 		return nil
 	}
-	return e.setFinalizers(ctx, resource, object, append(slices.Clone(object.GetFinalizers()), rockoonFinalizer))
+	return e.setFinalizers(ctx, resource, object, append(slices.Clone(object.GetFinalizers()), rockoonFinalizer), nil)
 }
 
 // release takes our finalizer off; an object that is gone already is no error.
@@ -56,18 +56,22 @@ func (e *env) release(ctx context.Context, resource schema.GroupVersionResource,
 	if len(left) == len(object.GetFinalizers()) {
 		return nil
 	}
-	err := e.setFinalizers(ctx, resource, object, left)
+	err := e.setFinalizers(ctx, resource, object, left, nil)
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
 	return err
 }
 
-// setFinalizers replaces the list as it was read: the resourceVersion makes a concurrent change a conflict.
-func (e *env) setFinalizers(ctx context.Context, resource schema.GroupVersionResource, object *unstructured.Unstructured, finalizers []string) error {
-	raw, err := json.Marshal(map[string]any{"metadata": map[string]any{
-		"finalizers": finalizers, "resourceVersion": object.GetResourceVersion(), "uid": object.GetUID(),
-	}})
+// setFinalizers replaces the list as it was read, and changes annotations with it: the resourceVersion makes a concurrent change
+// a conflict.
+func (e *env) setFinalizers(ctx context.Context, resource schema.GroupVersionResource, object *unstructured.Unstructured,
+	finalizers []string, annotations map[string]any) error {
+	metadata := map[string]any{"finalizers": finalizers, "resourceVersion": object.GetResourceVersion(), "uid": object.GetUID()}
+	if len(annotations) > 0 {
+		metadata["annotations"] = annotations
+	}
+	raw, err := json.Marshal(map[string]any{"metadata": metadata})
 	if err != nil {
 		return fmt.Errorf("encode the finalizers of %s %s: %w", resource.Resource, object.GetName(), err)
 	}
@@ -75,6 +79,30 @@ func (e *env) setFinalizers(ctx context.Context, resource schema.GroupVersionRes
 		return fmt.Errorf("set the finalizers of %s %s: %w", resource.Resource, object.GetName(), err)
 	}
 	return nil
+}
+
+// annotate changes annotations of the very object; a nil value removes one.
+func (e *env) annotate(ctx context.Context, resource schema.GroupVersionResource, object *unstructured.Unstructured,
+	annotations map[string]any) error {
+	if len(annotations) == 0 {
+		return nil
+	}
+	raw, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": object.GetUID(), "annotations": annotations}})
+	if err != nil {
+		return fmt.Errorf("encode the annotations of %s %s: %w", resource.Resource, object.GetName(), err)
+	}
+	if _, err := e.dyn.Resource(resource).Patch(ctx, object.GetName(), types.MergePatchType, raw, metav1.PatchOptions{}); err != nil {
+		return fmt.Errorf("annotate %s %s: %w", resource.Resource, object.GetName(), err)
+	}
+	return nil
+}
+
+// rebootPossible tells whether the host may reboot in the maintenance of a request. One that names no scope is a KeyError.
+func rebootPossible(request *unstructured.Unstructured) (bool, error) {
+	if requestScope(request) == "" {
+		return false, exception{"KeyError", pyString("scope")}
+	}
+	return requestScope(request) == ScopeOS, nil
 }
 
 // requestDeletion deletes a maintenance request that still has the given UID.

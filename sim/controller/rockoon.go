@@ -10,7 +10,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 )
 
 // OpenStack holds the settings of the OpenStack controller (docs/mosk.md#settings). Fields that are zero take
@@ -53,13 +52,13 @@ func (o OpenStack) withDefaults() OpenStack {
 const openstackController = "openstack"
 
 // rockoon is the OpenStack controller: one run of its pod, which keeps what it was started with. As kopf does for the real
-// one, it serves every maintenance request in a handler of its own that is tried again every minute until it succeeds.
+// one, it serves every maintenance request in a handler of its own that is tried again every minute until it succeeds. What it has to
+// remember is on the objects.
 type rockoon struct {
 	*env
 	OpenStack
 	release string // OSCTL_CLUSTER_RELEASE of this run
 	version string // of the controller that runs
-	retries *retries
 
 	internal chan struct{} // holds a value while somebody has the in-process lock around the count of nodes in maintenance
 }
@@ -94,7 +93,6 @@ func podSpecOf(d *appsv1.Deployment) podSpec {
 func (s *supervisor) run(ctx context.Context, armed func()) {
 	changed, stop := s.view.subscribe(statelessResource)
 	defer stop()
-	waits := &retries{due: map[string]time.Time{}}
 	for first := true; ctx.Err() == nil; {
 		d := s.view.deployment(rockoonNamespace, rockoonDeployment)
 		if d == nil {
@@ -113,7 +111,7 @@ func (s *supervisor) run(ctx context.Context, armed func()) {
 		}
 		run, cancel := context.WithCancel(ctx)
 		var group sync.WaitGroup
-		r := &rockoon{env: s.env, OpenStack: s.OpenStack, release: spec.release, version: spec.version, retries: waits, internal: make(chan struct{}, 1)}
+		r := &rockoon{env: s.env, OpenStack: s.OpenStack, release: spec.release, version: spec.version, internal: make(chan struct{}, 1)}
 		begins := time.Duration(0) // one that ran before the simulation did has started long since
 		if !first {
 			begins = s.timing.RockoonStart
@@ -167,39 +165,17 @@ func (r *rockoon) run(ctx context.Context, begins time.Duration, armed func()) {
 		r.loop(ctx, "rockoon node status", r.clearDeadNodes, nodesResource)
 	})
 	for _, s := range []service{
-		{resource: nodeRequests, changed: r.nodeRequested, deleted: r.nodeReturned},
-		{resource: clusterRequests, changed: r.clusterRequested, deleted: r.clusterReturned},
-		{resource: nodeDeletions, changed: r.deletionRequested},
-		{resource: nodeLocks, deleted: r.lockDeleted},
-		{resource: nodeNotices, deleted: r.noticeDeleted},
+		{resource: nodeRequests, changed: handler{"node_maintenance_request_change_handler", r.nodeRequested},
+			deleted: handler{"node_maintenance_request_delete_handler", r.nodeReturned}},
+		{resource: clusterRequests, changed: handler{"cluster_maintenance_request_change_handler", r.clusterRequested},
+			deleted: handler{"cluster_maintenance_request_delete_handler", r.clusterReturned}},
+		{resource: nodeDeletions, changed: handler{"node_deletion_request_change_handler", r.deletionRequested}},
+		{resource: nodeLocks, deleted: handler{"node_workloadlock_request_delete_handler", r.lockDeleted}},
+		{resource: nodeNotices, deleted: handler{"node_disable_notification_delete_handler", r.noticeDeleted}},
 	} {
 		group.Go(func() { r.serve(ctx, s) })
 	}
 	group.Wait()
-}
-
-// retries are the times at which handlers that failed are due again. kopf keeps them on the objects, so that they outlive
-// its pod.
-type retries struct {
-	mu  sync.Mutex
-	due map[string]time.Time
-}
-
-func (w *retries) at(uid types.UID, what string) time.Time {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.due[string(uid)+what]
-}
-
-// set notes when a handler is due; the zero time forgets it.
-func (w *retries) set(uid types.UID, what string, due time.Time) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if due.IsZero() {
-		delete(w.due, string(uid)+what)
-		return
-	}
-	w.due[string(uid)+what] = due
 }
 
 // running is the release and the version of the controller that its Deployment asks for now.

@@ -2,7 +2,6 @@ package controller
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -48,7 +47,7 @@ func readNodeConfig(node *corev1.Node) (nodeConfig, error) {
 	if value, ok := node.Annotations[annotationAttempts]; ok {
 		n, err := strconv.Atoi(value)
 		if err != nil {
-			return nodeConfig{}, fmt.Errorf("ValueError: invalid literal for int() with base 10: %s", pyString(value))
+			return nodeConfig{}, exception{"ValueError", "invalid literal for int() with base 10: " + pyString(value)}
 		}
 		config.attempts = n
 	}
@@ -77,7 +76,7 @@ func (e *env) instanceAction(server *servers.Server, mode string) (string, error
 			return known.action, nil
 		}
 	}
-	return "", fmt.Errorf("KeyError: %s", pyString(mode))
+	return "", exception{"KeyError", pyString(mode)}
 }
 
 // zoneAllows lets only computes of one availability zone be in maintenance at a time: the zone of the first one that is, in
@@ -114,7 +113,10 @@ func (v visit) prepareCompute(ctx context.Context) error {
 	if !v.is(roleCompute) {
 		return nil
 	}
-	if err := v.disableCompute(ctx); err != nil || requestScope(v.request) != ScopeOS {
+	if err := v.disableCompute(ctx); err != nil {
+		return err
+	}
+	if reboot, err := rebootPossible(v.request); err != nil || !reboot {
 		return err
 	}
 	v.log.Info("The reboot is possible, migrating workloads")
@@ -335,7 +337,7 @@ func (r *rockoon) computeService(ctx context.Context, host string) (services.Ser
 		return services.Service{}, err
 	}
 	if len(all) == 0 {
-		return services.Service{}, errors.New("IndexError: list index out of range")
+		return services.Service{}, exception{"IndexError", "list index out of range"}
 	}
 	return all[0], nil
 }

@@ -2,7 +2,6 @@ package controller
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -55,22 +54,29 @@ func (r *rockoon) keepLocks(ctx context.Context) error {
 // presentNode ensures the lock of a node. A lock of another release is one that an older controller left: it is armed
 // again, at ours.
 func (r *rockoon) presentNode(ctx context.Context, node *corev1.Node) error {
-	original, err := json.Marshal(map[string]any{
-		"apiVersion": "v1", "kind": "Node", "spec": node.Spec,
-		"metadata": map[string]any{"name": node.Name, "labels": node.Labels},
-	})
-	if err != nil {
-		return fmt.Errorf("describe node %s: %w", node.Name, err)
-	}
 	l := r.myNodeLock(node.Name)
-	l.finalizers = []string{rockoonFinalizer}
+	l.served = true
 	object, err := l.ensure(ctx,
 		map[string]any{"controllerName": openstackController, "nodeName": node.Name, "nodeDeletionRequestSupported": true},
-		map[string]string{annotationInner: stateInactive, annotationOriginal: string(original)}, r.release)
+		map[string]string{annotationInner: stateInactive, annotationOriginal: originalNode(node)}, r.release)
 	if err != nil || lockRelease(object) == r.release {
 		return err
 	}
 	return l.setState(ctx, stateActive, map[string]any{"release": r.release})
+}
+
+// originalNode is what the clean-up after a node is to know of it.
+func originalNode(node *corev1.Node) string {
+	type metadata struct {
+		Name   string            `json:"name"`
+		Labels map[string]string `json:"labels"`
+	}
+	return pyJSON(struct {
+		APIVersion string          `json:"apiVersion"`
+		Kind       string          `json:"kind"`
+		Spec       corev1.NodeSpec `json:"spec"`
+		Metadata   metadata        `json:"metadata"`
+	}{"v1", "Node", node.Spec, metadata{node.Name, node.Labels}})
 }
 
 // presentCluster gives the cluster lock our release; a lock of another release is armed again.

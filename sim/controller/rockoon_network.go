@@ -46,7 +46,14 @@ func (v visit) restoreNetworking(ctx context.Context) error {
 		return nil
 	}
 	restart := []string{"ovn-controller", "l3-agent"}
-	if !v.KeepSwitch || requestScope(v.request) == ScopeOS {
+	restarts := !v.KeepSwitch
+	if !restarts {
+		var err error
+		if restarts, err = rebootPossible(v.request); err != nil {
+			return err
+		}
+	}
+	if restarts {
 		restart = append(restart, "openvswitch-vswitchd")
 	}
 	for _, component := range restart {

@@ -201,7 +201,16 @@ func (r *rockoon) nodeReturned(ctx context.Context, request *unstructured.Unstru
 	return v.lock.setState(ctx, stateActive, map[string]any{"errorMessage": nil})
 }
 
-// waitNode waits without limit until the node is Ready, and then until all pods of OpenStack on it are.
+// jobChild tells whether a pod is a Job's: by its owner, or, where it has none, by a Job's label.
+func jobChild(pod *corev1.Pod) bool {
+	if len(pod.OwnerReferences) > 0 {
+		return slices.ContainsFunc(pod.OwnerReferences, func(owner metav1.OwnerReference) bool { return owner.Kind == "Job" })
+	}
+	return pod.Labels["job-name"] != "" || pod.Labels["batch.kubernetes.io/job-name"] != ""
+}
+
+// waitNode waits without limit until the node is Ready, and then until all pods of OpenStack on it are, but those of Jobs. A pod that
+// has ended is not ready either, and is waited for until somebody deletes it.
 func (v visit) waitNode(ctx context.Context) error {
 	if err := v.until(ctx, v.timing.ReturnPoll, func(ctx context.Context) (bool, error) {
 		node, err := v.kube.CoreV1().Nodes().Get(ctx, v.name, metav1.GetOptions{})
@@ -223,8 +232,7 @@ func (v visit) waitNode(ctx context.Context) error {
 		}
 		var waiting []string
 		for i := range pods {
-			kind, _ := podOwner(&pods[i])
-			if kind != "Job" && !podReady(&pods[i]) {
+			if !jobChild(&pods[i]) && !podReady(&pods[i]) {
 				waiting = append(waiting, pods[i].Name)
 			}
 		}

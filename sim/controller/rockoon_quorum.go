@@ -92,6 +92,9 @@ func (c clustered) forget(v visit, ctx context.Context) error {
 	if locked {
 		return v.sayLater(ctx, "The node %s is hard locked by %s.", v.name, c.name) // U
 	}
+	if err := c.releaseClaims(v, ctx); err != nil {
+		return err
+	}
 	pods, err := v.podsOn(ctx, c.namespace, v.name)
 	if err != nil {
 		return err

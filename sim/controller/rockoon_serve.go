@@ -3,7 +3,6 @@ package controller
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"sync"
@@ -16,28 +15,35 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// errLater is kopf's TemporaryError: the handler runs again after Timing.Retry. Its text is only logged; what operators
-// see was written to the lock before. Any other error is an exception, which kopf retries after the same time.
+// errLater is kopf's TemporaryError: the handler runs again after Timing.Retry. Its text is logged and kept in the object's
+// annotation; what stands on the lock was written before. Any other error is an exception, which kopf retries after the same time.
 type errLater struct{ text string }
 
 func (e errLater) Error() string { return e.text }
 
 func later(format string, args ...any) error { return errLater{fmt.Sprintf(format, args...)} }
 
-type handler func(context.Context, *unstructured.Unstructured) error
+// handler is a function that kopf calls for an object, under a name.
+type handler struct {
+	name string
+	do   func(context.Context, *unstructured.Unstructured) error
+}
+
+func (h handler) there() bool { return h.do != nil }
 
 // service is what the controller does with the objects of a kind. A kind with a handler of its deletion gets the
 // controller's finalizer (docs/mosk.md#finalizers).
 type service struct {
 	resource schema.GroupVersionResource
-	changed  handler // of creation, update and resume; nil: none
-	deleted  handler // of deletion; nil: none, and no finalizer
+	changed  handler // of creation, update and resume
+	deleted  handler // of deletion; none: no finalizer
 }
 
 // serve runs a goroutine for each object that has something to be done.
 func (r *rockoon) serve(ctx context.Context, s service) {
 	var mu sync.Mutex
 	serving := map[types.UID]bool{}
+	known := map[types.UID]string{} // the version that was acknowledged
 	var group sync.WaitGroup
 	r.loop(ctx, "rockoon "+s.resource.Resource, func(ctx context.Context) (time.Duration, error) {
 		objects := slices.Clone(r.view.objects(s.resource))
@@ -46,15 +52,20 @@ func (r *rockoon) serve(ctx context.Context, s service) {
 		})
 		again := time.Minute
 		for _, object := range objects {
-			if s.changed == nil && !deleting(object) {
-				if err := r.hold(ctx, s.resource, object); apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+			if !s.changed.there() && !deleting(object) {
+				if known[object.GetUID()] == object.GetResourceVersion() {
+					continue
+				}
+				if err := r.acknowledge(ctx, s, object); apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
 					again = time.Second // a newer one is on its way
 				} else if err != nil {
 					return 0, err
+				} else {
+					known[object.GetUID()] = object.GetResourceVersion()
 				}
 				continue
 			}
-			if s.changed == nil && !held(object) {
+			if !s.changed.there() && !held(object) {
 				continue // done with it
 			}
 			uid, name := object.GetUID(), object.GetName()
@@ -81,7 +92,7 @@ func (r *rockoon) serve(ctx context.Context, s service) {
 func (r *rockoon) serveOne(ctx context.Context, s service, name string, uid types.UID) {
 	changed, stop := r.view.subscribe(s.resource)
 	defer stop()
-	handled := ""
+	resumed := false // this run of the controller has handled it
 	for ctx.Err() == nil {
 		object, err := r.dyn.Resource(s.resource).Get(ctx, name, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) || err == nil && object.GetUID() != uid {
@@ -93,47 +104,105 @@ func (r *rockoon) serveOne(ctx context.Context, s service, name string, uid type
 			}
 			continue
 		}
-		what, do := "changed", s.changed
+		h := s.changed
 		if deleting(object) {
-			what, do = "deleted", s.deleted
-			if do == nil || !held(object) {
-				return
+			if h = s.deleted; !h.there() || !held(object) {
+				return // it was never held, or another's finalizer keeps it
 			}
 		}
-		if due := r.retries.at(uid, what); r.clock.Now().Before(due) {
-			r.waitRetry(ctx, s.resource, object, due)
+		if !deleting(object) && s.deleted.there() && !held(object) {
+			if r.finalize(ctx, s.resource, object, r.hold) != nil {
+				return
+			}
 			continue
 		}
-		if what == "changed" && handled == essence(object) {
+		kept := progressOf(object, h.name)
+		purpose := purposeOf(object, kept, resumed)
+		if purpose == "" {
 			r.pause(ctx, 0, changed)
 			continue
 		}
-		if err = r.handle(ctx, s, object, do); err != nil && ctx.Err() == nil {
-			r.log.Info("handler will be retried", "resource", s.resource.Resource, "name", name, "error", err)
-			r.retries.set(uid, what, r.clock.Now().Add(r.timing.Retry))
+		if kept != nil && r.clock.Now().Before(kept.due()) {
+			r.waitRetry(ctx, s.resource, object, kept.due())
 			continue
 		}
-		if err != nil {
-			return
+		if kept == nil {
+			kept = &progress{Started: kopfStamp(r.clock.Now())}
 		}
-		r.retries.set(uid, what, time.Time{})
-		if handled = essence(object); what == "deleted" {
+		kept.Purpose = purpose
+		err = h.do(ctx, object)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			r.log.Info("handler will be retried", "resource", s.resource.Resource, "name", name, "error", err)
+			kept.Retries, kept.Message = kept.Retries+1, raised(err)
+			kept.Delayed = kopfStamp(r.clock.Now().Add(r.timing.Retry))
+			err = r.keep(ctx, s.resource, object, map[string]any{kopfPrefix + h.name: compactJSON(kept)})
+		case purpose == purposeDelete:
+			_ = r.finalize(ctx, s.resource, object, r.env.release) // fails with ctx only
+			return
+		default:
+			resumed = true
+			err = r.keep(ctx, s.resource, object, s.handled(object))
+		}
+		if err != nil {
 			return
 		}
 	}
 }
 
-// handle runs one handler between the finalizer's coming and going.
-func (r *rockoon) handle(ctx context.Context, s service, object *unstructured.Unstructured, do handler) error {
-	if !deleting(object) && s.deleted != nil {
-		if err := r.finalize(ctx, s.resource, object, r.hold); err != nil {
-			return err
+// purposeOf is why the handler of an object is to be called; empty when it is not. What is kept of a handler that failed says why it
+// was called.
+func purposeOf(object *unstructured.Unstructured, kept *progress, resumed bool) string {
+	handled, ever := object.GetAnnotations()[annotationHandled]
+	switch {
+	case deleting(object):
+		return purposeDelete
+	case kept != nil && kept.Purpose != "":
+		return kept.Purpose
+	case !ever:
+		return purposeCreate
+	case handled != essence(object):
+		return purposeUpdate
+	case !resumed:
+		return purposeResume
+	}
+	return ""
+}
+
+// handled is what kopf changes of its annotations on an object that was handled as it stands: nothing is in progress any more.
+func (s service) handled(object *unstructured.Unstructured) map[string]any {
+	changes := map[string]any{}
+	for _, h := range []handler{s.changed, s.deleted} {
+		if _, there := object.GetAnnotations()[kopfPrefix+h.name]; there && h.there() {
+			changes[kopfPrefix+h.name] = nil
 		}
 	}
-	if err := do(ctx, object); err != nil || !deleting(object) {
-		return err
+	if now := essence(object); object.GetAnnotations()[annotationHandled] != now {
+		changes[annotationHandled] = now
 	}
-	return r.finalize(ctx, s.resource, object, r.env.release)
+	return changes
+}
+
+// acknowledge is all that kopf does with an object that is alive and has a handler of its deletion only.
+func (r *rockoon) acknowledge(ctx context.Context, s service, object *unstructured.Unstructured) error {
+	if held(object) {
+		return r.annotate(ctx, s.resource, object, s.handled(object))
+	}
+	return r.setFinalizers(ctx, s.resource, object, append(slices.Clone(object.GetFinalizers()), rockoonFinalizer), s.handled(object))
+}
+
+// keep changes annotations of an object, again and again until that succeeds. An object that is gone needs none.
+func (r *rockoon) keep(ctx context.Context, resource schema.GroupVersionResource, object *unstructured.Unstructured,
+	annotations map[string]any) error {
+	return r.insist(ctx, "change the annotations of "+object.GetName(), func(ctx context.Context) error {
+		err := r.annotate(ctx, resource, object, annotations)
+		if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+			return nil
+		}
+		return err
+	})
 }
 
 // finalize puts the finalizer on an object or takes it off, again and again until that succeeds, as kopf does with its
@@ -155,15 +224,6 @@ func (r *rockoon) finalize(ctx context.Context, resource schema.GroupVersionReso
 // held tells whether our finalizer is on an object.
 func held(object *unstructured.Unstructured) bool {
 	return slices.Contains(object.GetFinalizers(), rockoonFinalizer)
-}
-
-// essence is what of an object kopf compares to see a change: not its status.
-func essence(object *unstructured.Unstructured) string {
-	raw, err := json.Marshal([]any{object.Object["spec"], object.GetLabels(), object.GetAnnotations()})
-	if err != nil {
-		return object.GetResourceVersion() // what came from JSON can be written as JSON
-	}
-	return string(raw)
 }
 
 // waitRetry waits until the handler is due again. A deletion that was asked for meanwhile is another handler's, which runs

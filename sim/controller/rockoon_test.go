@@ -349,7 +349,7 @@ func TestLocksFollowTheRolesOfTheNodes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(lock.GetAnnotations()["openstack.lcm.mirantis.com/original-node"], `"kind":"Node"`) || lock.GetAnnotations()["inner_state"] != "inactive" {
+		if !strings.Contains(lock.GetAnnotations()["openstack.lcm.mirantis.com/original-node"], `"kind": "Node"`) || lock.GetAnnotations()["inner_state"] != "inactive" {
 			t.Errorf("annotations: %v", lock.GetAnnotations())
 		}
 		if got := len(w.list("nodeworkloadlocks")); got != 1 {

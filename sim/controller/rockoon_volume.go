@@ -2,7 +2,6 @@ package controller
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -112,7 +111,7 @@ func (v visit) forgetVolumes(ctx context.Context) error {
 			return nil
 		}
 		if !v.clock.Now().Before(limit) {
-			return fmt.Errorf("TimeoutError: cinder-volume of %s is still up", v.name)
+			return exception{"TimeoutError", "cinder-volume of " + v.name + " is still up"}
 		}
 		if err := v.clock.Sleep(ctx, max(v.timing.ReturnPoll, time.Millisecond)); err != nil {
 			return err

@@ -71,6 +71,14 @@ func newView(kube kubernetes.Interface, dyn dynamic.Interface) *view {
 			return kube.CoreV1().Pods(metav1.NamespaceAll).Watch(ctx, o)
 		},
 	})
+	v.add(claimsResource, &corev1.PersistentVolumeClaim{}, &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			return kube.CoreV1().PersistentVolumeClaims(metav1.NamespaceAll).List(ctx, o)
+		},
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			return kube.CoreV1().PersistentVolumeClaims(metav1.NamespaceAll).Watch(ctx, o)
+		},
+	})
 	v.add(daemonsResource, &appsv1.DaemonSet{}, &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 			return kube.AppsV1().DaemonSets(metav1.NamespaceAll).List(ctx, o)
@@ -148,7 +156,8 @@ func (m *mirror) Add(object any) error {
 }
 
 func (m *mirror) Update(object any) error {
-	if before, there, _ := m.Get(object); !there || !onlyHeartbeat(before, object) && !onlyWords(before, object) && !onlyCounts(before, object) {
+	before, there, _ := m.Get(object)
+	if !there || !onlyHeartbeat(before, object) && !onlyWords(before, object) && !onlyCounts(before, object) && !onlyKept(before, object) {
 		defer m.changed()
 	}
 	return m.Indexer.Update(object)
@@ -310,6 +319,36 @@ func onlyWords(before, after any) bool {
 	}
 	b, ok := after.(*unstructured.Unstructured)
 	return ok && lockMessage(a) != lockMessage(b) && reflect.DeepEqual(actedOn(a), actedOn(b))
+}
+
+// onlyKept tells whether two states of an object differ in nothing but what kopf keeps on it: it knows that itself, and nobody else
+// acts on it.
+func onlyKept(before, after any) bool {
+	a, ok := before.(*unstructured.Unstructured)
+	if !ok {
+		return false
+	}
+	b, ok := after.(*unstructured.Unstructured)
+	if !ok || maps.Equal(a.GetAnnotations(), b.GetAnnotations()) || !maps.Equal(foreign(a.GetAnnotations()), foreign(b.GetAnnotations())) {
+		return false
+	}
+	return sameBut(a.Object, b.Object, "metadata") &&
+		sameBut(metadataOf(a), metadataOf(b), "annotations", "resourceVersion", "managedFields")
+}
+
+func metadataOf(object *unstructured.Unstructured) map[string]any {
+	metadata, _ := object.Object["metadata"].(map[string]any)
+	return metadata
+}
+
+// sameBut tells whether two objects are the same in all but some of their fields.
+func sameBut(a, b map[string]any, but ...string) bool {
+	a, b = maps.Clone(a), maps.Clone(b)
+	for _, name := range but {
+		delete(a, name)
+		delete(b, name)
+	}
+	return reflect.DeepEqual(a, b)
 }
 
 // actedOn is what controllers act on in a lock.

@@ -15,6 +15,7 @@ type workload struct {
 	replicas               int               // of a Deployment or StatefulSet
 	onDelete               bool              // the DaemonSet's pods are replaced by whoever deletes them (docs/mosk.md#restarts)
 	places                 map[string]string // of a StatefulSet that was found: the nodes of its pods, by their names; empty: it is on none
+	volume                 string            // of a StatefulSet whose pods keep their data on the disks of their nodes: the name of the volume
 	service                string            // the OpenStack service, or serviceOVN or serviceCeph, without which it is not there; empty: always there
 }
 
@@ -43,11 +44,11 @@ var workloads = []workload{
 	{kind: daemonSet, namespace: fabricNamespace, name: vRouters, application: "tf", component: "vrouter", nodes: on(labelVRouter), onDelete: true},
 	{kind: daemonSet, namespace: "rook-ceph", name: "csi-rbdplugin", nodes: map[string]string{labelStorage: storageValue}},
 
-	{kind: statefulSet, namespace: openstackNamespace, name: "mariadb-server", application: "mariadb", component: "server", nodes: on(labelController), replicas: 3},
-	{kind: statefulSet, namespace: openstackNamespace, name: "etcd-etcd", application: "etcd", component: "etcd", nodes: on(labelController), replicas: 3},
-	{kind: statefulSet, namespace: redisNamespace, name: "rfr-openstack-redis", application: "redis", component: "redis", nodes: on(labelController), replicas: 3, service: "redis"},
-	{kind: statefulSet, namespace: openstackNamespace, name: "openstack-prometheus-server", application: "prometheus", component: "server", nodes: on(labelController), replicas: 3, service: "metric-storage"},
-	{kind: statefulSet, namespace: openstackNamespace, name: "openvswitch-ovn-db", application: "openvswitch", component: "ovn-db", nodes: on(labelController), replicas: 3, service: serviceOVN},
+	{kind: statefulSet, namespace: openstackNamespace, name: "mariadb-server", application: "mariadb", component: "server", nodes: on(labelController), replicas: 3, volume: "mysql-data"},
+	{kind: statefulSet, namespace: openstackNamespace, name: "etcd-etcd", application: "etcd", component: "etcd", nodes: on(labelController), replicas: 3, volume: "etcd-data"},
+	{kind: statefulSet, namespace: redisNamespace, name: "rfr-openstack-redis", application: "redis", component: "redis", nodes: on(labelController), replicas: 3, volume: "redis-data", service: "redis"},
+	{kind: statefulSet, namespace: openstackNamespace, name: "openstack-prometheus-server", application: "prometheus", component: "server", nodes: on(labelController), replicas: 3, volume: "prometheus-data", service: "metric-storage"},
+	{kind: statefulSet, namespace: openstackNamespace, name: "openvswitch-ovn-db", application: "openvswitch", component: "ovn-db", nodes: on(labelController), replicas: 3, volume: "ovn-data", service: serviceOVN},
 	{kind: daemonSet, namespace: openstackNamespace, name: "openvswitch-ovn-controller-default", application: "openvswitch", component: "ovn-controller", nodes: on(labelSwitch), onDelete: true, service: serviceOVN},
 
 	{kind: deployment, namespace: openstackNamespace, name: "keystone-api", application: "keystone", component: "api", nodes: on(labelController), replicas: 2},

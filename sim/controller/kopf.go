@@ -1,0 +1,132 @@
+package controller
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// The real controller runs under kopf, which keeps what it has to remember in annotations of the objects that it serves: so a
+// handler that has failed is tried again when it is due, whichever run of the controller that is.
+const (
+	kopfPrefix        = "kopf.zalando.org/"
+	annotationHandled = kopfPrefix + "last-handled-configuration"
+)
+
+// Why a handler is called.
+const (
+	purposeCreate = "create"
+	purposeUpdate = "update"
+	purposeResume = "resume"
+	purposeDelete = "delete"
+)
+
+// progress is what kopf keeps of a handler that has failed and is tried again. Its fields are in kopf's order.
+type progress struct {
+	Started string `json:"started"` // when it was called first
+	Delayed string `json:"delayed"` // when it is called again; in the past: it is at work
+	Purpose string `json:"purpose"`
+	Retries int    `json:"retries"` // how often it has failed
+	Success bool   `json:"success"`
+	Failure bool   `json:"failure"`
+	Message string `json:"message"` // the words of the last exception
+}
+
+// due is when the handler is called again.
+func (p *progress) due() time.Time {
+	at, err := time.Parse(kopfTime, p.Delayed)
+	if err != nil {
+		return time.Time{} // not kopf's: at once
+	}
+	return at
+}
+
+const kopfTime = "2006-01-02T15:04:05.000000-07:00"
+
+func kopfStamp(t time.Time) string { return t.UTC().Format(kopfTime) }
+
+// progressOf is what is kept of a handler on an object; nil when nothing is.
+func progressOf(object *unstructured.Unstructured, handler string) *progress {
+	kept := &progress{}
+	if json.Unmarshal([]byte(object.GetAnnotations()[kopfPrefix+handler]), kept) != nil {
+		return nil
+	}
+	return kept
+}
+
+// essence is what of an object kopf compares to see a change, as it keeps it: the spec, the labels and the annotations but its own.
+func essence(object *unstructured.Unstructured) string {
+	type metadata struct {
+		Labels      map[string]string `json:"labels,omitempty"`
+		Annotations map[string]string `json:"annotations,omitempty"`
+	}
+	kept := struct {
+		Spec     any       `json:"spec,omitempty"`
+		Metadata *metadata `json:"metadata,omitempty"`
+	}{Spec: object.Object["spec"]}
+	if m := (metadata{object.GetLabels(), foreign(object.GetAnnotations())}); len(m.Labels)+len(m.Annotations) > 0 {
+		kept.Metadata = &m
+	}
+	return compactJSON(kept) + "\n"
+}
+
+// Handled marks an object that is yet to be made as one that the OpenStack controller has handled as it is.
+func Handled(object *unstructured.Unstructured) {
+	handled := essence(object)
+	all := object.GetAnnotations()
+	if all == nil {
+		all = map[string]string{}
+	}
+	all[annotationHandled] = handled
+	object.SetAnnotations(all)
+}
+
+// foreign are the annotations that are neither kopf's nor what kubectl keeps.
+func foreign(annotations map[string]string) map[string]string {
+	left := map[string]string{}
+	for key, value := range annotations {
+		if !strings.HasPrefix(key, kopfPrefix) && key != "kubectl.kubernetes.io/last-applied-configuration" {
+			left[key] = value
+		}
+	}
+	return left
+}
+
+// compactJSON is what Python writes with separators=(',', ':').
+func compactJSON(v any) string {
+	var raw bytes.Buffer
+	encoder := json.NewEncoder(&raw)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		return "" // what came from JSON can be written as JSON
+	}
+	return strings.TrimSuffix(raw.String(), "\n")
+}
+
+// exception is one of Python's that no lock tells.
+type exception struct{ class, text string }
+
+func (e exception) Error() string { return e.class + ": " + e.text }
+
+// raised is str() of the exception that a handler ended with.
+func raised(err error) string {
+	var wish errLater
+	var thrown exception
+	var status apierrors.APIStatus
+	switch {
+	case errors.As(err, &wish):
+		return wish.text
+	case errors.As(err, &thrown):
+		return thrown.text
+	case isOpenStackError(err):
+		return sdkText(err)
+	case errors.As(err, &status) && status.Status().Message != "":
+		return status.Status().Message
+	}
+	return err.Error()
+}
