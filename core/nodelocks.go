@@ -35,6 +35,9 @@ func (b *nodeSteps) locks() {
 		}
 		st := b.s.lockStep(l, title, returning)
 		st.Node, st.Label = b.v.Name, b.v.Label
+		if state := b.lcmWaits().lockState(l.Controller); state != "" && st.State == StepWaiting {
+			st.Why = join("LCM waits for it, and shows it as "+state+".", st.Why)
+		}
 		if l == b.lock && st.State == StepWaiting && b.s.known(SourceInstances) {
 			switch {
 			case b.v.Blocking > 0 && b.v.Mode != ModeLive || b.v.Stage == StageWaiting:

@@ -129,6 +129,11 @@ func (f *stageFacts) otherWaits() []string {
 	return slices.DeleteFunc(slices.Clone(f.active), func(c string) bool { return c == ControllerOpenStack })
 }
 
+// lcmWaits is what LCM waits for before it drains the machine; empty when it says nothing of the kind.
+func (f *stageFacts) lcmWaits() DrainMessage {
+	return f.lcm.waits()
+}
+
 // blockingText is "2 live, 3 manual, 1 notify, 1 ERROR": what holds the lock, by action, and by status where nothing moves it.
 func (f *stageFacts) blockingText() string {
 	var parts []string

@@ -11,7 +11,11 @@ func otherLocksOnly(f *stageFacts) (verdict, bool) {
 	if !f.leaving() || f.own != nil && f.own.State() != LockInactive {
 		return verdict{}, false
 	}
-	waits := strings.Join(f.otherWaits(), ", ")
+	names := f.otherWaits()
+	for i, name := range names {
+		names[i] += inBrackets(f.lcmWaits().lockState(name))
+	}
+	waits := strings.Join(names, ", ")
 	return verdict{reason: "waits for the lock of " + waits, what: "waits for " + waits, at: f.requestAt()}, true
 }
 
