@@ -236,6 +236,29 @@ func TestAttention(t *testing.T) {
 			sc.update(time.Hour)
 		},
 			[]row{{SeverityUrgent, "controller-away", "no ready replica"}}},
+		{"OpenStack without a cluster lock", func(sc scene) {
+			sc.OpenStack = []*OpenStackStatus{{Meta: Meta{Name: "osh-dev", UID: "o", Created: ago(time.Hour)}, State: "APPLIED"}}
+			sc.ClusterLocks = sc.ClusterLocks[1:]
+		}, []row{{SeverityWarning, "cluster-lock-missing", "OpenStack has no ClusterWorkloadLock, and there is OpenStackDeployment osh-dev: LCM does not wait for it"}}},
+		{"OpenStack without a cluster lock, in an update", func(sc scene) {
+			sc.update(time.Hour)
+			sc.OpenStack = []*OpenStackStatus{{Meta: Meta{Name: "osh-dev", UID: "o", Created: ago(20 * time.Hour)}, State: "APPLIED"}}
+			sc.ClusterLocks = nil
+		}, []row{{SeverityUrgent, "cluster-lock-missing", "LCM does not wait for it"}}},
+		{"OpenStack whose cluster lock is being made", func(sc scene) {
+			sc.OpenStack = []*OpenStackStatus{{Meta: Meta{Name: "osh-dev", UID: "o", Created: ago(time.Minute)}, State: "APPLYING"}}
+			sc.ClusterLocks = nil
+		}, nil},
+		{"OpenStack whose cluster lock is played", func(sc scene) {
+			sc.Settings = playsOpenStack()
+			sc.OpenStack = []*OpenStackStatus{{Meta: Meta{Name: "osh-dev", UID: "o", Created: ago(time.Hour)}, State: "APPLIED"}}
+			sc.ClusterLocks = sc.ClusterLocks[1:]
+		}, []row{{SeverityNotice, "act", "it has no cluster lock, so LCM does not wait for it"}}},
+		{"cluster locks that may not be read", func(sc scene) {
+			sc.OpenStack = []*OpenStackStatus{{Meta: Meta{Name: "osh-dev", UID: "o", Created: ago(time.Hour)}, State: "APPLIED"}}
+			sc.ClusterLocks = nil
+			sc.source(SourceClusterLocks, SourceForbidden)
+		}, []row{{SeverityWarning, "source", "forbidden"}}},
 		{"osdplst FAILED", func(sc scene) {
 			sc.OpenStack = []*OpenStackStatus{{Meta: Meta{Name: "osh", UID: "o"}, State: "FAILED"}}
 		}, []row{{SeverityUrgent, "osdplst", "FAILED"}}},
