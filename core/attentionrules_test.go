@@ -135,9 +135,9 @@ func TestAttention(t *testing.T) {
 		},
 			[]row{{SeverityUrgent, "node-returns", "nova-compute did not come up"}}},
 		{"P, with the agents", func(sc scene) {
-			sc.Agents["cmp-01"] = []*NetworkAgent{{Binary: "neutron-l3-agent", AdminUp: true}}
+			sc.Agents["cmp-01"] = []*NetworkAgent{{Binary: "neutron-l3-agent", AdminUp: true}, {Binary: "neutron-dhcp-agent"}}
 			sc.returning("cmp-01", 7*time.Minute, "Timeout waiting for network agents on the host cmp-01.")
-		}, []row{{SeverityUrgent, "node-returns", "network agents down: l3-agent"}}},
+		}, []row{{SeverityUrgent, "node-returns", "network agents down: l3-agent, dhcp-agent"}}},
 		{"back soon", func(sc scene) { sc.returning("cmp-01", 4*time.Minute, "") }, nil},
 		{"silent wait for pods", func(sc scene) {
 			sc.Pods["cmp-01"] = &NodePods{NotReady: []string{"openstack/libvirt-1"}}

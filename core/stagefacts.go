@@ -206,13 +206,12 @@ func shortPods(pods []string) []string {
 	return out
 }
 
-// agentsDown are the network agents of the host that are not alive, by their binaries.
+// agentsDown are the network agents of the host that are not alive, by their binaries. Those that somebody has set down count as
+// well: the OpenStack controller waits for every one that it finds (mosk-facts 4.6).
 func (s *Snapshot) agentsDown(host string) []string {
 	var down []string
-	for _, a := range s.Agents[host] {
-		if !a.Alive && a.AdminUp {
-			down = add(down, strings.TrimPrefix(a.Binary, "neutron-"))
-		}
+	for _, a := range s.silentOn(host) {
+		down = add(down, strings.TrimPrefix(a.Binary, "neutron-"))
 	}
 	return down
 }

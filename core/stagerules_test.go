@@ -130,6 +130,11 @@ func TestStages(t *testing.T) {
 			sc.NodeRequests["cmp-01"][0].Deleting = ago(2 * time.Minute)
 			sc.Agents["cmp-01"] = []*NetworkAgent{{Binary: "neutron-openvswitch-agent", AdminUp: true}}
 		}, StageReturning, "agent down: openvswitch-agent", ""},
+		{"(d) an agent is down, and set so", func(sc scene) {
+			sc.maintained("cmp-01", "").RawState = LockInactive
+			sc.NodeRequests["cmp-01"][0].Deleting = ago(2 * time.Minute)
+			sc.Agents["cmp-01"] = []*NetworkAgent{{Binary: "neutron-openvswitch-agent"}}
+		}, StageReturning, "agent down: openvswitch-agent", ""},
 		{"(d) request gone, ceph not back", func(sc scene) { sc.update(time.Hour); sc.lock("cmp-01", ControllerCeph, LockInactive) }, StageReturning, "waits for ceph", ""},
 		{"(e) seen to go through", func(sc scene) {
 			sc.update(time.Hour)
