@@ -56,7 +56,7 @@ func (f *attentionFacts) nodes() {
 	for _, v := range views {
 		n := nodeAttention{NodeView: v, own: f.s.NodeLock(v.Name, ControllerOpenStack)}
 		if n.own != nil && n.own.Message != "" {
-			n.message = ReadLockMessage(n.own.Message)
+			n.message = f.s.ReadLock(n.own)
 			if n.message.ID == "F" && n.leaving() {
 				waiting = append(waiting, v.Label)
 			}
@@ -77,7 +77,7 @@ func (f *attentionFacts) nodeLocks(n nodeAttention) {
 		a.Subject, a.Since = l.Ref(), f.lockSince(l, n.Request)
 		m := LockMessage{}
 		if l.Message != "" {
-			m = ReadLockMessage(l.Message)
+			m = f.s.ReadLock(l)
 		}
 		f.lockState(l, m, a)
 	}

@@ -150,7 +150,7 @@ func (f *attentionFacts) waitsSince(m LockMessage, held Since) Since {
 func (f *attentionFacts) clusterLocks() {
 	for _, l := range f.s.ClusterLocks {
 		a := Attention{Subject: l.Ref(), Label: oneLine(l.Controller, 40), Since: f.lockSince(l, f.request), Resolve: clusterProcedure()}
-		m := ReadLockMessage(l.Message)
+		m := f.s.ReadLock(l)
 		switch {
 		case f.lockState(l, m, a):
 		case f.request == nil || l.State() != LockActive || !f.request.Deleting.IsZero():
@@ -249,7 +249,7 @@ func (f *attentionFacts) outages() {
 		if l.Message == "" {
 			return
 		}
-		if m := ReadLockMessage(l.Message); m.Class == MessageOutage {
+		if m := f.s.ReadLock(l); m.Class == MessageOutage {
 			names = add(names, label)
 			since, meaning = earlier(since, m.At), m.Meaning
 			if r, seen := f.s.History.Outages[l.UID]; seen && f.s.Now.Sub(r.Last) <= outageBetween {
@@ -264,7 +264,7 @@ func (f *attentionFacts) outages() {
 	}
 	for _, v := range f.s.NodeViews() {
 		for _, l := range v.Locks {
-			if v.Stage == StageReturning || v.Request != nil && l.State() == LockActive {
+			if v.Stage == StageReturning || (v.Request != nil || f.s.Deletions[v.Name] != nil) && l.State() == LockActive {
 				see(l, v.Label)
 			}
 		}

@@ -127,6 +127,29 @@ func TestAttention(t *testing.T) {
 			sc.maintained("cmp-01", "Retrying migrate instances from host. Cannot execute openstack commands, error: 503")
 			sc.maintained("cmp-02", "Retrying migrate instances from host. Cannot execute openstack commands, error: 503")
 		}, []row{{SeverityWarning, "outage", "no answer from OpenStack: cmp-01, cmp-02"}}},
+		{"nova-compute is not disabled, and Nova answers nobody", func(sc scene) {
+			sc.maintained("cmp-01", "Can not disable compute service on a host to be deleted")
+			sc.source(SourceComputeServices, SourceStale)
+		}, []row{{SeverityWarning, "source", ""}, {SeverityWarning, "outage", "no answer from OpenStack: cmp-01"}}},
+		{"nova-compute is not disabled, and Nova has just come back", func(sc scene) {
+			sc.maintained("cmp-01", "Can not disable compute service on a host to be deleted")
+			src := sc.Sources[SourceComputeServices]
+			src.Since = ago(10 * time.Second)
+			sc.Sources[SourceComputeServices] = src
+		}, []row{{SeverityWarning, "outage", "no answer from OpenStack: cmp-01"}}},
+		{"nova-compute is not disabled, and Lockstep does not ask Nova", func(sc scene) {
+			sc.maintained("cmp-01", "Can not disable compute service on a host to be deleted")
+			sc.source(SourceComputeServices, SourceOff)
+		}, []row{{SeverityWarning, "outage", "no answer from OpenStack: cmp-01"}, {SeverityNotice, "source", ""}}},
+		{"nova-compute is not disabled, and Nova answers", func(sc scene) {
+			sc.maintained("cmp-01", "Can not disable compute service on a host to be deleted")
+		}, []row{{SeverityUrgent, "node-waits", "nova-compute could not be disabled"}}},
+		{"a removal meets an outage", func(sc scene) {
+			sc.removes("cmp-01")
+			sc.NodeLock("cmp-01", ControllerOpenStack).Message = ago(time.Minute).Format("2006-01-02 15:04:05.000000") + " Can not disable compute service on a host to be deleted"
+			sc.source(SourceComputeServices, SourceStale)
+			sc.emptied("cmp-01")
+		}, []row{{SeverityWarning, "source", ""}, {SeverityWarning, "outage", "no answer from OpenStack: cmp-01"}}},
 		{"outage on the way back", func(sc scene) {
 			sc.returning("cmp-01", 2*time.Minute, "Can not bring node back to scheduling. Cannot execute openstack commands, error: 503")
 		}, []row{{SeverityWarning, "outage", "cmp-01"}}},

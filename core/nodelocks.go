@@ -55,7 +55,7 @@ func (b *nodeSteps) locks() {
 
 // lockStep is the release of one lock.
 func (s *Snapshot) lockStep(l *WorkloadLock, title string, over bool) Step {
-	m := ReadLockMessage(l.Message)
+	m := s.ReadLock(l)
 	st := Step{ID: "lock/" + textOf(l.UID, l.Name), Target: l.Ref(), Label: oneLine(l.Controller, 40), Title: title,
 		Why: s.explain(l, m)}
 	switch {

@@ -20,7 +20,7 @@ func (s *Snapshot) nodeProcedure(name string) (Procedure, bool) {
 		b.target = v.Node.Ref()
 	}
 	if b.lock != nil {
-		b.message = ReadLockMessage(b.lock.Message)
+		b.message = s.ReadLock(b.lock)
 	}
 	p := Procedure{Title: "Take " + v.Label + " through its maintenance", Summary: b.summary(),
 		Goal: "The node is updated and back in service, and no instance is lost on the way."}

@@ -171,7 +171,7 @@ func (s *Snapshot) observeOutage(l *WorkloadLock, outages *cloneOnWrite[string, 
 	if l.Message == "" {
 		return
 	}
-	m := ReadLockMessage(l.Message)
+	m := s.ReadLock(l)
 	if m.Class != MessageOutage {
 		return
 	}

@@ -265,7 +265,7 @@ func (f *phaseFacts) lockLine(l *WorkloadLock, waitsForOpenStack bool) PhaseLine
 	if r, ok := f.s.History.Locks[l.UID]; ok && r.State == l.State() && r.Since.At.After(f.request.Created) {
 		line.Since = r.Since
 	}
-	m := ReadLockMessage(l.Message)
+	m := f.s.ReadLock(l)
 	switch l.State() {
 	case LockInactive:
 		line.State, line.Text = PhaseDone, "inactive"

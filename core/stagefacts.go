@@ -57,7 +57,7 @@ func factsOf(s *Snapshot, name, newest string) *stageFacts {
 		f.released = false
 	}
 	if f.own != nil {
-		f.message = ReadLockMessage(f.own.Message)
+		f.message = s.ReadLock(f.own)
 	}
 	if f.computeKnown {
 		f.on = s.countOn(f.hostMaintenance)

@@ -97,6 +97,8 @@ func instancesMove(f *stageFacts) (verdict, bool) {
 		return verdict{reason: "the OpenStack controller says: " + oneLine(f.message.Text, 200), what: f.movedText(), at: f.requestAt()}, true
 	case f.working() && f.message.ID == "K":
 		return verdict{reason: f.message.Meaning, what: "OpenStack API away; " + f.movedText(), at: f.requestAt()}, true
+	case f.working() && f.message.ID == "L":
+		return verdict{}, false // nova-compute comes first
 	case f.working() && f.message.Class != MessageWaiting && f.on.movable > 0:
 		return verdict{reason: fmt.Sprintf("the OpenStack controller works on it, and %s to move", count(f.on.movable, "instance")), what: f.movedText(), at: f.requestAt()}, true
 	}

@@ -130,6 +130,13 @@ func TestStages(t *testing.T) {
 			sc.NodeRequests["cmp-01"][0].Deleting = ago(2 * time.Minute)
 			sc.Agents["cmp-01"] = []*NetworkAgent{{Binary: "neutron-openvswitch-agent", AdminUp: true}}
 		}, StageReturning, "agent down: openvswitch-agent", ""},
+		{"(b) text L, and Nova answers nobody", func(sc scene) {
+			sc.maintained("cmp-01", "Can not disable compute service on a host to be deleted")
+			sc.source(SourceComputeServices, SourceStale)
+		}, StagePreparing, "OpenStack API away", "Nova did not answer"},
+		{"(b) text L, and Nova answers", func(sc scene) {
+			sc.maintained("cmp-01", "Can not disable compute service on a host to be deleted")
+		}, StageWaiting, "nova-compute could not be disabled", "the OpenStack controller says: Can not disable"},
 		{"(d) an agent is down, and set so", func(sc scene) {
 			sc.maintained("cmp-01", "").RawState = LockInactive
 			sc.NodeRequests["cmp-01"][0].Deleting = ago(2 * time.Minute)
