@@ -90,6 +90,13 @@ func (f *attentionFacts) nodeWaits(n nodeAttention) {
 	}
 	left := f.leftFor(n)
 	says := n.message.Class == MessageActionable && n.message.ID != "J"
+	if lacksScope(n.Request) {
+		a := n.entry("node-waits")
+		a.Severity, a.Reason, a.Since = SeverityUrgent, scopeless, n.Since
+		a.Detail = "It takes nova-compute out of scheduling, fails, and tries again for ever. Give the request its scope; os is the one in which the host may reboot."
+		f.add(a)
+		return
+	}
 	if n.Mode.Known() && n.Mode != ModeManual && !says && len(left) > 0 && !slices.ContainsFunc(left, func(v InstanceView) bool { return v.Failures < failuresTold }) {
 		return // each of them is told with what Nova says
 	}

@@ -150,6 +150,11 @@ func TestAttention(t *testing.T) {
 			sc.source(SourceComputeServices, SourceStale)
 			sc.emptied("cmp-01")
 		}, []row{{SeverityWarning, "source", ""}, {SeverityWarning, "outage", "no answer from OpenStack: cmp-01"}}},
+		{"a request without a scope", func(sc scene) {
+			sc.maintained("cmp-01", "")
+			sc.NodeRequest("cmp-01").Scope = ""
+			sc.ClusterRequest().Scope = ScopeDrain
+		}, []row{{SeverityUrgent, "node-waits", "its request has no scope: the OpenStack controller fails on it without a word"}}},
 		{"outage on the way back", func(sc scene) {
 			sc.returning("cmp-01", 2*time.Minute, "Can not bring node back to scheduling. Cannot execute openstack commands, error: 503")
 		}, []row{{SeverityWarning, "outage", "cmp-01"}}},

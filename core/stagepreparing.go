@@ -35,6 +35,14 @@ func unknownMode(f *stageFacts) (verdict, bool) {
 		what: fmt.Sprintf("unknown mode %q", mode), at: f.requestAt()}, true
 }
 
+// noScope is a node that the OpenStack controller has begun, and on whose request it fails.
+func noScope(f *stageFacts) (verdict, bool) {
+	if !f.leaving() || !lacksScope(f.request) || !f.working() || f.own.State() != LockActive {
+		return verdict{}, false
+	}
+	return verdict{reason: scopeless, what: "request without a scope", at: f.requestAt()}, true
+}
+
 // controllerGaveUp is a controller that says it needs a person, and is still right.
 func controllerGaveUp(f *stageFacts) (verdict, bool) {
 	if !f.leaving() || f.message.Class != MessageActionable {

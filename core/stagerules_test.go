@@ -130,6 +130,19 @@ func TestStages(t *testing.T) {
 			sc.NodeRequests["cmp-01"][0].Deleting = ago(2 * time.Minute)
 			sc.Agents["cmp-01"] = []*NetworkAgent{{Binary: "neutron-openvswitch-agent", AdminUp: true}}
 		}, StageReturning, "agent down: openvswitch-agent", ""},
+		{"(b) a request without a scope", func(sc scene) {
+			sc.maintained("cmp-01", "").InnerState = InnerActive
+			sc.NodeRequest("cmp-01").Scope = ""
+		}, StageWaiting, "request without a scope", "fails on it without a word"},
+		{"(b) a request without a scope, with one on the cluster's", func(sc scene) {
+			sc.maintained("cmp-01", "").InnerState = InnerActive
+			sc.NodeRequest("cmp-01").Scope = ""
+			sc.ClusterRequest().Scope = ScopeDrain
+		}, StageWaiting, "request without a scope", "fails on it without a word"},
+		{"(a) a request without a scope, not begun", func(sc scene) {
+			sc.maintained("cmp-01", "").InnerState = InnerInactive
+			sc.NodeRequest("cmp-01").Scope = ""
+		}, StageQueued, "", ""},
 		{"(b) text L, and Nova answers nobody", func(sc scene) {
 			sc.maintained("cmp-01", "Can not disable compute service on a host to be deleted")
 			sc.source(SourceComputeServices, SourceStale)
