@@ -93,7 +93,8 @@ func (f *attentionFacts) nodeWaits(n nodeAttention) {
 	if lacksScope(n.Request) {
 		a := n.entry("node-waits")
 		a.Severity, a.Reason, a.Since = SeverityUrgent, scopeless, n.Since
-		a.Detail = "It takes nova-compute out of scheduling, fails, and tries again for ever. Give the request its scope; os is the one in which the host may reboot."
+		a.Detail = "It takes nova-compute out of scheduling, fails, and tries again for ever. " +
+			"Give the request its scope; os is the one in which the host may reboot."
 		f.add(a)
 		return
 	}

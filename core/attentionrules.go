@@ -187,10 +187,13 @@ func (f *attentionFacts) clusterLockGone() {
 	if !o.Created.IsZero() && !f.long(o.Created, lockMissing) {
 		return // it is being made
 	}
-	a := Attention{ID: "cluster-lock-missing/" + textOf(o.UID, o.Name), Severity: SeverityWarning, Label: ControllerOpenStack, Resolve: clusterProcedure(),
+	a := Attention{ID: "cluster-lock-missing/" + textOf(o.UID, o.Name), Severity: SeverityWarning, Label: ControllerOpenStack,
+		Resolve: clusterProcedure(),
 		Subject: Ref{Kind: KindOpenStackDeploymentStatus, Namespace: o.Namespace, Name: o.Name, UID: o.UID},
 		Reason:  missing + ": LCM does not wait for it",
-		Detail:  "The OpenStack controller makes the lock as soon as it sees the deployment. Without it LCM goes on to the nodes before OpenStack is updated. Look at the controller's log before an update begins."}
+		Detail: "The OpenStack controller makes the lock as soon as it sees the deployment. " +
+			"Without it LCM goes on to the nodes before OpenStack is updated. " +
+			"Look at the controller's log before an update begins."}
 	if f.request != nil && f.request.Deleting.IsZero() && !f.request.ByHand() {
 		a.Severity = SeverityUrgent
 		a.Since = Since{At: f.request.Created}

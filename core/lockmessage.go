@@ -151,8 +151,9 @@ var literals = []literal{
 		remedy:  "move, stop or shelve them, or declare the node safe",
 		read:    func(m *LockMessage, g []string) { m.Instances = add(m.Instances, pythonList(g[1])...) }},
 	{id: "L", name: "nova-compute cannot be disabled", pattern: regexp.MustCompile(`^Can not disable compute service on a host to be deleted`), class: MessageOutage,
-		meaning: "Nova did not answer when nova-compute was to be disabled (the text speaks of deletion during updates too); the controller tries again within 60 s",
-		remedy:  "wait; when it lasts, look at Keystone and Nova"},
+		meaning: "Nova did not answer when nova-compute was to be disabled (the text speaks of deletion during updates too); " +
+			"the controller tries again within 60 s",
+		remedy: "wait; when it lasts, look at Keystone and Nova"},
 	{id: "M", name: "nova-compute stays down", pattern: regexp.MustCompile(`^Timeout waiting for compute services up on the host`), class: MessageActionable,
 		meaning: "nova-compute did not come up within 5 minutes; the controller tries again within 60 s",
 		remedy:  "look at the nova-compute pod of the node, at RabbitMQ, and restart the pod"},

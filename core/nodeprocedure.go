@@ -163,7 +163,8 @@ func (b *nodeSteps) asked() {
 	}
 	b.add(b.other("asked", who+b.v.Label, "A NodeMaintenanceRequest names the node: its application controllers prepare it.", StepDone, status))
 	if lacksScope(r) && b.lock != nil {
-		st := b.other("scope", "the request gets its scope", sentence(scopeless), StepWaiting, "whoever made it says whether the host may reboot (os) or not (drain)")
+		st := b.other("scope", "the request gets its scope", sentence(scopeless), StepWaiting,
+			"whoever made it says whether the host may reboot (os) or not (drain)")
 		st.Why = join(st.Why, "Without one all that runs on the node counts as in the way, as in scope os.")
 		st.Commands = []string{shellCommand("kubectl", "patch", "nodemaintenancerequest", r.Name, "--type=merge", "-p", `{"spec":{"scope":"os"}}`)}
 		b.add(st)
