@@ -114,7 +114,7 @@ func statusOf(s *core.Snapshot) Status {
 		st.Nodes = append(st.Nodes, statusNode(v))
 	}
 	for _, l := range s.ClusterLocks {
-		m := core.ReadLockMessage(l.Message)
+		m := s.ReadLock(l)
 		st.Locks = append(st.Locks, StatusLock{Name: oneLine(l.Name), Controller: oneLine(l.Controller), State: oneLine(string(l.State())),
 			Release: oneLine(l.Release), Message: oneLine(l.Message), Meaning: m.Meaning})
 	}

@@ -204,6 +204,10 @@ func TestAPlayedControllerWaits(t *testing.T) {
 			back(c)
 			c.agents = []*NetworkAgent{{ID: "a", Host: "cmp-1", Binary: "neutron-l3-agent", AdminUp: true}}
 		}, IntentActIntoScheduling, "cmp-1", "l3-agent"},
+		"back: an agent is dead that somebody set down": {func(c *testCloud) {
+			back(c)
+			c.agents = []*NetworkAgent{{ID: "a", Host: "cmp-1", Binary: "neutron-l3-agent"}}
+		}, IntentActIntoScheduling, "cmp-1", "l3-agent"},
 		"back: in order":                  {back, IntentActIntoScheduling, "cmp-1", ""},
 		"end: the lock is not taken back": {back, IntentActFinish, "cmp-1", "the lock is taken back"},
 		"a node that the controller has not": {func(c *testCloud) {

@@ -49,11 +49,9 @@ func (s *Snapshot) ownReasons() string {
 
 func (s *Snapshot) openAgents() []string {
 	var out []string
-	for host, agents := range s.Agents {
-		for _, a := range agents {
-			if !a.Alive && a.AdminUp {
-				out = append(out, oneLine(s.hostLabel(host), 64)+": "+oneLine(a.Type, 40))
-			}
+	for host := range s.Agents {
+		for _, a := range s.silentOn(host) {
+			out = append(out, oneLine(s.hostLabel(host), 64)+": "+oneLine(a.Type, 40))
 		}
 	}
 	slices.Sort(out)

@@ -61,7 +61,7 @@ func (s *Snapshot) afterWays(p AfterPoint) []Step {
 		out = append(out, s.maintenanceWays()...)
 	case "agents":
 		for _, name := range s.NodeNames() {
-			if slices.ContainsFunc(s.Agents[s.HostOf(name)], func(a *NetworkAgent) bool { return !a.Alive && a.AdminUp }) {
+			if len(s.silentOn(s.HostOf(name))) > 0 {
 				out = append(out, Plan(s, Intent{Kind: IntentRestartAgents, Node: name}))
 			}
 		}

@@ -56,6 +56,9 @@ func TestPointsAfterTheUpdate(t *testing.T) {
 		}},
 		{"volumes-up", "cmp-01: cinder-volume lvm", SourceVolumeServices, func(sc scene) { sc.volumeService("cmp-01@lvm").Up = false }},
 		{"agents", "cmp-01: Open vSwitch agent", SourceNetworkAgents, func(sc scene) { sc.Agents["cmp-01"][0].Alive = false }},
+		{"agents", "cmp-01: Open vSwitch agent", SourceNetworkAgents, func(sc scene) {
+			sc.Agents["cmp-01"][0].Alive, sc.Agents["cmp-01"][0].AdminUp = false, false
+		}},
 		{"openstack", "osh-dev is APPLYING", SourceOpenStackStatus, func(sc scene) { sc.OpenStack[0].State = "APPLYING" }},
 		{"health", "nova/compute", SourceOpenStackStatus, func(sc scene) { sc.OpenStack[0].Unhealthy = []string{"nova/compute"} }},
 		{"daemonsets", "neutron-ovs-agent-default (1 pod of an older revision)", SourceFabricSets, func(sc scene) { sc.old(ovsAgents, "cmp-02") }},

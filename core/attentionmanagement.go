@@ -3,6 +3,7 @@ package core
 import (
 	"fmt"
 	"strings"
+	"time"
 )
 
 // stuckAttempts is from which attempt on a drain or a state item that fails is taken for one that does not come right by
@@ -15,6 +16,7 @@ const mostReboots = 8
 // machineRules is the table of what the management cluster can tell of one machine that needs a person.
 var machineRules = []func(*attentionFacts, *MachineView){
 	(*attentionFacts).drainBlocked,
+	(*attentionFacts).drainWaits,
 	(*attentionFacts).itemFails,
 	(*attentionFacts).machineErrors,
 }
@@ -83,6 +85,61 @@ func (f *attentionFacts) drainBlocked(v *MachineView) {
 	}
 }
 
+// waitOver is how long LCM may take to see that what it waits for has come; it looks within a minute or two.
+const waitOver = 10 * time.Minute
+
+// drainWaits is a drain whose turn does not come: LCM says that it waits, which is the normal course, and goes on saying it
+// although the locks are inactive, or at one attempt after another (docs/mosk.md#lcm-waits).
+func (f *attentionFacts) drainWaits(v *MachineView) {
+	for _, d := range []*DrainState{v.Drain, v.Swarm} {
+		if d == nil || !d.Waits() {
+			continue
+		}
+		late := f.s.waitsTooLong(v, d)
+		if late == "" {
+			continue
+		}
+		a := f.machineEntry("drain-waits", v)
+		a.ID += "/" + oneLine(d.Type, 40)
+		a.Severity = SeverityWarning
+		a.Reason = ReadDrainMessage(d.Message).Reason() + "; " + late
+		if d.Type != DrainKubernetes {
+			a.Reason = oneLine(d.Type, 40) + ": " + a.Reason
+		}
+		a.Detail = "Look at what lcm-controller says of the machine, on the management cluster: what it waits for may have come unseen."
+		f.tell(d.Message)
+		f.add(a)
+	}
+}
+
+// waitsTooLong is by what a drain that waits for its turn does so past its time: "the node's locks are inactive since 16:10",
+// "attempt 4". Empty when it is in time.
+func (s *Snapshot) waitsTooLong(v *MachineView, d *DrainState) string {
+	if at, all := s.locksInactive(v.Node, ReadDrainMessage(d.Message)); all && !at.IsZero() && s.Now.Sub(at) > waitOver {
+		return "the node's locks are inactive since " + clockText(at)
+	}
+	if d.Attempt >= stuckAttempts {
+		return fmt.Sprintf("attempt %d", d.Attempt)
+	}
+	return ""
+}
+
+// locksInactive tells whether all locks of a node are inactive while LCM waits for locks, and since when, as far as that was seen.
+func (s *Snapshot) locksInactive(node string, m DrainMessage) (at time.Time, all bool) {
+	if m.First != "" || !s.known(SourceNodeLocks) || len(s.NodeLocks[node]) == 0 {
+		return at, false
+	}
+	for _, l := range s.NodeLocks[node] {
+		if l.State() != LockInactive {
+			return at, false
+		}
+		if r := s.History.Locks[l.UID]; r.State == LockInactive {
+			at = later(at, r.Since.At)
+		}
+	}
+	return at, true
+}
+
 // drainRemedy is what operators do about a drain that is blocked.
 func drainRemedy(m DrainMessage) string {
 	switch {
@@ -136,7 +193,7 @@ func (f *attentionFacts) machineErrors(v *MachineView) {
 		{"drain-error", "the drain says", v.LCM.DrainError}, {"swarm-error", "the drain of Swarm says", v.LCM.SwarmError},
 		{"agent-error", "the LCM agent could not be upgraded", v.LCM.AgentError}, {"reboot-error", "the reboot failed", v.LCM.RebootError},
 	} {
-		if e.text == "" || f.isTold(e.text) {
+		if e.text == "" || f.isTold(e.text) || ReadDrainMessage(e.text).Waits {
 			continue
 		}
 		a := f.machineEntry(e.rule, v)

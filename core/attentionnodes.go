@@ -57,7 +57,7 @@ func (f *attentionFacts) nodes() {
 	for _, v := range views {
 		n := nodeAttention{NodeView: v, own: f.s.NodeLock(v.Name, ControllerOpenStack)}
 		if n.own != nil && n.own.Message != "" {
-			n.message = ReadLockMessage(n.own.Message)
+			n.message = f.s.ReadLock(n.own)
 			if n.message.ID == "F" && n.leaving() {
 				waiting = append(waiting, v.Label)
 			}
@@ -78,7 +78,7 @@ func (f *attentionFacts) nodeLocks(n nodeAttention) {
 		a.Subject, a.Since = l.Ref(), f.lockSince(l, n.Request)
 		m := LockMessage{}
 		if l.Message != "" {
-			m = ReadLockMessage(l.Message)
+			m = f.s.ReadLock(l)
 		}
 		f.lockState(l, m, a)
 	}
@@ -94,6 +94,14 @@ func (f *attentionFacts) nodeWaits(n nodeAttention) {
 	}
 	left := f.leftFor(n)
 	says := n.message.Class == MessageActionable && n.message.ID != "J"
+	if lacksScope(n.Request) {
+		a := n.entry("node-waits")
+		a.Severity, a.Reason, a.Since = SeverityUrgent, scopeless, n.Since
+		a.Detail = "It takes nova-compute out of scheduling, fails, and tries again for ever. " +
+			"Give the request its scope; os is the one in which the host may reboot."
+		f.add(a)
+		return
+	}
 	if n.Mode.Known() && n.Mode != ModeManual && !says && len(left) > 0 && !slices.ContainsFunc(left, func(v InstanceView) bool { return v.Failures < failuresTold }) {
 		return // each of them is told with what Nova says
 	}

@@ -26,6 +26,7 @@ const (
 // attentionRules is the table of what needs a person: each rule looks at the whole Snapshot and adds what it finds.
 var attentionRules = []func(*attentionFacts){
 	(*attentionFacts).clusterLocks,
+	(*attentionFacts).clusterLockGone,
 	(*attentionFacts).overrides,
 	(*attentionFacts).acting,
 	(*attentionFacts).controllerAway,
@@ -149,7 +150,7 @@ func (f *attentionFacts) waitsSince(m LockMessage, held Since) Since {
 func (f *attentionFacts) clusterLocks() {
 	for _, l := range f.s.ClusterLocks {
 		a := Attention{Subject: l.Ref(), Label: oneLine(l.Controller, 40), Since: f.lockSince(l, f.request), Resolve: clusterProcedure()}
-		m := ReadLockMessage(l.Message)
+		m := f.s.ReadLock(l)
 		switch {
 		case f.lockState(l, m, a):
 		case f.request == nil || l.State() != LockActive || !f.request.Deleting.IsZero():
@@ -173,6 +174,31 @@ func (f *attentionFacts) clusterLocks() {
 				Label: "openstack", Reason: "the OpenStack deployment says FAILED", Since: Since{At: o.Timestamp}, Resolve: clusterProcedure()})
 		}
 	}
+}
+
+// clusterLockGone is an OpenStackDeployment without its ClusterWorkloadLock: LCM goes on to the nodes without waiting for
+// OpenStack to be updated. Where Lockstep plays the controller it is told as what the player has to make.
+func (f *attentionFacts) clusterLockGone() {
+	missing := f.s.clusterLockMissing()
+	if _, played := f.s.actAs(ControllerOpenStack); missing == "" || played {
+		return
+	}
+	o := f.s.OpenStack[0]
+	if !o.Created.IsZero() && !f.long(o.Created, lockMissing) {
+		return // it is being made
+	}
+	a := Attention{ID: "cluster-lock-missing/" + textOf(o.UID, o.Name), Severity: SeverityWarning, Label: ControllerOpenStack,
+		Resolve: clusterProcedure(),
+		Subject: Ref{Kind: KindOpenStackDeploymentStatus, Namespace: o.Namespace, Name: o.Name, UID: o.UID},
+		Reason:  missing + ": LCM does not wait for it",
+		Detail: "The OpenStack controller makes the lock as soon as it sees the deployment. " +
+			"Without it LCM goes on to the nodes before OpenStack is updated. " +
+			"Look at the controller's log before an update begins."}
+	if f.request != nil && f.request.Deleting.IsZero() && !f.request.ByHand() {
+		a.Severity = SeverityUrgent
+		a.Since = Since{At: f.request.Created}
+	}
+	f.add(a)
 }
 
 // lockState is a lock that says failed, or a state that is not documented.
@@ -226,7 +252,7 @@ func (f *attentionFacts) outages() {
 		if l.Message == "" {
 			return
 		}
-		if m := ReadLockMessage(l.Message); m.Class == MessageOutage {
+		if m := f.s.ReadLock(l); m.Class == MessageOutage {
 			names = add(names, label)
 			since, meaning = earlier(since, m.At), m.Meaning
 			if r, seen := f.s.History.Outages[l.UID]; seen && f.s.Now.Sub(r.Last) <= outageBetween {
@@ -241,7 +267,7 @@ func (f *attentionFacts) outages() {
 	}
 	for _, v := range f.s.NodeViews() {
 		for _, l := range v.Locks {
-			if v.Stage == StageReturning || v.Request != nil && l.State() == LockActive {
+			if v.Stage == StageReturning || (v.Request != nil || f.s.Deletions[v.Name] != nil) && l.State() == LockActive {
 				see(l, v.Label)
 			}
 		}

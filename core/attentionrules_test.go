@@ -127,6 +127,34 @@ func TestAttention(t *testing.T) {
 			sc.maintained("cmp-01", "Retrying migrate instances from host. Cannot execute openstack commands, error: 503")
 			sc.maintained("cmp-02", "Retrying migrate instances from host. Cannot execute openstack commands, error: 503")
 		}, []row{{SeverityWarning, "outage", "no answer from OpenStack: cmp-01, cmp-02"}}},
+		{"nova-compute is not disabled, and Nova answers nobody", func(sc scene) {
+			sc.maintained("cmp-01", "Can not disable compute service on a host to be deleted")
+			sc.source(SourceComputeServices, SourceStale)
+		}, []row{{SeverityWarning, "source", ""}, {SeverityWarning, "outage", "no answer from OpenStack: cmp-01"}}},
+		{"nova-compute is not disabled, and Nova has just come back", func(sc scene) {
+			sc.maintained("cmp-01", "Can not disable compute service on a host to be deleted")
+			src := sc.Sources[SourceComputeServices]
+			src.Since = ago(10 * time.Second)
+			sc.Sources[SourceComputeServices] = src
+		}, []row{{SeverityWarning, "outage", "no answer from OpenStack: cmp-01"}}},
+		{"nova-compute is not disabled, and Lockstep does not ask Nova", func(sc scene) {
+			sc.maintained("cmp-01", "Can not disable compute service on a host to be deleted")
+			sc.source(SourceComputeServices, SourceOff)
+		}, []row{{SeverityWarning, "outage", "no answer from OpenStack: cmp-01"}, {SeverityNotice, "source", ""}}},
+		{"nova-compute is not disabled, and Nova answers", func(sc scene) {
+			sc.maintained("cmp-01", "Can not disable compute service on a host to be deleted")
+		}, []row{{SeverityUrgent, "node-waits", "nova-compute could not be disabled"}}},
+		{"a removal meets an outage", func(sc scene) {
+			sc.removes("cmp-01")
+			sc.NodeLock("cmp-01", ControllerOpenStack).Message = ago(time.Minute).Format("2006-01-02 15:04:05.000000") + " Can not disable compute service on a host to be deleted"
+			sc.source(SourceComputeServices, SourceStale)
+			sc.emptied("cmp-01")
+		}, []row{{SeverityWarning, "source", ""}, {SeverityWarning, "outage", "no answer from OpenStack: cmp-01"}}},
+		{"a request without a scope", func(sc scene) {
+			sc.maintained("cmp-01", "")
+			sc.NodeRequest("cmp-01").Scope = ""
+			sc.ClusterRequest().Scope = ScopeDrain
+		}, []row{{SeverityUrgent, "node-waits", "its request has no scope: the OpenStack controller fails on it without a word"}}},
 		{"outage on the way back", func(sc scene) {
 			sc.returning("cmp-01", 2*time.Minute, "Can not bring node back to scheduling. Cannot execute openstack commands, error: 503")
 		}, []row{{SeverityWarning, "outage", "cmp-01"}}},
@@ -135,9 +163,9 @@ func TestAttention(t *testing.T) {
 		},
 			[]row{{SeverityUrgent, "node-returns", "nova-compute did not come up"}}},
 		{"P, with the agents", func(sc scene) {
-			sc.Agents["cmp-01"] = []*NetworkAgent{{Binary: "neutron-l3-agent", AdminUp: true}}
+			sc.Agents["cmp-01"] = []*NetworkAgent{{Binary: "neutron-l3-agent", AdminUp: true}, {Binary: "neutron-dhcp-agent"}}
 			sc.returning("cmp-01", 7*time.Minute, "Timeout waiting for network agents on the host cmp-01.")
-		}, []row{{SeverityUrgent, "node-returns", "network agents down: l3-agent"}}},
+		}, []row{{SeverityUrgent, "node-returns", "network agents down: l3-agent, dhcp-agent"}}},
 		{"back soon", func(sc scene) { sc.returning("cmp-01", 4*time.Minute, "") }, nil},
 		{"silent wait for pods", func(sc scene) {
 			sc.Pods["cmp-01"] = &NodePods{NotReady: []string{"openstack/libvirt-1"}}
@@ -236,6 +264,29 @@ func TestAttention(t *testing.T) {
 			sc.update(time.Hour)
 		},
 			[]row{{SeverityUrgent, "controller-away", "no ready replica"}}},
+		{"OpenStack without a cluster lock", func(sc scene) {
+			sc.OpenStack = []*OpenStackStatus{{Meta: Meta{Name: "osh-dev", UID: "o", Created: ago(time.Hour)}, State: "APPLIED"}}
+			sc.ClusterLocks = sc.ClusterLocks[1:]
+		}, []row{{SeverityWarning, "cluster-lock-missing", "OpenStack has no ClusterWorkloadLock, and there is OpenStackDeployment osh-dev: LCM does not wait for it"}}},
+		{"OpenStack without a cluster lock, in an update", func(sc scene) {
+			sc.update(time.Hour)
+			sc.OpenStack = []*OpenStackStatus{{Meta: Meta{Name: "osh-dev", UID: "o", Created: ago(20 * time.Hour)}, State: "APPLIED"}}
+			sc.ClusterLocks = nil
+		}, []row{{SeverityUrgent, "cluster-lock-missing", "LCM does not wait for it"}}},
+		{"OpenStack whose cluster lock is being made", func(sc scene) {
+			sc.OpenStack = []*OpenStackStatus{{Meta: Meta{Name: "osh-dev", UID: "o", Created: ago(time.Minute)}, State: "APPLYING"}}
+			sc.ClusterLocks = nil
+		}, nil},
+		{"OpenStack whose cluster lock is played", func(sc scene) {
+			sc.Settings = playsOpenStack()
+			sc.OpenStack = []*OpenStackStatus{{Meta: Meta{Name: "osh-dev", UID: "o", Created: ago(time.Hour)}, State: "APPLIED"}}
+			sc.ClusterLocks = sc.ClusterLocks[1:]
+		}, []row{{SeverityNotice, "act", "it has no cluster lock, so LCM does not wait for it"}}},
+		{"cluster locks that may not be read", func(sc scene) {
+			sc.OpenStack = []*OpenStackStatus{{Meta: Meta{Name: "osh-dev", UID: "o", Created: ago(time.Hour)}, State: "APPLIED"}}
+			sc.ClusterLocks = nil
+			sc.source(SourceClusterLocks, SourceForbidden)
+		}, []row{{SeverityWarning, "source", "forbidden"}}},
 		{"osdplst FAILED", func(sc scene) {
 			sc.OpenStack = []*OpenStackStatus{{Meta: Meta{Name: "osh", UID: "o"}, State: "FAILED"}}
 		}, []row{{SeverityUrgent, "osdplst", "FAILED"}}},

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// DrainMessage is what keeps a drain from going on, as the eviction that was refused says it (kubectl's drain, whose words
-// LCMClusterState.status.message carries; docs/mosk.md#lcmclusterstate). What is not found in the text is empty.
+// DrainMessage is what keeps a drain from going on: an eviction that was refused, in the words of kubectl's drain, or that its
+// turn has not come, in LCM's own words (LCMClusterState.status.message; docs/mosk.md#lcmclusterstate, #lcm-waits). What is not found in the text is
+// empty.
 type DrainMessage struct {
 	Namespace string
 	Pod       string
@@ -15,12 +16,24 @@ type DrainMessage struct {
 	Budgeted  bool   // a PodDisruptionBudget is in the way
 	Healthy   string // "needs 1 healthy pods and has 1 currently": what the budget says of itself
 	Text      string // the message, on one line
+
+	Waits bool       // nothing is refused: LCM waits for the node's locks, or for another drain to come first
+	Locks []LockWait // the locks that it waits for
+	First string     // the node that has to be drained first
+}
+
+// LockWait is a lock that LCM waits for before it drains a node.
+type LockWait struct {
+	Controller string
+	State      string // LCM's word for what the controller does: "UpdatingController", "InProgress"; empty when it has none
 }
 
 var (
 	drainPod    = regexp.MustCompile(`(?:pods?/|[Pp]od )"?([a-z0-9][a-z0-9.-]*)"? (?:-n|in namespace) "?([a-z0-9][a-z0-9-]*)"?`)
 	drainBudget = regexp.MustCompile(`[Tt]he disruption budget (\S+) (needs \d+ healthy pods and has \d+ currently)`)
 	otherPod    = regexp.MustCompile(`(?:evicting|evict|deleting|delete) pod "?([a-z0-9][a-z0-9-]*)/([a-z0-9][a-z0-9.-]*)"?`)
+	waitLocks   = regexp.MustCompile(`NodeWorkloadLocks? (?:are|is) still active(?: ?[-:] ?(.*))?`)
+	waitFirst   = regexp.MustCompile(`waiting for (?:kubernetes )?node (\S+) to be drained first`)
 )
 
 // ReadDrainMessage finds the pod and the budget in a text. It is total: a text of another form is only its own words.
@@ -35,17 +48,50 @@ func ReadDrainMessage(text string) DrainMessage {
 	if g := drainBudget.FindStringSubmatch(m.Text); g != nil {
 		m.Budget, m.Healthy = g[1], g[2]
 	}
+	if m.Pod == "" && !m.Budgeted {
+		m.readWait()
+	}
 	return m
 }
 
+// readWait finds what LCM waits for where nothing is refused.
+func (m *DrainMessage) readWait() {
+	if g := waitFirst.FindStringSubmatch(m.Text); g != nil {
+		m.Waits, m.First = true, g[1]
+	}
+	g := waitLocks.FindStringSubmatch(m.Text)
+	if g == nil {
+		return
+	}
+	m.Waits = true
+	for _, part := range strings.Split(g[1], ",") {
+		controller, state, _ := strings.Cut(part, ":")
+		if controller = strings.TrimSpace(controller); controller != "" {
+			m.Locks = append(m.Locks, LockWait{Controller: oneLine(controller, 40), State: oneLine(state, 40)})
+		}
+	}
+}
+
+// lockState is LCM's word for what a controller does while LCM waits for its lock; empty when it waits for none of it.
+func (m DrainMessage) lockState(controller string) string {
+	for _, l := range m.Locks {
+		if l.Controller == controller {
+			return l.State
+		}
+	}
+	return ""
+}
+
 // Reason is what is in the way, in one line: "budget exporter keeps pod stacklight/exporter-0 (needs 1 healthy pods and has 1
-// currently)".
+// currently)". Of one that waits it is "LCM waits for: ceph UpdatingController, openstack InProgress".
 func (m DrainMessage) Reason() string {
 	pod := m.Pod
 	if m.Namespace != "" {
 		pod = m.Namespace + "/" + m.Pod
 	}
 	switch {
+	case m.Waits:
+		return m.waitText()
 	case m.Pod == "":
 		return m.Text
 	case m.Budget != "":
@@ -54,6 +100,23 @@ func (m DrainMessage) Reason() string {
 		return "a disruption budget keeps pod " + pod
 	}
 	return "pod " + pod + " does not go: " + m.Text
+}
+
+// waitText is what LCM waits for; empty when it does not wait.
+func (m DrainMessage) waitText() string {
+	var locks []string
+	for _, l := range m.Locks {
+		locks = append(locks, strings.TrimSpace(l.Controller+" "+l.State))
+	}
+	switch {
+	case len(locks) > 0:
+		return "LCM waits for: " + some(locks, 8)
+	case !m.Waits:
+		return ""
+	case m.First != "":
+		return "LCM waits until node " + oneLine(m.First, 80) + " is drained"
+	}
+	return "LCM waits for the node's locks"
 }
 
 // commands show by hand what is in the way.

@@ -41,20 +41,21 @@ func (s *Snapshot) maintenanceOf(name string) hostMaintenance {
 	return m
 }
 
-// scopeOf is the scope of a node's request. The cluster's request carries it in older releases (docs/mosk.md#requests). A scope
-// that nobody says, or a request that is not there yet, is taken for the wider one: empty.
+// scopeOf is the scope of a node's request. That of the cluster's request counts for no node: the OpenStack controller never
+// reads it (docs/mosk.md#requests-without-a-scope). A scope that nobody says, or a request that is not there yet, is taken for the wider one: empty.
 func (s *Snapshot) scopeOf(r *MaintenanceRequest) Scope {
 	if r == nil {
 		return ""
 	}
-	if r.Scope != "" {
-		return r.Scope
-	}
-	if c := s.ClusterRequest(); c != nil {
-		return c.Scope
-	}
-	return ""
+	return r.Scope
 }
+
+// scopeless is what a node's request without a scope does: the controller has taken nova-compute out of scheduling by then, tries
+// again for ever, and writes no text (docs/mosk.md#requests-without-a-scope).
+const scopeless = "its request has no scope: the OpenStack controller fails on it without a word"
+
+// lacksScope tells whether a node is asked for by a request that has no scope.
+func lacksScope(r *MaintenanceRequest) bool { return r != nil && r.Deleting.IsZero() && r.Scope == "" }
 
 // InstanceViews are the instances of the node, those that block its lock first, then by name.
 func (s *Snapshot) InstanceViews(node string) []InstanceView {

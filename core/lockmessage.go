@@ -150,9 +150,10 @@ var literals = []literal{
 		meaning: "instances are left that the controller does not move",
 		remedy:  "move, stop or shelve them, or declare the node safe",
 		read:    func(m *LockMessage, g []string) { m.Instances = add(m.Instances, pythonList(g[1])...) }},
-	{id: "L", name: "nova-compute cannot be disabled", pattern: regexp.MustCompile(`^Can not disable compute service on a host to be deleted`), class: MessageActionable,
-		meaning: "nova-compute could not be disabled (the text speaks of deletion during updates too); the controller tries again within 60 s",
-		remedy:  "look at the compute service of the host, and disable it by hand when the controller keeps failing"},
+	{id: "L", name: "nova-compute cannot be disabled", pattern: regexp.MustCompile(`^Can not disable compute service on a host to be deleted`), class: MessageOutage,
+		meaning: "Nova did not answer when nova-compute was to be disabled (the text speaks of deletion during updates too); " +
+			"the controller tries again within 60 s",
+		remedy: "wait; when it lasts, look at Keystone and Nova"},
 	{id: "M", name: "nova-compute stays down", pattern: regexp.MustCompile(`^Timeout waiting for compute services up on the host`), class: MessageActionable,
 		meaning: "nova-compute did not come up within 5 minutes; the controller tries again within 60 s",
 		remedy:  "look at the nova-compute pod of the node, at RabbitMQ, and restart the pod"},
@@ -175,6 +176,26 @@ var literals = []literal{
 			m.Blockers = []string{g[2]}
 			m.Meaning = "the StatefulSet of " + oneLine(g[2], 60) + " cannot do without the node"
 		}},
+}
+
+// Judge is a lock's text with what Lockstep knows beside it. Text L comes of any error of the OpenStack API, so it is an outage;
+// where Nova has answered Lockstep since before the text, it is this one service that cannot be disabled (docs/mosk.md#text-l).
+func (s *Snapshot) Judge(m LockMessage) LockMessage {
+	if m.ID == "L" && s.answersSince(SourceComputeServices, m.At) {
+		m.Class = MessageActionable
+		m.Meaning = "nova-compute could not be disabled (the text speaks of deletion during updates too); the controller tries again within 60 s"
+		m.Remedy = "look at the compute service of the host, and disable it by hand when the controller keeps failing"
+	}
+	return m
+}
+
+// ReadLock is what a lock's text means now.
+func (s *Snapshot) ReadLock(l *WorkloadLock) LockMessage { return s.Judge(ReadLockMessage(l.Message)) }
+
+// answersSince tells whether a source is live, and has been since the moment; one that is zero is long ago, or not known.
+func (s *Snapshot) answersSince(id SourceID, at time.Time) bool {
+	src := s.Sources[id]
+	return src.State == SourceLive && (at.IsZero() || s.Wall.Sub(src.Since) >= s.Now.Sub(at))
 }
 
 // stamp is how Rockoon begins an errorMessage: the time in UTC, without a zone.

@@ -34,7 +34,7 @@ func TestLockMessagesOfTheDocuments(t *testing.T) {
 		{"Some servers are still present on the host. Notify owners of the following server: ['" + idA + "'] Servers with unset maintenance action: ['" + idB + "']",
 			"J", MessageActionable, []string{idA, idB}},
 		{"Retrying migrate instances from host. Cannot execute openstack commands, error: 503", "K", MessageOutage, nil},
-		{"Can not disable compute service on a host to be deleted", "L", MessageActionable, nil},
+		{"Can not disable compute service on a host to be deleted", "L", MessageOutage, nil},
 		{"Timeout waiting for compute services up on the host.", "M", MessageActionable, nil},
 		{"Got error while waiting services to be UP on the host. Cannot execute openstack commands, error: x", "N", MessageOutage, nil},
 		{"Can not bring node back to scheduling. Cannot execute openstack commands, error: x", "O", MessageOutage, nil},

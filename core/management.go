@@ -162,8 +162,19 @@ type DrainState struct {
 // DrainKubernetes is the type of the DrainState that the pods have to follow.
 const DrainKubernetes = "cordon-drain"
 
-// Blocked tells whether a drain is wanted that does not succeed.
+// Blocked tells whether a drain is wanted that does not succeed. One that only waits for its turn is not blocked.
 func (d *DrainState) Blocked() bool {
+	return d.pending() && !ReadDrainMessage(d.Message).Waits
+}
+
+// Waits tells whether a drain is wanted whose turn has not come: LCM waits for the node's locks, or for the drain that comes
+// first. That is the normal course of an update.
+func (d *DrainState) Waits() bool {
+	return d.pending() && ReadDrainMessage(d.Message).Waits
+}
+
+// pending is a drain that is wanted, is not done, and says why.
+func (d *DrainState) pending() bool {
 	return d.Wanted == "true" && d.Value != "true" && d.Message != ""
 }
 

@@ -83,6 +83,12 @@ func drain(machine, message string, attempt int) *DrainState {
 		Wanted: "true", Value: "false", Message: message, Attempt: attempt}
 }
 
+func swarm(machine, message string, attempt int) *DrainState {
+	d := drain(machine, message, attempt)
+	d.Name, d.UID, d.Type = "sd-"+machine, "swarm-"+machine, "swarm-drain"
+	return d
+}
+
 func TestDrainMessages(t *testing.T) {
 	for _, tt := range []struct{ text, namespace, pod, budget, reason string }{
 		{budgetText, "stacklight", "exporter-0", "exporter", "budget exporter keeps pod stacklight/exporter-0 (needs 2 healthy pods and has 2 currently)"},
@@ -99,10 +105,42 @@ func TestDrainMessages(t *testing.T) {
 	}
 }
 
+// The two texts of the normal course, as the operator's guide prints them: LCM waits for the node's locks, and the drain of
+// Swarm for that of Kubernetes. Neither is a drain that is refused.
+const (
+	locksWaitText = `Error: following    NodeWorkloadLocks are still active - ceph: UpdatingController,openstack: InProgress`
+	swarmWaitText = `Error: waiting for kubernetes node kaas-node-5222a92f-5523-457c-8c69-b7aa0ffc235c to be drained first`
+)
+
+func TestDrainMessagesThatWait(t *testing.T) {
+	for _, tt := range []struct {
+		text, reason string
+		waits        bool
+		locks        []LockWait
+		first        string
+	}{
+		{locksWaitText, "LCM waits for: ceph UpdatingController, openstack InProgress", true,
+			[]LockWait{{"ceph", "UpdatingController"}, {"openstack", "InProgress"}}, ""},
+		{"following NodeWorkloadLocks are still active - openstack: InProgress", "LCM waits for: openstack InProgress", true, []LockWait{{"openstack", "InProgress"}}, ""},
+		{"Error: following NodeWorkloadLocks are still active", "LCM waits for the node's locks", true, nil, ""},
+		{"Error: following NodeWorkloadLocks are still active - openstack", "LCM waits for: openstack", true, []LockWait{{"openstack", ""}}, ""},
+		{swarmWaitText, "LCM waits until node kaas-node-5222a92f-5523-457c-8c69-b7aa0ffc235c is drained", true, nil, "kaas-node-5222a92f-5523-457c-8c69-b7aa0ffc235c"},
+		{budgetText, "budget exporter keeps pod stacklight/exporter-0 (needs 2 healthy pods and has 2 currently)", false, nil, ""},
+		{"drain did not complete within 10m", "drain did not complete within 10m", false, nil, ""},
+		{locksWaitText + "; " + budgetText, "budget exporter keeps pod stacklight/exporter-0 (needs 2 healthy pods and has 2 currently)", false, nil, ""},
+		{"", "", false, nil, ""},
+	} {
+		m := ReadDrainMessage(tt.text)
+		if m.Waits != tt.waits || !slices.Equal(m.Locks, tt.locks) || m.First != tt.first || m.Reason() != tt.reason {
+			t.Errorf("%q is read as %+v: %q", tt.text, m, m.Reason())
+		}
+	}
+}
+
 // Whatever a server says, what comes out is one line, and what is called a pod stands in the text.
 func TestDrainMessagesOfAnyForm(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.OneOf(rapid.String(), rapid.Map(rapid.SliceOf(rapid.SampledFrom(strings.Fields(budgetText+" \n evicting pod a/b"))), func(w []string) string { return strings.Join(w, " ") })).Draw(t, "text")
+		text := rapid.OneOf(rapid.String(), rapid.Map(rapid.SliceOf(rapid.SampledFrom(strings.Fields(budgetText+" "+locksWaitText+" "+swarmWaitText+" \n evicting pod a/b"))), func(w []string) string { return strings.Join(w, " ") })).Draw(t, "text")
 		m := ReadDrainMessage(text)
 		if strings.ContainsAny(m.Reason(), "\n\r") {
 			t.Fatalf("%q", m.Reason())
@@ -211,6 +249,31 @@ func TestAttentionToTheManagementCluster(t *testing.T) {
 			m.lcm.Stuck, m.lcm.StuckMessage = true, "machine cmp-01: drain failed 3 times: "+budgetText+"; machine cmp-02: node is not Ready"
 			return []Object{drain("m-cmp-01", budgetText, 3)}
 		}, []row{{SeverityUrgent, "drain-blocked", ""}, {SeverityUrgent, "lcm-stuck", "an operation of LCM is stuck: machine cmp-02: node is not Ready"}}},
+		{"LCM waits for the node's locks, and Swarm for Kubernetes", func(m *managed) []Object {
+			m.update(time.Hour)
+			m.maintained("cmp-01", "")
+			m.agents["cmp-01"].DrainError, m.agents["cmp-01"].SwarmError = locksWaitText, swarmWaitText
+			return []Object{drain("m-cmp-01", locksWaitText, 0), swarm("m-cmp-01", swarmWaitText, 0)}
+		}, nil},
+		{"LCM goes on waiting for locks that are long inactive", func(m *managed) []Object {
+			m.handed("cmp-01")
+			for _, l := range m.NodeLocks["cmp-01"] {
+				m.History.Locks[l.UID] = LockRecord{State: LockInactive, Since: Since{At: ago(20 * time.Minute), Exact: true}}
+			}
+			return []Object{drain("m-cmp-01", locksWaitText, 0)}
+		}, []row{{SeverityWarning, "drain-waits", "LCM waits for: ceph UpdatingController, openstack InProgress; the node's locks are inactive since"}}},
+		{"LCM has not looked at the locks again yet", func(m *managed) []Object {
+			m.handed("cmp-01")
+			for _, l := range m.NodeLocks["cmp-01"] {
+				m.History.Locks[l.UID] = LockRecord{State: LockInactive, Since: Since{At: ago(time.Minute), Exact: true}}
+			}
+			return []Object{drain("m-cmp-01", locksWaitText, 0)}
+		}, nil},
+		{"LCM waits at one attempt after another", func(m *managed) []Object {
+			m.update(time.Hour)
+			m.maintained("cmp-01", "")
+			return []Object{swarm("m-cmp-01", swarmWaitText, 4)}
+		}, []row{{SeverityWarning, "drain-waits", "swarm-drain: LCM waits until node kaas-node-5222a92f-5523-457c-8c69-b7aa0ffc235c is drained; attempt 4"}}},
 		{"a drain that succeeded has nothing to say", func(m *managed) []Object {
 			d := drain("m-cmp-01", budgetText, 4)
 			d.Value = "true"
@@ -346,6 +409,15 @@ func TestStagesByTheMachine(t *testing.T) {
 			m.agents["cmp-01"].Drain = CordonDraining
 			return []Object{drain("m-cmp-01", budgetText, 2)}
 		}, StageDraining, "blocked: budget exporter", "keeps pod stacklight/exporter-0"},
+		{"its turn has come, and LCM has not looked at the locks again", func(m *managed) []Object {
+			m.agents["cmp-01"].Drain = CordonDraining
+			m.Pods["cmp-01"].Evictable = 3
+			return []Object{drain("m-cmp-01", locksWaitText, 0)}
+		}, StageDraining, "3 pods left", "LCM waits for: ceph UpdatingController, openstack InProgress"},
+		{"waits for another controller's lock", func(m *managed) []Object {
+			m.lock("cmp-01", ControllerCeph, LockActive)
+			return []Object{drain("m-cmp-01", locksWaitText, 0)}
+		}, StagePreparing, "waits for ceph (UpdatingController)", "waits for the lock of ceph"},
 		{"the agent works", func(m *managed) []Object {
 			m.agents["cmp-01"].Drain, m.agents["cmp-01"].State = CordonDrained, LCMDeploy
 			m.agents["cmp-01"].Items = []StateItem{{Name: "host-os", Phase: "deploy", Started: ago(time.Minute)}}
@@ -516,5 +588,43 @@ func TestARequestIsNotTakenForAnUpdateTooEarly(t *testing.T) {
 	sc := healthy()
 	if sc.toBeTold(sc.update(time.Second)) {
 		t.Error("without a management cluster there is nothing to wait for")
+	}
+}
+
+// What LCM waits for is joined with the locks: the drain, which comes later, says it, and so does each lock that it waits for.
+func TestWhatLCMWaitsForIsJoinedWithTheLocks(t *testing.T) {
+	m := healthy().managed()
+	m.maintained("cmp-01", "")
+	m.lock("cmp-01", ControllerCeph, LockActive)
+	sc := m.join(drain("m-cmp-01", locksWaitText, 0), swarm("m-cmp-01", swarmWaitText, 0))
+	p, _ := sc.Procedure(ProcedureKey{Kind: ProcedureNode, Subject: "cmp-01"})
+	said := map[string]string{}
+	for _, st := range p.Steps {
+		id, _, _ := strings.Cut(st.ID, "/")
+		if id == "lock" {
+			id += " " + st.Label
+			if st.Target.Name == sc.NodeLock("cmp-01", ControllerOpenStack).Name {
+				id = "lock openstack"
+			}
+		}
+		said[id] = st.Status + " | " + st.Why
+	}
+	for id, want := range map[string]string{
+		"drain":          "LCM waits for: ceph UpdatingController, openstack InProgress |",
+		"lock openstack": "LCM waits for it, and shows it as InProgress.",
+	} {
+		if !strings.Contains(said[id], want) {
+			t.Errorf("step %s says %q, not %q", id, said[id], want)
+		}
+	}
+	all := false
+	for _, text := range said {
+		all = all || strings.Contains(text, "shows it as UpdatingController")
+	}
+	if !all {
+		t.Errorf("no step of Ceph's lock: %v", said)
+	}
+	if text := strings.Join(p.Summary, "\n"); !strings.Contains(text, "swarm-drain: LCM waits until node") || strings.Contains(text, "blocked") {
+		t.Errorf("summary: %s", text)
 	}
 }

@@ -30,6 +30,8 @@ func (b *nodeSteps) lcm() {
 				}
 			}
 			b.byMachine(l.id, &st)
+		case l.id == "drain":
+			st.Status = b.lcmWaits().waitText()
 		}
 		b.add(st)
 		if l.id == "return" && st.State == StepWaiting {

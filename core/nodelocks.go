@@ -35,6 +35,9 @@ func (b *nodeSteps) locks() {
 		}
 		st := b.s.lockStep(l, title, returning)
 		st.Node, st.Label = b.v.Name, b.v.Label
+		if state := b.lcmWaits().lockState(l.Controller); state != "" && st.State == StepWaiting {
+			st.Why = join("LCM waits for it, and shows it as "+state+".", st.Why)
+		}
 		if l == b.lock && st.State == StepWaiting && b.s.known(SourceInstances) {
 			switch {
 			case b.v.Blocking > 0 && b.v.Mode != ModeLive || b.v.Stage == StageWaiting:
@@ -52,7 +55,7 @@ func (b *nodeSteps) locks() {
 
 // lockStep is the release of one lock.
 func (s *Snapshot) lockStep(l *WorkloadLock, title string, over bool) Step {
-	m := ReadLockMessage(l.Message)
+	m := s.ReadLock(l)
 	st := Step{ID: "lock/" + textOf(l.UID, l.Name), Target: l.Ref(), Label: oneLine(l.Controller, 40), Title: title,
 		Why: s.explain(l, m)}
 	switch {

@@ -26,6 +26,11 @@ func (v *MachineView) text() string {
 			parts = append(parts, "a graceful reboot is asked for")
 		}
 	}
+	for _, d := range []*DrainState{v.Drain, v.Swarm} {
+		if d != nil && d.Waits() {
+			parts = append(parts, oneLine(d.Type, 40)+": "+ReadDrainMessage(d.Message).Reason())
+		}
+	}
 	if o := v.Machine; o != nil {
 		switch {
 		case o.InMaintenance && !o.Wanted():
@@ -45,6 +50,17 @@ func (v *MachineView) text() string {
 	return "machine " + oneLine(v.Name, 64) + ": " + strings.Join(parts, ", ")
 }
 
+// waits is what LCM waits for before it drains the machine; empty when it says nothing of the kind.
+func (v *MachineView) waits() DrainMessage {
+	if v == nil || v.Drain == nil || !v.Drain.Waits() {
+		return DrainMessage{}
+	}
+	return ReadDrainMessage(v.Drain.Message)
+}
+
+// lcmWaits is what LCM says that it waits for before it drains the node.
+func (b *nodeSteps) lcmWaits() DrainMessage { return b.s.MachineOf(b.v.Name).waits() }
+
 // byMachine adds to a step of LCM's what keeps it, as the management cluster tells, with the commands that show it.
 func (b *nodeSteps) byMachine(id string, st *Step) {
 	v := b.s.MachineOf(b.v.Name)
@@ -58,6 +74,10 @@ func (b *nodeSteps) byMachine(id string, st *Step) {
 			st.Status = fmt.Sprintf("blocked, attempt %d: %s", d.Attempt, m.Reason())
 			st.Why = join(st.Why, drainRemedy(m))
 			st.Commands = append(m.commands(), b.s.kubectlManagement("get", "lcmclusterstates", d.Name, "-o", "wide"))
+		} else if d != nil && d.Waits() {
+			st.Status = ReadDrainMessage(d.Message).Reason()
+			st.Why = join(st.Why, sentence(b.s.waitsTooLong(v, d)))
+			st.Commands = []string{b.s.kubectlManagement("get", "lcmclusterstates", d.Name, "-o", "wide")}
 		}
 	case "update":
 		if v.LCM == nil || b.v.Stage != StageUpdating {

@@ -20,7 +20,7 @@ func (s *Snapshot) nodeProcedure(name string) (Procedure, bool) {
 		b.target = v.Node.Ref()
 	}
 	if b.lock != nil {
-		b.message = ReadLockMessage(b.lock.Message)
+		b.message = s.ReadLock(b.lock)
 	}
 	p := Procedure{Title: "Take " + v.Label + " through its maintenance", Summary: b.summary(),
 		Goal: "The node is updated and back in service, and no instance is lost on the way."}
@@ -162,6 +162,13 @@ func (b *nodeSteps) asked() {
 		who = "an operator asks for "
 	}
 	b.add(b.other("asked", who+b.v.Label, "A NodeMaintenanceRequest names the node: its application controllers prepare it.", StepDone, status))
+	if lacksScope(r) && b.lock != nil {
+		st := b.other("scope", "the request gets its scope", sentence(scopeless), StepWaiting,
+			"whoever made it says whether the host may reboot (os) or not (drain)")
+		st.Why = join(st.Why, "Without one all that runs on the node counts as in the way, as in scope os.")
+		st.Commands = []string{shellCommand("kubectl", "patch", "nodemaintenancerequest", r.Name, "--type=merge", "-p", `{"spec":{"scope":"os"}}`)}
+		b.add(st)
+	}
 }
 
 // held tells whether the OpenStack controller holds the node.

@@ -90,6 +90,9 @@ func problemsOf(f *stageFacts) []string {
 	if !f.mode.Known() {
 		say("its migration mode %q is none that the OpenStack controller knows (live, manual, skip)", oneLine(string(f.mode), 40))
 	}
+	if lacksScope(f.request) && f.own != nil {
+		say("%s", scopeless)
+	}
 	if f.attemptsRaw != "" {
 		if n, err := strconv.Atoi(strings.TrimSpace(f.attemptsRaw)); err != nil || n < 1 {
 			say("its migration attempts %q are no number from 1", oneLine(f.attemptsRaw, 40))

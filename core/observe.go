@@ -71,7 +71,7 @@ func (e *Engine) observeRounds(s *Snapshot, h History) History {
 		switch {
 		case req != nil && old.Request != req.UID:
 			r := Round{Request: req.UID, Started: req.Created, Instances: s.countInstances(name)}
-			if cmr := s.ClusterRequest(); cmr != nil {
+			if cmr := s.ClusterRequest(); cmr != nil && req.isFor(cmr) {
 				r.Update = cmr.UID
 			}
 			rounds.set(node.UID, r)
@@ -171,7 +171,7 @@ func (s *Snapshot) observeOutage(l *WorkloadLock, outages *cloneOnWrite[string, 
 	if l.Message == "" {
 		return
 	}
-	m := ReadLockMessage(l.Message)
+	m := s.ReadLock(l)
 	if m.Class != MessageOutage {
 		return
 	}

@@ -6,12 +6,31 @@ import (
 	"time"
 )
 
-// begun tells whether the update has reached one of the nodes. That a kubelet is newer than others does not say so alone:
-// nodes can differ from before.
-func (f *phaseFacts) begun(nodes []NodeView) bool {
-	return slices.ContainsFunc(nodes, func(v NodeView) bool {
-		return v.Stage != StageIdle && (v.Stage != StageDone || !f.reached(v).IsZero())
-	})
+// begun tells whether LCM has asked for one of the nodes in this update. Nothing else says so: a lock can be left over, a node
+// can be about to leave the cluster, be away for a moment, or have a newer kubelet since before.
+func (f *phaseFacts) begun(nodes []NodeView) bool { return slices.ContainsFunc(nodes, f.asked) }
+
+// asked tells whether LCM asks for the node in this update, or has.
+func (f *phaseFacts) asked(v NodeView) bool {
+	r := f.s.History.Rounds[v.Node.UID]
+	return v.Request != nil && v.Request.isFor(f.request) || r.Update == f.request.UID && !r.Started.IsZero()
+}
+
+// stage is the node's stage where that is the update's doing, else idle. A node that no lock holds is updated without a
+// request; and where requests are not known, its stage has to do.
+func (f *phaseFacts) stage(v NodeView) Stage {
+	if !v.Active() || f.asked(v) || v.Request == nil && len(v.Locks) == 0 || !f.s.known(SourceNodeRequests) {
+		return v.Stage
+	}
+	return StageIdle
+}
+
+// come tells whether the update has come to the node, as far as anything says.
+func (f *phaseFacts) come(v NodeView) bool { return !f.reached(v).IsZero() }
+
+// removed tells whether LCM is through with the nodes and removes its request. Who takes his lock back then has let it go before.
+func (f *phaseFacts) removed() bool {
+	return !f.request.Deleting.IsZero() && (slices.ContainsFunc(f.masters, f.come) || slices.ContainsFunc(f.workers, f.come))
 }
 
 // reached is by when the update had come to the node: a request, a maintenance that was seen, or a node that became Ready
@@ -21,7 +40,7 @@ func (f *phaseFacts) reached(v NodeView) time.Time {
 	switch {
 	case r.Update == f.request.UID && !r.Started.IsZero():
 		return r.Started
-	case v.Request != nil:
+	case v.Request != nil && v.Request.isFor(f.request):
 		return v.Request.Created
 	case v.Stage == StageDone && v.Node.ReadySince.After(f.request.Created):
 		return v.Node.ReadySince
@@ -51,7 +70,7 @@ func (f *phaseFacts) masterNodes() Phase {
 	}
 	f.nodes(&p, f.masters)
 	behind := slices.ContainsFunc(f.masters, func(v NodeView) bool { return f.newest != "" && v.Node.KubeletVersion != f.newest })
-	if p.State == PhasePending && f.begun(f.workers) && !behind {
+	if p.State == PhasePending && f.servicesDone && slices.ContainsFunc(f.workers, f.come) && !behind {
 		// Masters without collocated roles leave no other trace.
 		p.State, p.Done = PhaseDone, p.Total
 		p.Evidence = append(p.Evidence, "workers are in maintenance, which comes after the masters'")
@@ -86,7 +105,7 @@ func (f *phaseFacts) workerNodes() Phase {
 // overdueNode turns the workers' phase into one that is stuck when one node takes much longer than the documents allow.
 func (f *phaseFacts) overdueNode(p *Phase) {
 	for _, v := range f.workers {
-		if p.State != PhaseRunning || v.Request == nil || v.Stage == StageQueued || f.s.Settings.Overdue <= 0 {
+		if p.State != PhaseRunning || v.Request == nil || !f.asked(v) || v.Stage == StageQueued || f.s.Settings.Overdue <= 0 {
 			continue
 		}
 		if took := f.s.Now.Sub(v.Request.Created); float64(took) > float64(f.estimate.worker())*f.s.Settings.Overdue {
@@ -101,7 +120,7 @@ const mostRequests = 8
 
 // nodes judges a phase by its nodes' stages.
 func (f *phaseFacts) nodes(p *Phase, nodes []NodeView) {
-	s, t := f.s, tallyOf(nodes)
+	s, t := f.s, f.tally(nodes)
 	p.Done, p.Total = t.done, len(nodes)
 	if !s.known(SourceNodes) {
 		p.Evidence = append(p.Evidence, "the nodes are not known: "+s.whyUnknown(SourceNodes))
@@ -109,8 +128,8 @@ func (f *phaseFacts) nodes(p *Phase, nodes []NodeView) {
 	if !s.known(SourceNodeRequests) {
 		p.Evidence = append(p.Evidence, "the NodeMaintenanceRequests are not known: "+s.whyUnknown(SourceNodeRequests))
 	}
-	if p.State = t.state(); (p.State == PhaseRunning || p.State == PhaseDone) && !f.servicesDone && !f.begun(nodes) {
-		// A kubelet can be newer since an earlier update; LCM has not come to the nodes yet.
+	if p.State = t.state(); p.State != PhasePending && !f.servicesDone && !f.begun(nodes) {
+		// A kubelet can be newer since an earlier update, a lock be left over from one; LCM has not come to the nodes yet.
 		p.State, p.Done = PhasePending, 0
 	}
 	if len(nodes) == 0 && s.known(SourceNodes) {
@@ -136,7 +155,7 @@ func (f *phaseFacts) nodes(p *Phase, nodes []NodeView) {
 	var begin, end time.Time
 	requests := 0
 	for _, v := range nodes {
-		if v.Request != nil {
+		if v.Request != nil && f.asked(v) {
 			if requests++; requests <= mostRequests {
 				p.Evidence = append(p.Evidence, f.requestText(v))
 			}
@@ -193,10 +212,10 @@ func later(a, b time.Time) time.Time {
 // tally counts nodes by what their stages mean for a phase.
 type tally struct{ all, done, moving, queued, waiting, failed int }
 
-func tallyOf(nodes []NodeView) tally {
+func (f *phaseFacts) tally(nodes []NodeView) tally {
 	t := tally{all: len(nodes)}
 	for _, v := range nodes {
-		switch v.Stage {
+		switch f.stage(v) {
 		case StageIdle:
 		case StageDone:
 			t.done++
@@ -261,7 +280,7 @@ func groupsOf(nodes []NodeView) []nodeGroup {
 
 // groupLine is "2/10, 1 moving, next: cmp-08".
 func (f *phaseFacts) groupLine(g nodeGroup) PhaseLine {
-	t := tallyOf(g.nodes)
+	t := f.tally(g.nodes)
 	line := PhaseLine{Label: g.label, State: t.state(), Text: fmt.Sprintf("%d/%d", t.done, t.all)}
 	if t.waiting > 0 {
 		line.Text += fmt.Sprintf(", %d %s for you", t.waiting, verb(t.waiting, "waits", "wait"))
@@ -275,7 +294,7 @@ func (f *phaseFacts) groupLine(g nodeGroup) PhaseLine {
 	if t.queued > 0 {
 		var next []string
 		for _, v := range g.nodes {
-			if v.Stage == StageQueued {
+			if f.stage(v) == StageQueued {
 				next = append(next, v.Label)
 			}
 		}

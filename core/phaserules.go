@@ -141,7 +141,7 @@ func (f *phaseFacts) services() Phase {
 	}
 	s := f.s
 	p.Started = Since{At: f.request.Created, Exact: true}
-	nodesBegun := f.begun(f.masters) || f.begun(f.workers)
+	nodesBegun := f.begun(f.masters) || f.begun(f.workers) || f.removed()
 	if !s.known(SourceClusterLocks) {
 		p.Evidence = []string{"the ClusterWorkloadLocks are not known: " + s.whyUnknown(SourceClusterLocks)}
 		p.State = PhaseRunning
@@ -153,6 +153,10 @@ func (f *phaseFacts) services() Phase {
 		return p
 	}
 	p.State, p.Total = PhaseDone, len(s.ClusterLocks)
+	if f.s.clusterLockMissing() != "" {
+		p.State, p.Total = PhaseRunning, p.Total+1
+		p.Lines = append(p.Lines, PhaseLine{Label: ControllerOpenStack, State: PhaseStuck, Text: "no ClusterWorkloadLock"})
+	}
 	waitsForOpenStack := slices.ContainsFunc(s.ClusterLocks, func(l *WorkloadLock) bool { return l.Controller == ControllerOpenStack && l.State() != LockInactive })
 	var last time.Time
 	lastSeen := true
@@ -174,6 +178,9 @@ func (f *phaseFacts) services() Phase {
 		}
 	}
 	p.Evidence = append([]string{f.locksText()}, p.Evidence...)
+	if missing := f.s.clusterLockMissing(); missing != "" {
+		p.Evidence = append(p.Evidence, missing+": LCM does not wait for it")
+	}
 	for _, o := range s.OpenStack {
 		p.Evidence = append(p.Evidence, osdplText(o))
 	}
@@ -184,7 +191,11 @@ func (f *phaseFacts) services() Phase {
 		// LCM goes to nodes only when every cluster lock has let it: one that is active now was armed again, which a new
 		// release of its controller does (docs/mosk.md#locks).
 		p.State = PhaseDone
-		p.Evidence = append(p.Evidence, "LCM has gone on to the nodes: what is active now was armed again")
+		text := "LCM has gone on to the nodes"
+		if p.Done < len(s.ClusterLocks) {
+			text += ": what is active now was armed again"
+		}
+		p.Evidence = append(p.Evidence, text)
 	}
 	f.overdue(&p, f.estimate.services())
 	if p.State == PhaseDone {
@@ -196,8 +207,21 @@ func (f *phaseFacts) services() Phase {
 	return p
 }
 
+// clusterLockMissing says that OpenStack has no lock of the cluster although there is an OpenStackDeployment, for which its
+// controller makes one; empty where it has one, or where that is not known.
+func (s *Snapshot) clusterLockMissing() string {
+	if !s.known(SourceClusterLocks) || !s.known(SourceOpenStackStatus) || len(s.OpenStack) == 0 ||
+		slices.ContainsFunc(s.ClusterLocks, func(l *WorkloadLock) bool { return l.Controller == ControllerOpenStack }) {
+		return ""
+	}
+	return "OpenStack has no ClusterWorkloadLock, and there is OpenStackDeployment " + oneLine(s.OpenStack[0].Name, 60)
+}
+
 // locksText is "CWL openstack inactive, ceph active: Ceph is updating".
 func (f *phaseFacts) locksText() string {
+	if len(f.s.ClusterLocks) == 0 && f.s.clusterLockMissing() != "" {
+		return "no ClusterWorkloadLock"
+	}
 	if len(f.s.ClusterLocks) == 0 {
 		return "no ClusterWorkloadLock: nothing holds LCM up"
 	}
@@ -241,7 +265,7 @@ func (f *phaseFacts) lockLine(l *WorkloadLock, waitsForOpenStack bool) PhaseLine
 	if r, ok := f.s.History.Locks[l.UID]; ok && r.State == l.State() && r.Since.At.After(f.request.Created) {
 		line.Since = r.Since
 	}
-	m := ReadLockMessage(l.Message)
+	m := f.s.ReadLock(l)
 	switch l.State() {
 	case LockInactive:
 		line.State, line.Text = PhaseDone, "inactive"

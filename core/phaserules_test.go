@@ -74,6 +74,64 @@ func TestPhases(t *testing.T) {
 			sc.allThrough(RoleMaster)
 			sc.maintained("cmp-01", "")
 		}, "done, done, done, running, pending", [5]string{"", "armed again", "", "", ""}},
+		{"a lock was left inactive from before", func(sc scene) {
+			sc.update(10 * time.Minute)
+			sc.NodeLock("cmp-01", ControllerOpenStack).RawState = LockInactive
+		}, "done, running, pending, pending, pending", [5]string{"", "OpenStack is updating", "", "none of 4 nodes", "nodes come first"}},
+		{"a lock says failed from before", func(sc scene) {
+			sc.update(10 * time.Minute)
+			sc.NodeLock("cmp-01", ControllerOpenStack).RawState = LockFailed
+		}, "done, running, pending, pending, pending", [5]string{}},
+		{"a node is to be removed", func(sc scene) {
+			sc.update(10 * time.Minute)
+			sc.removes("cmp-01")
+			sc.NodeLock("cmp-01", ControllerOpenStack).Message = "Some servers {'a': 'ACTIVE'} are still present on host cmp-01. Blocking node removal unless they removed or migrated."
+		}, "done, running, pending, pending, pending", [5]string{}},
+		{"a node is in maintenance by hand", func(sc scene) {
+			sc.update(10 * time.Minute)
+			sc.maintained("cmp-01", stillPresent)
+			sc.NodeRequest("cmp-01").MadeBy = MadeByLockstep
+		}, "done, running, pending, pending, pending", [5]string{}},
+		{"a node's request is one for another release", func(sc scene) {
+			sc.update(time.Hour)
+			sc.maintained("cmp-01", stillPresent)
+			sc.NodeRequest("cmp-01").Release = "17.4.0+25.1"
+		}, "done, running, pending, pending, pending", [5]string{}},
+		{"a node's request is older than the update's", func(sc scene) {
+			sc.update(10 * time.Minute)
+			sc.request("cmp-01", time.Hour).Release = ""
+		}, "done, running, pending, pending, pending", [5]string{}},
+		{"a node was away for a moment", func(sc scene) {
+			sc.update(30 * time.Minute)
+			sc.Nodes["cmp-01"].ReadySince = ago(5 * time.Minute)
+		}, "done, running, pending, pending, pending", [5]string{}},
+		{"a lock was left inactive, with the masters' turn", func(sc scene) {
+			sc.update(time.Hour)
+			locks(sc, LockInactive, LockInactive)
+			sc.maintained("ctl-02", "")
+			sc.NodeLock("cmp-01", ControllerOpenStack).RawState = LockInactive
+		}, "done, done, running, pending, pending", [5]string{}},
+		{"OpenStack has no cluster lock", func(sc scene) {
+			sc.update(10 * time.Minute)
+			sc.OpenStack = []*OpenStackStatus{{Meta: Meta{Name: "osh-dev", UID: "osdplst"}, State: "APPLIED"}}
+			sc.ClusterLocks = sc.ClusterLocks[1:]
+			sc.ClusterLocks[0].RawState = LockInactive
+		}, "done, running, pending, pending, pending", [5]string{"", "OpenStack has no ClusterWorkloadLock, and there is OpenStackDeployment osh-dev: LCM does not wait for it", "", "", ""}},
+		{"no cluster lock at all", func(sc scene) {
+			sc.update(10 * time.Minute)
+			sc.OpenStack = []*OpenStackStatus{{Meta: Meta{Name: "osh-dev", UID: "osdplst"}, State: "APPLIED"}}
+			sc.ClusterLocks = nil
+		}, "done, running, pending, pending, pending", [5]string{"", "OpenStack has no ClusterWorkloadLock", "", "", ""}},
+		{"no cluster lock, and no OpenStack", func(sc scene) {
+			sc.update(10 * time.Minute)
+			sc.ClusterLocks = nil
+		}, "done, done, pending, pending, pending", [5]string{"", "no ClusterWorkloadLock: nothing holds LCM up", "", "", ""}},
+		{"no cluster lock, and LCM has gone on", func(sc scene) {
+			sc.update(5 * time.Hour)
+			sc.OpenStack = []*OpenStackStatus{{Meta: Meta{Name: "osh-dev", UID: "osdplst"}, State: "APPLIED"}}
+			sc.ClusterLocks = nil
+			sc.maintained("cmp-01", "")
+		}, "done, done, done, running, pending", [5]string{"", "OpenStack has no ClusterWorkloadLock", "", "", ""}},
 		{"a worker waits for the operator", func(sc scene) {
 			sc.update(5 * time.Hour)
 			locks(sc, LockInactive, LockInactive)

@@ -111,9 +111,6 @@ func (s *Snapshot) actSources(i Intent, a ActAs) []SourceID {
 	if i.Node != "" {
 		out = []SourceID{SourceNodes, SourceNodeLocks, SourceNodeRequests}
 	}
-	if r := s.NodeRequest(i.Node); r != nil && r.Scope == "" {
-		out = append(out, SourceClusterRequests) // which says the scope then
-	}
 	switch {
 	case i.Kind == IntentActDropLock:
 		out = append(out, SourceDisableNotices)

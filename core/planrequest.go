@@ -53,7 +53,7 @@ func (p *planner) askCluster() {
 		p.step.Title += ", scope " + oneLine(string(p.i.Scope), 20)
 	}
 	p.guard(Guard{ID: "scope", Text: "the scope is one that the API knows", Holds: p.i.Scope == "" || p.i.Scope == ScopeOS || p.i.Scope == ScopeDrain,
-		Answer: textOf(oneLine(string(p.i.Scope), 20), "none: each node's request has its own"), Remedy: "os, drain, or none: releases before 26.1 read it here, where a node's request has none"})
+		Answer: textOf(oneLine(string(p.i.Scope), 20), "none: each node's request has its own"), Remedy: "os, drain, or none: the OpenStack controller reads the scope of each node's request only"})
 	p.step.Why = "For maintenance without an update. The application controllers make the cluster safe for work on its nodes: Ceph stops balancing its data, OpenStack waits until all its services are healthy."
 	p.step.Then = "Each controller releases its cluster lock when it is ready; then nodes can be asked for. LCM does nothing by itself: what is done on the nodes is yours."
 	if r != nil {

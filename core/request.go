@@ -28,6 +28,18 @@ func (r *MaintenanceRequest) Ref() Ref { return Ref{Kind: r.Kind, Name: r.Name, 
 // ByHand tells whether it was made with Lockstep, and so is no request of LCM's.
 func (r *MaintenanceRequest) ByHand() bool { return r.MadeBy == MadeByLockstep }
 
+// isFor tells whether a node's request belongs to the cluster's: whoever made the one made the other, for the same release or
+// after it. One that is left from before asks nothing of a node in this update.
+func (r *MaintenanceRequest) isFor(cluster *MaintenanceRequest) bool {
+	switch {
+	case r.ByHand() != cluster.ByHand():
+		return false
+	case r.Release != "" && cluster.Release != "":
+		return sameRelease(r.Release, cluster.Release)
+	}
+	return !r.Created.Before(cluster.Created)
+}
+
 // MadeByLockstep is the value of the label app.kubernetes.io/managed-by of what Lockstep makes.
 const MadeByLockstep = "lockstep"
 

@@ -57,7 +57,7 @@ func factsOf(s *Snapshot, name, newest string) *stageFacts {
 		f.released = false
 	}
 	if f.own != nil {
-		f.message = ReadLockMessage(f.own.Message)
+		f.message = s.ReadLock(f.own)
 	}
 	if f.computeKnown {
 		f.on = s.countOn(f.hostMaintenance)
@@ -127,6 +127,11 @@ func (f *stageFacts) through() string {
 // otherWaits are the controllers, the OpenStack controller aside, whose locks are not inactive yet.
 func (f *stageFacts) otherWaits() []string {
 	return slices.DeleteFunc(slices.Clone(f.active), func(c string) bool { return c == ControllerOpenStack })
+}
+
+// lcmWaits is what LCM waits for before it drains the machine; empty when it says nothing of the kind.
+func (f *stageFacts) lcmWaits() DrainMessage {
+	return f.lcm.waits()
 }
 
 // blockingText is "2 live, 3 manual, 1 notify, 1 ERROR": what holds the lock, by action, and by status where nothing moves it.
@@ -201,13 +206,12 @@ func shortPods(pods []string) []string {
 	return out
 }
 
-// agentsDown are the network agents of the host that are not alive, by their binaries.
+// agentsDown are the network agents of the host that are not alive, by their binaries. Those that somebody has set down count as
+// well: the OpenStack controller waits for every one that it finds (docs/mosk.md#agents).
 func (s *Snapshot) agentsDown(host string) []string {
 	var down []string
-	for _, a := range s.Agents[host] {
-		if !a.Alive && a.AdminUp {
-			down = add(down, strings.TrimPrefix(a.Binary, "neutron-"))
-		}
+	for _, a := range s.silentOn(host) {
+		down = add(down, strings.TrimPrefix(a.Binary, "neutron-"))
 	}
 	return down
 }

@@ -37,6 +37,9 @@ func lcmDrains(f *stageFacts) (verdict, bool) {
 	case f.pods != nil && f.pods.Evictable > 0:
 		v.what = count(f.pods.Evictable, "pod") + " left"
 	}
+	if d != nil && d.Waits() {
+		v.reason += ", and has not begun to move its pods: " + ReadDrainMessage(d.Message).Reason()
+	}
 	return v, true
 }
 

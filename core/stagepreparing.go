@@ -11,7 +11,11 @@ func otherLocksOnly(f *stageFacts) (verdict, bool) {
 	if !f.leaving() || f.own != nil && f.own.State() != LockInactive {
 		return verdict{}, false
 	}
-	waits := strings.Join(f.otherWaits(), ", ")
+	names := f.otherWaits()
+	for i, name := range names {
+		names[i] += inBrackets(f.lcmWaits().lockState(name))
+	}
+	waits := strings.Join(names, ", ")
 	return verdict{reason: "waits for the lock of " + waits, what: "waits for " + waits, at: f.requestAt()}, true
 }
 
@@ -29,6 +33,14 @@ func unknownMode(f *stageFacts) (verdict, bool) {
 	mode := oneLine(string(f.mode), 40)
 	return verdict{reason: fmt.Sprintf("its migration mode %q is none that the OpenStack controller knows: its handler fails on it", mode),
 		what: fmt.Sprintf("unknown mode %q", mode), at: f.requestAt()}, true
+}
+
+// noScope is a node that the OpenStack controller has begun, and on whose request it fails.
+func noScope(f *stageFacts) (verdict, bool) {
+	if !f.leaving() || !lacksScope(f.request) || !f.working() || f.own.State() != LockActive {
+		return verdict{}, false
+	}
+	return verdict{reason: scopeless, what: "request without a scope", at: f.requestAt()}, true
 }
 
 // controllerGaveUp is a controller that says it needs a person, and is still right.
@@ -93,6 +105,8 @@ func instancesMove(f *stageFacts) (verdict, bool) {
 		return verdict{reason: "the OpenStack controller says: " + oneLine(f.message.Text, 200), what: f.movedText(), at: f.requestAt()}, true
 	case f.working() && f.message.ID == "K":
 		return verdict{reason: f.message.Meaning, what: "OpenStack API away; " + f.movedText(), at: f.requestAt()}, true
+	case f.working() && f.message.ID == "L":
+		return verdict{}, false // nova-compute comes first
 	case f.working() && f.message.Class != MessageWaiting && f.on.movable > 0:
 		return verdict{reason: fmt.Sprintf("the OpenStack controller works on it, and %s to move", count(f.on.movable, "instance")), what: f.movedText(), at: f.requestAt()}, true
 	}

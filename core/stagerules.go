@@ -42,6 +42,7 @@ var stageRules = []stageRule{
 	{StageReleased, releasedOnly},
 	{StagePreparing, otherLocksOnly},
 	{StageWaiting, unknownMode},
+	{StageWaiting, noScope},
 	{StageWaiting, controllerGaveUp},
 	{StageEvacuating, instancesMove},
 	{StageWaiting, instancesInTheWay},

@@ -130,6 +130,31 @@ func TestStages(t *testing.T) {
 			sc.NodeRequests["cmp-01"][0].Deleting = ago(2 * time.Minute)
 			sc.Agents["cmp-01"] = []*NetworkAgent{{Binary: "neutron-openvswitch-agent", AdminUp: true}}
 		}, StageReturning, "agent down: openvswitch-agent", ""},
+		{"(b) a request without a scope", func(sc scene) {
+			sc.maintained("cmp-01", "").InnerState = InnerActive
+			sc.NodeRequest("cmp-01").Scope = ""
+		}, StageWaiting, "request without a scope", "fails on it without a word"},
+		{"(b) a request without a scope, with one on the cluster's", func(sc scene) {
+			sc.maintained("cmp-01", "").InnerState = InnerActive
+			sc.NodeRequest("cmp-01").Scope = ""
+			sc.ClusterRequest().Scope = ScopeDrain
+		}, StageWaiting, "request without a scope", "fails on it without a word"},
+		{"(a) a request without a scope, not begun", func(sc scene) {
+			sc.maintained("cmp-01", "").InnerState = InnerInactive
+			sc.NodeRequest("cmp-01").Scope = ""
+		}, StageQueued, "", ""},
+		{"(b) text L, and Nova answers nobody", func(sc scene) {
+			sc.maintained("cmp-01", "Can not disable compute service on a host to be deleted")
+			sc.source(SourceComputeServices, SourceStale)
+		}, StagePreparing, "OpenStack API away", "Nova did not answer"},
+		{"(b) text L, and Nova answers", func(sc scene) {
+			sc.maintained("cmp-01", "Can not disable compute service on a host to be deleted")
+		}, StageWaiting, "nova-compute could not be disabled", "the OpenStack controller says: Can not disable"},
+		{"(d) an agent is down, and set so", func(sc scene) {
+			sc.maintained("cmp-01", "").RawState = LockInactive
+			sc.NodeRequests["cmp-01"][0].Deleting = ago(2 * time.Minute)
+			sc.Agents["cmp-01"] = []*NetworkAgent{{Binary: "neutron-openvswitch-agent"}}
+		}, StageReturning, "agent down: openvswitch-agent", ""},
 		{"(d) request gone, ceph not back", func(sc scene) { sc.update(time.Hour); sc.lock("cmp-01", ControllerCeph, LockInactive) }, StageReturning, "waits for ceph", ""},
 		{"(e) seen to go through", func(sc scene) {
 			sc.update(time.Hour)

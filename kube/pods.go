@@ -127,6 +127,10 @@ type pod struct {
 			Kind       string
 			Controller bool
 		}
+		Labels struct {
+			Job    string `json:"job-name"`
+			JobNew string `json:"batch.kubernetes.io/job-name"`
+		}
 	}
 	Status struct {
 		Phase      string
@@ -180,14 +184,13 @@ func podsFrom(node string, items []pod) *core.NodePods {
 	p := &core.NodePods{Node: node, Total: len(items)}
 	for i := range items {
 		m, phase, owner := &items[i].Metadata, items[i].Status.Phase, items[i].owner()
-		if phase == "Succeeded" || phase == "Failed" {
-			continue
-		}
-		if owner != "DaemonSet" && m.Annotations.Mirror == nil {
+		over := phase == "Succeeded" || phase == "Failed"
+		if !over && owner != "DaemonSet" && m.Annotations.Mirror == nil {
 			p.Evictable++
 		}
-		// Rockoon waits for these when the node comes back, without a word (docs/mosk.md#pods-on-return).
-		if m.Namespace == namespaceOpenStack && owner != "Job" && !items[i].ready() {
+		// Rockoon waits for these when the node comes back, without a word (docs/mosk.md#pods-on-return): also for those that are
+		// over, such as an eviction leaves, and that are never ready again.
+		if m.Namespace == namespaceOpenStack && !items[i].ofJob() && !items[i].ready() {
 			p.NotReady = append(p.NotReady, m.Namespace+"/"+m.Name)
 		}
 	}
@@ -203,6 +206,12 @@ func (p *pod) owner() string {
 		}
 	}
 	return ""
+}
+
+// ofJob tells whether the pod is a Job's, as Rockoon tells: by its owner or, where it has none, by its labels.
+func (p *pod) ofJob() bool {
+	m := &p.Metadata
+	return p.owner() == "Job" || len(m.OwnerReferences) == 0 && (m.Labels.Job != "" || m.Labels.JobNew != "")
 }
 
 func (p *pod) ready() bool {

@@ -197,6 +197,11 @@ func TestPods(t *testing.T) {
 		`{metadata: {name: api, namespace: openstack, deletionTimestamp: "2026-01-02T03:04:05Z", ownerReferences: [{kind: ReplicaSet, controller: true}]}, status: {phase: Running, conditions: [{type: Ready, status: "False"}]}}`,
 		`{metadata: {name: sync, namespace: openstack, ownerReferences: [{kind: Job, controller: true}]}, status: {phase: Running}}`,
 		`{metadata: {name: done, namespace: openstack, ownerReferences: [{kind: Job, controller: true}]}, status: {phase: Succeeded}}`,
+		`{metadata: {name: evicted, namespace: openstack, ownerReferences: [{kind: ReplicaSet, controller: true}]}, status: {phase: Failed}}`,
+		`{metadata: {name: by-hand, namespace: openstack, labels: {job-name: by-hand}}, status: {phase: Failed}}`,
+		`{metadata: {name: by-cron, namespace: openstack, labels: {batch.kubernetes.io/job-name: by-cron}}, status: {phase: Succeeded}}`,
+		`{metadata: {name: owned, namespace: openstack, labels: {job-name: owned}, ownerReferences: [{kind: ReplicaSet, controller: true}]}, status: {phase: Succeeded}}`,
+		`{metadata: {name: elsewhere, namespace: default}, status: {phase: Failed}}`,
 		`{metadata: {name: etcd-m1, namespace: kube-system, annotations: {kubernetes.io/config.mirror: abc}}, status: {phase: Running, ` + ready + `}}`,
 		`{metadata: 3, status: none}`,
 	}
@@ -209,9 +214,9 @@ func TestPods(t *testing.T) {
 	}
 	got := podsFrom("n1", readList(t, pods...))
 	want := &core.NodePods{
-		Node: "n1", Total: 7,
+		Node: "n1", Total: 12,
 		Evictable: 4, // web, the terminating api, the running Job's pod, and the one of which nothing is known
-		NotReady:  []string{"openstack/agent", "openstack/api"},
+		NotReady:  []string{"openstack/agent", "openstack/api", "openstack/evicted", "openstack/owned"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("pods differ (-want +got):\n%s", diff)

@@ -239,7 +239,8 @@ func (w *Writer) NotReadyPods(ctx context.Context, namespace, node string) ([]st
 	var names []string
 	for i := range pods {
 		phase := pods[i].Status.Phase
-		if phase == "Succeeded" || phase == "Failed" || pods[i].owner() == "Job" || pods[i].ready() {
+		over := node == "" && (phase == "Succeeded" || phase == "Failed") // on a node Rockoon waits for these as well
+		if over || pods[i].ofJob() || pods[i].ready() {
 			continue
 		}
 		names = append(names, pods[i].Metadata.Name)

@@ -37,9 +37,9 @@ func machineFacts(m *Model, f *facts, node string) {
 		f.add("agent", o.AgentVersion)
 		f.tone(themes.Bad, "agent error", o.AgentError)
 		f.add("drain", o.Drain)
-		f.tone(themes.Bad, "drain error", o.DrainError)
+		f.tone(drainTone(o.DrainError), "drain error", o.DrainError)
 		f.add("drain of swarm", o.SwarmDrain)
-		f.tone(themes.Bad, "swarm error", o.SwarmError)
+		f.tone(drainTone(o.SwarmError), "swarm error", o.SwarmError)
 		if o.Graceful {
 			f.tone(themes.Moves, "graceful reboot", "asked for")
 		}
@@ -56,8 +56,14 @@ func machineFacts(m *Model, f *facts, node string) {
 		}
 	}
 	for _, d := range []*core.DrainState{v.Drain, v.Swarm} {
-		if d != nil && d.Blocked() {
+		switch {
+		case d == nil:
+		case d.Blocked():
 			drainFacts(f, d)
+		case d.Waits():
+			f.section("Waits: " + d.Type)
+			f.add("", core.ReadDrainMessage(d.Message).Reason())
+			f.add("it says", d.Message)
 		}
 	}
 }
@@ -109,6 +115,14 @@ func itemFacts(m *Model, f *facts, item core.StateItem) {
 	default:
 		f.tone(themes.Dim, name, phase+"not run")
 	}
+}
+
+// drainTone is how bad an error of a drain is: LCM notes there as well that a drain waits for its turn.
+func drainTone(text string) themes.Token {
+	if core.ReadDrainMessage(text).Waits {
+		return themes.Text
+	}
+	return themes.Bad
 }
 
 // drainFacts is a drain that is blocked.

@@ -88,6 +88,9 @@ func nodeFacts(m *Model, f *facts, name string) {
 			if !a.Alive {
 				state, tone = "down", themes.Bad
 			}
+			if !a.AdminUp {
+				state += ", admin state down"
+			}
 			f.tone(tone, a.Type, state+", heartbeat "+stamp(a.Heartbeat, now))
 		}
 	}
