@@ -9,7 +9,9 @@ import (
 // Until the operator has been in the list of what needs them, its cursor is on what is most urgent: who goes there later does
 // not open what was first when the program began.
 func TestTheListOfNeedsBeginsAtItsTop(t *testing.T) {
-	calm := func(s *core.Snapshot) { s.Operations, s.NodeRequests, s.NodeLocks, s.OpenStack[0].State = nil, nil, nil, "FAILED" }
+	calm := func(s *core.Snapshot) {
+		s.Operations, s.NodeRequests, s.NodeLocks, s.OpenStack[0].State = nil, nil, nil, "FAILED"
+	}
 	d := drive(world(), 120, 40)
 	d.fresh(calm)
 	if a, _ := d.needs.current(); a == nil {
