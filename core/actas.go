@@ -161,6 +161,8 @@ func (f *attentionFacts) acting() {
 			f.add(e)
 		case turnReturn:
 			f.add(f.actEntry(a, "", SeverityWarning, "as "+who+": the update is over, and your cluster lock is not taken back", Since{}))
+		case turnNone:
+			f.heldStill(a, f.s.ClusterRequest())
 		}
 		missing := 0
 		for _, name := range f.s.NodeNames() {
@@ -194,6 +196,8 @@ func (f *attentionFacts) acting() {
 					since = Since{At: r.Deleting, Exact: true}
 				}
 				f.add(f.actEntry(a, name, SeverityUrgent, "as "+who+": it waits for you to take it back", since))
+			case turnNone:
+				f.heldStill(a, f.s.NodeRequest(name))
 			}
 		}
 		for _, name := range f.s.lockedNames() {
@@ -208,6 +212,14 @@ func (f *attentionFacts) acting() {
 			f.add(f.actEntry(a, "", SeverityNotice, fmt.Sprintf("as %s: %s of your selection %s no lock of yours", who, count(missing, "node"), verb(missing, "has", "have")), Since{}))
 		}
 	}
+}
+
+// heldStill is a request that is being removed, and that waits for nothing more than to be let go.
+func (f *attentionFacts) heldStill(a ActAs, r *MaintenanceRequest) {
+	if a.Controller != ControllerOpenStack || f.s.heldByRockoon(r) == "" {
+		return
+	}
+	f.add(f.actEntry(a, r.Node, SeverityUrgent, "as "+oneLine(a.Controller, 40)+": LCM waits for you to let its request go", Since{At: r.Deleting, Exact: true}))
 }
 
 func (f *attentionFacts) actEntry(a ActAs, node string, severity Severity, reason string, since Since) Attention {

@@ -97,3 +97,22 @@ func TestTheFinalizerOfTheController(t *testing.T) {
 		})
 	}
 }
+
+// A request that Lockstep has held, and whose lock is taken back, waits for nothing more than to be let go: that is said, and LCM waits.
+func TestARequestThatWaitsToBeLetGoIsSaid(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		c := atRest()
+		c.requests["cmp-1"] = &MaintenanceRequest{Meta: Meta{Name: "cmp-1", UID: "nmr", Created: worldTime, Deleting: worldTime, Finalizers: heldBy},
+			Kind: KindNodeMaintenanceRequest, Node: "cmp-1", Scope: ScopeOS}
+		c.cluster = &MaintenanceRequest{Meta: Meta{Name: "mos", UID: "cmr", Created: worldTime, Deleting: worldTime, Finalizers: heldBy}, Kind: KindClusterMaintenanceRequest}
+		said := map[string]bool{}
+		for _, a := range played(t, c).engine.Snapshot().Attention() {
+			if strings.Contains(a.Reason, "LCM waits for you to let its request go") && a.Severity == SeverityUrgent && a.Resolve != nil {
+				said[a.Node] = true
+			}
+		}
+		if !said["cmp-1"] || !said[""] {
+			t.Errorf("it is said of %v", said)
+		}
+	})
+}

@@ -43,6 +43,11 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 	p.WantsRow("later", "release the lock on cmp-01")
 	p.Arm()
 
+	p.WantsRow("blocked", "begin to prepare cmp-01", "it bears no finalizer of the controller's")
+	p.OpenStep("hold the request of cmp-01")
+	p.Wants("lcm.mirantis.com/rockoon.nodemaintenancerequest-finalizer")
+	p.Confirm()
+	p.WantsGone("hold the request of cmp-01")
 	p.OpenStep("begin to prepare cmp-01")
 	p.Wants("its Deployment is scaled to 0", "inner_state=active")
 	p.Confirm()
@@ -98,6 +103,9 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 	again.WantsRow("ready", "end the work on cmp-01")
 	again.OpenStep("end the work on cmp-01")
 	again.Confirm()
+	again.WantsRow("ready", "let the request go of cmp-01")
+	again.OpenStep("let the request go of cmp-01")
+	again.ConfirmTyped("cmp-01")
 	again.WantsRow("done", "cmp-01 went through its maintenance")
 	again.Press("esc")
 	again.Wants("─ 3 Nodes")
@@ -131,8 +139,8 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lock := "patch nodeworkloadlocks openstack-" + node
-	if want := strings.Join([]string{lock, lock + " (status)", lock + " (status)", lock}, ", "); strings.Join(got, ", ") != want {
+	lock, request := "patch nodeworkloadlocks openstack-"+node, "patch nodemaintenancerequests "+node
+	if want := strings.Join([]string{request, lock, lock + " (status)", lock + " (status)", lock, request}, ", "); strings.Join(got, ", ") != want {
 		t.Errorf("the API server received %q, want %q", got, want)
 	}
 }

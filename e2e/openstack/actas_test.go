@@ -76,6 +76,9 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 	}
 	p.Find("1", "LCM waits for your cluster lock")
 	p.Press("enter")
+	p.OpenStep("hold the request of " + clusterName)
+	p.Confirm()
+	p.WantsGone("hold the request of")
 	p.OpenStep("release the lock on the cluster")
 	p.Wants("OpenStack is applied and healthy")
 	p.ConfirmTyped(clusterName)
@@ -89,6 +92,9 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 	}
 	p.Find("3", "cmp-01")
 	p.Press("enter")
+	p.OpenStep("hold the request of cmp-01")
+	p.Confirm()
+	p.WantsGone("hold the request of")
 	p.OpenStep("begin to prepare cmp-01")
 	p.Confirm()
 	p.WantsRow("● done", "begin to prepare cmp-01")
@@ -236,7 +242,10 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 	p.WantsRow("ready", "end the work on cmp-01")
 	p.OpenStep("end the work on cmp-01")
 	p.Confirm()
-	p.WantsGone("end the work on cmp-01")
+	p.WantsRow("ready", "let the request go of cmp-01")
+	p.OpenStep("let the request go of cmp-01")
+	p.ConfirmTyped("cmp-01")
+	p.WantsGone("let the request go of cmp-01")
 	if state, inner := w.lock(t, node); state != "active" || inner != core.InnerInactive {
 		t.Errorf("in the end the lock is %s, inner_state %s", state, inner)
 	}
@@ -249,7 +258,9 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 	p.OpenStep("take the lock back on the cluster")
 	p.Confirm()
 	await(t, "the cluster lock is taken back", func() bool { return w.clusterLock(t) == "active" })
-	p.WantsGone("take the lock back on the cluster")
+	p.OpenStep("let the request go of " + clusterName)
+	p.ConfirmTyped(clusterName)
+	p.WantsGone("let the request go of")
 	p.Press("q")
 	if code := p.ExitCode(); code != 0 {
 		t.Errorf("the exit code is %d", code)
@@ -422,7 +433,8 @@ func (w *world) received(t *testing.T, node string) {
 		t.Fatal(err)
 	}
 	ofCluster, ofNode := "patch clusterworkloadlocks "+clusterLock+" (status)", "patch nodeworkloadlocks openstack-"+node
-	want := []string{ofCluster, ofNode, ofNode + " (status)", ofNode + " (status)", ofNode, ofCluster}
+	asksCluster, asksNode := "patch clustermaintenancerequests "+clusterName, "patch nodemaintenancerequests "+node
+	want := []string{asksCluster, ofCluster, asksNode, ofNode, ofNode + " (status)", ofNode + " (status)", ofNode, asksNode, ofCluster, asksCluster}
 	if !slices.Equal(got, want) {
 		t.Errorf("the API server received %q, want %q", got, want)
 	}
@@ -446,7 +458,9 @@ func tellsTheStory(t *testing.T, p *operator.Operator) {
 		}
 	}
 	want := []string{
+		"hold the request of " + clusterName + ": done",
 		"release the lock on the cluster: done",
+		"hold the request of cmp-01: done",
 		"begin to prepare cmp-01: done",
 		"take nova-compute out of scheduling on cmp-01: done",
 		"live-migrate app-1: done",
@@ -462,7 +476,9 @@ func tellsTheStory(t *testing.T, p *operator.Operator) {
 		"put nova-compute back into scheduling on cmp-01: done",
 		"take the lock back on cmp-01: done",
 		"end the work on cmp-01: done",
+		"let the request go of cmp-01: done",
 		"take the lock back on the cluster: done",
+		"let the request go of " + clusterName + ": done",
 	}
 	slices.Sort(got) // an abort and what it aborts end at the same time
 	slices.Sort(want)
