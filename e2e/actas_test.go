@@ -43,7 +43,7 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 	p.WantsRow("later", "release the lock on cmp-01")
 	p.Arm()
 
-	p.WantsRow("blocked", "begin to prepare cmp-01", "it bears no finalizer of the controller's")
+	p.WantsRow("blocked", "begin to prepare cmp-01", "until the request waits for its return")
 	p.OpenStep("hold the request of cmp-01")
 	p.Wants("lcm.mirantis.com/rockoon.nodemaintenancerequest-finalizer")
 	p.Confirm()
