@@ -255,6 +255,8 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 	p.OpenStep("take the lock back on the cluster")
 	p.Confirm()
 	await(t, "the cluster lock is taken back", func() bool { return w.clusterLock(t) == "active" })
+	p.WantsGone("take the lock back on the cluster")
+	p.WantsRow("ready", "let the request go of "+clusterName)
 	p.OpenStep("let the request go of " + clusterName)
 	p.ConfirmTyped(clusterName)
 	p.WantsGone("let the request go of")
