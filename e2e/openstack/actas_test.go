@@ -432,7 +432,7 @@ func (w *world) received(t *testing.T, node string) {
 		t.Fatal(err)
 	}
 	ofCluster, ofNode := "patch clusterworkloadlocks "+clusterLock+" (status)", "patch nodeworkloadlocks openstack-"+node
-	asksCluster, asksNode := "patch clustermaintenancerequests "+clusterName, "patch nodemaintenancerequests "+node
+	asksCluster, asksNode := "patch clustermaintenancerequests mos", "patch nodemaintenancerequests "+node
 	want := []string{ofCluster, asksNode, ofNode, ofNode + " (status)", ofNode + " (status)", ofNode, asksNode, ofCluster, asksCluster}
 	if !slices.Equal(got, want) {
 		t.Errorf("the API server received %q, want %q", got, want)
