@@ -82,25 +82,38 @@ func (s *Snapshot) unheld(r *MaintenanceRequest) bool {
 	return r != nil && r.Deleting.IsZero() && s.finalizerOn(r.Meta) == ""
 }
 
-// actHold plans that a request waits for its return, whoever is there to see to it then.
-func (p *planner) actHold() {
+// playedRequest is the request that a step of a played OpenStack controller is about, with its guards; nil when it is gone. The step
+// rests on the sources, too.
+func (p *planner) playedRequest(sources ...SourceID) *MaintenanceRequest {
 	s := p.s
-	p.step.Title, p.step.Risk = "hold the request", RiskMedium
-	_, played := s.actAs(ControllerOpenStack)
+	sources = append(sources, SourceNodeRequests, SourceClusterRequests)
 	r := s.requestByUID(p.i.Object.UID)
 	if r == nil {
 		p.identify(p.i.Object)
-		p.common([]SourceID{SourceNodeRequests, SourceClusterRequests}, s.busyOn())
+		p.common(sources, s.busyOn())
 		p.unknown("the request exists", "it is gone")
-		return
+		return nil
 	}
 	p.identify(r.Ref())
 	p.step.Node, p.step.Label = r.Node, oneLine(textOf(s.Label(r.Node), s.Cluster), 64)
 	p.step.Title += " of " + p.step.Label
-	p.common([]SourceID{SourceNodeRequests, SourceClusterRequests, SourceNodeLocks, SourceOpenStackController}, s.busyOn(r.Node))
-	p.guard(Guard{ID: "played", Text: "Lockstep plays the OpenStack controller", Holds: played, Answer: "as you said at its start", Remedy: "start it with --act-as openstack"})
+	p.common(append(sources, SourceOpenStackController), s.busyOn(r.Node))
+	_, played := s.actAs(ControllerOpenStack)
+	p.guard(Guard{ID: "played", Text: "Lockstep plays the OpenStack controller", Holds: played, Answer: "as you said at its start",
+		Remedy: "start it with --act-as openstack"})
 	p.guard(s.guardNobodyElse(ActAs{Controller: ControllerOpenStack}))
 	p.requestFact(r)
+	return r
+}
+
+// actHold plans that a request waits for its return, whoever is there to see to it then.
+func (p *planner) actHold() {
+	s := p.s
+	p.step.Title, p.step.Risk = "hold the request", RiskMedium
+	r := p.playedRequest(SourceNodeLocks)
+	if r == nil {
+		return
+	}
 	p.guard(Guard{ID: "stands", Text: "the request stands", Holds: r.Deleting.IsZero(), Answer: textIf(!r.Deleting.IsZero(), "it is being removed: nothing new can hold it", "it does")})
 	name, source := s.finalizer()
 	p.fact("finalizer", name)
@@ -134,21 +147,11 @@ func (p *planner) actLetGo() {
 	}
 	p.step.Title, p.step.Risk = "let the request go", RiskHigh
 	a, played := s.actAs(ControllerOpenStack)
-	r := s.requestByUID(p.i.Object.UID)
+	r := p.playedRequest(SourceNodes, SourceNodeLocks, SourceClusterLocks)
 	if r == nil {
-		p.identify(p.i.Object)
-		p.common([]SourceID{SourceNodeRequests, SourceClusterRequests}, s.busyOn())
-		p.unknown("the request exists", "it is gone")
 		return
 	}
-	p.identify(r.Ref())
-	p.step.Node, p.step.Label = r.Node, oneLine(textOf(s.Label(r.Node), s.Cluster), 64)
-	p.step.Title += " of " + p.step.Label
 	p.step.Type = typable(p.step.Label, r.UID)
-	p.common([]SourceID{SourceNodes, SourceNodeRequests, SourceClusterRequests, SourceNodeLocks, SourceClusterLocks, SourceOpenStackController}, s.busyOn(r.Node))
-	p.guard(Guard{ID: "played", Text: "Lockstep plays the OpenStack controller", Holds: played, Answer: "as you said at its start", Remedy: "start it with --act-as openstack"})
-	p.guard(s.guardNobodyElse(ActAs{Controller: ControllerOpenStack}))
-	p.requestFact(r)
 	finalizer := s.heldByRockoon(r)
 	p.guard(Guard{ID: "held-by", Text: "the OpenStack controller's finalizer keeps it in its removal", Holds: finalizer != "", Answer: textOf(finalizer, "it does not")})
 	turn := turnNone
