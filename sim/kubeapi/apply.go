@@ -18,6 +18,10 @@ import (
 // apply answers a PATCH that applies a manifest: the fields that it names become the manager's, unless another manager
 // has them with other values, and those that it no longer names go. What is not there is created.
 func (s *Server) apply(c *call, r *resource) error {
+	if s.options.NoManagers {
+		return apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, c.info.verb, r.GroupResource(), c.info.name,
+			"this server knows no managers of fields: nothing can be applied", 0, false)
+	}
 	options, err := readWriteOptions(c)
 	if err != nil {
 		return err

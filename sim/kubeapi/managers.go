@@ -96,6 +96,10 @@ func (oneVersion) ConvertFieldLabel(_ schema.GroupVersionKind, label, value stri
 
 // manage notes in content who changed which of its fields, and when; old is nil when the object is new.
 func (s *Server) manage(c *call, r *resource, content map[string]any, old *object) error {
+	if s.options.NoManagers {
+		accessor(content).SetManagedFields(nil)
+		return nil
+	}
 	manager, err := r.managers.of(c.info.sub)
 	if err != nil {
 		return fmt.Errorf("note the managers of %s %s: %w", r.Resource, accessor(content).GetName(), err)

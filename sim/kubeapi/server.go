@@ -41,6 +41,9 @@ type Options struct {
 	// InstantPodDeletion removes a deleted pod at once, as if its kubelet had stopped it already. Otherwise a pod on a node
 	// stays, with its deletionTimestamp, until someone deletes it with a grace period of 0, as on a real server.
 	InstantPodDeletion bool
+	// NoManagers leaves metadata.managedFields out, and refuses server-side apply: a third of the work of a write, and of the size
+	// of small objects, which nobody pays for on a network where no client looks at who owns a field.
+	NoManagers bool
 	// LogReads makes Requests tell of gets, lists and watches too.
 	LogReads bool
 }

@@ -1,7 +1,7 @@
 package kubeapi_test
 
 import (
-	"crypto/tls"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -258,39 +258,42 @@ func TestADefinitionComesAndGoes(t *testing.T) {
 
 // A watcher that does not read must neither hold up writers nor stay for ever.
 func TestASlowWatcherIsCutOff(t *testing.T) {
-	w := start(t, kubeapi.Options{WriteTimeout: 50 * time.Millisecond})
-	connection, err := tls.Dial("tcp", strings.TrimPrefix(w.URL(), "https://"), &tls.Config{InsecureSkipVerify: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer connection.Close()
-	request, err := http.NewRequest(http.MethodGet, w.URL()+"/api/v1/configmaps?watch=1", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("Authorization", "Bearer "+w.RESTConfig(kubeapi.Admin).BearerToken)
-	if err := request.Write(connection); err != nil {
-		t.Fatal(err)
-	}
-	w.watches("configmaps", 1)
-	big := configMap("default", "big")
-	big.Object["data"] = map[string]any{"text": strings.Repeat("x", 1<<20)}
-	client := w.dynamic(kubeapi.Admin).Resource(maps).Namespace("default")
-	if _, err := client.Create(w.ctx, big, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	for range 20 { // none of these waits for the watcher
-		label(t, w, client, "big", `{"n":"`+time.Now().Format("150405.000000")+`"}`)
-	}
-	w.watches("configmaps", 0)
-	if err := connection.SetReadDeadline(time.Now().Add(patience)); err != nil {
-		t.Fatal(err)
-	}
-	total, err := io.Copy(io.Discard, connection)
-	if timeout, ok := err.(net.Error); ok && timeout.Timeout() {
-		t.Fatalf("the server still holds the connection after %d bytes", total)
-	}
-	if total > 19<<20 {
-		t.Errorf("the watcher got all %d bytes", total)
-	}
+	bubble.Run(t, func(t *testing.T) {
+		network := lan.New(1)
+		w := start(t, kubeapi.Options{Network: network, WriteTimeout: 50 * time.Millisecond})
+		connection, err := network.Dialer("a slow one")(w.ctx, "tcp", strings.TrimPrefix(w.URL(), "https://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer connection.Close()
+		request, err := http.NewRequest(http.MethodGet, w.URL()+"/api/v1/configmaps?watch=1", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Authorization", "Bearer "+w.RESTConfig(kubeapi.Admin).BearerToken)
+		if err := request.Write(connection); err != nil {
+			t.Fatal(err)
+		}
+		w.watches("configmaps", 1)
+		big := configMap("default", "big")
+		big.Object["data"] = map[string]any{"text": strings.Repeat("x", 1<<20)}
+		client := w.dynamic(kubeapi.Admin).Resource(maps).Namespace("default")
+		if _, err := client.Create(w.ctx, big, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 20 { // none of these waits for the watcher
+			label(t, w, client, "big", fmt.Sprintf(`{"n":"%d"}`, i))
+		}
+		w.watches("configmaps", 0)
+		if err := connection.SetReadDeadline(time.Now().Add(patience)); err != nil {
+			t.Fatal(err)
+		}
+		total, err := io.Copy(io.Discard, connection)
+		if timeout, ok := err.(net.Error); ok && timeout.Timeout() {
+			t.Fatalf("the server still holds the connection after %d bytes", total)
+		}
+		if total > 19<<20 {
+			t.Errorf("the watcher got all %d bytes", total)
+		}
+	})
 }

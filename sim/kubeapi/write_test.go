@@ -53,6 +53,23 @@ func TestACreatedObjectGetsWhatTheServerSets(t *testing.T) {
 	}
 }
 
+func TestAServerWithoutManagersNotesNoneAndAppliesNothing(t *testing.T) {
+	w := start(t, kubeapi.Options{NoManagers: true})
+	locks := w.dynamic(kubeapi.Admin).Resource(nodeLocks)
+	created, err := locks.Create(w.ctx, nodeLock("lock", "node-1"), metav1.CreateOptions{FieldManager: "tester"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	created.SetLabels(map[string]string{"a": "b"})
+	changed, err := locks.Update(w.ctx, created, metav1.UpdateOptions{FieldManager: "tester"})
+	if err != nil || len(changed.GetManagedFields()) != 0 {
+		t.Errorf("changed: %v, managed by %+v", err, changed.GetManagedFields())
+	}
+	if _, err := locks.Apply(w.ctx, "lock", nodeLock("lock", "node-1"), metav1.ApplyOptions{FieldManager: "tester"}); !apierrors.IsUnsupportedMediaType(err) {
+		t.Errorf("applied: %v", err)
+	}
+}
+
 func TestAWriteToAnOldVersionIsAConflict(t *testing.T) {
 	w := start(t, kubeapi.Options{})
 	w.load(nodeLock("lock", "node-1"))
