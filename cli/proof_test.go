@@ -174,6 +174,7 @@ func history(t *testing.T, rt *rapid.T, series int, done *tally) (took time.Dura
 		}
 		rt.Repeat(actions)
 		p.rest()
+		p.through()
 		took = time.Since(began)
 		var letter []string
 		if done.letters {

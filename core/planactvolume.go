@@ -32,6 +32,8 @@ func (p *planner) actVolumeOut(l *WorkloadLock, turn actTurn) {
 	if svc := s.Services[s.HostOf(node)]; svc != nil && s.maintenanceOf(node).compute {
 		p.guard(Guard{ID: "compute-out", Text: "nova-compute is out of scheduling before", Holds: !svc.Enabled, Answer: "nova-compute is " + serviceText(svc), Remedy: "take it out of scheduling first"})
 	}
+	p.guard(Guard{ID: "first", Text: "it is the one that Rockoon knows of", Holds: !v.Behind, Answer: textIf(v.Behind, "Cinder lists another one of the host before it", "Cinder lists it first"),
+		Remedy: "disable it by your own step: Rockoon would not enable it again"})
 	p.step.Why = "The scheduler must put no more volumes on the disks of a host that is about to go down. The reason is the one by which Rockoon and Lockstep know what they disabled."
 	p.step.Then = "Volumes on it stay, and stay attached; no new one comes to it."
 	if !v.Enabled {

@@ -17,6 +17,9 @@ type VolumeService struct {
 	Up             bool   // it reports
 	Zone           string
 	Updated        time.Time // its last report, or the last change of it
+	// Behind says that Cinder lists another service of the same machine before this one. Who names the machine alone, as the
+	// OpenStack controller does, reaches that one and never this one (docs/mosk.md#services).
+	Behind bool
 }
 
 // Key implements Object.

@@ -12,6 +12,9 @@ func (b *nodeSteps) actVolumes(a ActAs, kind IntentKind) {
 		return
 	}
 	for _, v := range b.s.VolumeServicesOn(b.v.Name) {
+		if v.Behind && !(kind == IntentActVolumeIn && v.forMaintenance()) {
+			continue // the controller would not bring it back, when it takes over
+		}
 		b.add(Plan(b.s, Intent{Kind: kind, Controller: a.Controller, Node: b.v.Name, Object: v.Ref()}))
 	}
 }

@@ -141,12 +141,12 @@ func (c actCheckAt) noVolumes(ctx context.Context) error {
 	return nil
 }
 
-// volumesThat are the services, each with its state, that are not as a release or a return asks for: all out of scheduling to
-// release a lock; to take it back, none disabled for the maintenance, and those that are enabled up.
+// volumesThat are the services, each with its state, that are not as a release or a return asks for: the one that the controller
+// takes out of scheduling is out, to release a lock; to take it back, none disabled for the maintenance, and those that are enabled up.
 func volumesThat(all []*VolumeService, release bool) []string {
 	var bad []string
 	for _, v := range all {
-		if release && v.Enabled || !release && (v.forMaintenance() || v.Enabled && !v.Up) {
+		if release && v.Enabled && !v.Behind || !release && (v.forMaintenance() || v.Enabled && !v.Up) {
 			bad = append(bad, v.label()+" is "+v.text())
 		}
 	}

@@ -88,9 +88,12 @@ func (c *Client) listVolumeServices(ctx context.Context, host string) ([]*core.V
 		return nil, err
 	}
 	services := []*core.VolumeService{}
+	machines := map[string]bool{} // that have a service before
 	for _, r := range page.Services {
 		v := &core.VolumeService{Host: r.Host, Enabled: r.Status == "enabled", DisabledReason: r.DisabledReason, Up: r.State == "up", Zone: r.Zone, Updated: parseTime(r.Updated)}
 		if (r.Binary == "" || r.Binary == volumeBinary) && r.Host != "" && (host == "" || v.Machine() == host) {
+			v.Behind = machines[v.Machine()]
+			machines[v.Machine()] = true
 			services = append(services, v)
 		}
 	}

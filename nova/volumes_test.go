@@ -52,7 +52,7 @@ func TestSimAVolumeServiceIsDisabledAndEnabled(t *testing.T) {
 		if err != nil || len(all) != 2 {
 			t.Fatalf("%v, %v", all, err)
 		}
-		if i := slices.IndexFunc(all, func(v *core.VolumeService) bool { return v.Host == host+"@nvme" }); i < 0 || all[i].DisabledReason != "a dead disk" {
+		if i := slices.IndexFunc(all, func(v *core.VolumeService) bool { return v.Host == host+"@nvme" }); i < 0 || all[i].DisabledReason != "a dead disk" || !all[i].Behind || all[1-i].Behind {
 			t.Errorf("another back end was touched: %+v", all)
 		}
 		if err := w.SetVolumeService(ctx, host+"@lvm", true, ""); err != nil {

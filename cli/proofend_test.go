@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"lockstep/core"
+)
+
+// through lets a history in which Lockstep played the OpenStack controller come to the end of its update, by the controller itself, once
+// nothing is in its way. However the two took turns, then every lock, inner_state, service, finalizer and claim is as it would be had
+// one of them done everything: but for what somebody said of a lock or a service in its own name.
+func (p *proof) through() {
+	if !p.act {
+		return
+	}
+	p.tell("the update goes through")
+	for _, id := range p.instances() {
+		p.watch.touch(id)
+		_ = p.cloud.OpenStack.DeleteServer(id) // some are deleted already
+	}
+	for _, node := range p.nodes {
+		patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:null}}}`, core.AnnotationMigrationMode)
+		if _, err := p.admin.Resource(nodeResource).Patch(p.ctx, node, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+			p.rt.Fatal(err)
+		}
+	}
+	p.scaleRockoon(true)
+	requests := func() []*unstructured.Unstructured {
+		return slices.Concat(p.cloud.Kube.Objects(nodeRequests.Resource), p.cloud.Kube.Objects(clusterRequests.Resource))
+	}
+	for began := time.Now(); len(requests()) > 0; p.sleep(10 * time.Second) {
+		if time.Since(began) > longest {
+			p.rt.Fatalf("the update does not come to its end: %v", requests())
+		}
+	}
+	p.sleep(time.Minute) // what follows the last request
+	var left []string
+	overridden, nodes := p.overridden(), p.overriddenNodes()
+	for _, lock := range slices.Concat(p.cloud.Kube.Objects(nodeLocks.Resource), p.cloud.Kube.Objects(clusterLocks.Resource)) {
+		node, _, _ := unstructured.NestedString(lock.Object, "spec", "nodeName")
+		if overridden[lock.GetName()] || nodes[node] {
+			continue
+		}
+		state, _, _ := unstructured.NestedString(lock.Object, "status", "state")
+		release, _, _ := unstructured.NestedString(lock.Object, "status", "release")
+		text, _, _ := unstructured.NestedString(lock.Object, "status", "errorMessage")
+		inner := lock.GetAnnotations()["inner_state"]
+		if state != "active" || release != p.cloud.Scenario.Release.To || text != "" || inner == "active" || lock.GetDeletionTimestamp() != nil {
+			left = append(left, fmt.Sprintf("the lock %s is %s of %s, inner_state %q, text %q", lock.GetName(), state, release, inner, text))
+		}
+	}
+	p.await("everything is live in the end", allKnown)
+	seen := p.first.s.engine.Snapshot()
+	disabled := func(what, host, reason string) {
+		if !theirs(reason) && !nodes[nameOf(seen.NodeOfHost(host))] {
+			left = append(left, fmt.Sprintf("%s of %s is disabled: %s", what, host, reason))
+		}
+	}
+	for host, svc := range seen.Services {
+		if !svc.Enabled {
+			disabled("nova-compute", host, svc.DisabledReason)
+		}
+	}
+	for host, services := range seen.VolumeServices {
+		for _, svc := range services {
+			if !svc.Enabled {
+				disabled("cinder-volume", host, svc.DisabledReason)
+			}
+		}
+	}
+	for _, claim := range p.cloud.Kube.Objects("persistentvolumeclaims") {
+		if phase, _, _ := unstructured.NestedString(claim.Object, "status", "phase"); phase != "Bound" || claim.GetDeletionTimestamp() != nil {
+			left = append(left, fmt.Sprintf("the claim %s is %s", claim.GetName(), phase))
+		}
+	}
+	if len(left) > 0 {
+		p.rt.Fatalf("when all was over there was left:\n%s", strings.Join(left, "\n"))
+	}
+	p.tell("nothing is left behind")
+}
+
+func nameOf(n *core.Node) string {
+	if n == nil {
+		return ""
+	}
+	return n.Name
+}
+
+// theirs tells whether somebody took a service out of scheduling for a reason of their own: that is theirs to end.
+func theirs(reason string) bool {
+	return reason == "broken fan, do not touch" || reason == "a dead disk" || strings.HasPrefix(reason, "taken out of scheduling with Lockstep")
+}
