@@ -36,6 +36,7 @@ func (b *nodeSteps) actOutForRemoval() {
 func (b *nodeSteps) actGone(a ActAs) {
 	s, host := b.s, b.s.HostOf(b.v.Name)
 	if a.Controller == ControllerOpenStack {
+		b.actClaims(a)
 		service := b.other("forget-compute", "delete the compute service of "+b.v.Label, "Nova removes the host's resource provider with it. A service that still runs would announce itself again.", StepDone, "Nova knows none")
 		switch svc := s.Services[host]; {
 		case !s.known(SourceComputeServices):
