@@ -93,7 +93,7 @@ func (s *Snapshot) silentOn(host string) []*NetworkAgent {
 func (s *Snapshot) lockedNames() []string { return slices.Sorted(maps.Keys(s.NodeLocks)) }
 
 // playsGone tells whether the node is gone, and a played OpenStack controller has to clean up behind it.
-func (b *nodeSteps) playsGone() bool {
-	a, played := b.s.actAs(ControllerOpenStack)
-	return played && b.s.actTurn(a, b.v.Name) == turnGone
+func (s *Snapshot) playsGone(node string) bool {
+	a, played := s.actAs(ControllerOpenStack)
+	return played && s.actTurn(a, node) == turnGone
 }

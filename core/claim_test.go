@@ -199,7 +199,7 @@ func TestTheProcedureOfClaims(t *testing.T) {
 		v, _ := sc.again().NodeView("ctl-09")
 		return string(v.Stage) + ": " + v.Reason
 	}
-	if got := stage(); got != "waiting: it is gone, and you play the OpenStack controller: 1 volume claim on its disks, its lock and what OpenStack knows of it wait for you" {
+	if got := stage(); got != "waiting for you: it is gone, and you play the OpenStack controller: 1 volume claim on its disks, its lock and what OpenStack knows of it wait for you" {
 		t.Errorf("its stage is %s", got)
 	}
 	lines := func() string {

@@ -29,10 +29,10 @@ func oursToRemove(f *stageFacts) (verdict, bool) {
 // oursToCleanUp is a node that has left the cluster, and whose clean-up waits for who plays the OpenStack controller: as long as its lock
 // is there it is not done.
 func oursToCleanUp(f *stageFacts) (verdict, bool) {
-	a, played := f.s.actAs(ControllerOpenStack)
-	if !played || f.node != nil || f.s.actTurn(a, f.name) != turnGone {
+	if !f.s.playsGone(f.name) {
 		return verdict{}, false
 	}
+	a, _ := f.s.actAs(ControllerOpenStack)
 	v := verdict{reason: "it is gone, and you play the OpenStack controller: " + f.s.goneLeft(a, f.name) + " wait for you", what: "gone: clean up behind it"}
 	if bound, _ := f.s.claimsOn(f.name); len(bound) > 0 {
 		v.what = "gone: " + count(len(bound), "volume claim") + " left"
