@@ -171,7 +171,7 @@ func TestWhatIsShownOfAClaim(t *testing.T) {
 	sc := goneController("ctl-09")
 	st := Plan(sc.again().Snapshot, Intent{Kind: IntentActDeleteClaim, Controller: ControllerOpenStack, Node: "ctl-09", Object: sc.Claims["openstack/data-mariadb-server-0"].Ref()})
 	if st.State != StepReady || st.Risk != RiskHigh || st.Type != "data-mariadb-server-0" || st.Undo != "" ||
-		st.Status != "mariadb-server-0 waits for it: volume pv-data-mariadb-server-0 on ctl-09" {
+		st.Status != "mariadb-server-0, volume pv-data-mariadb-server-0" {
 		t.Errorf("it is %s (%s), risk %s, types %q: %s", st.State, st.Blocker(), st.Risk, st.Type, st.Status)
 	}
 	want := []string{`echo '{"apiVersion":"v1","kind":"DeleteOptions","preconditions":{"uid":"uid-data-mariadb-server-0"}}' | kubectl delete --raw /api/v1/namespaces/openstack/persistentvolumeclaims/data-mariadb-server-0 -f -`}
@@ -207,13 +207,17 @@ func TestTheProcedureOfClaims(t *testing.T) {
 		return strings.Join(append(outline(p), p.Summary...), "\n")
 	}
 	if got := lines(); !strings.Contains(got, "1 volume claim is bound to its disks") || strings.Contains(got, "done: no volume claim") ||
-		!strings.Contains(got, "ready: delete the volume claim data-mariadb-server-0, bound to ctl-09") {
+		!strings.Contains(got, "ready: delete claim data-mariadb-server-0 | mariadb-server-0, volume pv-data-mariadb-server-0") {
 		t.Errorf("with a claim:\n%s", got)
 	}
 	sc = goneController("pending")
 	if got := lines(); !strings.Contains(got, "waiting: mariadb-server-0 finds a node | mariadb-server: 2 of 3 ready; mariadb-server-0 is not (on no node)") ||
 		!strings.Contains(got, "done: no volume claim is bound to the disks of ctl-09 | none is any more") || !strings.Contains(got, "ready: let the lock go") {
 		t.Errorf("without:\n%s", got)
+	}
+	sc.Snapshot.Operations = []Operation{{ID: "op", Step: "act-delete-claim/gone", Title: "delete claim x", Node: "ctl-09", State: OperationVerifying, Text: "its member starts"}}
+	if got := lines(); !strings.Contains(got, "running: delete claim x | its member starts") || strings.Contains(got, "ready: let the lock go") {
+		t.Errorf("while one is under way:\n%s", got)
 	}
 }
 

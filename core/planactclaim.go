@@ -1,10 +1,20 @@
 package core
 
+import "slices"
+
 // actClaims are the claims that are bound to a node that is gone, and what is to be said of them: as Rockoon, Lockstep has them
 // deleted before the lock goes (docs/mosk.md#after-a-node-is-gone).
 func (b *nodeSteps) actClaims(a ActAs) {
 	s, node := b.s, b.v.Name
 	bound, unknown := s.claimsOn(node)
+	for _, op := range s.Operations { // the claim of one that is under way can be gone already
+		known := func(c boundClaim) bool { return op.Step == string(IntentActDeleteClaim)+"/"+c.claim.UID }
+		if op.Node == node && op.isBatchOf(IntentActDeleteClaim) && !op.State.Ended() && !slices.ContainsFunc(bound, known) {
+			st := b.other("claim-goes", op.Title, "The step ends when the new member is ready, or when no node can have it.", StepRunning, op.Text)
+			st.ID += "/" + op.Step
+			b.add(st)
+		}
+	}
 	waits := map[string]bool{} // pods that are spoken of
 	for _, c := range bound {
 		waits[c.pod.UID] = true
@@ -47,7 +57,7 @@ func (b *nodeSteps) actClaims(a ActAs) {
 func (p *planner) actDeleteClaim() {
 	s, node, ref := p.s, p.i.Node, p.i.Object
 	label := oneLine(s.Label(node), 64)
-	p.step.Title, p.step.Risk, p.step.Node = "delete the volume claim "+oneLine(ref.Name, 100)+", bound to "+label, RiskHigh, node
+	p.step.Title, p.step.Risk, p.step.Node = "delete claim "+oneLine(ref.Name, 100), RiskHigh, node
 	p.step.Label = oneLine(ref.Name, 100)
 	p.identify(ref)
 	sources := append([]SourceID{SourceNodes, SourceDisableNotices, SourceNodeLocks, SourceNodeRequests, SourceOpenStackController}, s.claimSourcesKnown()...)
@@ -96,7 +106,7 @@ func (p *planner) actDeleteClaim() {
 	p.fact("claim", claim.UID)
 	p.fact("volume", claim.Volume)
 	p.fact("pod", pod.Namespace+"/"+pod.Name)
-	p.step.Status = oneLine(pod.Name, 64) + " waits for it: " + found.where(s)
+	p.step.Status = oneLine(pod.Name, 64) + textIf(found.volume != nil, ", volume "+oneLine(claim.Volume, 64), ": "+found.where(s))
 	p.step.Why = oneLine(pod.Name, 64) + " cannot start anywhere else while its claim is bound to a disk of " + label + ", which is gone. Its data there is given up; the other members have it."
 	p.step.Then = v.name + " gets a new claim, and the member starts on another node with an empty disk that the others fill. The step is done when it is ready; with no node to go to it stays Pending. The UID is a condition of the deletion, also in the command: a claim that was made anew under the name stays."
 	if !claim.Deleting.IsZero() {

@@ -111,7 +111,7 @@ func podWaits(o fields) string {
 		}
 	}
 	for _, c := range o.at("status").objects("conditions") {
-		if c.text("type") == "PodScheduled" && c.text("status") == "False" {
+		if c.text("type") == "PodScheduled" && c.text("status") == "False" && o.at("spec").text("nodeName") == "" {
 			return c.text("reason")
 		}
 	}

@@ -69,7 +69,7 @@ func describe(s *core.Snapshot, step core.Step) []string {
 	case core.DeleteObject:
 		return []string{"Delete " + object(c.Object, step.Label) + "."}
 	case core.DeleteClaim:
-		return []string{"Delete " + object(c.Claim, "") + " in " + c.Claim.Namespace + ", which " + c.Pod + " claims."}
+		return []string{"Delete " + object(c.Claim, "") + ", in the namespace " + c.Claim.Namespace + ": the claim of " + c.Pod + "."}
 	case core.AddFinalizer:
 		return []string{"Put the finalizer " + c.Finalizer + " on " + object(c.Object, step.Label) + "."}
 	case core.RemoveFinalizer:

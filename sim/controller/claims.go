@@ -198,7 +198,11 @@ func (k *kubelet) placeMember(ctx context.Context, w workload, pod *corev1.Pod, 
 	placed[place]++
 	bound := pod.DeepCopy()
 	bound.Spec.NodeName = place
-	_, err := k.kube.CoreV1().Pods(pod.Namespace).Update(ctx, bound, metav1.UpdateOptions{})
+	bound, err := k.kube.CoreV1().Pods(pod.Namespace).Update(ctx, bound, metav1.UpdateOptions{})
+	if err == nil {
+		bound.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(k.clock.Now())}}
+		_, err = k.kube.CoreV1().Pods(pod.Namespace).UpdateStatus(ctx, bound, metav1.UpdateOptions{})
+	}
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) { // a newer pod comes with the next look
 		return fmt.Errorf("bind pod %s/%s: %w", pod.Namespace, pod.Name, err)
 	}
