@@ -41,7 +41,8 @@ func (v quorumView) claimsOn(node string, claims map[string]*VolumeClaim, volume
 	for _, pod := range v.pods {
 		for _, name := range pod.Claims {
 			c := boundClaim{set: v, pod: pod, claim: claims[v.namespace+"/"+name]}
-			if c.claim == nil || c.claim.Volume == "" || slices.ContainsFunc(out, func(had boundClaim) bool { return had.claim.UID == c.claim.UID }) {
+			known := func(had boundClaim) bool { return had.claim.UID == c.claim.UID }
+			if c.claim == nil || c.claim.Volume == "" || slices.ContainsFunc(out, known) {
 				continue
 			}
 			if c.volume = volumes[c.claim.Volume]; c.volume != nil && !slices.Contains(c.volume.Nodes, node) || c.usedElsewhere(node) {
@@ -107,7 +108,7 @@ func (s *Snapshot) claimsOn(node string) (bound []boundClaim, unknown []string) 
 	for _, q := range releaseOrder() {
 		v, there := s.quorum(q)
 		if why := s.quorumUnknown(q); why != "" {
-			say(q.name + ": " + why)
+			say(why)
 			continue
 		}
 		if !there || !s.released(q) {
@@ -158,12 +159,13 @@ func (s *Snapshot) guardClaims(node string) Guard {
 		}
 		g.Holds, g.Answer, g.Remedy = false, "still there: "+some(names, 8), "delete them first, one after the other"
 	case len(unknown) > 0:
-		g.Holds, g.Answer, g.Remedy = false, "not known: "+strings.Join(unknown, "; "), "see to it first: a member whose claim is left there never starts again"
+		g.Holds, g.Answer = false, "not known: "+strings.Join(unknown, "; ")
+		g.Remedy = "see to it first: a member whose claim is left there never starts again"
 	}
 	return g
 }
 
-// claimsGoneFact is what a step that ends the clean-up says of the claims.
+// claimsGone makes a step that ends the clean-up rest on there being no claims.
 func (p *planner) claimsGone(node string) {
 	p.guard(p.s.guardClaims(node))
 	bound, _ := p.s.claimsOn(node)
@@ -192,11 +194,11 @@ func (s *Snapshot) claimSourcesKnown() []SourceID {
 	return out
 }
 
-// goneLeft is what is left to be cleaned up behind a node that is gone, whoever is played.
+// goneLeft is what is left to be cleaned up behind a node that is gone by who plays a controller.
 func (s *Snapshot) goneLeft(a ActAs, node string) string {
 	text := "its lock and what OpenStack knows of it"
 	if bound, unknown := s.claimsOn(node); a.Controller == ControllerOpenStack && len(bound)+len(unknown) > 0 {
-		claims := "its volume claims, which cannot be seen,"
+		claims := "its volume claims (which cannot all be seen)"
 		if len(bound) > 0 {
 			claims = count(len(bound), "volume claim") + " on its disks"
 		}

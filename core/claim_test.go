@@ -88,7 +88,7 @@ func TestTheClaimsOfANodeThatIsGone(t *testing.T) {
 		}, "-", "you may not list persistentvolumeclaims in namespace openstack (deploy/rbac-maintenance.yaml)"},
 		"the volumes are forbidden":              {"ctl-09", func(sc scene) { sc.source(SourceLocalVolumes, SourceForbidden) }, "-", "persistentvolumes: you may not"},
 		"no Redis, and its claims are forbidden": {"pending", func(sc scene) { sc.source(SourceRedisClaims, SourceForbidden) }, "-", ""},
-		"the sets are not known":                 {"ctl-09", func(sc scene) { sc.source(SourceStatefulSets, SourceForbidden) }, "-", "mariadb-server: statefulsets: forbidden"},
+		"the sets are not known":                 {"ctl-09", func(sc scene) { sc.source(SourceStatefulSets, SourceForbidden) }, "-", "not known: statefulsets: forbidden"},
 		"the volumes are old": {"ctl-09", func(sc scene) {
 			src := sc.Sources[SourceLocalVolumes]
 			src.AsOf = ago(2 * time.Minute)

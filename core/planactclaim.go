@@ -21,7 +21,8 @@ func (b *nodeSteps) actClaims(a ActAs) {
 		b.add(Plan(s, Intent{Kind: IntentActDeleteClaim, Controller: a.Controller, Node: node, Object: c.claim.Ref()}))
 	}
 	for _, why := range unknown {
-		st := b.other("claims", "see the volume claims that are bound to "+b.v.Label, "The data of MariaDB, etcd, Redis, Prometheus and OVN is on disks of their nodes: a member whose claim is bound to one that is gone never starts again.",
+		st := b.other("claims", "see the volume claims that are bound to "+b.v.Label,
+			"The data of MariaDB, etcd, Redis, Prometheus and OVN is on disks of their nodes: a member whose claim is bound to one that is gone never starts again.",
 			StepWaiting, "not known: "+why)
 		st.ID += "/" + why
 		b.add(st)
@@ -37,8 +38,8 @@ func (b *nodeSteps) actClaims(a ActAs) {
 				continue
 			}
 			placed = false
-			st := b.other("member", oneLine(pod.Name, 64)+" finds a node", "Its volume is not in the way. A new member needs a node of its role that has none of the others.",
-				StepWaiting, s.quorumText(v, node))
+			st := b.other("member", oneLine(pod.Name, 64)+" finds a node",
+				"No volume of its is in the way. A new member needs a node of its role that has none of the others.", StepWaiting, s.quorumText(v, node))
 			st.ID += "/" + pod.Namespace + "/" + pod.Name
 			st.Commands = []string{shellCommand("kubectl", "-n", pod.Namespace, "describe", "pod", pod.Name)}
 			b.add(st)
@@ -49,7 +50,8 @@ func (b *nodeSteps) actClaims(a ActAs) {
 		if !placed {
 			status = "none is any more"
 		}
-		b.add(b.other("claims", "no volume claim is bound to the disks of "+b.v.Label, "A member of MariaDB, etcd, Redis, Prometheus or OVN whose claim is left there never starts again.", StepDone, status))
+		b.add(b.other("claims", "no volume claim is bound to the disks of "+b.v.Label,
+			"A member of MariaDB, etcd, Redis, Prometheus or OVN whose claim is left there never starts again.", StepDone, status))
 	}
 }
 
