@@ -371,3 +371,23 @@ func TestAClaimsDeletionAsksLast(t *testing.T) {
 		})
 	}
 }
+
+// Redis' claims that one may not see are told only where there is a Redis: elsewhere the manifest has no namespace for the right.
+func TestForbiddenClaimsOfARedisThatIsNotThere(t *testing.T) {
+	for redis, want := range map[bool]int{true: 1, false: 0} {
+		sc := goneController("pending")
+		if redis {
+			sc.stateful(namespaceRedis, "rfr-openstack-redis", "ctl-01", "ctl-02", "ctl-03")
+		}
+		sc.source(SourceRedisClaims, SourceForbidden)
+		told := 0
+		for _, a := range sc.again().Attention() {
+			if strings.Contains(a.Reason, string(SourceRedisClaims)) {
+				told++
+			}
+		}
+		if told != want {
+			t.Errorf("with a Redis (%t) it is told %d times", redis, told)
+		}
+	}
+}
