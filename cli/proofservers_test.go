@@ -316,13 +316,14 @@ var ofKubernetes = map[string][]core.IntentKind{
 	"delete clustermaintenancerequests": {core.IntentWithdraw},
 	"patch nodemaintenancerequests":     {core.IntentActHold, core.IntentActLetGo},
 	"patch clustermaintenancerequests":  {core.IntentActHold, core.IntentActLetGo},
+	"delete persistentvolumeclaims":     {core.IntentActDeleteClaim},
 	"delete pods":                       {core.IntentRestartPod, core.IntentRestartAgent},
 	"patch openstackdeployments":        {core.IntentAddTempest, core.IntentRemoveTempest},
 }
 
 // typed are the steps that are done only when the name of what they are about was typed, whatever else is true of it.
 var typed = []core.IntentKind{core.IntentOverrideLock, core.IntentClearInner, core.IntentAskCluster, core.IntentWithdraw, core.IntentDeclareSafe,
-	core.IntentLiveMigrateAll, core.IntentActRelease, core.IntentActDropLock, core.IntentActLetGo, core.IntentTagPowerOff, core.IntentStop}
+	core.IntentLiveMigrateAll, core.IntentActRelease, core.IntentActDropLock, core.IntentActDeleteClaim, core.IntentActLetGo, core.IntentTagPowerOff, core.IntentStop}
 
 // ofNova are the intents that an action of Nova's can stand for.
 var ofNova = map[string]core.IntentKind{

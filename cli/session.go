@@ -32,6 +32,7 @@ type session struct {
 	focus atomic.Pointer[string]
 
 	selectors map[string]labels.Selector // of the nodes of the controllers that are played
+	cleansUp  bool                       // the OpenStack controller is: volume claims are watched, too
 
 	rehearsal tui.Rehearsal // behind the demo's panel; nil on a real cloud
 }
@@ -76,6 +77,9 @@ func open(ctx context.Context, p place, log *log) (*session, error) {
 		return nil, err
 	}
 	cfg.Settings.ActAs, s.selectors = acted, selectors
+	if s.cleansUp = slices.ContainsFunc(acted, func(a core.ActAs) bool { return a.Controller == core.ControllerOpenStack }); s.cleansUp {
+		cfg.Sources = append(cfg.Sources, kube.ClaimSources()...)
+	}
 	client, err := s.openKubernetes(ctx, p, &cfg)
 	if err != nil {
 		return nil, err
@@ -95,6 +99,9 @@ func (s *session) openKubernetes(ctx context.Context, p place, cfg *core.Config)
 	client, err := kube.Load(p.kubeOptions())
 	if err != nil {
 		s.unavailable(kube.Sources(), err)
+		if s.cleansUp {
+			s.unavailable(kube.ClaimSources(), err)
+		}
 		if cfg.Cluster == "" {
 			cfg.Cluster = "no cluster"
 		}
@@ -174,7 +181,7 @@ func (s *session) unavailable(sources []core.SourceID, err error) {
 }
 
 func (s *session) watch(p place, client, management *kube.Client) {
-	watch := kube.WatchOptions{Log: s.log.Logger, Selectors: s.selectors}
+	watch := kube.WatchOptions{Log: s.log.Logger, Selectors: s.selectors, Claims: s.cleansUp}
 	if p.pace > 1 {
 		watch = hurried(watch, p.pace)
 	}

@@ -205,7 +205,7 @@ func (f *attentionFacts) acting() {
 			case turnRemove:
 				f.add(f.actEntry(a, name, SeverityUrgent, "as "+who+": its removal waits for you to let it go", Since{At: f.s.Deletions[name].Created, Exact: true}))
 			case turnGone:
-				f.add(f.actEntry(a, name, SeverityWarning, "as "+who+": it is gone, and its lock and what OpenStack knows of it wait for you", Since{}))
+				f.add(f.actEntry(a, name, SeverityWarning, "as "+who+": it is gone, and "+f.s.goneLeft(a, name)+" wait for you", Since{}))
 			}
 		}
 		if missing > 0 {

@@ -64,6 +64,9 @@ var actChecks = map[IntentKind][]func(actCheckAt, context.Context) error{
 		actCheckAt.clusterPodsReady, actCheckAt.quorumsHold},
 	IntentActVolumeIn:       {actCheckAt.nodePodsReady},
 	IntentActIntoScheduling: {actCheckAt.nodePodsReady, actCheckAt.computeUp},
+	IntentActDeleteClaim:    {},
+	IntentActDropLock:       {actCheckAt.noClaims},
+	IntentActLetGo:          {actCheckAt.noClaims},
 	IntentActRearm:          {actCheckAt.nodePodsReady, actCheckAt.backInScheduling, actCheckAt.volumesBack},
 }
 

@@ -36,6 +36,7 @@ func (b *nodeSteps) actOutForRemoval() {
 func (b *nodeSteps) actGone(a ActAs) {
 	s, host := b.s, b.s.HostOf(b.v.Name)
 	if a.Controller == ControllerOpenStack {
+		b.actClaims(a)
 		service := b.other("forget-compute", "delete the compute service of "+b.v.Label, "Nova removes the host's resource provider with it. A service that still runs would announce itself again.", StepDone, "Nova knows none")
 		switch svc := s.Services[host]; {
 		case !s.known(SourceComputeServices):
@@ -92,7 +93,7 @@ func (s *Snapshot) silentOn(host string) []*NetworkAgent {
 func (s *Snapshot) lockedNames() []string { return slices.Sorted(maps.Keys(s.NodeLocks)) }
 
 // playsGone tells whether the node is gone, and a played OpenStack controller has to clean up behind it.
-func (b *nodeSteps) playsGone() bool {
-	a, played := b.s.actAs(ControllerOpenStack)
-	return played && b.s.actTurn(a, b.v.Name) == turnGone
+func (s *Snapshot) playsGone(node string) bool {
+	a, played := s.actAs(ControllerOpenStack)
+	return played && s.actTurn(a, node) == turnGone
 }

@@ -89,7 +89,7 @@ func (f *attentionFacts) nodeWaits(n nodeAttention) {
 	if f.s.leftLock(n.Name) != nil {
 		return // nothing is in the way of a maintenance: there is none
 	}
-	if !f.waits(n.NodeView) || n.Request == nil && (f.s.Deletions[n.Name] != nil || f.removedLocked(n)) || f.s.playsOn(ControllerOpenStack, n.Name) {
+	if !f.waits(n.NodeView) || n.Request == nil && (f.s.Deletions[n.Name] != nil || f.removedLocked(n)) || f.s.playsOn(ControllerOpenStack, n.Name) || f.s.playsGone(n.Name) {
 		return // what holds a removal, and what is asked of a controller that is played, is told by rules of their own
 	}
 	left := f.leftFor(n)

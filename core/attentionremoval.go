@@ -9,6 +9,9 @@ func (f *attentionFacts) nodeRemoval(n nodeAttention) {
 	if n.Request != nil || n.message.Class != MessageActionable {
 		return // with a request it is a matter of the node's maintenance
 	}
+	if f.s.playsGone(n.Name) {
+		return // its own entry says what is left; the text is of a controller that does not run
+	}
 	asked := f.s.Deletions[n.Name]
 	switch {
 	case f.removedLocked(n):

@@ -11,6 +11,7 @@ import (
 var optionalSources = map[SourceID]bool{
 	SourceDeletionRequests: true, SourceDisableNotices: true, SourceProjects: true, SourceNetworkAgents: true,
 	SourceVolumeServices: true, SourceVolumes: true, SourceStatefulSets: true, SourceRedisSets: true, SourceRedisPods: true,
+	SourceClaims: true, SourceRedisClaims: true, SourceLocalVolumes: true,
 	SourceOpenStackController: true, SourceNodePods: true, SourceGroups: true, SourceAutoPauses: true, SourceReboots: true,
 }
 
@@ -39,6 +40,11 @@ func (f *attentionFacts) sources() {
 		case SourceAbsent:
 			if optionalSources[src.ID] {
 				continue // a kind that older releases do not have
+			}
+		case SourceForbidden:
+			redis, _ := quorumNamed("redis")
+			if _, there := f.s.quorum(redis); src.ID == SourceRedisClaims && !there && f.s.known(SourceRedisSets) {
+				continue // there is none, and the manifest's Role had no namespace to be in
 			}
 		case SourceConnecting:
 			if f.s.Wall.Sub(src.Since) <= after {

@@ -59,6 +59,7 @@ type testCloud struct {
 	confirms   bool                                // cold migrations are confirmed at once, as Nova's resize_confirm_window has it
 	onLock     func(l *WorkloadLock, to LockState) // called when a lock is set, with the cloud locked
 	daemons    testDaemons
+	testClaims
 }
 
 const failText = "No valid host was found. There are not enough hosts available."
@@ -182,6 +183,7 @@ func (c *testCloud) deltas(now time.Time) []Delta {
 	for _, set := range c.stateful {
 		all[SourceStatefulSets] = append(all[SourceStatefulSets], set)
 	}
+	maps.Copy(all, c.claimObjects())
 	var out []Delta
 	for id, objects := range all {
 		out = append(out, Delta{Source: id, State: SourceLive, Replace: true, Upserts: objects, At: now})
@@ -251,6 +253,9 @@ func (c *testCloud) SetNodeAnnotation(_ context.Context, ref Ref, key string, ol
 func (c *testCloud) NodeAnnotation(_ context.Context, ref Ref, key string) (*string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if _, there := c.uids[ref.Name]; !there {
+		return nil, &APIError{Kind: ErrNotFound, Server: ServerKubernetes, Call: "get node " + ref.Name}
+	}
 	if v, ok := c.annotations[ref.Name][key]; ok {
 		return &v, nil
 	}

@@ -119,7 +119,7 @@ func (b *nodeSteps) removal() {
 	gone := b.other("removed", "LCM removes the node", "LCM drains the node and takes it out of the cluster; then the OpenStack controller deletes its services and agents.", StepLater, "")
 	if b.v.Node == nil {
 		gone.State, gone.Status = StepDone, "the node is gone; its OpenStack services are being cleaned up"
-		if b.playsGone() {
+		if b.s.playsGone(b.v.Name) {
 			gone.Status = "the node is gone"
 		}
 	} else if b.allReleased() {

@@ -50,7 +50,8 @@ type DaemonPod struct {
 	Hash     string // the revision that it was made from; empty when it does not say
 	Template int    // the generation of the template that it was made from; 0 when it does not say
 	Ready    bool
-	Waits    string // why a container of it does not run: "CrashLoopBackOff"; may be empty
+	Waits    string   // why a container of it does not run, "CrashLoopBackOff", or why no node has it, "Unschedulable"; may be empty
+	Claims   []string // the PersistentVolumeClaims that its volumes name
 }
 
 // Ref names the pod.

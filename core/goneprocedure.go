@@ -19,6 +19,9 @@ func (b *nodeSteps) goneSummary() []string {
 	if n := len(b.s.InstancesOn(b.v.Name)); n > 0 {
 		out = append(out, "Nova still has "+count(n, "instance")+" on it")
 	}
+	if bound, _ := b.s.claimsOn(b.v.Name); b.s.playsGone(b.v.Name) && len(bound) > 0 {
+		out = append(out, count(len(bound), "volume claim")+verb(len(bound), " is", " are")+" bound to its disks")
+	}
 	return out
 }
 
@@ -28,7 +31,7 @@ func (b *nodeSteps) cleanup() {
 	s, label := b.s, b.v.Label
 	b.add(b.other("gone", label+" is gone", "Locks name it, and the cluster has no such node.", StepDone, ""))
 	b.situation()
-	if b.message.ID == "U" {
+	if b.message.ID == "U" && !b.s.playsGone(b.v.Name) { // else the claims' own steps say what holds them now
 		b.add(b.quorumHolds())
 	}
 	if d := s.Disablings[b.v.Name]; d != nil {

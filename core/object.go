@@ -24,6 +24,7 @@ const (
 	KindComputeService            Kind = "ComputeService"
 	KindVolumeService             Kind = "VolumeService"
 	KindCinderVolume              Kind = "Volume"
+	KindVolumeClaim               Kind = "PersistentVolumeClaim"
 	KindMigration                 Kind = "Migration"
 	KindCluster                   Kind = "Cluster" // the MOSK cluster as a whole; with a namespace, the management cluster's object for it
 	KindMachine                   Kind = "Machine"

@@ -90,6 +90,7 @@ func (e *Engine) objectWriter(step Step, c Change) *objectWriter {
 			return seen(slices.Contains(at.Finalizers, c.Finalizer), "it is held by "+textOf(some(at.Finalizers, 3), "nobody"))
 		}
 	case RemoveFinalizer:
+		w.before = e.actCheck(step)
 		w.from, w.to = "held by "+c.Finalizer, "let go"
 		w.do = func(ctx context.Context) error { return k.RemoveFinalizer(ctx, c.Object, c.Finalizer, false) }
 		w.look = func(ctx context.Context) outcome {
@@ -103,6 +104,7 @@ func (e *Engine) objectWriter(step Step, c Change) *objectWriter {
 			return seen(!slices.Contains(at.Finalizers, c.Finalizer), "it is held by "+textOf(some(at.Finalizers, 3), "nobody"))
 		}
 	case DeleteObject:
+		w.before = e.actCheck(step)
 		w.from, w.to = "there", "deleted"
 		w.do = func(ctx context.Context) error { return k.Delete(ctx, c.Object, false) }
 		w.look = func(ctx context.Context) outcome { return e.deletion(ctx, c.Object) }

@@ -39,6 +39,8 @@ func plannerOf(kind IntentKind) func(*planner) {
 		return (*planner).withdraw
 	case IntentActHold:
 		return (*planner).actHold
+	case IntentActDeleteClaim:
+		return (*planner).actDeleteClaim
 	case IntentActLetGo:
 		return (*planner).actLetGo
 	case IntentActCreateLock, IntentActBegin, IntentActOutOfScheduling, IntentActSay, IntentActRelease, IntentActIntoScheduling, IntentActRearm, IntentActFinish,

@@ -143,6 +143,7 @@ func (s *Snapshot) actSources(i Intent, a ActAs) []SourceID {
 	switch i.Kind {
 	case IntentActDropLock:
 		out = append(out, SourceComputeServices, SourceInstances, SourceNetworkAgents)
+		out = append(out, s.claimSourcesKnown()...)
 	case IntentActSay:
 		out = append(out, SourceInstances)
 	case IntentActRelease:

@@ -181,6 +181,7 @@ func (p *planner) actLetLockGo() {
 	if !s.noCinder() {
 		sources = append(sources, SourceVolumeServices)
 	}
+	sources = append(sources, s.claimSourcesKnown()...)
 	l := p.lock(sources...)
 	if l == nil {
 		return
@@ -196,8 +197,14 @@ func (p *planner) actLetLockGo() {
 	p.guard(Guard{ID: "held-by", Text: "the OpenStack controller's finalizer keeps it in its removal", Holds: finalizer != "", Answer: textOf(finalizer, "it does not")})
 	left := s.leftOfHost(l.Node)
 	p.guard(Guard{ID: "forgotten", Text: "OpenStack knows nothing of the host any more", Holds: len(left) == 0, Answer: textOf(some(left, 6), "no service, no agent, no instance"), Remedy: "delete what is left first"})
-	p.step.Why = "The OpenStack controller made the lock and keeps it until it has cleaned up behind the node. It does not run, and that is done."
-	p.step.Then = "The lock is gone."
+	p.claimsGone(l.Node)
+	p.step.Why = "The OpenStack controller made the lock and keeps it until it has cleaned up behind the node. It does not run, and "
+	if bound, unknown := s.claimsOn(l.Node); len(left)+len(bound)+len(unknown) > 0 {
+		p.step.Why += "that is not done yet."
+	} else {
+		p.step.Why += "that is done."
+	}
+	p.step.Then = "The lock is gone, and with it the last that tells anybody to clean up."
 	if finalizer == "" {
 		p.done = "nothing of the OpenStack controller's holds it"
 		return

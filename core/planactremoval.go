@@ -130,6 +130,7 @@ func (p *planner) actDropLock(a ActAs, l *WorkloadLock, turn actTurn) {
 		}
 		p.guard(g)
 		p.fact("left", strings.Join(left, " "))
+		p.claimsGone(node)
 	}
 	p.step.Why = "The node has left the cluster: its lock holds nothing."
 	p.step.Then = "The lock is gone. If the node comes back, a lock is made anew."

@@ -7,6 +7,7 @@ type KubernetesWriter interface {
 	PodWriter
 	TempestWriter
 	QuorumReader
+	ClaimWriter
 
 	// SetNodeAnnotation sets the annotation key of exactly the node that has ref's name and UID, provided that the
 	// annotation still has the value old (nil: is not set), to new (nil: removes it). A node or a value that is not as

@@ -29,7 +29,8 @@ func newScene() scene {
 		SourceDeletionRequests, SourceDisableNotices, SourceOpenStackStatus, SourceOpenStackController, SourceNodePods,
 		SourceComputeServices, SourceInstances, SourceMigrations, SourceNetworkAgents, SourceProjects, SourceDaemonSets, SourceRevisions,
 		SourceDaemonPods, SourceFabricSets, SourceFabricRevisions, SourceFabricPods, SourceOpenStackDeployment, SourceTempestJob,
-		SourceVolumeServices, SourceVolumes, SourceStatefulSets, SourceRedisSets, SourceRedisPods} {
+		SourceVolumeServices, SourceVolumes, SourceStatefulSets, SourceRedisSets, SourceRedisPods,
+		SourceClaims, SourceRedisClaims, SourceLocalVolumes} {
 		s.Sources[id] = Source{ID: id, State: SourceLive, Since: ago(time.Hour), AsOf: ago(2 * time.Second)}
 	}
 	return scene{s}

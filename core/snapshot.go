@@ -33,6 +33,8 @@ type Snapshot struct {
 	DaemonRevisions map[string][]*DaemonRevision     // by DaemonSet UID
 	DaemonPods      map[string][]*DaemonPod          // by the UID of their DaemonSet or StatefulSet
 	StatefulSets    []*StatefulSet                   // of OpenStack and Redis, by namespace and name
+	Claims          map[string]*VolumeClaim          // of OpenStack and Redis, by "namespace/name"; where Rockoon is played, as the next
+	LocalVolumes    map[string]*PersistentVolume     // by name
 	Deployments     []*OpenStackDeployment           // what OpenStack should be, by namespace and name; usually one
 	TempestJob      *Job                             // the run of Tempest; nil when there is none
 	Services        map[string]*ComputeService       // by host

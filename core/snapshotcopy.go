@@ -40,6 +40,7 @@ func (s *Snapshot) copyFacts() *Snapshot {
 		Controller: s.Controller, Pods: s.Pods, Services: s.Services, Instances: s.Instances, ByHost: s.ByHost,
 		Migrations: s.Migrations, Agents: s.Agents, Projects: s.Projects, VolumeServices: s.VolumeServices, Volumes: s.Volumes, Management: s.Management, History: s.History, Operations: s.Operations,
 		Write: s.Write, Settings: s.Settings,
-		DaemonSets: s.DaemonSets, DaemonRevisions: s.DaemonRevisions, DaemonPods: s.DaemonPods, StatefulSets: s.StatefulSets, Deployments: s.Deployments, TempestJob: s.TempestJob,
+		DaemonSets: s.DaemonSets, DaemonRevisions: s.DaemonRevisions, DaemonPods: s.DaemonPods, StatefulSets: s.StatefulSets,
+		Claims: s.Claims, LocalVolumes: s.LocalVolumes, Deployments: s.Deployments, TempestJob: s.TempestJob,
 	}
 }

@@ -29,6 +29,9 @@ const (
 	SourceStatefulSets        SourceID = "statefulsets"          // of OpenStack's namespace; their pods are among the daemonset pods
 	SourceRedisSets           SourceID = "statefulsets of redis" // of Redis' own namespace, as the next
 	SourceRedisPods           SourceID = "statefulset pods of redis"
+	SourceClaims              SourceID = "persistentvolumeclaims" // of OpenStack's namespace; where Rockoon is played, as the next two
+	SourceRedisClaims         SourceID = "persistentvolumeclaims of redis"
+	SourceLocalVolumes        SourceID = "persistentvolumes"
 	SourceOpenStackDeployment SourceID = "openstackdeployments" // what OpenStack should be; for operators only
 	SourceTempestJob          SourceID = "tempest job"          // the Job openstack-tempest-run-tests
 	SourceComputeServices     SourceID = "compute services"
@@ -83,6 +86,11 @@ func (id SourceID) Server() Server {
 
 // SourceState is how a source does.
 type SourceState string
+
+// forActing tells whether the source is watched only where Lockstep plays the OpenStack controller.
+func (id SourceID) forActing() bool {
+	return id == SourceClaims || id == SourceRedisClaims || id == SourceLocalVolumes
+}
 
 // The states of a source.
 const (

@@ -27,6 +27,8 @@ func (s *Snapshot) whyUnknown(id SourceID) string {
 		return "not watched"
 	case src.State == SourceOff && src.Err != nil && src.Err.Kind == ErrForbidden:
 		return "only operators may read it (deploy/rbac-operator.yaml)"
+	case src.State == SourceForbidden && src.Err != nil && id.forActing():
+		return "you may not " + oneLine(src.Err.Call, 120) + " (deploy/rbac-maintenance.yaml)"
 	case src.State == SourceOff:
 		return "not configured"
 	case src.State == SourceConnecting || src.State == SourceLive:

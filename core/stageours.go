@@ -26,6 +26,20 @@ func oursToRemove(f *stageFacts) (verdict, bool) {
 	return verdict{reason: "its removal is asked for, and you play the OpenStack controller: let it go", what: "to be let go", at: f.s.Deletions[f.name].Created, exact: true}, true
 }
 
+// oursToCleanUp is a node that has left the cluster, and whose clean-up waits for who plays the OpenStack controller: as long as its lock
+// is there it is not done.
+func oursToCleanUp(f *stageFacts) (verdict, bool) {
+	if !f.s.playsGone(f.name) {
+		return verdict{}, false
+	}
+	a, _ := f.s.actAs(ControllerOpenStack)
+	v := verdict{reason: "it is gone, and you play the OpenStack controller: " + f.s.goneLeft(a, f.name) + " wait for you", what: "gone: clean up behind it"}
+	if bound, _ := f.s.claimsOn(f.name); len(bound) > 0 {
+		v.what = "gone: " + count(len(bound), "volume claim") + " left"
+	}
+	return v, true
+}
+
 func oursToTakeBack(f *stageFacts) (verdict, bool) {
 	if f.ours() != turnReturn {
 		return verdict{}, false

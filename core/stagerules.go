@@ -27,6 +27,7 @@ var stageRules = []stageRule{
 	{StageReturning, requestGoes},
 	{StageReleased, removalReleased},
 	{StageWaiting, removalHeld},
+	{StageWaiting, oursToCleanUp},
 	{StageWaiting, cleanupHeld},
 	{StageWaiting, oursToRemove},
 	{StageWaiting, oursToPrepare},

@@ -57,6 +57,7 @@ const (
 	IntentActRearm           IntentKind = "act-rearm"          // Controller, Node (empty: the cluster): the lock to active
 	IntentActFinish          IntentKind = "act-finish"         // Controller, Node: inner_state inactive
 	IntentActDropLock        IntentKind = "act-drop-lock"      // Controller, Node: delete the lock of a node that has left the cluster
+	IntentActDeleteClaim     IntentKind = "act-delete-claim"   // Controller, Node, Object: a volume claim that is bound to a node that has left the cluster
 	IntentActHold            IntentKind = "act-hold"           // Controller, Object: put Rockoon's finalizer on a request that Lockstep begins to work on
 	IntentActLetGo           IntentKind = "act-let-go"         // Controller, Object: take Rockoon's finalizer off a request or lock that is being removed
 	IntentWithdraw           IntentKind = "withdraw"           // Object: delete a maintenance request
@@ -90,7 +91,7 @@ type Intent struct {
 
 	PastFailures bool `json:"pastFailures,omitempty"` // of a batch: it goes on when an item fails, where Step.MayGoPast says that it can
 
-	Object     Ref       `json:"object,omitzero"` // the lock, request or volume service that it is about
+	Object     Ref       `json:"object,omitzero"` // the lock, request, volume service or volume claim that it is about
 	State      LockState `json:"state,omitempty"`
 	Scope      Scope     `json:"scope,omitempty"`
 	Release    string    `json:"release,omitempty"`

@@ -13,6 +13,7 @@ import (
 type OpenStackDeployment struct {
 	Meta
 	Services []string // spec.features.services, in their order
+	Network  string   // spec.features.neutron.backend: ml2/ovn, ml2, tungstenfabric; empty where it is not set
 	Disks    string   // spec.features.nova.images.backend: ceph, lvm, qcow2, raw, local (qcow2 by its older name); empty where it is not set
 	// NodeDisks are the same of nodes of their own, spec.nodes.<label>::<value>.features.nova.images.backend: by that key.
 	NodeDisks map[string]string

@@ -37,6 +37,19 @@ func (w *world) projectWorkloads(s, prev *Snapshot) {
 	} else {
 		s.DaemonPods = prev.DaemonPods
 	}
+	if anew(SourceClaims, SourceRedisClaims) {
+		s.Claims = map[string]*VolumeClaim{}
+		for _, c := range slices.Concat(values[*VolumeClaim](w, SourceClaims), values[*VolumeClaim](w, SourceRedisClaims)) {
+			s.Claims[c.Key()] = c
+		}
+	} else {
+		s.Claims = prev.Claims
+	}
+	if anew(SourceLocalVolumes) {
+		s.LocalVolumes = collect(w, SourceLocalVolumes, func(v *PersistentVolume) string { return v.Name })
+	} else {
+		s.LocalVolumes = prev.LocalVolumes
+	}
 	if anew(SourceOpenStackDeployment) {
 		s.Deployments = values[*OpenStackDeployment](w, SourceOpenStackDeployment)
 		slices.SortFunc(s.Deployments, func(a, b *OpenStackDeployment) int { return strings.Compare(a.Key(), b.Key()) })

@@ -129,6 +129,8 @@ func TestTheManifestsGiveWhatIsNeededAndNoMore(t *testing.T) {
 		right{"update", "coordination.k8s.io", "leases", "", "default", "another"},
 		right{"update", "coordination.k8s.io", "leases", "", "kube-system", "kube-scheduler"},
 		right{"get", "", "secrets", "", "openstack-external", "another"},
+		right{"delete", "", "persistentvolumeclaims", "", "openstack", ""}, // it takes rbac-maintenance.yaml
+		right{"delete", "", "persistentvolumeclaims", "", "openstack-redis", ""},
 		right{"create", "", "pods", "eviction", "openstack", ""},
 		right{"create", "", "pods", "exec", "openstack", ""},
 		right{"impersonate", "", "users", "", "", ""},

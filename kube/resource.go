@@ -20,6 +20,7 @@ type resource struct {
 	name      string // when not empty, only the object of this name
 	labels    string // when not empty, only objects that this label selector fits
 	optional  bool   // not everybody is given it: to be forbidden it is no failure
+	rights    string // the manifest that gives the right, where it is not that of everybody
 	anywhere  bool   // the right is given for every namespace: not every cluster has the resource's own
 	translate translate
 }

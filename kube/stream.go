@@ -158,6 +158,9 @@ func (s *stream) ended(err error, failures int) time.Duration {
 		}
 	case cause.Kind == core.ErrForbidden:
 		pause, state = s.opts.AbsentRetry, core.SourceForbidden
+		if s.res.rights != "" {
+			cause.Remedy = s.res.rights + " gives the right."
+		}
 		if s.res.optional {
 			state, cause.Remedy = core.SourceOff, "It is for operators only: deploy/rbac-operator.yaml gives the right."
 		}

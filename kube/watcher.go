@@ -27,6 +27,7 @@ type WatchOptions struct {
 	WatchDuration  time.Duration              // how long the server is asked to keep one watch open (35 s)
 	SilenceAllowed time.Duration              // how much longer than WatchDuration a watch may be silent (15 s)
 	TouchInterval  time.Duration              // at most one Touch per source and interval (5 s)
+	Claims         bool                       // watch volume claims and volumes, too
 	Selectors      map[string]labels.Selector // of the nodes that controllers hold which Lockstep plays, by controller
 	PodInterval    time.Duration              // how often the pods of the nodes in maintenance are listed (10 s)
 }
@@ -71,7 +72,11 @@ const apart = 1019 * time.Microsecond
 // NewWatcher makes a Watcher that hands its Deltas, in order, to sink, from one goroutine. A sink may block; Deltas of the
 // same source are then merged.
 func NewWatcher(client *Client, sink func(core.Delta), opts WatchOptions) *Watcher {
-	w := newWatcher(client, slices.Concat(watched, workloads), sink, opts)
+	resources := slices.Concat(watched, workloads)
+	if opts.Claims {
+		resources = append(resources, claimed...)
+	}
+	w := newWatcher(client, resources, sink, opts)
 	w.pods = newPodPoller(time.Duration(len(w.streams))*apart, client, w.out, w.opts)
 	return w
 }

@@ -87,7 +87,7 @@ func revisionFrom(u *unstructured.Unstructured) core.Object {
 func daemonPodFrom(u *unstructured.Unstructured) core.Object {
 	o := fields(u.Object)
 	labels := o.at("metadata", "labels")
-	p := &core.DaemonPod{Meta: metaFrom(u), Node: o.at("spec").text("nodeName"), Hash: labels.text(labelRevision), Ready: podReady(o), Waits: podWaits(o)}
+	p := &core.DaemonPod{Meta: metaFrom(u), Node: o.at("spec").text("nodeName"), Hash: labels.text(labelRevision), Ready: podReady(o), Waits: podWaits(o), Claims: claimsOf(o)}
 	p.Template, _ = labels.number(labelTemplate)
 	_, p.Owner, p.Set = controllerOf(o)
 	return p
@@ -103,11 +103,16 @@ func controllerOf(o fields) (kind, uid, name string) {
 	return "", "", ""
 }
 
-// podWaits is why a container of the pod does not run: "CrashLoopBackOff"; empty when all do.
+// podWaits is why a container of the pod does not run, "CrashLoopBackOff", or why no node has it, "Unschedulable"; empty when all do.
 func podWaits(o fields) string {
 	for _, c := range append(o.at("status").objects("initContainerStatuses"), o.at("status").objects("containerStatuses")...) {
 		if reason := c.at("state", "waiting").text("reason"); reason != "" {
 			return reason
+		}
+	}
+	for _, c := range o.at("status").objects("conditions") {
+		if c.text("type") == "PodScheduled" && c.text("status") == "False" && o.at("spec").text("nodeName") == "" {
+			return c.text("reason")
 		}
 	}
 	return ""
@@ -134,11 +139,11 @@ func jobFrom(u *unstructured.Unstructured) core.Object {
 	return j
 }
 
-// openStackDeploymentFrom translates an OpenStackDeployment: its services and where instances' disks are, and nothing more, for
+// openStackDeploymentFrom translates an OpenStackDeployment: its services, its network's back end and where instances' disks are, and nothing more, for
 // its spec can hold what is secret.
 func openStackDeploymentFrom(u *unstructured.Unstructured) core.Object {
 	o := fields(u.Object)
-	d := &core.OpenStackDeployment{Meta: metaFrom(u), Services: servicesOf(o), Disks: disksOf(o.at("spec"))}
+	d := &core.OpenStackDeployment{Meta: metaFrom(u), Services: servicesOf(o), Network: o.at("spec", "features", "neutron").text("backend"), Disks: disksOf(o.at("spec"))}
 	nodes := o.at("spec", "nodes")
 	for key := range nodes {
 		if disks := disksOf(nodes.at(key)); disks != "" {

@@ -339,7 +339,8 @@ func dryRunOption(dryRun bool) []string {
 	return nil
 }
 
-// MaintenancePermissions are what changing locks and requests by hand needs beyond WatchPermissions.
+// MaintenancePermissions are what changing locks and requests by hand, and cleaning up behind a node that is gone, needs beyond
+// WatchPermissions.
 func MaintenancePermissions() []Permission {
 	var needs []Permission
 	for _, plural := range []string{"clusterworkloadlocks", "nodeworkloadlocks"} {
@@ -355,5 +356,5 @@ func MaintenancePermissions() []Permission {
 			needs = append(needs, Permission{Verb: verb, Group: gvr.Group, Resource: gvr.Resource})
 		}
 	}
-	return needs
+	return append(needs, claimPermissions()...)
 }

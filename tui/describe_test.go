@@ -48,6 +48,8 @@ func TestEveryChangeSaysWhatItChanges(t *testing.T) {
 		{lock, core.DeleteObject{Object: lock}, "Delete NodeWorkloadLock openstack-kaas-node-cmp07 (cmp-07), uid lock-uid."},
 		{lock, core.AddFinalizer{Object: lock, Finalizer: "rockoon"}, "Put the finalizer rockoon on NodeWorkloadLock openstack-kaas-node-cmp07 (cmp-07), uid lock-uid."},
 		{lock, core.RemoveFinalizer{Object: lock, Finalizer: "rockoon"}, "Take the finalizer rockoon off NodeWorkloadLock openstack-kaas-node-cmp07 (cmp-07), uid lock-uid."},
+		{lock, core.DeleteClaim{Claim: core.Ref{Kind: core.KindVolumeClaim, Namespace: "openstack", Name: "data-db-0", UID: "claim-uid"}, Pod: "db-0"},
+			"Delete PersistentVolumeClaim data-db-0, uid claim-uid, in the namespace openstack: the claim of db-0."},
 		{machine, core.SetMaintenance{Object: machine, Old: &no, On: true}, "Set spec.providerSpec.value.maintenance from false to true on Machine cmp-07, uid machine-uid."},
 		{machine, core.RequestReboot{Cluster: core.Ref{Kind: core.KindCluster, Name: "mos", UID: "mos-uid"}, Machines: []string{"cmp-07", "cmp-08"}},
 			"Create the GracefulRebootRequest of Cluster mos, uid mos-uid, for cmp-07, cmp-08."},

@@ -27,7 +27,7 @@ import (
 )
 
 // Namespaces are the namespaces of a MOSK cluster that the program looks into.
-var Namespaces = []string{"openstack", "osh-system", "openstack-external", "tf"}
+var Namespaces = []string{"openstack", "osh-system", "openstack-external", "openstack-redis", "tf"}
 
 // discoveryInterval is how often the discovery is looked at again.
 const discoveryInterval = 50 * time.Millisecond

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -18,31 +19,77 @@ const (
 	// selectedNode names the node on whose disk a claim's volume is.
 	selectedNode = "volume.kubernetes.io/selected-node"
 	localClass   = "openstack-operator-bind-mounts"
+	// claimProtection keeps a claim that is being deleted for as long as a pod on a node uses it.
+	claimProtection = "kubernetes.io/pvc-protection"
 )
 
 // claim is the name of the PersistentVolumeClaim of a StatefulSet's pod.
 func (w workload) claim(pod string) string { return w.volume + "-" + pod }
 
-// claimedNode is the node on whose disk the volume of a StatefulSet's pod is; empty when it has no claim yet.
-func (e *env) claimedNode(w workload, pod string) string {
+// claimOf is the claim of a StatefulSet's pod; nil when it has none.
+func (e *env) claimOf(w workload, pod string) *corev1.PersistentVolumeClaim {
 	object, _, _ := e.view.mirrors[claimsResource].GetByKey(w.namespace + "/" + w.claim(pod))
 	claim, ok := object.(*corev1.PersistentVolumeClaim)
 	if !ok || w.volume == "" {
+		return nil
+	}
+	return claim
+}
+
+// claimedNode is the node on whose disk the volume of a StatefulSet's pod is; empty when it has none yet.
+func (e *env) claimedNode(w workload, pod string) string {
+	claim := e.claimOf(w, pod)
+	if claim == nil || claim.Spec.VolumeName == "" {
 		return ""
 	}
 	return claim.Annotations[selectedNode]
 }
 
+// newClaim is a claim that waits for the node of its pod, as the StatefulSet makes it.
+func (w workload) newClaim(pod string) *corev1.PersistentVolumeClaim {
+	class := localClass
+	return &corev1.PersistentVolumeClaim{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolumeClaim"},
+		ObjectMeta: metav1.ObjectMeta{Name: w.claim(pod), Namespace: w.namespace, Labels: w.labels(), Finalizers: []string{claimProtection}},
+		Spec: corev1.PersistentVolumeClaimSpec{AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}, StorageClassName: &class,
+			Resources: corev1.VolumeResourceRequirements{Requests: claimSize()}},
+		Status: corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimPending},
+	}
+}
+
+func claimSize() corev1.ResourceList {
+	return corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("20Gi")}
+}
+
+// putClaim makes a claim, and tells whether there was none of the name.
+func (k *kubelet) putClaim(ctx context.Context, claim *corev1.PersistentVolumeClaim) (bool, error) {
+	k.given[claim.Namespace+"/"+claim.Name] = true
+	made, err := k.kube.CoreV1().PersistentVolumeClaims(claim.Namespace).Create(ctx, claim, metav1.CreateOptions{})
+	if apierrors.IsAlreadyExists(err) {
+		return false, nil
+	}
+	if err == nil {
+		made.Status = claim.Status
+		_, err = k.kube.CoreV1().PersistentVolumeClaims(claim.Namespace).UpdateStatus(ctx, made, metav1.UpdateOptions{})
+	}
+	if err != nil {
+		return false, fmt.Errorf("make the claim %s/%s: %w", claim.Namespace, claim.Name, err)
+	}
+	return true, nil
+}
+
 // makeClaim makes the volume of a pod on the disk of its node, and the claim that is bound to it, where it has none.
 func (k *kubelet) makeClaim(ctx context.Context, w workload, pod, node string) error {
 	name := w.claim(pod)
+	if k.claimedNode(w, pod) != "" {
+		return nil
+	}
 	volume := "local-pv-" + hashID(w.namespace, name, node)[:8]
-	size := corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("20Gi")}
 	class, modes := localClass, []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
 	local := &corev1.PersistentVolume{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolume"}, ObjectMeta: metav1.ObjectMeta{Name: volume},
 		Spec: corev1.PersistentVolumeSpec{
-			Capacity: size, AccessModes: modes, StorageClassName: class, PersistentVolumeReclaimPolicy: corev1.PersistentVolumeReclaimDelete,
+			Capacity: claimSize(), AccessModes: modes, StorageClassName: class, PersistentVolumeReclaimPolicy: corev1.PersistentVolumeReclaimDelete,
 			PersistentVolumeSource: corev1.PersistentVolumeSource{Local: &corev1.LocalVolumeSource{Path: "/mnt/local-volumes/" + volume}},
 			ClaimRef:               &corev1.ObjectReference{APIVersion: "v1", Kind: "PersistentVolumeClaim", Namespace: w.namespace, Name: name},
 			NodeAffinity: &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
@@ -53,42 +100,55 @@ func (k *kubelet) makeClaim(ctx context.Context, w workload, pod, node string) e
 		},
 		Status: corev1.PersistentVolumeStatus{Phase: corev1.VolumeBound},
 	}
-	claim := &corev1.PersistentVolumeClaim{
-		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolumeClaim"},
-		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: w.namespace, Labels: w.labels(),
-			Annotations: map[string]string{selectedNode: node, "pv.kubernetes.io/bind-completed": "yes"}},
-		Spec: corev1.PersistentVolumeClaimSpec{AccessModes: modes, StorageClassName: &class, VolumeName: volume,
-			Resources: corev1.VolumeResourceRequirements{Requests: size}},
-		Status: corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound, AccessModes: modes, Capacity: size},
+	claim := w.newClaim(pod)
+	bind := func(claim *corev1.PersistentVolumeClaim) {
+		claim.Annotations = map[string]string{selectedNode: node, "pv.kubernetes.io/bind-completed": "yes"}
+		claim.Spec.VolumeName = volume
+		claim.Status = corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound, AccessModes: modes, Capacity: claimSize()}
 	}
+	bind(claim)
+	k.given[w.namespace+"/"+name] = true
 	if k.load != nil {
 		if err := k.load(local, claim); err != nil && !apierrors.IsAlreadyExists(err) {
 			return fmt.Errorf("make the volume of %s/%s: %w", w.namespace, pod, err)
 		}
 		return nil
 	}
-	core := k.kube.CoreV1()
-	if _, err := core.PersistentVolumes().Create(ctx, local, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+	if _, err := k.kube.CoreV1().PersistentVolumes().Create(ctx, local, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("make the volume of %s/%s: %w", w.namespace, pod, err)
 	}
-	made, err := core.PersistentVolumeClaims(w.namespace).Create(ctx, claim, metav1.CreateOptions{})
-	if apierrors.IsAlreadyExists(err) {
-		return nil
+	if made, err := k.putClaim(ctx, claim); made || err != nil {
+		return err
 	}
+	claims := k.kube.CoreV1().PersistentVolumeClaims(w.namespace)
+	had, err := claims.Get(ctx, name, metav1.GetOptions{})
+	if err != nil || had.Spec.VolumeName != "" && had.Status.Phase == corev1.ClaimBound {
+		return ignoreGone(err, "read the claim of "+w.namespace+"/"+pod)
+	}
+	bind(had)
+	bound, err := claims.Update(ctx, had, metav1.UpdateOptions{})
 	if err == nil {
-		made.Status = claim.Status
-		_, err = core.PersistentVolumeClaims(w.namespace).UpdateStatus(ctx, made, metav1.UpdateOptions{})
+		bind(bound)
+		_, err = claims.UpdateStatus(ctx, bound, metav1.UpdateOptions{})
 	}
-	if err != nil {
-		return fmt.Errorf("make the claim of %s/%s: %w", w.namespace, pod, err)
-	}
-	return nil
+	return ignoreGone(err, "bind the claim of "+w.namespace+"/"+pod)
 }
 
-// memberPlace is the node on which a StatefulSet's pod is made anew: where its volume is, or else, since it gets a new one, where none
-// of the others is; false when it cannot be made now.
+// ignoreGone is an error in doing something, but for an object that is gone, or newer: the next look has it.
+func ignoreGone(err error, doing string) error {
+	if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", doing, err)
+}
+
+// memberPlace is the node on which a StatefulSet's pod may run now: where its volume is, or else, since it gets a new one, where none
+// of the others is; false when there is none. A pod does not start while its claim is being deleted.
 func (k *kubelet) memberPlace(w workload, name string, i int, nodes map[string]*corev1.Node, eligible []*corev1.Node,
 	placed map[string]int) (string, bool) {
+	if claim := k.claimOf(w, name); claim != nil && claim.DeletionTimestamp != nil {
+		return "", false
+	}
 	if claimed := k.claimedNode(w, name); claimed != "" {
 		node := nodes[claimed]
 		return claimed, node != nil && schedulable(node)
@@ -104,22 +164,153 @@ func (k *kubelet) memberPlace(w workload, name string, i int, nodes map[string]*
 	return eligible[free].Name, true
 }
 
-// releaseClaims deletes the claims whose volumes are on the disk of a node that is gone: the pods may go to another one then.
-func (c clustered) releaseClaims(v visit, ctx context.Context) error {
-	claims := v.kube.CoreV1().PersistentVolumeClaims(c.namespace)
-	list, err := claims.List(ctx, metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=" + c.set})
-	if err != nil {
-		return fmt.Errorf("list the claims of %s/%s: %w", c.namespace, c.set, err)
+// stranded tells whether no node can ever have the pod as things are: its volume is on the disk of one that is gone, or it has none
+// yet and every node has another of the pods. The others come back with their nodes.
+func (k *kubelet) stranded(w workload, name string, nodes map[string]*corev1.Node) bool {
+	if w.volume == "" {
+		return false
 	}
-	for i := range list.Items {
-		claim := &list.Items[i]
-		if claim.Annotations[selectedNode] != v.name {
+	claim := k.claimOf(w, name)
+	if claim == nil || claim.DeletionTimestamp != nil || claim.Spec.VolumeName == "" {
+		return k.given[w.namespace+"/"+w.claim(name)]
+	}
+	return nodes[claim.Annotations[selectedNode]] == nil
+}
+
+// placeMember goes on with a pod that was made Pending: it gets the claim that it lacks, and its node as soon as there is one for it.
+func (k *kubelet) placeMember(ctx context.Context, w workload, pod *corev1.Pod, i int, nodes map[string]*corev1.Node, eligible []*corev1.Node,
+	placed map[string]int) error {
+	if at, found := w.places[pod.Name]; w.volume == "" || found && at == "" {
+		return nil // it was found so
+	}
+	if k.claimOf(w, pod.Name) == nil {
+		if _, err := k.putClaim(ctx, w.newClaim(pod.Name)); err != nil {
+			return err
+		}
+	}
+	place, ok := k.memberPlace(w, pod.Name, i, nodes, eligible, placed)
+	if !ok {
+		return nil
+	}
+	if err := k.makeClaim(ctx, w, pod.Name, place); err != nil {
+		return err
+	}
+	placed[place]++
+	bound := pod.DeepCopy()
+	bound.Spec.NodeName = place
+	bound, err := k.kube.CoreV1().Pods(pod.Namespace).Update(ctx, bound, metav1.UpdateOptions{})
+	if err == nil {
+		bound.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(k.clock.Now())}}
+		_, err = k.kube.CoreV1().Pods(pod.Namespace).UpdateStatus(ctx, bound, metav1.UpdateOptions{})
+	}
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) { // a newer pod comes with the next look
+		return fmt.Errorf("bind pod %s/%s: %w", pod.Namespace, pod.Name, err)
+	}
+	return nil
+}
+
+// setPodPending says, as the scheduler does, that no node can have a pod.
+func (k *kubelet) setPodPending(ctx context.Context, pod *corev1.Pod, nodes int) error {
+	if pod.Status.Phase == corev1.PodPending && len(pod.Status.Conditions) > 0 {
+		return nil
+	}
+	pod = pod.DeepCopy()
+	pod.Status.Phase = corev1.PodPending
+	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable,
+		LastTransitionTime: metav1.NewTime(k.clock.Now()),
+		Message:            fmt.Sprintf("0/%d nodes are available: no node has its volume or has room for another.", nodes)}}
+	_, err := k.kube.CoreV1().Pods(pod.Namespace).UpdateStatus(ctx, pod, metav1.UpdateOptions{})
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+		return fmt.Errorf("set the status of pod %s/%s: %w", pod.Namespace, pod.Name, err)
+	}
+	return nil
+}
+
+// protectClaims lets claims go that are being deleted and that no pod on a node uses any more. A pod that has no node yet does not
+// hold its claim.
+func (k *kubelet) protectClaims(ctx context.Context, pods []*corev1.Pod) error {
+	used := map[string]bool{}
+	for _, pod := range pods {
+		for _, volume := range pod.Spec.Volumes {
+			if source := volume.PersistentVolumeClaim; source != nil && pod.Spec.NodeName != "" {
+				used[pod.Namespace+"/"+source.ClaimName] = true
+			}
+		}
+	}
+	all := k.view.mirrors[claimsResource].List()
+	slices.SortFunc(all, func(a, b any) int { return strings.Compare(keyOf(a), keyOf(b)) })
+	for _, object := range all {
+		claim, ok := object.(*corev1.PersistentVolumeClaim)
+		if !ok || claim.DeletionTimestamp == nil || !slices.Contains(claim.Finalizers, claimProtection) || used[keyOf(claim)] {
 			continue
 		}
-		err := claims.Delete(ctx, claim.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &claim.UID}})
+		free := claim.DeepCopy()
+		free.Finalizers = slices.DeleteFunc(free.Finalizers, func(f string) bool { return f == claimProtection })
+		_, err := k.kube.CoreV1().PersistentVolumeClaims(claim.Namespace).Update(ctx, free, metav1.UpdateOptions{})
 		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-			return fmt.Errorf("delete claim %s/%s: %w", claim.Namespace, claim.Name, err)
+			return fmt.Errorf("let claim %s/%s go: %w", claim.Namespace, claim.Name, err)
 		}
 	}
 	return nil
+}
+
+func keyOf(object any) string {
+	claim, ok := object.(*corev1.PersistentVolumeClaim)
+	if !ok {
+		return ""
+	}
+	return claim.Namespace + "/" + claim.Name
+}
+
+// releaseClaims deletes the claims of the set's pods whose volumes are bound to a node that is gone: the pods may go to another one then.
+// It finds them as the controller does: by the volumes of the pods (docs/mosk.md#volume-claims).
+func (c clustered) releaseClaims(v visit, ctx context.Context) error {
+	list, err := v.kube.CoreV1().Pods(c.namespace).List(ctx, metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=" + c.set})
+	if err != nil {
+		return fmt.Errorf("list the pods of %s/%s: %w", c.namespace, c.set, err)
+	}
+	claims := v.kube.CoreV1().PersistentVolumeClaims(c.namespace)
+	for i := range list.Items {
+		for _, volume := range list.Items[i].Spec.Volumes {
+			if volume.PersistentVolumeClaim == nil {
+				continue
+			}
+			claim, err := claims.Get(ctx, volume.PersistentVolumeClaim.ClaimName, metav1.GetOptions{})
+			if err != nil {
+				return exception{"ObjectDoesNotExist", fmt.Sprintf("get() returned zero objects (%v)", err)}
+			}
+			if claim.Spec.VolumeName == "" {
+				v.log.Error("No volume is associated with " + claim.Name)
+				continue
+			}
+			local, err := v.kube.CoreV1().PersistentVolumes().Get(ctx, claim.Spec.VolumeName, metav1.GetOptions{})
+			if err != nil {
+				return exception{"ObjectDoesNotExist", fmt.Sprintf("get() returned zero objects (%v)", err)}
+			}
+			if !boundTo(local, v.name) {
+				continue
+			}
+			v.log.Info("Deleting PVC " + claim.Name + " tied to node " + v.name)
+			err = claims.Delete(ctx, claim.Name, metav1.DeleteOptions{})
+			if err != nil && !apierrors.IsNotFound(err) {
+				return fmt.Errorf("delete claim %s/%s: %w", claim.Namespace, claim.Name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// boundTo is the controller's is_bound_to_node.
+func boundTo(volume *corev1.PersistentVolume, node string) bool {
+	if volume.Spec.NodeAffinity == nil || volume.Spec.NodeAffinity.Required == nil {
+		return false
+	}
+	for _, term := range volume.Spec.NodeAffinity.Required.NodeSelectorTerms {
+		for _, e := range term.MatchExpressions {
+			if e.Key == corev1.LabelHostname && e.Operator == corev1.NodeSelectorOpIn && slices.Contains(e.Values, node) {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -27,9 +27,21 @@ func (w *world) claimOf(member string) *corev1.PersistentVolumeClaim {
 	return nil
 }
 
-// mariadb is a member of MariaDB on a machine, nil when it is not there.
+// mariadb is a member of MariaDB on a machine, on no node when that is empty; nil when it is not there.
 func (w *world) mariadb(member, machine string) *corev1.Pod {
 	w.t.Helper()
+	if machine == "" {
+		list, err := w.kube.CoreV1().Pods("openstack").List(w.t.Context(), metav1.ListOptions{FieldSelector: "spec.nodeName="})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		for i := range list.Items {
+			if list.Items[i].Name == member {
+				return &list.Items[i]
+			}
+		}
+		return nil
+	}
 	for _, pod := range w.podsOn(machine) {
 		if pod.Name == member {
 			return &pod
@@ -99,10 +111,68 @@ func TestMemberWhoseVolumeIsOnAnotherNodeWaitsForIt(t *testing.T) {
 				t.Errorf("the member is on %s without its volume", machine)
 			}
 		}
+		if pod := w.mariadb("mariadb-server-0", ""); pod == nil || pod.Status.Phase != corev1.PodPending || pod.Status.Conditions[0].Reason != "Unschedulable" {
+			t.Errorf("the member is %v", pod)
+		}
 		claim := w.claimOf("mariadb-server-0")
 		if err := w.kube.CoreV1().PersistentVolumeClaims("openstack").Delete(t.Context(), claim.Name, metav1.DeleteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		w.until("the member has a new volume", func() bool { return w.mariadb("mariadb-server-0", "ctl-04") != nil })
+	})
+}
+
+// Three controllers, and one of them is gone for good: without its claim the member gets a new one, and both wait for a node.
+func TestMemberWithoutANodeWaitsWithANewClaim(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		w, _ := alone(t, "", `
+- {machine: ctl-01, roles: [master, controller], name: node-1}
+- {machine: ctl-02, roles: [master, controller], name: node-2}
+- {machine: ctl-03, roles: [master, controller], name: node-3}
+- {machine: cmp-01, roles: [compute]}`, " []")
+		w.scale("0")
+		if err := w.kube.CoreV1().Nodes().Delete(t.Context(), "node-2", metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		w.until("the member is Pending", func() bool { return w.mariadb("mariadb-server-1", "") != nil })
+		claim := w.claimOf("mariadb-server-1")
+		if err := w.kube.CoreV1().PersistentVolumeClaims("openstack").Delete(t.Context(), claim.Name, metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		w.until("there is a new claim", func() bool {
+			now := w.claimOf("mariadb-server-1")
+			return now != nil && now.UID != claim.UID && now.Status.Phase == corev1.ClaimPending && now.Spec.VolumeName == ""
+		})
+		time.Sleep(10 * time.Minute)
+		if pod := w.mariadb("mariadb-server-1", ""); pod == nil {
+			t.Error("the member is not Pending any more")
+		}
+	})
+}
+
+// A claim that a pod on a node uses stays, in its removal, until the pod is gone.
+func TestClaimInUseIsProtected(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		w, _ := alone(t, "", `
+- {machine: ctl-01, roles: [master, controller], name: node-1}
+- {machine: ctl-02, roles: [master, controller], name: node-2}
+- {machine: ctl-03, roles: [master, controller], name: node-3}
+- {machine: cmp-01, roles: [compute]}`, " []")
+		w.until("the member is there", func() bool { return w.mariadb("mariadb-server-1", "ctl-02") != nil })
+		claim := w.claimOf("mariadb-server-1")
+		if err := w.kube.CoreV1().PersistentVolumeClaims("openstack").Delete(t.Context(), claim.Name, metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Minute)
+		if now := w.claimOf("mariadb-server-1"); now == nil || now.UID != claim.UID || now.DeletionTimestamp == nil {
+			t.Errorf("the claim is %v", now)
+		}
+		if err := w.kube.CoreV1().Pods("openstack").Delete(t.Context(), "mariadb-server-1", metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		w.until("the member has a new volume", func() bool {
+			pod, now := w.mariadb("mariadb-server-1", "ctl-02"), w.claimOf("mariadb-server-1")
+			return pod != nil && podIsReady(pod) && now != nil && now.UID != claim.UID && now.Status.Phase == corev1.ClaimBound
+		})
 	})
 }

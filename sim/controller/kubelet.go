@@ -28,6 +28,8 @@ type kubelet struct {
 	ending  map[string]time.Time      // pod UID → when it was first seen with a deletionTimestamp
 	made    map[string]int            // pods made so far for a workload's place
 
+	given map[string]bool // the claims that were made, "namespace/name": their pods are Pending while no node can have them
+
 	revisions map[string]string // UID and generation of a DaemonSet → the hash of its template
 }
 

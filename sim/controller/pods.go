@@ -43,6 +43,7 @@ func (k *kubelet) servePods(ctx context.Context, nodes map[string]*corev1.Node, 
 		owner := kind + "/" + pod.Namespace + "/" + name
 		byOwner[owner] = append(byOwner[owner], pod)
 	}
+	failed = errors.Join(failed, k.protectClaims(ctx, all))
 	for _, times := range []map[string]time.Time{k.started, k.ending, k.seen} {
 		for uid := range times {
 			if !alive[uid] {
@@ -98,6 +99,9 @@ func (k *kubelet) servePod(ctx context.Context, pod *corev1.Pod, now time.Time) 
 			return end, nil
 		}
 		return time.Time{}, k.endPod(ctx, pod, 0)
+	}
+	if kind, _ := podOwner(pod); pod.Spec.NodeName == "" && kind == statefulSet {
+		return time.Time{}, k.setPodPending(ctx, pod, len(k.view.nodes()))
 	}
 	if pod.Spec.NodeName == "" || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
 		return time.Time{}, nil
@@ -239,18 +243,26 @@ func (k *kubelet) fill(ctx context.Context, w workload, s set, hash string, pods
 			}
 		}
 	case statefulSet: // its volumes are local: member i belongs on the i-th node
-		have := map[string]bool{}
+		have := map[string]*corev1.Pod{}
 		for _, pod := range pods {
-			have[pod.Name] = true
+			have[pod.Name] = pod
 		}
 		nodes := k.view.nodes()
 		for i, name := range w.memberNames(s.replicas(w)) {
-			if have[name] {
+			if pod := have[name]; pod != nil {
+				if pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil {
+					if err := k.placeMember(ctx, w, pod, i, nodes, eligible, placed); err != nil {
+						return err
+					}
+				}
 				continue
 			}
 			place, ok := k.memberPlace(w, name, i, nodes, eligible, placed)
-			if !ok {
+			if !ok && !k.stranded(w, name, nodes) {
 				continue
+			}
+			if !ok {
+				place = "" // a Pending pod
 			}
 			placed[place]++
 			if err := k.createPod(ctx, w, s, "", name, place); err != nil {

@@ -41,13 +41,16 @@ func ReadonlyRules() []Rule {
 }
 
 // OperatorRules allow what ReadonlyRules do, and what an operator changes in a maintenance: annotations and cordon of
-// nodes, locks and requests, evictions, the operator's lease, the services of OpenStack; and to read the OpenStack
-// credentials.
+// nodes, locks and requests, evictions, volume claims, the operator's lease, the services of OpenStack; and to read the
+// OpenStack credentials.
 func OperatorRules() []Rule {
 	return append(ReadonlyRules(),
 		Rule{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"nodes"}, Verbs: []string{"patch", "update"}}},
 		Rule{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"delete"}}},
 		Rule{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods/eviction"}, Verbs: []string{"create"}}},
+		Rule{Namespaces: []string{"openstack", "openstack-redis"}, PolicyRule: rbacv1.PolicyRule{APIGroups: []string{""},
+			Resources: []string{"persistentvolumeclaims"}, Verbs: []string{"list", "watch", "delete"}}},
+		Rule{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"persistentvolumes"}, Verbs: []string{"list", "watch"}}},
 		Rule{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"},
 			Verbs: []string{"create", "update", "patch", "delete"}}},
 		Rule{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{"lcm.mirantis.com"}, Verbs: []string{"create", "patch", "update", "delete"},

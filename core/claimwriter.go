@@ -1,0 +1,239 @@
+package core
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// ClaimWriter is how the Executor deletes volume claims. Every error is an *APIError.
+type ClaimWriter interface {
+	// VolumeClaims reads the volume claims in a namespace from the server itself.
+	VolumeClaims(ctx context.Context, namespace string) ([]*VolumeClaim, error)
+	// PersistentVolume reads a volume by its name from the server itself; nil when there is none of the name.
+	PersistentVolume(ctx context.Context, name string) (*PersistentVolume, error)
+	// DeleteClaim deletes exactly the claim that has ref's name and UID; another one under the name is ErrConflict. With dryRun
+	// the server checks everything and changes nothing.
+	DeleteClaim(ctx context.Context, ref Ref, dryRun bool) error
+}
+
+// DeleteClaim deletes the volume claim of a StatefulSet's pod, whose volume is bound to a node that is gone.
+type DeleteClaim struct {
+	Claim Ref
+	Node  string // that is gone
+	Set   string // the StatefulSet's name, one of those whose claims are released
+	Pod   string // the pod's name, which its successor has as well
+}
+
+func (DeleteClaim) isChange() {}
+
+const (
+	// memberPatience is how long a new member may take until it is ready: MariaDB's copies all of its data first.
+	memberPatience = time.Hour
+	// placePatience is how long it may be on no node before that is the result: there can be none for it.
+	placePatience = 3 * time.Minute
+)
+
+// claimWriter deletes one claim.
+type claimWriter struct {
+	e      *Engine
+	change DeleteClaim
+	before func(context.Context) error // that the controller is played
+}
+
+// set is the one whose claim it is.
+func (w *claimWriter) set() (quorumSet, error) {
+	for _, q := range quorumSets {
+		if q.name == w.change.Set && q.namespace == w.change.Claim.Namespace {
+			return q, nil
+		}
+	}
+	return quorumSet{}, refuse("%s is none of the StatefulSets whose claims are released", w.change.Set)
+}
+
+// check asks the servers themselves whether the claim is still one that goes with the node: that the node is not back, that its set
+// can do without it, and that the very claim is bound to it.
+func (w *claimWriter) check(ctx context.Context) error {
+	q, err := w.set()
+	if err != nil {
+		return err
+	}
+	if w.before != nil {
+		if err := w.before(ctx); err != nil {
+			return err
+		}
+	}
+	if err := w.e.nodeIsGone(ctx, w.change.Node); err != nil {
+		return err
+	}
+	v, bound, err := w.e.claimsNow(ctx, q, w.change.Node)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(bound, func(c boundClaim) bool { return c.claim.UID == w.change.Claim.UID })
+	switch {
+	case v == nil:
+		return refuse("StatefulSet %s is gone", q.name)
+	case i < 0:
+		return refuse("the claim is gone or another by now, or no pod of %s needs it", q.name)
+	case bound[i].volume == nil:
+		return refuse("its volume %s is not there", bound[i].claim.Volume)
+	case !bound[i].claim.Deleting.IsZero():
+		return refuse("the claim is being deleted already")
+	case v.holds(w.change.Node) != quorumFree:
+		return refuse("%s holds the node: %s", q.name, w.e.Snapshot().quorumText(*v, w.change.Node))
+	}
+	return w.e.cfg.Kubernetes.DeleteClaim(ctx, w.change.Claim, true)
+}
+
+func (w *claimWriter) write(ctx context.Context) error {
+	return w.e.cfg.Kubernetes.DeleteClaim(ctx, w.change.Claim, false)
+}
+
+// outcome waits until the claim is gone, and then for the new member of the set.
+func (w *claimWriter) outcome(ctx context.Context, began time.Time) outcome {
+	q, err := w.set()
+	if err != nil {
+		return outcome{state: OperationFailed, text: err.Error()}
+	}
+	claims, err := w.e.cfg.Kubernetes.VolumeClaims(ctx, q.namespace)
+	if err != nil {
+		return outcome{err: err}
+	}
+	v, bound, err := w.e.claimsNow(ctx, q, w.change.Node)
+	if err != nil {
+		return outcome{err: err}
+	}
+	pod := memberOf(v, w.change.Pod)
+	took := w.e.cfg.Clock().Sub(began)
+	name := oneLine(w.change.Pod, 64)
+	waits := func(patience time.Duration, format string, args ...any) outcome {
+		text := fmt.Sprintf(format, args...)
+		if took > patience {
+			return outcome{state: OperationFailed, text: text}
+		}
+		return outcome{state: OperationVerifying, moving: true, text: text}
+	}
+	if i := slices.IndexFunc(claims, func(c *VolumeClaim) bool { return c.UID == w.change.Claim.UID }); i >= 0 {
+		c := claims[i]
+		switch {
+		case c.Deleting.IsZero():
+			return outcome{state: OperationVerifying, text: "the claim is still there"}
+		case pod != nil && pod.Node != "":
+			return waits(memberPatience, "the claim is being deleted; %s still uses it", name)
+		}
+		return waits(memberPatience, "the claim is being deleted%s", textIf(len(c.Finalizers) > 0, ", held by "+some(c.Finalizers, 3), ""))
+	}
+	var others []string
+	for _, c := range bound {
+		if c.pod.Name == w.change.Pod {
+			others = append(others, oneLine(c.claim.Name, 100))
+		}
+	}
+	switch {
+	case v == nil:
+		return outcome{state: OperationDone, text: "the claim is gone, and so is the StatefulSet"}
+	case len(others) > 0:
+		return outcome{state: OperationDone, text: "the claim is gone; " + name + " waits for another of its own, bound to the node: " + some(others, 3)}
+	case pod == nil:
+		return waits(placePatience, "the claim is gone; %s is not there yet", name)
+	case pod.Node == w.change.Node:
+		return waits(memberPatience, "the claim is gone; the old %s is still said to be on the node", name)
+	case pod.Node == "":
+		return waits(placePatience, "the claim is gone; %s is on no node%s: it starts when one can have it", name, textIf(pod.Waits != "", " ("+oneLine(pod.Waits, 60)+")", ""))
+	case !serves(pod):
+		return waits(memberPatience, "the claim is gone; %s on %s is %s", name, oneLine(w.e.Snapshot().Label(pod.Node), 64), readyText(pod))
+	}
+	return outcome{state: OperationDone, text: name + " is ready on " + oneLine(w.e.Snapshot().Label(pod.Node), 64) + ", with a new volume"}
+}
+
+// memberOf is the pod of the name; nil when there is none. Of two, as one ends and the other begins, it is the one that stays.
+func memberOf(v *quorumView, name string) *DaemonPod {
+	if v == nil {
+		return nil
+	}
+	var found *DaemonPod
+	for _, p := range v.pods {
+		if p.Name == name && (found == nil || p.Deleting.IsZero()) {
+			found = p
+		}
+	}
+	return found
+}
+
+func (w *claimWriter) values() (string, string) {
+	return "bound to " + w.change.Node, "deleted"
+}
+
+// nodeIsGone asks whether the node is still gone.
+func (e *Engine) nodeIsGone(ctx context.Context, node string) error {
+	_, err := e.cfg.Kubernetes.NodeAnnotation(ctx, Ref{Kind: KindNode, Name: node}, AnnotationMigrationMode)
+	switch {
+	case err == nil || asAPIError(err, "get node "+node).Kind == ErrConflict: // of another UID than none
+		return refuse("the cluster has a node of this name again: %s", node)
+	case !isGone(err):
+		return err
+	}
+	return nil
+}
+
+// claimsNow reads a set and the claims of its pods that are bound to the node from the server itself; nil when there is no such set.
+func (e *Engine) claimsNow(ctx context.Context, q quorumSet, node string) (*quorumView, []boundClaim, error) {
+	set, pods, err := e.cfg.Kubernetes.StatefulSet(ctx, q.namespace, q.name)
+	if err != nil || set == nil {
+		return nil, nil, err
+	}
+	v := quorumView{quorumSet: q, replicas: set.Replicas, pods: pods}
+	list, err := e.cfg.Kubernetes.VolumeClaims(ctx, q.namespace)
+	if err != nil {
+		return nil, nil, err
+	}
+	claims, volumes := map[string]*VolumeClaim{}, map[string]*PersistentVolume{}
+	for _, c := range list {
+		claims[c.Key()] = c
+	}
+	for _, pod := range pods {
+		for _, name := range pod.Claims {
+			c := claims[q.namespace+"/"+name]
+			if c == nil || c.Volume == "" {
+				continue
+			}
+			volume, err := e.cfg.Kubernetes.PersistentVolume(ctx, c.Volume)
+			if err != nil {
+				return nil, nil, err
+			}
+			if volume != nil {
+				volumes[c.Volume] = volume
+			}
+		}
+	}
+	return &v, v.claimsOn(node, claims, volumes), nil
+}
+
+// noClaims asks, right before the end of a clean-up, whether a claim is bound to the node still.
+func (c actCheckAt) noClaims(ctx context.Context) error {
+	node := c.step.Node
+	if c.a.Controller != ControllerOpenStack || c.step.Target.Kind != KindNodeWorkloadLock {
+		return nil
+	}
+	for _, q := range releaseOrder() {
+		if !c.s.released(q) {
+			continue
+		}
+		v, bound, err := c.e.claimsNow(ctx, q, node)
+		if err != nil {
+			return err
+		}
+		if v == nil {
+			continue
+		}
+		if missing := v.missing(); missing != "" {
+			return refuse("%s", missing)
+		}
+		if len(bound) > 0 {
+			return refuse("a volume claim is bound to its disks: %s", bound[0].name())
+		}
+	}
+	return nil
+}
