@@ -127,9 +127,9 @@ type pod struct {
 			Kind       string
 			Controller bool
 		}
-		Labels struct {
-			Job    string `json:"job-name"`
-			JobNew string `json:"batch.kubernetes.io/job-name"`
+		Labels struct { // of any value, an empty one among them
+			Job    json.RawMessage `json:"job-name"`
+			JobNew json.RawMessage `json:"batch.kubernetes.io/job-name"`
 		}
 	}
 	Status struct {
@@ -208,10 +208,16 @@ func (p *pod) owner() string {
 	return ""
 }
 
-// ofJob tells whether the pod is a Job's, as Rockoon tells: by its owner or, where it has none, by its labels.
+// ofJob tells whether the pod is a Job's, as Rockoon tells (docs/mosk.md#pods-on-return): a Job is one of its owners, or it has a label
+// that Jobs give, whoever owns it.
 func (p *pod) ofJob() bool {
 	m := &p.Metadata
-	return p.owner() == "Job" || len(m.OwnerReferences) == 0 && (m.Labels.Job != "" || m.Labels.JobNew != "")
+	for _, owner := range m.OwnerReferences {
+		if owner.Kind == "Job" {
+			return true
+		}
+	}
+	return m.Labels.Job != nil || m.Labels.JobNew != nil
 }
 
 func (p *pod) ready() bool {

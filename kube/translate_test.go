@@ -201,6 +201,8 @@ func TestPods(t *testing.T) {
 		`{metadata: {name: by-hand, namespace: openstack, labels: {job-name: by-hand}}, status: {phase: Failed}}`,
 		`{metadata: {name: by-cron, namespace: openstack, labels: {batch.kubernetes.io/job-name: by-cron}}, status: {phase: Succeeded}}`,
 		`{metadata: {name: owned, namespace: openstack, labels: {job-name: owned}, ownerReferences: [{kind: ReplicaSet, controller: true}]}, status: {phase: Succeeded}}`,
+		`{metadata: {name: not-controlled, namespace: openstack, ownerReferences: [{kind: Job}]}, status: {phase: Running}}`,
+		`{metadata: {name: unnamed, namespace: openstack, labels: {job-name: ""}}, status: {phase: Failed}}`,
 		`{metadata: {name: elsewhere, namespace: default}, status: {phase: Failed}}`,
 		`{metadata: {name: etcd-m1, namespace: kube-system, annotations: {kubernetes.io/config.mirror: abc}}, status: {phase: Running, ` + ready + `}}`,
 		`{metadata: 3, status: none}`,
@@ -214,9 +216,9 @@ func TestPods(t *testing.T) {
 	}
 	got := podsFrom("n1", readList(t, pods...))
 	want := &core.NodePods{
-		Node: "n1", Total: 12,
-		Evictable: 4, // web, the terminating api, the running Job's pod, and the one of which nothing is known
-		NotReady:  []string{"openstack/agent", "openstack/api", "openstack/evicted", "openstack/owned"},
+		Node: "n1", Total: 14,
+		Evictable: 5, // web, the terminating api, the two running pods of Jobs, and the one of which nothing is known
+		NotReady:  []string{"openstack/agent", "openstack/api", "openstack/evicted"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("pods differ (-want +got):\n%s", diff)
