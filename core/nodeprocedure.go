@@ -37,15 +37,18 @@ func (s *Snapshot) nodeProcedure(name string) (Procedure, bool) {
 		p.Title, p.Goal = "Take "+v.Label+" through maintenance by hand", "Your work on the node is done, it is back in service, and no instance is lost on the way."
 		b.asked()
 		b.prepare()
+		b.endedPodSteps()
 		b.byHand()
 		b.restore()
 	case v.Request.Deleting.IsZero():
 		b.asked()
 		b.prepare()
+		b.endedPodSteps()
 		b.lcm()
 		b.restore()
 	default:
 		b.asked()
+		b.endedPodSteps()
 		b.act()
 		b.locks()
 		b.lcm()
@@ -128,6 +131,9 @@ func (b *nodeSteps) summary() []string {
 	}
 	if v.Service != nil && !v.Service.Enabled {
 		out = append(out, "nova-compute is "+serviceText(v.Service))
+	}
+	if ended := s.EndedPodsOn(v.Name); len(ended) > 0 {
+		out = append(out, count(len(ended), "pod")+" there "+verb(len(ended), "has", "have")+" ended, and its return waits for "+verb(len(ended), "it", "them")+": "+s.endedPodsText(ended, 4))
 	}
 	out = append(out, b.volumesSummary()...)
 	if text := s.MachineOf(v.Name).text(); text != "" {

@@ -30,6 +30,8 @@ const (
 	TroubleCompute = "computeDown"
 	// TroublePods lets the pods of a workload crash on a node; a pod that is made anew runs.
 	TroublePods = "podsNotReady"
+	// TroubleEvicted is a pod of a workload that was evicted from a node and is left there, as Failed; over when it is deleted.
+	TroubleEvicted = "podsEvicted"
 	// TroubleCeph has an OSD down and placement groups degraded; over when the OSD's pod is deleted.
 	TroubleCeph = "cephDegraded"
 	// TroubleTempest lets the runs of Tempest that end meanwhile fail.
@@ -41,7 +43,7 @@ type Trouble struct {
 	Kind     string        // one of the Trouble constants
 	Node     string        // Kubernetes name, for the kinds that happen to a node
 	Service  string        // key of an OpenStack service, for TroubleDeployment
-	Workload string        // name of a DaemonSet, StatefulSet or Deployment, for TroublePods
+	Workload string        // name of a DaemonSet, StatefulSet or Deployment, for TroublePods and TroubleEvicted
 	Waits    string        // why the containers of a pod that was found down do not run; empty: they do
 	At       time.Duration // after the start
 	OnReturn bool          // not At some time, but when the node is back from its reboot; for agents, computes and pods; the controller goes while the node is away
@@ -155,6 +157,8 @@ func (t *trouble) strike(ctx context.Context) (err error) {
 		if err = t.makeCulprit(ctx, openstackNamespace, culpritOf(t.Service), "Job"); err == nil {
 			err = t.unapply(ctx)
 		}
+	case TroubleEvicted:
+		err = t.makeCulprit(ctx, openstackNamespace, t.Workload, deployment)
 	case TroubleCeph:
 		err = t.makeCulprit(ctx, cephNamespace, "rook-ceph-osd-3", deployment)
 	case TroubleAgents:
@@ -191,7 +195,7 @@ func (t *trouble) live(ctx context.Context) {
 		if t.For > 0 && t.clock.Sleep(ctx, t.For) == nil {
 			_ = t.insist(ctx, t.Kind, func(ctx context.Context) error { return t.scaleController(ctx, 1) })
 		}
-	case TroubleDeployment, TroubleCeph:
+	case TroubleDeployment, TroubleCeph, TroubleEvicted:
 		if t.untilGone(ctx) == nil {
 			t.end()
 		}
@@ -256,6 +260,10 @@ func (t *trouble) makeCulprit(ctx context.Context, namespace, name, kind string)
 	}
 	stamp := metav1.NewTime(t.clock.Now())
 	made.Status.Phase = corev1.PodFailed
+	if t.Kind == TroubleEvicted {
+		made.Status.Reason = "Evicted"
+		made.Status.Message = "The node was low on resource: ephemeral-storage."
+	}
 	made.Status.StartTime = &stamp
 	made.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: name, Image: "registry.local/" + name + ":sim",
 		State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error", FinishedAt: stamp}}}}
