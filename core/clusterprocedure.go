@@ -41,6 +41,7 @@ func (s *Snapshot) clusterProcedure() (Procedure, bool) {
 		p.Steps = append(p.Steps, st)
 	}
 	p.Steps = append(p.Steps, s.actCluster()...)
+	p.Steps = append(p.Steps, s.awaySteps()...)
 	p.Steps = append(p.Steps, s.byHand()...)
 	if r != nil && r.ByHand() {
 		return p, true

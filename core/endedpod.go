@@ -117,6 +117,20 @@ func (f *attentionFacts) endedPods(n nodeAttention) {
 	f.add(a)
 }
 
+// endedPodsSummary is a line for each of the pods that have ended, on which a narrow screen cuts the end only.
+func (b *nodeSteps) endedPodsSummary() []string {
+	const most = 3
+	var out []string
+	pods := b.s.EndedPodsOn(b.v.Name)
+	for i := range pods {
+		if i == most && len(pods) > most+1 {
+			return append(out, count(len(pods)-most, "more pod")+" have ended")
+		}
+		out = append(out, "pod ended, and is waited for: "+oneLine(pods[i].FullName(), 100)+", "+pods[i].Text(b.s.Now))
+	}
+	return out
+}
+
 // endedPodSteps delete the pods that hold the node's way back.
 func (b *nodeSteps) endedPodSteps() {
 	switch pods := b.s.EndedPodsOn(b.v.Name); len(pods) {

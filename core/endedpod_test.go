@@ -120,7 +120,7 @@ func TestPodsThatHaveEndedAreOfferedForDeletion(t *testing.T) {
 		!strings.Contains(one.Then, "its logs") || !strings.Contains(one.Then, "ReplicaSet") {
 		t.Errorf("%+v", one)
 	}
-	if !slices.ContainsFunc(p.Summary, func(line string) bool { return strings.Contains(line, "1 pod there has ended") }) {
+	if !slices.ContainsFunc(p.Summary, func(line string) bool { return strings.Contains(line, "pod ended, and is waited for: openstack/octavia-1, Failed (Evicted), since 2026-03-13 06:00") }) {
 		t.Errorf("the page says %q", p.Summary)
 	}
 	endedOn(sc, "cmp-01", "octavia-1", "octavia-2")

@@ -54,6 +54,7 @@ func (s *Snapshot) nodeProcedure(name string) (Procedure, bool) {
 		b.lcm()
 		b.restore()
 	}
+	b.add(b.awaySteps()...)
 	b.machineSteps()
 	p.Steps = b.steps
 	return p, true
@@ -132,9 +133,7 @@ func (b *nodeSteps) summary() []string {
 	if v.Service != nil && !v.Service.Enabled {
 		out = append(out, "nova-compute is "+serviceText(v.Service))
 	}
-	if ended := s.EndedPodsOn(v.Name); len(ended) > 0 {
-		out = append(out, count(len(ended), "pod")+" there "+verb(len(ended), "has", "have")+" ended, and its return waits for "+verb(len(ended), "it", "them")+": "+s.endedPodsText(ended, 4))
-	}
+	out = append(out, b.endedPodsSummary()...)
 	out = append(out, b.volumesSummary()...)
 	if text := s.MachineOf(v.Name).text(); text != "" {
 		out = append(out, text)
