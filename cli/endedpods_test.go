@@ -10,7 +10,7 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// Pods that were evicted long ago hold the return of their node for ever, and the controller does not say so. Lockstep names them and
+// Pods that were evicted hold the return of their node for ever, and the controller does not say so. Lockstep names them and
 // deletes them under one confirmation; then the node comes back by itself.
 func TestEvictedPodsHoldANode(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) { evictedPods(t, false) })

@@ -36,6 +36,7 @@ var attentionRules = []func(*attentionFacts){
 	(*attentionFacts).lcmStuck,
 	(*attentionFacts).rebootsLeft,
 	(*attentionFacts).maintenanceMode,
+	(*attentionFacts).betweenReleases,
 	(*attentionFacts).phasesOverdue,
 	(*attentionFacts).nodes,
 	(*attentionFacts).instances,

@@ -32,7 +32,7 @@ func returning() scene {
 
 func entryOf(s *Snapshot, rule string) (Attention, bool) {
 	all := s.Attention()
-	i := slices.IndexFunc(all, func(a Attention) bool { return strings.HasPrefix(a.ID, rule+"/") })
+	i := slices.IndexFunc(all, func(a Attention) bool { return a.ID == rule || strings.HasPrefix(a.ID, rule+"/") })
 	if i < 0 {
 		return Attention{}, false
 	}
@@ -120,7 +120,9 @@ func TestPodsThatHaveEndedAreOfferedForDeletion(t *testing.T) {
 		!strings.Contains(one.Then, "its logs") || !strings.Contains(one.Then, "ReplicaSet") {
 		t.Errorf("%+v", one)
 	}
-	if !slices.ContainsFunc(p.Summary, func(line string) bool { return strings.Contains(line, "pod ended, and is waited for: openstack/octavia-1, Failed (Evicted), since 2026-03-13 06:00") }) {
+	if !slices.ContainsFunc(p.Summary, func(line string) bool {
+		return strings.Contains(line, "pod ended, and is waited for: openstack/octavia-1, Failed (Evicted), since 2026-03-13 06:00")
+	}) {
 		t.Errorf("the page says %q", p.Summary)
 	}
 	endedOn(sc, "cmp-01", "octavia-1", "octavia-2")

@@ -46,7 +46,7 @@ type Trouble struct {
 	Workload string        // name of a DaemonSet, StatefulSet or Deployment, for TroublePods and TroubleEvicted
 	Waits    string        // why the containers of a pod that was found down do not run; empty: they do
 	At       time.Duration // after the start
-	OnReturn bool          // not At some time, but when the node is back from its reboot; for agents, computes and pods; the controller goes while the node is away
+	OnReturn bool          // not At some time, but when the node is back from its reboot; for agents, computes and pods; the controller goes while the node is away, and pods are evicted as soon as its host has booted
 	For      time.Duration // how long; zero: until somebody mends it
 }
 
@@ -120,7 +120,7 @@ func (t *troubles) run(ctx context.Context) {
 	for _, one := range t.all {
 		group.Go(func() {
 			if one.waits() {
-				if one.untilAway(ctx) != nil || t.env.insist(ctx, one.Kind, one.strike) != nil {
+				if one.untilItsTime(ctx) != nil || t.env.insist(ctx, one.Kind, one.strike) != nil {
 					return
 				}
 			}
@@ -135,14 +135,26 @@ func (t *troubles) run(ctx context.Context) {
 	group.Wait()
 }
 
-// waits tells whether the trouble begins when its node is away.
-func (t *trouble) waits() bool { return t.OnReturn && t.Kind == TroubleController }
+// waits tells whether the trouble begins when its node is away, or just back.
+func (t *trouble) waits() bool {
+	return t.OnReturn && (t.Kind == TroubleController || t.Kind == TroubleEvicted)
+}
 
-// untilAway waits until the node is cordoned: all locks are open then, and its return is yet to come.
-func (t *trouble) untilAway(ctx context.Context) error {
+// untilItsTime waits until the node is cordoned: all locks are open then, and its return is yet to come; for an eviction until its host has
+// booted as well.
+func (t *trouble) untilItsTime(ctx context.Context) error {
+	before := ""
 	return t.until(ctx, time.Minute, func(context.Context) (bool, error) {
 		node := t.view.nodes()[t.Node]
-		return node != nil && node.Spec.Unschedulable, nil
+		if node == nil {
+			return false, nil
+		}
+		boot := node.Status.NodeInfo.BootID
+		if before == "" {
+			before = boot
+		}
+		booted := boot != before && nodeReady(node).Status == corev1.ConditionTrue
+		return node.Spec.Unschedulable && (t.Kind == TroubleController || booted), nil
 	}, nodesResource)
 }
 

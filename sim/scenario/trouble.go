@@ -12,7 +12,7 @@ type Trouble struct {
 	Service  string   `json:"service"`  // key of an OpenStack service, such as dns, for osdplApplying
 	Workload string   `json:"workload"` // name of a DaemonSet, StatefulSet or Deployment, for podsNotReady and podsEvicted
 	At       Duration `json:"at"`       // after the scenario's start; default at once
-	OnReturn bool     `json:"onReturn"` // instead of at: when the node is back from its reboot; for agentsDead, computeDown and podsNotReady; controllerDown then begins while the node is away
+	OnReturn bool     `json:"onReturn"` // instead of at: when the node is back from its reboot; for agentsDead, computeDown, podsNotReady and podsEvicted; controllerDown then begins while the node is away
 	For      Duration `json:"for"`      // how long; default until somebody mends it
 }
 
@@ -48,7 +48,7 @@ type Controller struct {
 
 func (s *Scenario) checkTroubles(machines map[string]Node, check func(bool, string, ...any)) {
 	onNode := []string{TroubleInner, TroubleAgents, TroubleCompute, TroublePods, TroubleEvicted}
-	returning := []string{TroubleAgents, TroubleCompute, TroublePods, TroubleController}
+	returning := []string{TroubleAgents, TroubleCompute, TroublePods, TroubleEvicted, TroubleController}
 	services := []string{TroubleDeployment}
 	workloads := []string{TroublePods, TroubleEvicted}
 	for i, t := range s.Troubles {
