@@ -186,7 +186,7 @@ func (p *planner) deletePod() {
 // deletePods plans the same for all pods that have ended on a node.
 func (p *planner) deletePods() {
 	s, name := p.s, p.i.Node
-	p.step.Title, p.step.Risk = "delete the pods on "+oneLine(s.Label(name), 64)+" that have ended", RiskHigh
+	p.step.Title, p.step.Risk = "delete the pods that have ended on "+oneLine(s.Label(name), 64), RiskHigh
 	n := s.Nodes[name]
 	if !p.node(name, n, []SourceID{SourceNodes, SourceNodePods}) {
 		return

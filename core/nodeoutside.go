@@ -36,6 +36,7 @@ func (b *nodeSteps) outside() {
 	switch b.v.Stage {
 	case StageDone:
 		b.add(b.other("done", b.v.Label+" went through its maintenance", "", StepDone, b.v.What))
+		b.remoteUsers()
 		b.leftInner()
 		b.restore()
 		b.compute()
@@ -85,6 +86,7 @@ func (b *nodeSteps) preparation() {
 	if b.v.Node == nil {
 		return
 	}
+	b.remoteUsers()
 	nodes := []string{b.v.Name}
 	for _, mode := range []MigrationMode{ModeLive, ModeManual, ModeSkip} {
 		b.add(Plan(b.s, Intent{Kind: IntentSetMode, Nodes: nodes, Mode: mode}))

@@ -36,18 +36,21 @@ func (s *Snapshot) nodeProcedure(name string) (Procedure, bool) {
 	case v.Request.ByHand() && v.Request.Deleting.IsZero():
 		p.Title, p.Goal = "Take "+v.Label+" through maintenance by hand", "Your work on the node is done, it is back in service, and no instance is lost on the way."
 		b.asked()
+		b.remoteUsers()
 		b.prepare()
 		b.endedPodSteps()
 		b.byHand()
 		b.restore()
 	case v.Request.Deleting.IsZero():
 		b.asked()
+		b.remoteUsers()
 		b.prepare()
 		b.endedPodSteps()
 		b.lcm()
 		b.restore()
 	default:
 		b.asked()
+		b.remoteUsers()
 		b.endedPodSteps()
 		b.act()
 		b.locks()

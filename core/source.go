@@ -37,7 +37,7 @@ const (
 	SourceNetworkAgents       SourceID = "network agents"
 	SourceProjects            SourceID = "projects"
 	SourceVolumeServices      SourceID = "volume services" // cinder-volume
-	SourceVolumes             SourceID = "volumes"         // on the disks of nodes that are to be removed
+	SourceVolumes             SourceID = "volumes"         // on the disks of nodes
 )
 
 // The sources on the management cluster, all watched. They are off when no management cluster is configured.
