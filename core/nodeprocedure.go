@@ -48,6 +48,7 @@ func (s *Snapshot) nodeProcedure(name string) (Procedure, bool) {
 		b.endedPodSteps()
 		b.lcm()
 		b.restore()
+		b.lastResort()
 	default:
 		b.asked()
 		b.remoteUsers()

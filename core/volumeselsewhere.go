@@ -137,5 +137,19 @@ func (b *nodeSteps) remoteUsers() {
 	b.add(st)
 }
 
+// remoteLoss says of a node that goes down which instances elsewhere lose a volume with it; empty for none.
+func (s *Snapshot) remoteLoss(node string) string {
+	users, _ := s.remoteUsers(node)
+	if len(users) == 0 {
+		return ""
+	}
+	names := make([]string, len(users))
+	for i, u := range users {
+		names[i] = u.text(s)
+	}
+	return count(len(users), "instance") + " elsewhere " + verb(len(users), "loses", "lose") + " volumes that it serves, and " + verb(len(users), "needs", "need") +
+		" a reboot afterwards: " + some(names, 3) + "."
+}
+
 // released tells whether the OpenStack controller has let the node go.
 func (b *nodeSteps) released() bool { return b.lock != nil && b.lock.State() == LockInactive }

@@ -60,6 +60,12 @@ func TestInstancesElsewhereThatUseANodesDisksAreNamed(t *testing.T) {
 			if there != (tt.state != "") || st.State != tt.state || !strings.Contains(st.Status, tt.says) || strings.Contains(st.Status, "web-1") {
 				t.Fatalf("%+v", st)
 			}
+			if tt.state == StepWaiting && tt.hand != "" {
+				safe := Plan(sc.again().Snapshot, Intent{Kind: IntentDeclareSafe, Node: "cmp-01"})
+				if !strings.Contains(safe.Then, "2 instances elsewhere lose volumes that it serves, and need a reboot afterwards: web-2 on cmp-02") {
+					t.Errorf("to declare it safe says %q", safe.Then)
+				}
+			}
 			if tt.hand != "" && !strings.HasPrefix(st.Commands[0], tt.hand) {
 				t.Errorf("by hand: %q", st.Commands)
 			}
