@@ -32,6 +32,7 @@ var attentionRules = []func(*attentionFacts){
 	(*attentionFacts).controllerAway,
 	(*attentionFacts).outages,
 	(*attentionFacts).machines, // before what may only be their consequence
+	(*attentionFacts).managementOutdated,
 	(*attentionFacts).updatePlan,
 	(*attentionFacts).lcmStuck,
 	(*attentionFacts).rebootsLeft,

@@ -12,7 +12,11 @@ var optionalSources = map[SourceID]bool{
 	SourceDeletionRequests: true, SourceDisableNotices: true, SourceProjects: true, SourceNetworkAgents: true,
 	SourceVolumeServices: true, SourceVolumes: true, SourceStatefulSets: true, SourceRedisSets: true, SourceRedisPods: true,
 	SourceOpenStackController: true, SourceNodePods: true, SourceGroups: true, SourceAutoPauses: true, SourceReboots: true,
+	SourceReleases: true, SourceManagementUpgrades: true,
 }
+
+// unprojected are the sources that lie in no project: who is bound to one may not read them, and is told so where they would be shown.
+var unprojected = map[SourceID]bool{SourceReleases: true, SourceManagementUpgrades: true}
 
 // hiccup is how long a source may be out of order before it is told: a watch that breaks off is opened again in less.
 const hiccup = 5 * time.Second
@@ -35,6 +39,10 @@ func (f *attentionFacts) sources() {
 		case SourceOff:
 			if src.ID.Server() == ServerManagement {
 				continue // nobody asked for it
+			}
+		case SourceForbidden:
+			if unprojected[src.ID] {
+				continue
 			}
 		case SourceAbsent:
 			if optionalSources[src.ID] {

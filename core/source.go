@@ -51,12 +51,15 @@ const (
 	SourceGroups      SourceID = "updategroups"
 	SourceAutoPauses  SourceID = "updateautopauses"
 	SourceReboots     SourceID = "gracefulrebootrequests"
+
+	SourceReleases           SourceID = "kaasreleases" // of the management cluster itself, as the next; neither lies in a project
+	SourceManagementUpgrades SourceID = "mccupgrades"
 )
 
 // ManagementSources are the sources on the management cluster, in the order in which they are told.
 func ManagementSources() []SourceID {
 	return []SourceID{SourceClusters, SourceMachines, SourceLCMClusters, SourceLCMMachines, SourceDrains, SourcePlans, SourceGroups,
-		SourceAutoPauses, SourceReboots}
+		SourceAutoPauses, SourceReboots, SourceReleases, SourceManagementUpgrades}
 }
 
 // Server is the API server that a source talks to.
@@ -75,7 +78,7 @@ func (id SourceID) Server() Server {
 	case SourceComputeServices, SourceInstances, SourceMigrations, SourceNetworkAgents, SourceProjects, SourceVolumeServices, SourceVolumes:
 		return ServerOpenStack
 	case SourceClusters, SourceMachines, SourceLCMClusters, SourceLCMMachines, SourceDrains, SourcePlans, SourceGroups, SourceAutoPauses,
-		SourceReboots:
+		SourceReboots, SourceReleases, SourceManagementUpgrades:
 		return ServerManagement
 	}
 	return ServerKubernetes
