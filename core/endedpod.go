@@ -113,7 +113,8 @@ func (f *attentionFacts) endedPods(n nodeAttention) {
 	a := n.entry("ended-pods")
 	a.Severity = SeverityUrgent
 	a.Reason = "its return waits for " + count(len(held), "pod") + " that " + verb(len(held), "has", "have") + " ended: " + f.s.endedPodsText(held, 3)
-	a.Detail = "A pod that has ended is never ready again, and the OpenStack controller waits until all of the node's are, without a word. Delete " + verb(len(held), "it", "them") + "."
+	a.Detail = "A pod that has ended is never ready again, and " +
+		"the OpenStack controller waits until all of the node's are, without a word. Delete " + verb(len(held), "it", "them") + "."
 	f.add(a)
 }
 
@@ -165,13 +166,16 @@ func (p *planner) deletePod() {
 	e := pods[i]
 	p.guard(guardExists("the pod", e.Ref()))
 	p.guard(Guard{ID: "over", Text: "the pod has ended", Holds: e.Over(), Answer: e.Text(s.Now), Remedy: "leave it alone"})
-	p.guard(Guard{ID: "stays", Text: "nobody has deleted it yet", Holds: e.Deleting.IsZero(), Answer: textIf(e.Deleting.IsZero(), "it stays", "its deletion was asked for"), Remedy: "wait until it is gone"})
+	p.guard(Guard{ID: "stays", Text: "nobody has deleted it yet", Holds: e.Deleting.IsZero(),
+		Answer: textIf(e.Deleting.IsZero(), "it stays", "its deletion was asked for"), Remedy: "wait until it is gone"})
 	p.fact("pod", e.UID)
 	p.fact("phase", e.Phase)
 	p.step.Status = e.Text(s.Now)
-	p.step.Why = "It has ended and is never ready again. The OpenStack controller takes the node back when every pod of OpenStack on it is ready, those of Jobs left out: it waits for this one for ever, without a word."
+	p.step.Why = "It has ended and is never ready again. " +
+		"The OpenStack controller takes the node back when every pod of OpenStack on it is ready, those of Jobs left out: it waits for this one for ever, without a word."
 	if _, played := s.actAs(ControllerOpenStack); played {
-		p.step.Why = "It has ended and is never ready again. The node is taken back when every pod of OpenStack on it is ready, those of Jobs left out."
+		p.step.Why = "It has ended and is never ready again. " +
+			"The node is taken back when every pod of OpenStack on it is ready, those of Jobs left out."
 	}
 	p.step.Then = "The pod's object is gone, and its logs with it: read them first if you need them."
 	if e.Owner == "" {

@@ -116,7 +116,8 @@ func (b *nodeSteps) remoteUsers() {
 	label := b.v.Label
 	st.Title = "see to " + count(len(users), "instance") + " elsewhere that " + verb(len(users), "uses", "use") + " volumes on its disks"
 	st.Status = some(names, 3)
-	st.Why = label + " serves these volumes from its own disks (LVM, iSCSI). While it is down they are gone for " + some(names, 12) + ". Nobody moves or stops these instances: no lock waits for them."
+	st.Why = label + " serves these volumes from its own disks (LVM, iSCSI). While it is down they are gone for " + some(names, 12) + ". " +
+		"Nobody moves or stops these instances: no lock waits for them."
 	verbOf := "stop"
 	switch {
 	case b.v.Stage == StageDone:
@@ -126,7 +127,8 @@ func (b *nodeSteps) remoteUsers() {
 		verbOf = "reboot"
 		st.Why = join(st.Why, "Those that lost a volume need a reboot to have it again.")
 	default:
-		st.Why = join(st.Why, "Tell their owners, and stop them or take the volumes off before "+label+" goes down: else each needs a reboot afterwards. The documents want mode manual here, so that the node waits for you.")
+		st.Why = join(st.Why, "Tell their owners, and stop them or take the volumes off before "+label+" goes down: else each needs a reboot afterwards. "+
+			"The documents want mode manual here, so that the node waits for you.")
 		if b.v.Request == nil {
 			st.State = StepLater
 		}

@@ -46,7 +46,9 @@ type Trouble struct {
 	Workload string        // name of a DaemonSet, StatefulSet or Deployment, for TroublePods and TroubleEvicted
 	Waits    string        // why the containers of a pod that was found down do not run; empty: they do
 	At       time.Duration // after the start
-	OnReturn bool          // not At some time, but when the node is back from its reboot; for agents, computes and pods; the controller goes while the node is away, and pods are evicted as soon as its host has booted
+	// OnReturn is not At some time, but when the node is back from its reboot; for agents, computes and pods. The controller goes while the
+	// node is away, and pods are evicted as soon as its host has booted.
+	OnReturn bool
 	For      time.Duration // how long; zero: until somebody mends it
 }
 

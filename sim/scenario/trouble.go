@@ -12,8 +12,10 @@ type Trouble struct {
 	Service  string   `json:"service"`  // key of an OpenStack service, such as dns, for osdplApplying
 	Workload string   `json:"workload"` // name of a DaemonSet, StatefulSet or Deployment, for podsNotReady and podsEvicted
 	At       Duration `json:"at"`       // after the scenario's start; default at once
-	OnReturn bool     `json:"onReturn"` // instead of at: when the node is back from its reboot; for agentsDead, computeDown, podsNotReady and podsEvicted; controllerDown then begins while the node is away
-	For      Duration `json:"for"`      // how long; default until somebody mends it
+	// OnReturn is instead of at: when the node is back from its reboot; for agentsDead, computeDown, podsNotReady and podsEvicted.
+	// controllerDown then begins while the node is away.
+	OnReturn bool     `json:"onReturn"`
+	For      Duration `json:"for"` // how long; default until somebody mends it
 }
 
 // Kinds of trouble, and who mends them before their time.
