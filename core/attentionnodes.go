@@ -11,6 +11,7 @@ import (
 var nodeRules = []func(*attentionFacts, nodeAttention){
 	(*attentionFacts).nodeLocks,
 	(*attentionFacts).nodeWaits,
+	(*attentionFacts).endedPods,
 	(*attentionFacts).nodeReturns,
 	(*attentionFacts).nodeReboots,
 	(*attentionFacts).nodeSlow,
@@ -242,6 +243,9 @@ func leftText(left []InstanceView) string {
 func (f *attentionFacts) nodeReturns(n nodeAttention) {
 	if n.Stage != StageReturning || n.message.Class == MessageOutage || f.leavesForGood(n) || f.s.playsOn(ControllerOpenStack, n.Name) {
 		return // what a played controller takes back is told by its turn
+	}
+	if len(f.s.heldByEndedPods(n.Name)) > 0 && n.message.Class != MessageActionable && n.own != nil && n.own.InnerState == InnerActive {
+		return // they are named
 	}
 	a := n.entry("node-returns")
 	switch {

@@ -32,10 +32,12 @@ var attentionRules = []func(*attentionFacts){
 	(*attentionFacts).controllerAway,
 	(*attentionFacts).outages,
 	(*attentionFacts).machines, // before what may only be their consequence
+	(*attentionFacts).managementOutdated,
 	(*attentionFacts).updatePlan,
 	(*attentionFacts).lcmStuck,
 	(*attentionFacts).rebootsLeft,
 	(*attentionFacts).maintenanceMode,
+	(*attentionFacts).betweenReleases,
 	(*attentionFacts).phasesOverdue,
 	(*attentionFacts).nodes,
 	(*attentionFacts).instances,

@@ -13,7 +13,11 @@ var optionalSources = map[SourceID]bool{
 	SourceVolumeServices: true, SourceVolumes: true, SourceStatefulSets: true, SourceRedisSets: true, SourceRedisPods: true,
 	SourceClaims: true, SourceRedisClaims: true, SourceLocalVolumes: true,
 	SourceOpenStackController: true, SourceNodePods: true, SourceGroups: true, SourceAutoPauses: true, SourceReboots: true,
+	SourceReleases: true, SourceManagementUpgrades: true,
 }
+
+// unprojected are the sources that lie in no project: who is bound to one may not read them, and is told so where they would be shown.
+var unprojected = map[SourceID]bool{SourceReleases: true, SourceManagementUpgrades: true}
 
 // hiccup is how long a source may be out of order before it is told: a watch that breaks off is opened again in less.
 const hiccup = 5 * time.Second
@@ -42,6 +46,9 @@ func (f *attentionFacts) sources() {
 				continue // a kind that older releases do not have
 			}
 		case SourceForbidden:
+			if unprojected[src.ID] {
+				continue
+			}
 			redis, _ := quorumNamed("redis")
 			if _, there := f.s.quorum(redis); src.ID == SourceRedisClaims && !there && f.s.known(SourceRedisSets) {
 				continue // there is none, and the manifest's Role had no namespace to be in

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -298,6 +299,11 @@ func nothingLeft(s *Snapshot, item BatchItem) (bool, string) {
 		if set && c.New != nil && v == *c.New || !set && c.New == nil {
 			return true, "it is set already"
 		}
+	case DeletePod:
+		seen := s.Pods[c.Node] != nil && s.known(SourceNodePods)
+		if seen && !slices.ContainsFunc(s.EndedPodsOn(c.Node), func(e EndedPod) bool { return e.UID == c.Pod.UID }) {
+			return true, "it is gone already"
+		}
 	case RestartPod:
 		v, ok := s.DaemonView(c.Set.UID)
 		if !ok {
@@ -320,6 +326,8 @@ func changeText(c Change) string {
 		return annotationText(c.Key, c.New) + " instead of " + textOr(c.Old, "(not set)")
 	case SetComputeService:
 		return serviceText(&ComputeService{Enabled: c.Enabled, DisabledReason: c.Reason})
+	case DeletePod:
+		return "delete pod " + c.Pod.Name
 	case RestartPod:
 		return "restart pod " + c.Pod.Name + " on " + c.Node
 	case SetTempest:

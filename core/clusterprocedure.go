@@ -26,7 +26,7 @@ func (s *Snapshot) clusterProcedure() (Procedure, bool) {
 	if what := s.besideUpdate(); what != "" {
 		triggered.Title, triggered.Why = "the cluster's maintenance is asked for", "It is for "+what+", not for an update."
 	}
-	p.Steps = []Step{triggered}
+	p.Steps = append(s.versionStep(), triggered)
 	p.Summary = append(p.Summary, slices.Concat(s.managementSummary(), s.groupSummary())...)
 	p.Steps = append(p.Steps, s.planSteps(target)...)
 	over := r != nil && !r.Deleting.IsZero()
@@ -41,6 +41,7 @@ func (s *Snapshot) clusterProcedure() (Procedure, bool) {
 		p.Steps = append(p.Steps, st)
 	}
 	p.Steps = append(p.Steps, s.actCluster()...)
+	p.Steps = append(p.Steps, s.awaySteps()...)
 	p.Steps = append(p.Steps, s.byHand()...)
 	if r != nil && r.ByHand() {
 		return p, true

@@ -196,8 +196,39 @@ func (c *testCloud) DaemonPods(_ context.Context, set Ref, selector string) ([]*
 	return out, nil
 }
 
+func (c *testCloud) Pod(_ context.Context, namespace, name string) (*EndedPod, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.pods == nil {
+		return nil, nil
+	}
+	for _, e := range c.pods.Ended {
+		if e.Namespace == namespace && e.Name == name {
+			return &e, nil
+		}
+	}
+	return nil, nil
+}
+
 func (c *testCloud) DeletePod(_ context.Context, ref Ref, dryRun bool) error {
 	do := func() error {
+		if c.pods != nil {
+			for _, e := range c.pods.Ended {
+				switch {
+				case e.Name != ref.Name || e.Namespace != ref.Namespace:
+				case e.UID != ref.UID:
+					return conflict("the UID is %s", e.UID)
+				case !dryRun:
+					left := *c.pods
+					left.Ended = slices.DeleteFunc(slices.Clone(left.Ended), func(e EndedPod) bool { return e.UID == ref.UID })
+					left.NotReady = endedNames(left.Ended)
+					c.pods = &left
+					return nil
+				default:
+					return nil
+				}
+			}
+		}
 		for _, p := range c.daemons.pods {
 			if p.Name == ref.Name && p.Namespace == ref.Namespace {
 				if p.UID != ref.UID {

@@ -92,6 +92,8 @@ func (e *Engine) dryRunOf(c Change) func(context.Context) error {
 		return func(ctx context.Context) error { return k.DeletePod(ctx, c.Pod, true) }
 	case DeleteClaim:
 		return func(ctx context.Context) error { return k.DeleteClaim(ctx, c.Claim, true) }
+	case DeletePod:
+		return func(ctx context.Context) error { return k.DeletePod(ctx, c.Pod, true) }
 	case SetTempest:
 		return func(ctx context.Context) error {
 			return k.SetOpenStackService(ctx, c.Deployment, serviceTempest, c.Add, c.Services, true)

@@ -21,6 +21,9 @@ type Management struct {
 	Pause    *AutoPause      // nil when there is none
 	Reboot   *RebootRequest  // nil when there is none
 
+	Release *ManagementRelease // of the management cluster itself; nil when it was not seen
+	Upgrade *ManagementUpgrade // nil when there is none
+
 	Seen int // machines that were seen, of all clusters
 
 	byNode map[string]*MachineView
@@ -107,6 +110,7 @@ func managementOf(w *world, nodes map[string]*Node) *Management {
 func JoinManagement(place ManagementPlace, nodes map[string]*Node, objects ...Object) *Management {
 	machines, lcm, clusters := ofType[*ManagedMachine](objects), ofType[*LCMMachine](objects), ofType[*ManagedCluster](objects)
 	m := &Management{Seen: max(len(machines), len(lcm)), byNode: map[string]*MachineView{}, byName: map[string]*MachineView{}}
+	m.joinReleases(objects)
 	key, ok := thisCluster(place, clusters, machines, lcm, nodes)
 	if !ok {
 		return m

@@ -78,8 +78,9 @@ func (n *Node) Is(role Role) bool {
 type NodePods struct {
 	Node      string
 	Total     int
-	Evictable int      // pods that a drain has to move: not of a DaemonSet, not static, not finished
-	NotReady  []string // namespace/name of pods that are not ready (Jobs' pods excepted), sorted
+	Evictable int        // pods that a drain has to move: not of a DaemonSet, not static, not finished
+	NotReady  []string   // namespace/name of pods that are not ready (Jobs' pods excepted), sorted
+	Ended     []EndedPod // those of NotReady that have ended, and that nobody but a person deletes; by name
 	AsOf      time.Time
 }
 

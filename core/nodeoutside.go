@@ -23,6 +23,9 @@ func (b *nodeSteps) restore() {
 
 // outside are the steps on a node of which nothing is asked: what can be settled before its turn comes, and after it.
 func (b *nodeSteps) outside() {
+	if b.ownReturn() {
+		b.endedPodSteps()
+	}
 	b.act()
 	if b.ownReturn() {
 		b.leftLockSteps()
@@ -33,6 +36,7 @@ func (b *nodeSteps) outside() {
 	switch b.v.Stage {
 	case StageDone:
 		b.add(b.other("done", b.v.Label+" went through its maintenance", "", StepDone, b.v.What))
+		b.remoteUsers()
 		b.leftInner()
 		b.restore()
 		b.compute()
@@ -82,6 +86,7 @@ func (b *nodeSteps) preparation() {
 	if b.v.Node == nil {
 		return
 	}
+	b.remoteUsers()
 	nodes := []string{b.v.Name}
 	for _, mode := range []MigrationMode{ModeLive, ModeManual, ModeSkip} {
 		b.add(Plan(b.s, Intent{Kind: IntentSetMode, Nodes: nodes, Mode: mode}))

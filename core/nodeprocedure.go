@@ -36,21 +36,29 @@ func (s *Snapshot) nodeProcedure(name string) (Procedure, bool) {
 	case v.Request.ByHand() && v.Request.Deleting.IsZero():
 		p.Title, p.Goal = "Take "+v.Label+" through maintenance by hand", "Your work on the node is done, it is back in service, and no instance is lost on the way."
 		b.asked()
+		b.remoteUsers()
 		b.prepare()
+		b.endedPodSteps()
 		b.byHand()
 		b.restore()
 	case v.Request.Deleting.IsZero():
 		b.asked()
+		b.remoteUsers()
 		b.prepare()
+		b.endedPodSteps()
 		b.lcm()
 		b.restore()
+		b.lastResort()
 	default:
 		b.asked()
+		b.remoteUsers()
+		b.endedPodSteps()
 		b.act()
 		b.locks()
 		b.lcm()
 		b.restore()
 	}
+	b.add(b.awaySteps()...)
 	b.machineSteps()
 	p.Steps = b.steps
 	return p, true
@@ -129,6 +137,7 @@ func (b *nodeSteps) summary() []string {
 	if v.Service != nil && !v.Service.Enabled {
 		out = append(out, "nova-compute is "+serviceText(v.Service))
 	}
+	out = append(out, b.endedPodsSummary()...)
 	out = append(out, b.volumesSummary()...)
 	if text := s.MachineOf(v.Name).text(); text != "" {
 		out = append(out, text)

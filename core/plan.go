@@ -58,6 +58,10 @@ func plannerOf(kind IntentKind) func(*planner) {
 		return (*planner).restartAgent
 	case IntentRestartAgents:
 		return (*planner).restartAgents
+	case IntentDeletePod:
+		return (*planner).deletePod
+	case IntentDeletePods:
+		return (*planner).deletePods
 	case IntentAddTempest, IntentRemoveTempest:
 		return (*planner).tempest
 	case IntentEnterCluster, IntentLeaveCluster:

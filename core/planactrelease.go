@@ -63,7 +63,7 @@ func (p *planner) actRelease(a ActAs, l *WorkloadLock, turn actTurn, who string)
 		return
 	}
 	p.step.Why = "LCM asks for the node and waits for every lock on it. With this one " + who + " says that its workload is out of the way."
-	p.step.Then = s.lcmThen(l, LockInactive)
+	p.step.Then = join(s.lcmThen(l, LockInactive), s.remoteLoss(p.i.Node))
 	p.guard(Guard{ID: "begun", Text: "the work on the node was begun", Holds: l.InnerState == InnerActive, Answer: innerText(l.InnerState), Remedy: "begin it first"})
 	if a.Controller == ControllerOpenStack && s.hasGuests(a, node) && s.Services[s.HostOf(node)] != nil {
 		svc := s.Services[s.HostOf(node)]

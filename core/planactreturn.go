@@ -74,6 +74,9 @@ func (p *planner) guardPodsReady() {
 	switch {
 	case pods == nil || !s.known(SourceNodePods):
 		g.Holds, g.Answer, g.Remedy = false, "not known: "+s.whyUnknown(SourceNodePods), "wait until they are listed"
+	case len(s.heldByEndedPods(p.i.Node)) > 0:
+		g.Holds, g.Answer = false, "ended, and never ready again: "+s.endedPodsText(s.heldByEndedPods(p.i.Node), 2)
+		g.Remedy = "delete them"
 	case len(bad) > 0:
 		g.Holds, g.Answer = false, "not ready: "+oneLine(some(bad, 4), 200)
 		g.Remedy = shellCommand("kubectl", "-n", a.Namespace, "get", "pods", "--field-selector", "spec.nodeName="+p.i.Node)

@@ -292,7 +292,7 @@ func (p *planner) declareSafe() {
 	}
 	p.step.Type = typable(n.Label(), n.UID)
 	p.step.Why = "The OpenStack controller holds the node until no instance is in the way. With skip you say that the node may go down."
-	p.step.Then = "The OpenStack controller releases its lock at its next look, within 60 s; LCM then drains, updates and reboots the node."
+	p.step.Then = join("The OpenStack controller releases its lock at its next look, within 60 s; LCM then drains, updates and reboots the node.", p.s.remoteLoss(p.i.Node))
 	p.guardRequest(name)
 	p.guardLock(name)
 	p.guard(s.guardHostKnown(n))

@@ -14,7 +14,7 @@ import (
 var allKinds = []IntentKind{IntentSetMode, IntentSetAttempts, IntentDeclareSafe, IntentRestoreMode, IntentLiveMigrate, IntentLiveMigrateAll, IntentColdMigrate,
 	IntentConfirmResize, IntentRevertResize, IntentStop, IntentStart, IntentAbortMigration, IntentForceComplete, IntentDisableCompute, IntentEnableCompute,
 	IntentResume, IntentResetState, IntentShelve, IntentUnshelve, IntentTagPowerOff, IntentRestoreTags,
-	IntentRestartPod, IntentRestartPods, IntentRestartAgent, IntentRestartAgents, IntentAddTempest, IntentRemoveTempest,
+	IntentRestartPod, IntentRestartPods, IntentRestartAgent, IntentRestartAgents, IntentAddTempest, IntentRemoveTempest, IntentDeletePod, IntentDeletePods,
 	IntentEnterCluster, IntentLeaveCluster, IntentEnterMachine, IntentLeaveMachine, IntentReboot, IntentDisableVolume, IntentEnableVolume}
 
 // anyScene draws a cluster in which everything that a plan looks at can be otherwise: sources, modes, instances, migrations,

@@ -11,6 +11,8 @@ import (
 type PodWriter interface {
 	// DaemonPods reads the pods of a DaemonSet from the server itself, by the DaemonSet's own label selector.
 	DaemonPods(ctx context.Context, set Ref, selector string) ([]*DaemonPod, error)
+	// Pod reads a pod from the server itself, whatever phase it is in; nil when there is none of the name.
+	Pod(ctx context.Context, namespace, name string) (*EndedPod, error)
 	// DeletePod deletes exactly the pod that has ref's name and UID; another one under the name is ErrConflict. With dryRun
 	// the server checks everything and changes nothing.
 	DeletePod(ctx context.Context, ref Ref, dryRun bool) error

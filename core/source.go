@@ -40,7 +40,7 @@ const (
 	SourceNetworkAgents       SourceID = "network agents"
 	SourceProjects            SourceID = "projects"
 	SourceVolumeServices      SourceID = "volume services" // cinder-volume
-	SourceVolumes             SourceID = "volumes"         // on the disks of nodes that are to be removed
+	SourceVolumes             SourceID = "volumes"         // on the disks of nodes
 )
 
 // The sources on the management cluster, all watched. They are off when no management cluster is configured.
@@ -54,12 +54,15 @@ const (
 	SourceGroups      SourceID = "updategroups"
 	SourceAutoPauses  SourceID = "updateautopauses"
 	SourceReboots     SourceID = "gracefulrebootrequests"
+
+	SourceReleases           SourceID = "kaasreleases" // of the management cluster itself, as the next; neither lies in a project
+	SourceManagementUpgrades SourceID = "mccupgrades"
 )
 
 // ManagementSources are the sources on the management cluster, in the order in which they are told.
 func ManagementSources() []SourceID {
 	return []SourceID{SourceClusters, SourceMachines, SourceLCMClusters, SourceLCMMachines, SourceDrains, SourcePlans, SourceGroups,
-		SourceAutoPauses, SourceReboots}
+		SourceAutoPauses, SourceReboots, SourceReleases, SourceManagementUpgrades}
 }
 
 // Server is the API server that a source talks to.
@@ -78,7 +81,7 @@ func (id SourceID) Server() Server {
 	case SourceComputeServices, SourceInstances, SourceMigrations, SourceNetworkAgents, SourceProjects, SourceVolumeServices, SourceVolumes:
 		return ServerOpenStack
 	case SourceClusters, SourceMachines, SourceLCMClusters, SourceLCMMachines, SourceDrains, SourcePlans, SourceGroups, SourceAutoPauses,
-		SourceReboots:
+		SourceReboots, SourceReleases, SourceManagementUpgrades:
 		return ServerManagement
 	}
 	return ServerKubernetes

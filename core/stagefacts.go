@@ -185,6 +185,8 @@ func (f *stageFacts) downText() string {
 	switch {
 	case f.node != nil && !f.ready:
 		return "node not Ready" + inBrackets(f.node.ReadyReason)
+	case f.pods != nil && len(f.s.heldByEndedPods(f.name)) > 0:
+		return "pods ended: " + some(shortPods(endedNames(f.s.heldByEndedPods(f.name))), 1)
 	case f.pods != nil && len(f.pods.NotReady) > 0:
 		return "pods not ready: " + some(shortPods(f.pods.NotReady), 1)
 	}

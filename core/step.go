@@ -66,6 +66,8 @@ const (
 	IntentRestartPods   IntentKind = "restart-pods"   // Workload: all old pods of an OnDelete DaemonSet, one at a time
 	IntentRestartAgent  IntentKind = "restart-agent"  // Workload, Node: the pod of an agent of Neutron's, or of nova-compute, that does not report
 	IntentRestartAgents IntentKind = "restart-agents" // Node: the pods of all agents there that do not report
+	IntentDeletePod     IntentKind = "delete-pod"     // Node, Object: a pod there that has ended
+	IntentDeletePods    IntentKind = "delete-pods"    // Node: all pods there that have ended
 	IntentAddTempest    IntentKind = "add-tempest"    // the cluster's OpenStackDeployment asks for Tempest
 	IntentRemoveTempest IntentKind = "remove-tempest" // it asks for it no more
 

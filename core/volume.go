@@ -139,9 +139,9 @@ func (s *Snapshot) noCinder() bool {
 func (id SourceID) MayBeAbsent() bool { return id == SourceVolumeServices || id == SourceVolumes }
 
 // HostsWithVolumesToWatch are the hosts whose own volumes matter now, sorted: those of nodes that are to be removed, which go
-// only without them (docs/mosk.md#removal).
+// only without them (docs/mosk.md#removal), and those whose volumes instances elsewhere may use (docs/mosk.md#before-the-update).
 func HostsWithVolumesToWatch(s *Snapshot) []string {
-	var hosts []string
+	hosts := s.hostsWithOwnDisks()
 	for node := range s.Deletions {
 		hosts = append(hosts, s.volumeHostOf(node))
 	}

@@ -143,7 +143,7 @@ func TestARemovedNodeListsItsVolumes(t *testing.T) {
 	if got := steps(sc); len(got) != 1 || got[0].State != StepWaiting || got[0].Status != "not known: they are being listed" {
 		t.Errorf("before they are listed: %+v", got)
 	}
-	if got := HostsWithVolumesToWatch(sc.Snapshot); !slices.Equal(got, []string{"cmp-01"}) {
+	if got := HostsWithVolumesToWatch(sc.Snapshot); !slices.Equal(got, []string{"cmp-01", "cmp-02", "cmp-03"}) {
 		t.Errorf("watched are the volumes of %q", got)
 	}
 	volumes(sc, Volume{ID: "v2", Host: "cmp-01@lvm#lvm", SizeGiB: 20, Status: "available"},

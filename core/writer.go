@@ -70,6 +70,11 @@ func (e *Engine) writerFor(step Step, c Change) (writer, error) {
 			return nil, refuse("there is no Kubernetes API to write to")
 		}
 		return &claimWriter{e: e, change: c, before: e.actCheck(step)}, nil
+	case DeletePod:
+		if e.cfg.Kubernetes == nil {
+			return nil, refuse("there is no Kubernetes API to write to")
+		}
+		return &endedPodWriter{e: e, change: c}, nil
 	case SetTempest:
 		if e.cfg.Kubernetes == nil {
 			return nil, refuse("there is no Kubernetes API to write to")

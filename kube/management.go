@@ -28,6 +28,8 @@ func watchedManagement(namespace string) []resource {
 		{source: core.SourceGroups, gvr: gvrUpdateGroups, namespace: namespace, translate: machineGroupFrom},
 		{source: core.SourceAutoPauses, gvr: kaas("updateautopauses"), namespace: namespace, translate: autoPauseFrom},
 		{source: core.SourceReboots, gvr: gvrReboots, namespace: namespace, translate: rebootRequestFrom},
+		{source: core.SourceReleases, gvr: kaas("kaasreleases"), translate: managementReleaseFrom},
+		{source: core.SourceManagementUpgrades, gvr: kaas("mccupgrades"), translate: managementUpgradeFrom},
 	}
 }
 

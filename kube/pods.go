@@ -1,11 +1,13 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -119,6 +121,9 @@ type pod struct {
 	Metadata struct {
 		Namespace   string
 		Name        string
+		UID         string
+		Created     string `json:"creationTimestamp"`
+		Deleting    string `json:"deletionTimestamp"`
 		Annotations struct {
 			// Mirror marks the API's image of a static pod, which nothing evicts.
 			Mirror json.RawMessage `json:"kubernetes.io/config.mirror"`
@@ -127,27 +132,39 @@ type pod struct {
 			Kind       string
 			Controller bool
 		}
-		Labels struct {
-			Job    string `json:"job-name"`
-			JobNew string `json:"batch.kubernetes.io/job-name"`
+		Labels struct { // of any value, an empty one among them
+			Job    json.RawMessage `json:"job-name"`
+			JobNew json.RawMessage `json:"batch.kubernetes.io/job-name"`
 		}
 	}
 	Status struct {
 		Phase      string
+		Reason     string
+		Started    string `json:"startTime"`
 		Conditions []struct{ Type, Status string }
+		Containers json.RawMessage `json:"containerStatuses"`
 	}
 }
 
 // pods lists the pods in a namespace (empty: in all), of a node (empty: of all): as the server has them, or at least as
 // new as a resourceVersion ("0": as its cache has them).
 func (c *Client) pods(ctx context.Context, namespace, node, version string) ([]pod, error) {
+	selector := ""
+	if node != "" {
+		selector = selectors.OneTermEqualSelector("spec.nodeName", node).String()
+	}
+	return c.podsSelected(ctx, namespace, selector, version)
+}
+
+// podsSelected lists the pods that a field selector names.
+func (c *Client) podsSelected(ctx context.Context, namespace, selector, version string) ([]pod, error) {
 	r := c.session.Load().rest.Get().AbsPath("/api/v1")
 	if namespace != "" {
 		r = r.Namespace(namespace)
 	}
 	r = r.Resource("pods")
-	if node != "" {
-		r = r.Param("fieldSelector", selectors.OneTermEqualSelector("spec.nodeName", node).String())
+	if selector != "" {
+		r = r.Param("fieldSelector", selector)
 	}
 	if version != "" {
 		r = r.Param("resourceVersion", version)
@@ -192,10 +209,47 @@ func podsFrom(node string, items []pod) *core.NodePods {
 		// over, such as an eviction leaves, and that are never ready again.
 		if m.Namespace == namespaceOpenStack && !items[i].ofJob() && !items[i].ready() {
 			p.NotReady = append(p.NotReady, m.Namespace+"/"+m.Name)
+			if over {
+				p.Ended = append(p.Ended, items[i].ended())
+			}
 		}
 	}
 	slices.Sort(p.NotReady)
+	slices.SortFunc(p.Ended, func(a, b core.EndedPod) int { return strings.Compare(a.Name, b.Name) })
 	return p
+}
+
+// ended is what is known of a pod that has ended. It ended with its last container; of one that never ran, the beginning is known.
+func (p *pod) ended() core.EndedPod {
+	m := &p.Metadata
+	e := core.EndedPod{Namespace: m.Namespace, Name: m.Name, UID: m.UID, Phase: p.Status.Phase, Reason: p.Status.Reason, Owner: p.owner(), Deleting: podTime(m.Deleting)}
+	var containers []struct {
+		State struct {
+			Terminated struct {
+				Reason   string
+				Finished string `json:"finishedAt"`
+			}
+		}
+	}
+	_ = json.Unmarshal(p.Status.Containers, &containers) // what cannot be read says nothing
+	for _, c := range containers {
+		if at := podTime(c.State.Terminated.Finished); at.After(e.Since.At) {
+			e.Since = core.Since{At: at, Exact: true}
+		}
+		e.Reason = cmp.Or(e.Reason, c.State.Terminated.Reason)
+	}
+	for _, begun := range []string{p.Status.Started, m.Created} {
+		if e.Since.At.IsZero() {
+			e.Since.At = podTime(begun)
+		}
+	}
+	return e
+}
+
+// podTime reads a time of the API; zero where there is none.
+func podTime(text string) time.Time {
+	t, _ := time.Parse(time.RFC3339, text)
+	return t
 }
 
 // owner is the kind of the pod's controller; empty when it has none.
@@ -208,10 +262,16 @@ func (p *pod) owner() string {
 	return ""
 }
 
-// ofJob tells whether the pod is a Job's, as Rockoon tells: by its owner or, where it has none, by its labels.
+// ofJob tells whether the pod is a Job's, as Rockoon tells (docs/mosk.md#pods-on-return): a Job is one of its owners, or it has a label
+// that Jobs give, whoever owns it.
 func (p *pod) ofJob() bool {
 	m := &p.Metadata
-	return p.owner() == "Job" || len(m.OwnerReferences) == 0 && (m.Labels.Job != "" || m.Labels.JobNew != "")
+	for _, owner := range m.OwnerReferences {
+		if owner.Kind == "Job" {
+			return true
+		}
+	}
+	return m.Labels.Job != nil || m.Labels.JobNew != nil
 }
 
 func (p *pod) ready() bool {

@@ -197,10 +197,14 @@ func TestPods(t *testing.T) {
 		`{metadata: {name: api, namespace: openstack, deletionTimestamp: "2026-01-02T03:04:05Z", ownerReferences: [{kind: ReplicaSet, controller: true}]}, status: {phase: Running, conditions: [{type: Ready, status: "False"}]}}`,
 		`{metadata: {name: sync, namespace: openstack, ownerReferences: [{kind: Job, controller: true}]}, status: {phase: Running}}`,
 		`{metadata: {name: done, namespace: openstack, ownerReferences: [{kind: Job, controller: true}]}, status: {phase: Succeeded}}`,
-		`{metadata: {name: evicted, namespace: openstack, ownerReferences: [{kind: ReplicaSet, controller: true}]}, status: {phase: Failed}}`,
+		`{metadata: {name: evicted, namespace: openstack, uid: u1, creationTimestamp: "2026-01-02T01:00:00Z", ownerReferences: [{kind: ReplicaSet, controller: true}]}, status: {phase: Failed, reason: Evicted, startTime: "2026-01-02T01:00:05Z"}}`,
+		`{metadata: {name: ran, namespace: openstack, uid: u2, deletionTimestamp: "2026-01-02T05:00:00Z"}, status: {phase: Succeeded, containerStatuses: [{state: {terminated: {reason: Completed, finishedAt: "2026-01-02T03:00:00Z"}}}, {state: {terminated: {finishedAt: "2026-01-02T04:00:00Z"}}}]}}`,
+		`{metadata: {name: odd, namespace: openstack, creationTimestamp: 3}, status: {phase: Failed, containerStatuses: none}}`,
 		`{metadata: {name: by-hand, namespace: openstack, labels: {job-name: by-hand}}, status: {phase: Failed}}`,
 		`{metadata: {name: by-cron, namespace: openstack, labels: {batch.kubernetes.io/job-name: by-cron}}, status: {phase: Succeeded}}`,
 		`{metadata: {name: owned, namespace: openstack, labels: {job-name: owned}, ownerReferences: [{kind: ReplicaSet, controller: true}]}, status: {phase: Succeeded}}`,
+		`{metadata: {name: not-controlled, namespace: openstack, ownerReferences: [{kind: Job}]}, status: {phase: Running}}`,
+		`{metadata: {name: unnamed, namespace: openstack, labels: {job-name: ""}}, status: {phase: Failed}}`,
 		`{metadata: {name: elsewhere, namespace: default}, status: {phase: Failed}}`,
 		`{metadata: {name: etcd-m1, namespace: kube-system, annotations: {kubernetes.io/config.mirror: abc}}, status: {phase: Running, ` + ready + `}}`,
 		`{metadata: 3, status: none}`,
@@ -214,9 +218,14 @@ func TestPods(t *testing.T) {
 	}
 	got := podsFrom("n1", readList(t, pods...))
 	want := &core.NodePods{
-		Node: "n1", Total: 12,
-		Evictable: 4, // web, the terminating api, the running Job's pod, and the one of which nothing is known
-		NotReady:  []string{"openstack/agent", "openstack/api", "openstack/evicted", "openstack/owned"},
+		Node: "n1", Total: 16,
+		Evictable: 5, // web, the terminating api, the two running pods of Jobs, and the one of which nothing is known
+		NotReady:  []string{"openstack/agent", "openstack/api", "openstack/evicted", "openstack/odd", "openstack/ran"},
+		Ended: []core.EndedPod{
+			{Namespace: "openstack", Name: "evicted", UID: "u1", Phase: "Failed", Reason: "Evicted", Owner: "ReplicaSet", Since: core.Since{At: date(2026, 1, 2, 1, 0, 5)}},
+			{Namespace: "openstack", Name: "odd", Phase: "Failed"},
+			{Namespace: "openstack", Name: "ran", UID: "u2", Phase: "Succeeded", Reason: "Completed", Since: core.Since{At: date(2026, 1, 2, 4, 0, 0), Exact: true}, Deleting: date(2026, 1, 2, 5, 0, 0)},
+		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("pods differ (-want +got):\n%s", diff)

@@ -176,6 +176,12 @@ func TestExactlyOnePodIsDeleted(t *testing.T) {
 				t.Errorf("%s: deleting %v", p.Name, p.Deleting)
 			}
 		}
+		if p, err := w.Pod(ctx, "tf", "vrouter-1"); err != nil || p == nil || p.UID != "uid-vrouter-1" || p.Deleting.IsZero() {
+			t.Errorf("the pod that ends is read as %+v: %v", p, err)
+		}
+		if p, err := w.Pod(ctx, "tf", "gone"); err != nil || p != nil {
+			t.Errorf("no pod is read as %+v: %v", p, err)
+		}
 		if err := w.DeletePod(ctx, core.Ref{Namespace: "tf", Name: "gone", UID: "x"}, true); kindOf(err) != core.ErrNotFound {
 			t.Errorf("no pod: %v", err)
 		}

@@ -8,13 +8,14 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	selectors "k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/types"
 
 	"lockstep/core"
 )
 
-// WorkloadPermissions are what the steps after an update need beyond WritePermissions: to restart pods of DaemonSets, and
-// to see and change which services OpenStack has. They are not asked for when writing is armed: without them only these
+// WorkloadPermissions are what steps on workloads need beyond WritePermissions: to restart pods of DaemonSets, to delete pods that have
+// ended, and to see and change which services OpenStack has. They are not asked for when writing is armed: without them only these
 // steps are refused.
 func WorkloadPermissions() []Permission {
 	deployments := lcm("openstackdeployments")
@@ -48,6 +49,23 @@ func (w *Writer) DaemonPods(ctx context.Context, set core.Ref, selector string) 
 		}
 	}
 	return pods, nil
+}
+
+// Pod implements core.PodWriter. It lists by name, which is the right that a Watcher needs anyway.
+func (w *Writer) Pod(ctx context.Context, namespace, name string) (*core.EndedPod, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	pods, err := w.client.podsSelected(ctx, namespace, selectors.OneTermEqualSelector("metadata.name", name).String(), "")
+	if err != nil {
+		return nil, Describe(err, "list pod "+name+" in namespace "+namespace)
+	}
+	for i := range pods {
+		if m := &pods[i].Metadata; m.Name == name && m.Namespace == namespace {
+			e := pods[i].ended()
+			return &e, nil
+		}
+	}
+	return nil, nil
 }
 
 // DeletePod implements core.PodWriter. The UID is a precondition of the deletion: a pod that was made anew under the name

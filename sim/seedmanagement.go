@@ -141,6 +141,13 @@ func (s managementSeeder) releases() []seedObject {
 				map[string]any{"name": m.Releases.To, "version": to},
 			}}),
 	}
+	upgrade := s.newOf("kaas.mirantis.com", "mccupgrades", "MCCUpgrade", "mcc-upgrade", map[string]any{"timeZone": "UTC"})
+	upgrade.status = map[string]any{}
+	if m.Waits != "" {
+		upgrade.status["nextRelease"] = map[string]any{"version": m.Waits}
+		upgrade.status["message"] = "Waiting for the schedule"
+	}
+	all = append(all, upgrade)
 	for i := range all {
 		all[i].object.SetNamespace("")
 		all[i].object.SetLabels(nil)

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 
 	"lockstep/sim/openstack"
@@ -33,7 +34,7 @@ func volumesOf(in scenario.Instance, hosts map[string]string) []openstack.Volume
 		all = append(all, openstack.VolumeSpec{Name: name, Encrypted: true})
 	}
 	for _, name := range in.LocalVolumes {
-		all = append(all, openstack.VolumeSpec{Name: name, Host: hosts[in.Host]})
+		all = append(all, openstack.VolumeSpec{Name: name, Host: hosts[cmp.Or(in.VolumesOn, in.Host)]})
 	}
 	return all
 }

@@ -70,6 +70,8 @@ func describe(s *core.Snapshot, step core.Step) []string {
 		return []string{"Delete " + object(c.Object, step.Label) + "."}
 	case core.DeleteClaim:
 		return []string{"Delete " + object(c.Claim, "") + ", in the namespace " + c.Claim.Namespace + ": the claim of " + c.Pod + "."}
+	case core.DeletePod:
+		return []string{"Delete " + object(c.Pod, s.Label(c.Node)) + ", in namespace " + c.Pod.Namespace + ", which has ended."}
 	case core.AddFinalizer:
 		return []string{"Put the finalizer " + c.Finalizer + " on " + object(c.Object, step.Label) + "."}
 	case core.RemoveFinalizer:

@@ -55,6 +55,8 @@ func TestEveryChangeSaysWhatItChanges(t *testing.T) {
 			"Create the GracefulRebootRequest of Cluster mos, uid mos-uid, for cmp-07, cmp-08."},
 		{core.Ref{Kind: core.KindPod, Name: "vrouter-1", UID: "pod-uid"}, core.RestartPod{Node: "kaas-node-cmp07", Set: core.Ref{Namespace: "tf", Name: "vrouter"}},
 			"Delete pod vrouter-1 (cmp-07), uid pod-uid, on cmp-07; tf/vrouter makes a new one."},
+		{core.Ref{Kind: core.KindPod, Name: "api-1", UID: "pod-uid"}, core.DeletePod{Pod: core.Ref{Kind: core.KindPod, Namespace: "openstack", Name: "api-1", UID: "pod-uid"}, Node: "kaas-node-cmp07"},
+			"Delete pod api-1 (cmp-07), uid pod-uid, in namespace openstack, which has ended."},
 		{core.Ref{Kind: core.KindOpenStackDeployment, Name: "osh-dev"}, core.SetTempest{Add: true}, `Add "tempest" to spec.features.services of OpenStackDeployment osh-dev (cmp-07).`},
 		{node, core.Batch{Items: []core.BatchItem{{Label: "web-1"}}}, "1 change for node kaas-node-cmp07 (cmp-07), uid node-uid, 1 at a time:"},
 	} {

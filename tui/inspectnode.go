@@ -98,6 +98,9 @@ func nodeFacts(m *Model, f *facts, name string) {
 		f.section("Pods")
 		f.add("all", fmt.Sprintf("%d, %d of them a drain has to move", p.Total, p.Evictable))
 		f.tone(themes.Warn, "not ready", strings.Join(p.NotReady, ", "))
+		for i := range p.Ended {
+			f.tone(themes.Warn, "ended", p.Ended[i].FullName()+": "+p.Ended[i].Text(now))
+		}
 	}
 	if n := v.Node; n != nil {
 		f.section("Node")

@@ -20,6 +20,7 @@ var Owns = []Own{
 	{"runs of Tempest", []core.SourceID{core.SourceTempestJob}},
 	{"volumes", []core.SourceID{core.SourceVolumes}},
 	{"what LCM is at, on the management cluster", []core.SourceID{core.SourceLCMClusters, core.SourceLCMMachines, core.SourceDrains}},
+	{"the version of the management cluster itself", []core.SourceID{core.SourceReleases, core.SourceManagementUpgrades}},
 	{"pauses and reboots that were asked for", []core.SourceID{core.SourceAutoPauses, core.SourceReboots}},
 }
 

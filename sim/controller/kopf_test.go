@@ -419,6 +419,7 @@ func TestPodsThatHaveEndedHoldTheReturnWithoutAWord(t *testing.T) {
 		pod("of-a-job", corev1.PodFailed, nil, owner)
 		pod("labelled", corev1.PodSucceeded, map[string]string{"job-name": "gone"})
 		pod("labelled-anew", corev1.PodFailed, map[string]string{"batch.kubernetes.io/job-name": "gone"})
+		pod("labelled-and-owned", corev1.PodFailed, map[string]string{"job-name": "gone"}, metav1.OwnerReference{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "a-set", UID: "y"})
 		w.maintain("cmp-01", "drain")
 		w.untilSaid(lock, "^inactive/active$")
 		w.remove("nodemaintenancerequests", host)

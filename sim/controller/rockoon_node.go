@@ -201,12 +201,14 @@ func (r *rockoon) nodeReturned(ctx context.Context, request *unstructured.Unstru
 	return v.lock.setState(ctx, stateActive, map[string]any{"errorMessage": nil})
 }
 
-// jobChild tells whether a pod is a Job's: by its owner, or, where it has none, by a Job's label.
+// jobChild tells whether a pod is a Job's: a Job is one of its owners, or it has a Job's label, whoever owns it.
 func jobChild(pod *corev1.Pod) bool {
-	if len(pod.OwnerReferences) > 0 {
-		return slices.ContainsFunc(pod.OwnerReferences, func(owner metav1.OwnerReference) bool { return owner.Kind == "Job" })
+	if slices.ContainsFunc(pod.OwnerReferences, func(owner metav1.OwnerReference) bool { return owner.Kind == "Job" }) {
+		return true
 	}
-	return pod.Labels["job-name"] != "" || pod.Labels["batch.kubernetes.io/job-name"] != ""
+	_, named := pod.Labels["job-name"]
+	_, anew := pod.Labels["batch.kubernetes.io/job-name"]
+	return named || anew
 }
 
 // waitNode waits without limit until the node is Ready, and then until all pods of OpenStack on it are, but those of Jobs. A pod that

@@ -30,6 +30,8 @@ const (
 	TroubleCompute = "computeDown"
 	// TroublePods lets the pods of a workload crash on a node; a pod that is made anew runs.
 	TroublePods = "podsNotReady"
+	// TroubleEvicted is a pod of a workload that was evicted from a node and is left there, as Failed; over when it is deleted.
+	TroubleEvicted = "podsEvicted"
 	// TroubleCeph has an OSD down and placement groups degraded; over when the OSD's pod is deleted.
 	TroubleCeph = "cephDegraded"
 	// TroubleTempest lets the runs of Tempest that end meanwhile fail.
@@ -41,10 +43,12 @@ type Trouble struct {
 	Kind     string        // one of the Trouble constants
 	Node     string        // Kubernetes name, for the kinds that happen to a node
 	Service  string        // key of an OpenStack service, for TroubleDeployment
-	Workload string        // name of a DaemonSet, StatefulSet or Deployment, for TroublePods
+	Workload string        // name of a DaemonSet, StatefulSet or Deployment, for TroublePods and TroubleEvicted
 	Waits    string        // why the containers of a pod that was found down do not run; empty: they do
 	At       time.Duration // after the start
-	OnReturn bool          // not At some time, but when the node is back from its reboot; for agents, computes and pods; the controller goes while the node is away
+	// OnReturn is not At some time, but when the node is back from its reboot; for agents, computes and pods. The controller goes while the
+	// node is away, and pods are evicted as soon as its host has booted.
+	OnReturn bool
 	For      time.Duration // how long; zero: until somebody mends it
 }
 
@@ -118,7 +122,7 @@ func (t *troubles) run(ctx context.Context) {
 	for _, one := range t.all {
 		group.Go(func() {
 			if one.waits() {
-				if one.untilAway(ctx) != nil || t.env.insist(ctx, one.Kind, one.strike) != nil {
+				if one.untilItsTime(ctx) != nil || t.env.insist(ctx, one.Kind, one.strike) != nil {
 					return
 				}
 			}
@@ -133,14 +137,26 @@ func (t *troubles) run(ctx context.Context) {
 	group.Wait()
 }
 
-// waits tells whether the trouble begins when its node is away.
-func (t *trouble) waits() bool { return t.OnReturn && t.Kind == TroubleController }
+// waits tells whether the trouble begins when its node is away, or just back.
+func (t *trouble) waits() bool {
+	return t.OnReturn && (t.Kind == TroubleController || t.Kind == TroubleEvicted)
+}
 
-// untilAway waits until the node is cordoned: all locks are open then, and its return is yet to come.
-func (t *trouble) untilAway(ctx context.Context) error {
+// untilItsTime waits until the node is cordoned: all locks are open then, and its return is yet to come; for an eviction until its host has
+// booted as well.
+func (t *trouble) untilItsTime(ctx context.Context) error {
+	before := ""
 	return t.until(ctx, time.Minute, func(context.Context) (bool, error) {
 		node := t.view.nodes()[t.Node]
-		return node != nil && node.Spec.Unschedulable, nil
+		if node == nil {
+			return false, nil
+		}
+		boot := node.Status.NodeInfo.BootID
+		if before == "" {
+			before = boot
+		}
+		booted := boot != before && nodeReady(node).Status == corev1.ConditionTrue
+		return node.Spec.Unschedulable && (t.Kind == TroubleController || booted), nil
 	}, nodesResource)
 }
 
@@ -155,6 +171,8 @@ func (t *trouble) strike(ctx context.Context) (err error) {
 		if err = t.makeCulprit(ctx, openstackNamespace, culpritOf(t.Service), "Job"); err == nil {
 			err = t.unapply(ctx)
 		}
+	case TroubleEvicted:
+		err = t.makeCulprit(ctx, openstackNamespace, t.Workload, deployment)
 	case TroubleCeph:
 		err = t.makeCulprit(ctx, cephNamespace, "rook-ceph-osd-3", deployment)
 	case TroubleAgents:
@@ -191,7 +209,7 @@ func (t *trouble) live(ctx context.Context) {
 		if t.For > 0 && t.clock.Sleep(ctx, t.For) == nil {
 			_ = t.insist(ctx, t.Kind, func(ctx context.Context) error { return t.scaleController(ctx, 1) })
 		}
-	case TroubleDeployment, TroubleCeph:
+	case TroubleDeployment, TroubleCeph, TroubleEvicted:
 		if t.untilGone(ctx) == nil {
 			t.end()
 		}
@@ -256,6 +274,10 @@ func (t *trouble) makeCulprit(ctx context.Context, namespace, name, kind string)
 	}
 	stamp := metav1.NewTime(t.clock.Now())
 	made.Status.Phase = corev1.PodFailed
+	if t.Kind == TroubleEvicted {
+		made.Status.Reason = "Evicted"
+		made.Status.Message = "The node was low on resource: ephemeral-storage."
+	}
 	made.Status.StartTime = &stamp
 	made.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: name, Image: "registry.local/" + name + ":sim",
 		State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error", FinishedAt: stamp}}}}

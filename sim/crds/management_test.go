@@ -28,6 +28,7 @@ func TestEveryDefinitionOfTheManagementClusterIsTheResourceOfTheFacts(t *testing
 		"gracefulrebootrequests.kaas.mirantis.com":        {"GracefulRebootRequest", "Namespaced", false, 0},
 		"clusterreleases.kaas.mirantis.com":               {"ClusterRelease", "Cluster", false, 1},
 		"kaasreleases.kaas.mirantis.com":                  {"KaaSRelease", "Cluster", false, 1},
+		"mccupgrades.kaas.mirantis.com":                   {"MCCUpgrade", "Cluster", true, 0},
 	}
 	all := Management()
 	if len(all) != len(want) {

@@ -14,6 +14,7 @@ type Management struct {
 	Project  string `json:"project"`  // namespace of the cluster's objects; default mosk
 	Releases Change `json:"releases"` // ClusterReleases; default such as mosk-21-0-0-25-2, as release says
 	Plan     Plan   `json:"plan"`
+	Waits    string `json:"waits"` // version of the management cluster itself that waits to be installed, such as 2.31.0; none: it has the latest
 
 	Groups       []UpdateGroup  `json:"groups"`       // of workers; default one, <cluster>-default, with all of them
 	UpgradeIndex map[string]int `json:"upgradeIndex"` // by machine; default: as update.order has them, from 1

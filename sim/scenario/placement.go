@@ -21,7 +21,8 @@ type ServerGroup struct {
 type Devices struct {
 	Port             string   `json:"port"`             // its port's binding:vnic_type; default normal
 	EncryptedVolumes []string `json:"encryptedVolumes"` // names of attached volumes in Ceph
-	LocalVolumes     []string `json:"localVolumes"`     // names of attached volumes on the host's own disks
+	LocalVolumes     []string `json:"localVolumes"`     // names of attached volumes on a host's own disks
+	VolumesOn        string   `json:"volumesOn"`        // the machine of that host; default the instance's own
 }
 
 var (
@@ -52,5 +53,7 @@ func (s *Scenario) checkPlacement(machines map[string]Node, check func(bool, str
 		}
 		check(in.Port == "" || slices.Contains(vnicTypes, in.Port), "instances[%d].port: instance %s: port %q: want one of %v%s", i, in.Name, in.Port, vnicTypes, suggestion{in.Port, vnicTypes})
 		check(len(in.LocalVolumes) == 0 || in.Host != "", "instances[%d].localVolumes: instance %s: is on no host", i, in.Name)
+		_, ok := machines[in.VolumesOn]
+		check(in.VolumesOn == "" || ok && len(in.LocalVolumes) > 0, "instances[%d].volumesOn: instance %s: there is no node %q, or no localVolumes", i, in.Name, in.VolumesOn)
 	}
 }

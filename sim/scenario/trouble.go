@@ -10,10 +10,12 @@ type Trouble struct {
 	Kind     string   `json:"kind"`     // one of the Trouble constants
 	Node     string   `json:"node"`     // machine name, for the kinds that happen to a node
 	Service  string   `json:"service"`  // key of an OpenStack service, such as dns, for osdplApplying
-	Workload string   `json:"workload"` // name of a DaemonSet, StatefulSet or Deployment, for podsNotReady
+	Workload string   `json:"workload"` // name of a DaemonSet, StatefulSet or Deployment, for podsNotReady and podsEvicted
 	At       Duration `json:"at"`       // after the scenario's start; default at once
-	OnReturn bool     `json:"onReturn"` // instead of at: when the node is back from its reboot; for agentsDead, computeDown and podsNotReady; controllerDown then begins while the node is away
-	For      Duration `json:"for"`      // how long; default until somebody mends it
+	// OnReturn is instead of at: when the node is back from its reboot; for agentsDead, computeDown, podsNotReady and podsEvicted.
+	// controllerDown then begins while the node is away.
+	OnReturn bool     `json:"onReturn"`
+	For      Duration `json:"for"` // how long; default until somebody mends it
 }
 
 // Kinds of trouble, and who mends them before their time.
@@ -25,11 +27,12 @@ const (
 	TroubleAgents     = "agentsDead"      // network agents are silent: delete the node's neutron-ovs-agent pod
 	TroubleCompute    = "computeDown"     // nova-compute is silent: delete its pod
 	TroublePods       = "podsNotReady"    // a workload's pods crash on the node: delete them
+	TroubleEvicted    = "podsEvicted"     // an evicted pod of a workload is left on the node: delete it
 	TroubleCeph       = "cephDegraded"    // an OSD is down: delete its pod
 	TroubleTempest    = "tempestFails"    // runs of Tempest fail: only its time ends it
 )
 
-var troubleKinds = []string{TroubleController, TroubleRelease, TroubleInner, TroubleDeployment, TroubleAgents, TroubleCompute, TroublePods, TroubleCeph, TroubleTempest}
+var troubleKinds = []string{TroubleController, TroubleRelease, TroubleInner, TroubleDeployment, TroubleAgents, TroubleCompute, TroublePods, TroubleEvicted, TroubleCeph, TroubleTempest}
 
 // Controller is an application controller that is none of MOSK's own, with locks that the update waits for.
 type Controller struct {
@@ -46,16 +49,17 @@ type Controller struct {
 }
 
 func (s *Scenario) checkTroubles(machines map[string]Node, check func(bool, string, ...any)) {
-	onNode := []string{TroubleInner, TroubleAgents, TroubleCompute, TroublePods}
-	returning := []string{TroubleAgents, TroubleCompute, TroublePods, TroubleController}
+	onNode := []string{TroubleInner, TroubleAgents, TroubleCompute, TroublePods, TroubleEvicted}
+	returning := []string{TroubleAgents, TroubleCompute, TroublePods, TroubleEvicted, TroubleController}
 	services := []string{TroubleDeployment}
+	workloads := []string{TroublePods, TroubleEvicted}
 	for i, t := range s.Troubles {
 		field := fmt.Sprintf("troubles[%d]", i)
 		check(slices.Contains(troubleKinds, t.Kind), "%s.kind: is %q: want one of %v%s", field, t.Kind, troubleKinds, suggestion{t.Kind, troubleKinds})
 		_, known := machines[t.Node]
 		check(known || t.Node == "" && !t.OnReturn && !slices.Contains(onNode, t.Kind), "%s.node: there is no node %q", field, t.Node)
 		check(t.Service != "" == slices.Contains(services, t.Kind), "%s.service: is for %v, which need one", field, services)
-		check(t.Workload != "" == (t.Kind == TroublePods), "%s.workload: is for %s, which needs one", field, TroublePods)
+		check(t.Workload != "" == slices.Contains(workloads, t.Kind), "%s.workload: is for %v, which need one", field, workloads)
 		check(t.At >= 0 && t.For >= 0, "%s: at and for count from the start on", field)
 		check(!t.OnReturn || slices.Contains(returning, t.Kind) && t.At == 0, "%s.onReturn: is for %v, instead of at", field, returning)
 	}

@@ -1,0 +1,70 @@
+package core
+
+import (
+	"context"
+	"time"
+)
+
+// DeletePod deletes one pod that has ended.
+type DeletePod struct {
+	Pod  Ref
+	Node string
+}
+
+func (DeletePod) isChange() {}
+
+// deletionPatience is how long a pod that has ended may take to go: there is nothing in it that has to end first.
+const deletionPatience = 5 * time.Minute
+
+// endedPodWriter deletes one pod that has ended.
+type endedPodWriter struct {
+	e      *Engine
+	change DeletePod
+
+	gone time.Time // wall time since when the server has shown it gone
+}
+
+func (w *endedPodWriter) check(ctx context.Context) error {
+	now, err := w.e.cfg.Kubernetes.Pod(ctx, w.change.Pod.Namespace, w.change.Pod.Name)
+	switch {
+	case err != nil:
+		return err
+	case now == nil:
+		return refuse("pod %s is gone", w.change.Pod.Name)
+	case now.UID != w.change.Pod.UID:
+		return refuse("pod %s is another one now, of the same name", w.change.Pod.Name)
+	case !now.Over():
+		return refuse("pod %s has not ended: it is %s", w.change.Pod.Name, textOf(oneLine(now.Phase, 20), "in no phase"))
+	case !now.Deleting.IsZero():
+		return refuse("pod %s is being deleted already", w.change.Pod.Name)
+	}
+	return w.e.cfg.Kubernetes.DeletePod(ctx, w.change.Pod, true)
+}
+
+func (w *endedPodWriter) write(ctx context.Context) error {
+	return w.e.cfg.Kubernetes.DeletePod(ctx, w.change.Pod, false)
+}
+
+// outcome waits until the pod is gone, and then for a moment until what is known shows it.
+func (w *endedPodWriter) outcome(ctx context.Context, began time.Time) outcome {
+	now, err := w.e.cfg.Kubernetes.Pod(ctx, w.change.Pod.Namespace, w.change.Pod.Name)
+	switch {
+	case err != nil:
+		return outcome{err: err}
+	case now != nil && now.UID == w.change.Pod.UID && now.Deleting.IsZero():
+		return outcome{state: OperationVerifying, text: "it is still there"}
+	case now != nil && now.UID == w.change.Pod.UID:
+		return outcome{state: OperationVerifying, text: "it is being deleted, and still there", moving: w.e.cfg.Clock().Sub(began) < deletionPatience}
+	}
+	if w.gone.IsZero() {
+		w.gone = w.e.cfg.Wall()
+	}
+	for _, e := range w.e.Snapshot().EndedPodsOn(w.change.Node) {
+		if e.UID == w.change.Pod.UID && w.e.cfg.Wall().Sub(w.gone) < shownWithin {
+			return outcome{state: OperationVerifying, moving: true, text: "it is gone"}
+		}
+	}
+	return outcome{state: OperationDone, text: "it is gone" + textIf(now != nil, "; another one of its name is there", "")}
+}
+
+func (w *endedPodWriter) values() (string, string) { return "there", "deleted" }

@@ -1,0 +1,44 @@
+package core
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A node that blocks the update for longer than the documents allow for all of it: its steps end with the documents' only way out, what it
+// costs and by which command. Lockstep does not do it.
+func TestTheLastWayOutOfANodeIsSaid(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(sc scene, r *MaintenanceRequest)
+		told   bool
+	}{
+		"for 20 minutes":    {func(scene, *MaintenanceRequest) {}, false},
+		"for two hours":     {func(_ scene, r *MaintenanceRequest) { r.Created = ago(2 * time.Hour) }, true},
+		"it comes back":     {func(_ scene, r *MaintenanceRequest) { r.Created, r.Deleting = ago(2*time.Hour), ago(time.Hour) }, false},
+		"asked for by hand": {func(_ scene, r *MaintenanceRequest) { r.Created, r.MadeBy = ago(2*time.Hour), MadeByLockstep }, false},
+		"its lock says failed": {func(sc scene, _ *MaintenanceRequest) {
+			sc.NodeLock("cmp-01", ControllerOpenStack).RawState = LockFailed
+		}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sc := healthy()
+			sc.maintained("cmp-01", "")
+			tt.change(sc, sc.NodeRequests["cmp-01"][0])
+			p, _ := sc.again().Procedure(ProcedureKey{Kind: ProcedureNode, Subject: "cmp-01"})
+			i := slices.IndexFunc(p.Steps, func(st Step) bool { return strings.HasPrefix(st.ID, "last-resort/") })
+			if (i >= 0) != tt.told {
+				t.Fatalf("told %v", i >= 0)
+			}
+			if !tt.told {
+				return
+			}
+			st := p.Steps[i]
+			if st.Change != nil || st.State != StepLater || !strings.Contains(st.Why, "no rollback of an update") || !strings.Contains(st.Why, "What it costs") ||
+				len(st.Commands) != 1 || !strings.Contains(st.Commands[0], "kubectl -n PROJECT edit machines.cluster.k8s.io MACHINE") {
+				t.Errorf("%+v", st)
+			}
+		})
+	}
+}
