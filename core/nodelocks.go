@@ -43,7 +43,7 @@ func (b *nodeSteps) locks() {
 			case b.v.Blocking > 0 && b.v.Mode != ModeLive || b.v.Stage == StageWaiting:
 				st.State = StepLater
 			case b.v.Blocking == 0 && b.message.Class == MessageActionable:
-				st.Status = "at its next look, within 60 s"
+				st.Status = "at its next look, " + b.s.nextLookOf(b.v.Name)
 				if b.s.openStackDown() {
 					st.Status = "no replica of the OpenStack controller is ready: nobody looks until it is up"
 				}

@@ -112,6 +112,7 @@ func (b *nodeSteps) summary() []string {
 			out = append(out, who+text)
 		}
 	}
+	out = append(out, b.account()...)
 	if v.Node != nil && v.Node.Is(RoleCompute) {
 		switch {
 		case v.Instances < 0:

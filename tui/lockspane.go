@@ -32,7 +32,7 @@ func (m *Model) readMessage(l *core.WorkloadLock) core.LockMessage {
 		msg = core.ReadLockMessage(text)
 		m.lockTexts[text] = msg
 	}
-	return m.snap.Judge(msg) // what it means depends on what else is known
+	return m.snap.JudgeOn(l, msg) // what it means depends on what else is known
 }
 
 func newLocksPane(m *Model) *locksPane {
