@@ -128,3 +128,17 @@ func (b *nodeSteps) account() []string {
 	}
 	return []string{s.ControllerName(name) + " " + text}
 }
+
+// clusterAccount is what the OpenStack controller does with the cluster's request, for the cluster's page.
+func (s *Snapshot) clusterAccount() []string {
+	_, played := s.actAs(ControllerOpenStack)
+	a, m := s.requestAccount(s.ClusterRequest()), LockMessage{}
+	if l := s.clusterLock(ControllerOpenStack); l != nil {
+		m = s.ReadLock(l)
+	}
+	text := s.accountLine(a, "", m)
+	if text == "" || a.State == AccountHandled && !played {
+		return nil
+	}
+	return []string{s.ControllerName("") + " " + text}
+}
