@@ -70,6 +70,16 @@ type StatusNode struct {
 	Blocking  *int              `json:"blocking,omitempty"`  // absent when not known
 	Locks     map[string]string `json:"locks,omitempty"`     // state by controller
 	Problems  []string          `json:"problems,omitempty"`
+
+	Controller *StatusAccount `json:"openstackController,omitempty"` // absent when its bookkeeping says nothing
+}
+
+// StatusAccount is what the OpenStack controller does with what is asked of a node, by its own bookkeeping.
+type StatusAccount struct {
+	State  string     `json:"state"`            // "tries again", "at work", "first try", "never seen", "stopped", "gave up", "held" or "handled"
+	Failed int        `json:"failed,omitempty"` // how often it has failed
+	Words  string     `json:"words,omitempty"`  // of its last failure
+	Next   *time.Time `json:"next,omitempty"`   // when it tries again; in the past: since when it does
 }
 
 // StatusLock is a ClusterWorkloadLock.
@@ -141,6 +151,9 @@ func statusNode(v core.NodeView) StatusNode {
 			n.Locks = map[string]string{}
 		}
 		n.Locks[oneLine(l.Controller)] = oneLine(string(l.State()))
+	}
+	if a := v.Account; a.State != core.AccountNone {
+		n.Controller = &StatusAccount{State: string(a.State), Failed: a.Failed, Words: oneLine(a.Words), Next: moment(a.Next)}
 	}
 	for _, p := range v.Problems {
 		n.Problems = append(n.Problems, oneLine(p))

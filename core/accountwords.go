@@ -142,3 +142,12 @@ func (s *Snapshot) clusterAccount() []string {
 	}
 	return []string{s.ControllerName("") + " " + text}
 }
+
+// AccountMeaning is what the last failure comes of, in a few words; empty where the controller's own have to do. Node is the node of
+// which something is asked; empty for the cluster.
+func (s *Snapshot) AccountMeaning(a Account, node string) string {
+	if kind, means := s.failure(a, node); kind != failureText {
+		return means
+	}
+	return ReadLockMessage(a.Words).Meaning
+}

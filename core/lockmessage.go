@@ -155,7 +155,7 @@ var literals = []literal{
 		read:    func(m *LockMessage, g []string) { m.Instances = add(m.Instances, pythonList(g[1])...) }},
 	{id: "L", name: "nova-compute cannot be disabled", pattern: regexp.MustCompile(`^Can not disable compute service on a host to be deleted`), class: MessageOutage,
 		meaning: "Nova did not answer when nova-compute was to be disabled (the text speaks of deletion during updates too)" + triesAgainSoon,
-		remedy: "wait; when it lasts, look at Keystone and Nova"},
+		remedy:  "wait; when it lasts, look at Keystone and Nova"},
 	{id: "M", name: "nova-compute stays down", pattern: regexp.MustCompile(`^Timeout waiting for compute services up on the host`), class: MessageActionable,
 		meaning: "nova-compute did not come up within 5 minutes" + triesAgainSoon,
 		remedy:  "look at the nova-compute pod of the node, at RabbitMQ, and restart the pod"},
@@ -192,7 +192,9 @@ func (s *Snapshot) Judge(m LockMessage) LockMessage {
 }
 
 // ReadLock is what a lock's text means now.
-func (s *Snapshot) ReadLock(l *WorkloadLock) LockMessage { return s.JudgeOn(l, ReadLockMessage(l.Message)) }
+func (s *Snapshot) ReadLock(l *WorkloadLock) LockMessage {
+	return s.JudgeOn(l, ReadLockMessage(l.Message))
+}
 
 // JudgeOn is Judge for the text of a lock: when the controller tries again is what its bookkeeping says, where it does.
 func (s *Snapshot) JudgeOn(l *WorkloadLock, m LockMessage) LockMessage {
