@@ -89,6 +89,25 @@ func (f *stageFacts) inTheWay() string {
 	return what
 }
 
+// failsSilently is a controller that has begun the node and fails on it with an exception that no lock says: it moves nothing then.
+func failsSilently(f *stageFacts) (verdict, bool) {
+	if !f.leaving() || !f.working() || f.own.State() != LockActive || f.on.migrating > 0 || f.account.onLock(f.message) ||
+		f.s.playsOn(ControllerOpenStack, f.name) {
+		return verdict{}, false
+	}
+	switch f.account.State {
+	case AccountRetries, AccountWorks, AccountGaveUp: // of which each has failed
+	default:
+		return verdict{}, false
+	}
+	switch kind, _ := f.s.failure(f.account, f.name); kind {
+	case failureService, failureTries, failureOther:
+	default:
+		return verdict{}, false
+	}
+	return verdict{reason: "the OpenStack controller fails on it without a word" + f.tries("; it "), what: "fails without a word", at: f.requestAt()}, true
+}
+
 func instancesMove(f *stageFacts) (verdict, bool) {
 	if !f.leaving() || !f.evacuates() {
 		return verdict{}, false

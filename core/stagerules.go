@@ -44,6 +44,7 @@ var stageRules = []stageRule{
 	{StageWaiting, unknownMode},
 	{StageWaiting, noScope},
 	{StageWaiting, controllerGaveUp},
+	{StagePreparing, failsSilently},
 	{StageEvacuating, instancesMove},
 	{StageWaiting, instancesInTheWay},
 	{StageQueued, notBegun},
