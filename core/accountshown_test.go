@@ -46,7 +46,7 @@ func TestAccountIsTold(t *testing.T) {
 			sc.NodeRequest("cmp-01").Scope = ""
 			sc.tried(failed(2, "'scope'"))
 		}, []string{
-			"stage: its request has no scope: the OpenStack controller fails on it without a word; it tries again at 12:00:40, failed twice: 'scope' (its request has no scope)",
+			"stage: its request has no scope: the OpenStack controller fails on it without a word; it tries again at 12:00:40, failed twice: 'scope'\n",
 			"step: the request gets its scope",
 			"urgent: node-waits: its request has no scope: the OpenStack controller fails on it without a word | It takes",
 			"The OpenStack controller tries again at 12:00:40, failed twice: 'scope'",

@@ -40,7 +40,11 @@ func noScope(f *stageFacts) (verdict, bool) {
 	if !f.leaving() || !lacksScope(f.request) || !f.working() || f.own.State() != LockActive {
 		return verdict{}, false
 	}
-	return verdict{reason: scopeless + f.tries("; it "), what: "request without a scope", at: f.requestAt()}, true
+	again := ""
+	if f.tries("") != "" {
+		again = "; it " + f.s.AccountText(f.account) // what its failure comes of is said
+	}
+	return verdict{reason: scopeless + again, what: "request without a scope", at: f.requestAt()}, true
 }
 
 // controllerGaveUp is a controller that says it needs a person, and is still right.
