@@ -169,12 +169,9 @@ var accountObjects = map[Kind]string{
 	KindNodeDeletionRequest: "the request for its removal", KindNodeWorkloadLock: "its lock",
 }
 
-// AccountText is what the OpenStack controller does, without its name: "tries again at 04:47:31, failed twice: 'scope'". Empty when
-// nothing is known.
-func (s *Snapshot) AccountText(a Account) string { return s.accountText(a, true) }
-
-// accountText is AccountText, with the words of the last failure or without.
-func (s *Snapshot) accountText(a Account, words bool) string {
+// AccountText is what the OpenStack controller does, without its name: "tries again at 04:47:31, failed twice: 'scope'"; with the words
+// of the last failure, or without. Empty when nothing is known.
+func (s *Snapshot) AccountText(a Account, words bool) string {
 	what := textOf(accountObjects[a.Kind], "it")
 	failed := ""
 	if a.fails() {

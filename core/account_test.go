@@ -112,8 +112,8 @@ func TestAccountOfWhatIsAskedOfANode(t *testing.T) {
 			test.given(sc)
 			s := sc.again().Snapshot
 			a := s.nodeAccount("cmp-01")
-			if a.State != test.state || s.AccountText(a) != test.text {
-				t.Errorf("it is %q: %q", a.State, s.AccountText(a))
+			if a.State != test.state || s.AccountText(a, true) != test.text {
+				t.Errorf("it is %q: %q", a.State, s.AccountText(a, true))
 			}
 			if v, _ := s.NodeView("cmp-01"); v.Account != a {
 				t.Errorf("the node's view has %+v", v.Account)
@@ -128,7 +128,7 @@ func TestAccountInTheOperatorsZone(t *testing.T) {
 	sc.tried(failed(2, "x"))
 	sc.Now = sc.Now.In(time.FixedZone("CET", 3600))
 	s := sc.again().Snapshot
-	if text := s.AccountText(s.nodeAccount("cmp-01")); !strings.HasPrefix(text, "tries again at 13:00:40") {
+	if text := s.AccountText(s.nodeAccount("cmp-01"), true); !strings.HasPrefix(text, "tries again at 13:00:40") {
 		t.Error(text)
 	}
 }

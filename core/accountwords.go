@@ -90,7 +90,7 @@ func (s *Snapshot) silentOutage(l *WorkloadLock) bool {
 // accountLine is what the controller does with what is asked of a node, or of the cluster, with what its failure comes of. What the lock
 // says already is left out.
 func (s *Snapshot) accountLine(a Account, node string, m LockMessage) string {
-	text := s.accountText(a, !a.onLock(m))
+	text := s.AccountText(a, !a.onLock(m))
 	if _, means := s.failure(a, node); means != "" && text != "" {
 		text += " (" + means + ")"
 	}
@@ -123,8 +123,8 @@ func (b *nodeSteps) account() []string {
 	switch {
 	case text == "" || a.State == AccountHandled && !played:
 		return nil
-	case !played && strings.HasSuffix(b.v.Reason, text): // the first line says it
-		return nil
+	case !played && a.fails() && strings.Contains(b.v.Reason, s.AccountText(a, !a.onLock(b.message))), !played && strings.HasSuffix(b.v.Reason, text):
+		return nil // the first line says it
 	}
 	return []string{s.ControllerName(name) + " " + text}
 }

@@ -202,7 +202,7 @@ func (s *Snapshot) JudgeOn(l *WorkloadLock, m LockMessage) LockMessage {
 	if begin, retried := strings.CutSuffix(m.Meaning, triesAgainSoon); retried {
 		switch a := s.AccountOf(l); a.State {
 		case AccountRetries, AccountWorks, AccountGaveUp:
-			m.Meaning = begin + "; the controller " + s.accountText(a, !a.onLock(m))
+			m.Meaning = begin + "; the controller " + s.AccountText(a, !a.onLock(m))
 		}
 	}
 	return m

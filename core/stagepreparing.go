@@ -42,7 +42,7 @@ func noScope(f *stageFacts) (verdict, bool) {
 	}
 	again := ""
 	if f.tries("") != "" {
-		again = "; it " + f.s.AccountText(f.account) // what its failure comes of is said
+		again = "; it " + f.s.AccountText(f.account, true) // what its failure comes of is said
 	}
 	return verdict{reason: scopeless + again, what: "request without a scope", at: f.requestAt()}, true
 }
@@ -169,7 +169,7 @@ func notBegun(f *stageFacts) (verdict, bool) {
 	}
 	switch {
 	case f.account.State == AccountUnseen:
-		v.reason, v.what = "the OpenStack controller "+f.s.AccountText(f.account), "request never seen"
+		v.reason, v.what = "the OpenStack controller "+f.s.AccountText(f.account, true), "request never seen"
 	case f.message.Class == MessageNone:
 		v.reason += f.tries(": it ")
 	}

@@ -81,7 +81,7 @@ func requestGoes(f *stageFacts) (verdict, bool) {
 	}
 	v := verdict{reason: "its request is being removed since " + clockText(f.request.Deleting) + f.tries("; the OpenStack controller "), what: what, at: f.request.Deleting, exact: true}
 	if f.account.State == AccountUnseen && f.own != nil && f.own.State() != LockActive && !f.s.playsOn(ControllerOpenStack, f.name) {
-		v.reason, v.what = "its request is being removed since "+clockText(f.request.Deleting)+"; the OpenStack controller "+f.s.AccountText(f.account)+", so it takes nothing back", "request never seen"
+		v.reason, v.what = "its request is being removed since "+clockText(f.request.Deleting)+"; the OpenStack controller "+f.s.AccountText(f.account, true)+", so it takes nothing back", "request never seen"
 	}
 	return v, true
 }

@@ -17,11 +17,10 @@ func accountFacts(m *Model, f *facts, a core.Account, node string) {
 	case core.AccountUnseen, core.AccountGaveUp, core.AccountStopped:
 		tone = themes.Warn
 	}
-	f.tone(tone, "it", named(m.snap, m.snap.AccountText(a)))
+	f.tone(tone, "it", named(m.snap, m.snap.AccountText(a, false)))
 	if a.Words == "" && a.Failed == 0 {
 		return
 	}
-	f.add("failed", times(a.Failed))
 	f.tone(themes.Warn, "last words", named(m.snap, a.Words))
 	f.add("which means", m.snap.AccountMeaning(a, node))
 	f.add("called for", a.Purpose)

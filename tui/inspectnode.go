@@ -40,7 +40,11 @@ func nodeFacts(m *Model, f *facts, name string) {
 		f.tone(themes.Warn, "mind", p)
 	}
 	if r := v.Request; r != nil {
-		f.add("request", r.Name+", scope "+string(r.Scope)+", made "+stamp(r.Created, now))
+		scope := "scope " + string(r.Scope)
+		if r.Scope == "" {
+			scope = "without a scope"
+		}
+		f.add("request", r.Name+", "+scope+", made "+stamp(r.Created, now))
 		if !r.Deleting.IsZero() {
 			f.add("", "being removed since "+stamp(r.Deleting, now))
 		}

@@ -119,7 +119,7 @@ func lockFails(m *Model, l *core.WorkloadLock) line {
 	a := m.snap.AccountOf(l)
 	switch a.State {
 	case core.AccountRetries, core.AccountWorks, core.AccountGaveUp, core.AccountStopped, core.AccountUnseen:
-		return one(themes.Warn, "silent:").and(themes.Text, " "+named(m.snap, m.snap.AccountText(a)))
+		return one(themes.Warn, "silent:").and(themes.Text, " "+named(m.snap, m.snap.AccountText(a, true)))
 	}
 	return nil
 }
