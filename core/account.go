@@ -37,10 +37,18 @@ const unseenSettles = time.Minute
 // The kinds of which the controller handles what is made and changed, and of which it handles the deletion: these it holds by its
 // finalizer (docs/mosk.md#finalizers).
 var (
-	handledChanges   = map[Kind]bool{KindNodeMaintenanceRequest: true, KindClusterMaintenanceRequest: true, KindNodeDeletionRequest: true}
-	handledDeletions = map[Kind]bool{KindNodeMaintenanceRequest: true, KindClusterMaintenanceRequest: true, KindNodeWorkloadLock: true, KindNodeDisableNotification: true}
+	handledChanges   = kindSet(KindNodeMaintenanceRequest, KindClusterMaintenanceRequest, KindNodeDeletionRequest)
+	handledDeletions = kindSet(KindNodeMaintenanceRequest, KindClusterMaintenanceRequest, KindNodeWorkloadLock, KindNodeDisableNotification)
 	accountSources   = map[Kind]SourceID{KindNodeMaintenanceRequest: SourceNodeRequests, KindClusterMaintenanceRequest: SourceClusterRequests}
 )
+
+func kindSet(of ...Kind) map[Kind]bool {
+	set := map[Kind]bool{}
+	for _, k := range of {
+		set[k] = true
+	}
+	return set
+}
 
 // accountOf is what the controller does with an object.
 func (s *Snapshot) accountOf(kind Kind, m Meta, b Bookkeeping) Account {

@@ -235,3 +235,33 @@ func TestALockLeftByARequestThatWasNeverSeen(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// An outage that no lock says is as old as it was first seen; that the next try has begun does not end it.
+func TestOutageThatNoLockSaysHasAnAge(t *testing.T) {
+	sc := bookkept()
+	l := sc.NodeLock("cmp-01", ControllerOpenStack)
+	outages := map[string]OutageRecord{}
+	for minute := range 8 {
+		sc = sc.again()
+		sc.Now = noon.Add(time.Duration(minute) * time.Minute)
+		l.Message = sc.Now.Format("2006-01-02 15:04:05.000000") + " Starting migration for " + idA
+		tries := failed(minute+1, "Unable to establish connection to http://nova/v2.1/servers/detail")
+		tries.Next = sc.Now.Add(40 * time.Second)
+		sc.tried(tries)
+		clone := cloneOnWrite[string, OutageRecord]{m: outages}
+		sc.observeOutage(l, &clone)
+		outages = clone.m
+		sc.History.Outages = outages
+		want := SeverityWarning
+		if minute > 5 {
+			want = SeverityUrgent
+		}
+		i := slices.IndexFunc(sc.Attention(), func(a Attention) bool { return a.ID == "outage" })
+		if i < 0 {
+			t.Fatalf("minute %d: nothing is said", minute)
+		}
+		if a := sc.Attention()[i]; a.Severity != want || !a.Since.At.Equal(noon) {
+			t.Errorf("minute %d: %s since %s", minute, a.Severity, a.Since.At)
+		}
+	}
+}

@@ -50,7 +50,7 @@ func (s *Snapshot) failure(a Account, node string) (failureKind, string) {
 		return failureMode, "its migration mode is none that the controller knows"
 	case wordsAttempts.MatchString(a.Words):
 		return failureTries, "its number of migration attempts is none"
-	case a.Words == wordsEmptyList && n != nil && n.Is(RoleCompute) && s.known(SourceComputeServices) && s.Services[s.HostOf(node)] == nil:
+	case a.Words == wordsEmptyList && s.knowsNoCompute(node):
 		return failureService, "Nova knows no nova-compute of the node"
 	case wordsNodeExists.MatchString(a.Words):
 		return failureExists, "the node still exists, and it cleans up only behind one that is gone"
@@ -62,6 +62,12 @@ func (s *Snapshot) failure(a Account, node string) (failureKind, string) {
 		return failureOutage, "an API does not answer it"
 	}
 	return failureOther, ""
+}
+
+// knowsNoCompute tells whether a node is a compute of which Nova is known to have no nova-compute.
+func (s *Snapshot) knowsNoCompute(node string) bool {
+	n := s.Nodes[node]
+	return n != nil && n.Is(RoleCompute) && s.known(SourceComputeServices) && s.Services[s.HostOf(node)] == nil
 }
 
 // onLock tells whether the words of the last failure are those that the lock bears: its text begins with them, or is of the same kind.
@@ -123,7 +129,8 @@ func (b *nodeSteps) account() []string {
 	switch {
 	case text == "" || a.State == AccountHandled && !played:
 		return nil
-	case !played && a.fails() && strings.Contains(b.v.Reason, s.AccountText(a, !a.onLock(b.message))), !played && strings.HasSuffix(b.v.Reason, text):
+	case played:
+	case strings.HasSuffix(b.v.Reason, text), a.fails() && strings.Contains(b.v.Reason, s.AccountText(a, !a.onLock(b.message))):
 		return nil // the first line says it
 	}
 	return []string{s.ControllerName(name) + " " + text}

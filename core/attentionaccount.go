@@ -3,6 +3,9 @@ package core
 // failsTold is how often the controller has to fail without a word before it is told: once can be a server that was busy.
 const failsTold = 2
 
+// seeItsLog is where the controller says more.
+const seeItsLog = "Look at its log: deploy/rockoon in osh-system, container nodemaintenancerequest."
+
 // controllerFails is a controller that fails again and again on what is asked of a node, and says so in its bookkeeping only. What has
 // a cause that is told as such, by another rule, is left to that.
 func (f *attentionFacts) controllerFails(n nodeAttention) {
@@ -48,7 +51,7 @@ func (f *attentionFacts) fails(a *Attention, account Account, node string, m Loc
 	}
 	a.Severity, a.Since = SeverityWarning, Since{At: account.Started, Exact: !account.Started.IsZero()}
 	a.Reason = "the OpenStack controller fails, and no lock says it: it " + f.s.accountLine(account, node, m)
-	a.Detail = "These are the words of its exception. Its log has more: deploy/rockoon in osh-system, container nodemaintenancerequest."
+	a.Detail = "These are the words of its exception. " + seeItsLog
 	return true
 }
 
@@ -65,8 +68,8 @@ func (f *attentionFacts) requestUnseen(n nodeAttention) {
 		return // somebody released it for this request, as an entry of its own says
 	case released && n.leaving():
 		a.Reason = "its lock is inactive, and the OpenStack controller has never seen its request: it has prepared nothing for it"
-		a.Detail = "The lock was left so, or a person released it. LCM does not wait for it: it drains and reboots the node with what runs on it. " +
-			"To hold LCM, set the lock active."
+		a.Detail = "The lock was left so, or a person released it. LCM does not wait for it: " +
+			"it drains and reboots the node with what runs on it. To hold LCM, set the lock active."
 	case released:
 		a.Since = Since{At: n.Request.Deleting, Exact: true}
 		a.Reason = "its request is being removed, and the OpenStack controller has never seen it: it does not take the node back"
@@ -74,7 +77,7 @@ func (f *attentionFacts) requestUnseen(n nodeAttention) {
 	case n.leaving() && !f.s.openStackDown():
 		a.Severity = SeverityWarning
 		a.Reason = "the OpenStack controller has never seen its request, which is there since " + clockText(n.Request.Created)
-		a.Detail = "It puts its finalizer on every request that it sees. Look at its log: deploy/rockoon in osh-system, container nodemaintenancerequest."
+		a.Detail = "It puts its finalizer on every request that it sees. " + seeItsLog
 	default:
 		return // that the controller is away is told as such
 	}
@@ -98,8 +101,8 @@ func (f *attentionFacts) awayText() string {
 	if len(names) == 0 {
 		return ""
 	}
-	return "It has never seen the " + verb(len(names), "request", "requests") + " of " + some(names, 4) +
-		": withdrawn before it is back, " + verb(len(names), "it leaves", "they leave") + " behind what was done for " + verb(len(names), "it", "them") + "."
+	return "It has never seen the " + verb(len(names), "request", "requests") + " of " + some(names, 4) + ": withdrawn before it is back, " +
+		verb(len(names), "it leaves behind what was done for it.", "they leave behind what was done for them.")
 }
 
 // retried is when the controller tries again what it gets no answer for, for a hint.
