@@ -69,7 +69,9 @@ func controllersNotes(t *testing.T) {
 	}
 
 	ask("")
-	p.until("it has failed twice", func(s *core.Snapshot) bool { return view(s).Account.Failed == 2 && view(s).Account.State == core.AccountRetries })
+	p.until("it has failed twice", func(s *core.Snapshot) bool {
+		return view(s).Account.Failed == 2 && view(s).Account.State == core.AccountRetries
+	})
 	account := view(p.last).Account
 	again := "tries again at " + account.Next.In(p.last.Now.Location()).Format("15:04:05") + ", failed twice: 'scope'"
 	if text := said(p.last); !strings.Contains(view(p.last).Reason, again) || strings.Count(text, again) < 3 || strings.Contains(text, "within 60 s") {
