@@ -1,6 +1,8 @@
 package core
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"time"
 )
@@ -105,6 +107,11 @@ func (s *Snapshot) neverSeen(kind Kind, m Meta, b Bookkeeping, held bool) bool {
 	source, known := accountSources[kind]
 	if !known || held || b.Marked || s.Sources[source].State != SourceLive {
 		return false
+	}
+	for _, f := range m.Finalizers { // an older release's has another name, which nothing may have shown yet
+		if strings.HasPrefix(f, "lcm.mirantis.com/") && strings.HasSuffix(f, "-finalizer") {
+			return false
+		}
 	}
 	return s.openStackDown() || !m.Created.IsZero() && s.Now.Sub(m.Created) > unseenSettles
 }
@@ -234,8 +241,11 @@ func (s *Snapshot) secondText(t time.Time) string {
 }
 
 // nextLookOf is when the OpenStack controller looks at what is asked of a node next: "at 04:47:31", and "within 60 s" where its
-// bookkeeping does not say it.
+// bookkeeping does not say it. Without a node it is the first look at one that waits for others (text F).
 func (s *Snapshot) nextLookOf(node string) string {
+	if node == "" {
+		node = s.firstDeferred()
+	}
 	switch a := s.nodeAccount(node); a.State {
 	case AccountRetries:
 		return "at " + s.secondText(a.Next)
@@ -243,4 +253,19 @@ func (s *Snapshot) nextLookOf(node string) string {
 		return "60 s after the try that runs now"
 	}
 	return "within 60 s"
+}
+
+// firstDeferred is the node that waits for others and is looked at first, by the controller's bookkeeping; empty when none is known.
+func (s *Snapshot) firstDeferred() string {
+	first, at := "", time.Time{}
+	for _, name := range slices.Sorted(maps.Keys(s.NodeRequests)) {
+		l := s.NodeLock(name, ControllerOpenStack)
+		if l == nil || ReadLockMessage(l.Message).ID != "F" {
+			continue
+		}
+		if a := s.nodeAccount(name); a.State == AccountRetries && (at.IsZero() || a.Next.Before(at)) {
+			first, at = name, a.Next
+		}
+	}
+	return first
 }

@@ -78,6 +78,9 @@ func TestAccountOfWhatIsAskedOfANode(t *testing.T) {
 		{"made just now, and it runs", func(sc scene) { unseen(sc); sc.NodeRequest("cmp-01").Created = ago(20 * time.Second) }, AccountNone, ""},
 		{"no finalizer, and another's notes", func(sc scene) { unseen(sc); sc.NodeRequest("cmp-01").Kept = Bookkeeping{Marked: true} }, AccountNone, ""},
 		{"no finalizer of its, and another's", func(sc scene) { sc.NodeRequest("cmp-01").Finalizers = []string{"example.org/x"} }, AccountUnseen, "has never seen its request"},
+		{"no finalizer of its, and one of an older release's form", func(sc scene) {
+			sc.NodeRequest("cmp-01").Finalizers = []string{"lcm.mirantis.com/openstack-controller.nodemaintenancerequest-finalizer"}
+		}, AccountNone, ""},
 		{"the requests are not seen as they are", func(sc scene) { unseen(sc); sc.source(SourceNodeRequests, SourceStale) }, AccountNone, ""},
 
 		{"the return has failed", func(sc scene) { returns(sc).Kept = Bookkeeping{Handled: true, Marked: true, Delete: failed(1, "x")} }, AccountRetries,

@@ -265,3 +265,24 @@ func TestOutageThatNoLockSaysHasAnAge(t *testing.T) {
 		}
 	}
 }
+
+// A node that holds a place for nothing is cleared, and the next one begins when the controller looks at it.
+func TestTheNextNodeBeginsWhenItIsLookedAt(t *testing.T) {
+	sc := bookkept()
+	sc.node("cmp-02", RoleCompute)
+	stale := sc.NodeLock("cmp-02", ControllerOpenStack)
+	stale.InnerState = InnerActive
+	l := sc.NodeLock("cmp-01", ControllerOpenStack)
+	l.InnerState = InnerInactive
+	clear := func() string {
+		return Plan(sc.again().Snapshot, Intent{Kind: IntentClearInner, Object: stale.Ref()}).Then
+	}
+	if then := clear(); !strings.Contains(then, "within 60 s") {
+		t.Error(then)
+	}
+	l.Message = "2026-03-14 11:59:40.0 Number of inactive NodeWorkloadLocks exceeds allowed concurrency. Deferring processing for node cmp-01"
+	sc.tried(failed(2, "Number of inactive NodeWorkloadLocks exceeds allowed concurrency. Deferring processing for node cmp-01"))
+	if then := clear(); !strings.Contains(then, "At its next look, at 12:00:40, the OpenStack controller takes up the next node") {
+		t.Error(then)
+	}
+}
