@@ -151,20 +151,28 @@ func (s *Snapshot) requestAccount(r *MaintenanceRequest) Account {
 // nodeAccount is what the controller does with what is asked of a node: with its maintenance, with its removal, or with the end of its
 // lock. What is under way counts before what is through.
 func (s *Snapshot) nodeAccount(name string) Account {
-	all := []Account{s.requestAccount(s.NodeRequest(name))}
-	if d := s.Deletions[name]; d != nil {
-		all = append(all, s.accountOf(d.Kind, d.Meta, d.Kept))
+	best := Account{}
+	if r := s.NodeRequest(name); r != nil {
+		best = s.requestAccount(r)
 	}
-	if l := s.NodeLock(name, ControllerOpenStack); l != nil && !l.Deleting.IsZero() {
-		all = append(all, s.accountOf(l.Kind, l.Meta, l.Kept))
+	if d := s.Deletions[name]; d != nil && !best.underWay() {
+		best = best.or(s.accountOf(d.Kind, d.Meta, d.Kept))
 	}
-	best := all[0]
-	for _, a := range all[1:] {
-		if a.State != AccountNone && (best.State == AccountNone || best.State == AccountHandled) {
-			best = a
-		}
+	if l := s.NodeLock(name, ControllerOpenStack); l != nil && !l.Deleting.IsZero() && !best.underWay() {
+		best = best.or(s.accountOf(l.Kind, l.Meta, l.Kept))
 	}
 	return best
+}
+
+// underWay tells whether something is known of the object, and it is not through.
+func (a Account) underWay() bool { return a.State != AccountNone && a.State != AccountHandled }
+
+// or is the other account where something is known of it, else this one.
+func (a Account) or(b Account) Account {
+	if b.State != AccountNone {
+		return b
+	}
+	return a
 }
 
 // AccountOf is what the OpenStack controller does with what is asked of a lock of its own; none for other controllers' locks.

@@ -9,7 +9,7 @@ const seeItsLog = "Look at its log: deploy/rockoon in osh-system, container node
 // controllerFails is a controller that fails again and again on what is asked of a node, and says so in its bookkeeping only. What has
 // a cause that is told as such, by another rule, is left to that.
 func (f *attentionFacts) controllerFails(n nodeAttention) {
-	if f.s.playsOn(ControllerOpenStack, n.Name) {
+	if !n.Account.fails() || f.s.playsOn(ControllerOpenStack, n.Name) {
 		return
 	}
 	a := n.entry("controller-fails")
