@@ -70,9 +70,9 @@ func controllersNotes(t *testing.T) {
 
 	ask("")
 	p.until("it has failed twice", func(s *core.Snapshot) bool {
-		return view(s).Account.Failed == 2 && view(s).Account.State == core.AccountRetries
+		return s.NodeAccount(name).Failed == 2 && s.NodeAccount(name).State == core.AccountRetries
 	})
-	account := view(p.last).Account
+	account := p.last.NodeAccount(name)
 	again := "tries again at " + account.Next.In(p.last.Now.Location()).Format("15:04:05") + ", failed twice: 'scope'"
 	if text := said(p.last); !strings.Contains(view(p.last).Reason, again) || strings.Count(text, again) < 3 || strings.Contains(text, "within 60 s") {
 		t.Errorf("its stage says %q, and its page\n%s", view(p.last).Reason, text)
@@ -91,7 +91,7 @@ func controllersNotes(t *testing.T) {
 		return func(s *core.Snapshot) bool { return s.NodeLock(name, core.ControllerOpenStack).State() == state }
 	}
 	p.until("it has the node released", lockIs(core.LockInactive))
-	p.until("nothing is noted any more", func(s *core.Snapshot) bool { return view(s).Account.State == core.AccountHandled })
+	p.until("nothing is noted any more", func(s *core.Snapshot) bool { return s.NodeAccount(name).State == core.AccountHandled })
 	withdraw()
 	p.until("the node is back", func(s *core.Snapshot) bool { return s.NodeRequest(name) == nil && lockIs(core.LockActive)(s) })
 
@@ -105,7 +105,7 @@ func controllersNotes(t *testing.T) {
 	scale("0")
 	p.until("it is gone", func(s *core.Snapshot) bool { return s.Controller != nil && s.Controller.Existing == 0 })
 	ask("drain")
-	p.until("it is known that nobody has seen it", func(s *core.Snapshot) bool { return view(s).Account.State == core.AccountUnseen })
+	p.until("it is known that nobody has seen it", func(s *core.Snapshot) bool { return s.NodeAccount(name).State == core.AccountUnseen })
 	for _, want := range []string{"the OpenStack controller has never seen its request: it does not run", "It has never seen the request of cmp-02"} {
 		if text := said(p.last); !strings.Contains(text, want) {
 			t.Errorf("it is not said that %s:\n%s", want, text)

@@ -121,7 +121,7 @@ func statusOf(s *core.Snapshot) Status {
 		st.Phases = append(st.Phases, sp)
 	}
 	for _, v := range s.NodeViews() {
-		st.Nodes = append(st.Nodes, statusNode(v))
+		st.Nodes = append(st.Nodes, statusNode(s, v))
 	}
 	for _, l := range s.ClusterLocks {
 		m := s.ReadLock(l)
@@ -139,7 +139,7 @@ func statusOf(s *core.Snapshot) Status {
 	return st
 }
 
-func statusNode(v core.NodeView) StatusNode {
+func statusNode(s *core.Snapshot, v core.NodeView) StatusNode {
 	n := StatusNode{Name: oneLine(v.Name), Label: oneLine(v.Label), Roles: []core.Role{}, Stage: string(v.Stage), Since: moment(v.Since.At),
 		Reason: oneLine(v.Reason), Mode: oneLine(string(v.Mode)), Instances: known(v.Instances), Blocking: known(v.Blocking)}
 	if v.Node != nil {
@@ -152,7 +152,7 @@ func statusNode(v core.NodeView) StatusNode {
 		}
 		n.Locks[oneLine(l.Controller)] = oneLine(string(l.State()))
 	}
-	if a := v.Account; a.State != core.AccountNone {
+	if a := s.NodeAccount(v.Name); a.State != core.AccountNone {
 		n.Controller = &StatusAccount{State: string(a.State), Failed: a.Failed, Words: oneLine(a.Words), Next: moment(a.Next)}
 	}
 	for _, p := range v.Problems {

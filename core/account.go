@@ -148,9 +148,9 @@ func (s *Snapshot) requestAccount(r *MaintenanceRequest) Account {
 	return s.accountOf(r.Kind, r.Meta, r.Kept)
 }
 
-// nodeAccount is what the controller does with what is asked of a node: with its maintenance, with its removal, or with the end of its
+// NodeAccount is what the controller does with what is asked of a node: with its maintenance, with its removal, or with the end of its
 // lock. What is under way counts before what is through.
-func (s *Snapshot) nodeAccount(name string) Account {
+func (s *Snapshot) NodeAccount(name string) Account {
 	best := Account{}
 	if r := s.NodeRequest(name); r != nil {
 		best = s.requestAccount(r)
@@ -183,7 +183,7 @@ func (s *Snapshot) AccountOf(l *WorkloadLock) Account {
 	case l.Node == "":
 		return s.requestAccount(s.ClusterRequest())
 	}
-	return s.nodeAccount(l.Node)
+	return s.NodeAccount(l.Node)
 }
 
 // accountObjects are the objects by what they are to who reads of them.
@@ -254,7 +254,7 @@ func (s *Snapshot) nextLookOf(node string) string {
 	if node == "" {
 		node = s.firstDeferred()
 	}
-	switch a := s.nodeAccount(node); a.State {
+	switch a := s.NodeAccount(node); a.State {
 	case AccountRetries:
 		return "at " + s.secondText(a.Next)
 	case AccountWorks, AccountFirst:
@@ -271,7 +271,7 @@ func (s *Snapshot) firstDeferred() string {
 		if l == nil || ReadLockMessage(l.Message).ID != "F" {
 			continue
 		}
-		if a := s.nodeAccount(name); a.State == AccountRetries && (at.IsZero() || a.Next.Before(at)) {
+		if a := s.NodeAccount(name); a.State == AccountRetries && (at.IsZero() || a.Next.Before(at)) {
 			first, at = name, a.Next
 		}
 	}

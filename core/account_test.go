@@ -114,12 +114,9 @@ func TestAccountOfWhatIsAskedOfANode(t *testing.T) {
 			sc := bookkept()
 			test.given(sc)
 			s := sc.again().Snapshot
-			a := s.nodeAccount("cmp-01")
+			a := s.NodeAccount("cmp-01")
 			if a.State != test.state || s.AccountText(a, true) != test.text {
 				t.Errorf("it is %q: %q", a.State, s.AccountText(a, true))
-			}
-			if v, _ := s.NodeView("cmp-01"); v.Account != a {
-				t.Errorf("the node's view has %+v", v.Account)
 			}
 		})
 	}
@@ -131,7 +128,7 @@ func TestAccountInTheOperatorsZone(t *testing.T) {
 	sc.tried(failed(2, "x"))
 	sc.Now = sc.Now.In(time.FixedZone("CET", 3600))
 	s := sc.again().Snapshot
-	if text := s.AccountText(s.nodeAccount("cmp-01"), true); !strings.HasPrefix(text, "tries again at 13:00:40") {
+	if text := s.AccountText(s.NodeAccount("cmp-01"), true); !strings.HasPrefix(text, "tries again at 13:00:40") {
 		t.Error(text)
 	}
 }
@@ -170,7 +167,7 @@ func TestFailuresWithoutAWord(t *testing.T) {
 			test.given(sc)
 		}
 		s := sc.again().Snapshot
-		kind, means := s.failure(s.nodeAccount("cmp-01"), "cmp-01")
+		kind, means := s.failure(s.NodeAccount("cmp-01"), "cmp-01")
 		if kind != test.kind || means != test.means {
 			t.Errorf("%s: %d, %q", test.words, kind, means)
 		}

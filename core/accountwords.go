@@ -123,7 +123,7 @@ func (s *Snapshot) ControllerName(node string) string {
 // account is what the OpenStack controller does with what is asked of the node, for its page. Where Lockstep plays it, that it was
 // through with it is worth a word too.
 func (b *nodeSteps) account() []string {
-	s, name, a := b.s, b.v.Name, b.v.Account
+	s, name, a := b.s, b.v.Name, b.s.NodeAccount(b.v.Name)
 	played := s.playsOn(ControllerOpenStack, name)
 	text := s.accountLine(a, name, b.message)
 	switch {

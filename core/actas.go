@@ -180,7 +180,7 @@ func (f *attentionFacts) acting() {
 				e := f.actEntry(a, name, SeverityUrgent, "as "+who+": "+next, Since{At: f.s.NodeRequest(name).Created, Exact: true})
 				e.ID = "act/" + a.Controller + "/" + name + "/prepare" // the same entry, however far it is
 				if a.Controller == ControllerOpenStack {
-					e.Detail = join(append(f.s.quorumShort(name), f.s.accountSentence(f.s.nodeAccount(name), name, LockMessage{}))...)
+					e.Detail = join(append(f.s.quorumShort(name), f.s.accountSentence(f.s.NodeAccount(name), name, LockMessage{}))...)
 				}
 				f.add(e)
 			case turnReleased:

@@ -9,11 +9,11 @@ const seeItsLog = "Look at its log: deploy/rockoon in osh-system, container node
 // controllerFails is a controller that fails again and again on what is asked of a node, and says so in its bookkeeping only. What has
 // a cause that is told as such, by another rule, is left to that.
 func (f *attentionFacts) controllerFails(n nodeAttention) {
-	if !n.Account.fails() || f.s.playsOn(ControllerOpenStack, n.Name) {
+	if !f.s.NodeAccount(n.Name).fails() || f.s.playsOn(ControllerOpenStack, n.Name) {
 		return
 	}
 	a := n.entry("controller-fails")
-	if f.fails(&a, n.Account, n.Name, n.message) {
+	if f.fails(&a, f.s.NodeAccount(n.Name), n.Name, n.message) {
 		f.add(a)
 	}
 }
@@ -57,7 +57,7 @@ func (f *attentionFacts) fails(a *Attention, account Account, node string, m Loc
 
 // requestUnseen is a node's request that the controller does not know of, where that is dangerous, or where the controller runs.
 func (f *attentionFacts) requestUnseen(n nodeAttention) {
-	if n.Account.State != AccountUnseen || n.Request == nil || n.own == nil || f.s.playsOn(ControllerOpenStack, n.Name) {
+	if n.Request == nil || f.s.NodeAccount(n.Name).State != AccountUnseen || n.own == nil || f.s.playsOn(ControllerOpenStack, n.Name) {
 		return
 	}
 	a := n.entry("request-unseen")
@@ -88,7 +88,7 @@ func (f *attentionFacts) requestUnseen(n nodeAttention) {
 func (f *attentionFacts) unseenNodes() []string {
 	var names []string
 	for _, v := range f.s.NodeViews() {
-		if v.Account.State == AccountUnseen && v.Request != nil {
+		if f.s.NodeAccount(v.Name).State == AccountUnseen && v.Request != nil {
 			names = append(names, v.Label)
 		}
 	}

@@ -48,7 +48,6 @@ func viewNode(f *stageFacts) NodeView {
 	v := NodeView{
 		Name: f.name, Label: f.s.Label(f.name), Node: f.node, Mode: f.mode, ModeSet: f.modeSet, Attempts: f.attempts, AttemptsRaw: f.attemptsRaw,
 		Request: f.request, Locks: f.locks, Instances: -1, Blocking: -1, MovedFrom: f.movedFrom(), Service: f.s.Services[f.host],
-		Account: f.account,
 	}
 	if f.computeKnown {
 		v.Instances, v.Blocking, v.Moving = f.on.all, f.on.blocking, f.on.migrating

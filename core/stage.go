@@ -48,7 +48,6 @@ type NodeView struct {
 	Moving      int // migrations under way from it
 	MovedFrom   int // how many were on it when its maintenance began; 0 when not known
 	Service     *ComputeService
-	Account     Account  // what the OpenStack controller does with what is asked of the node, by its own bookkeeping
 	Problems    []string // inconsistencies worth a word: no lock, a lock without a node, an unknown mode …
 }
 

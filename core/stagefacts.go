@@ -60,7 +60,7 @@ func factsOf(s *Snapshot, name, newest string) *stageFacts {
 	if f.own != nil {
 		f.message = s.ReadLock(f.own)
 	}
-	f.account = s.nodeAccount(name)
+	f.account = s.NodeAccount(name)
 	if f.computeKnown {
 		f.on = s.countOn(f.hostMaintenance)
 	}

@@ -59,7 +59,7 @@ func nodeFacts(m *Model, f *facts, name string) {
 		f.add("instances", fmt.Sprintf("%d, of which %d block, %d moving", v.Instances, max(v.Blocking, 0), v.Moving))
 	}
 	machineFacts(m, f, name)
-	accountFacts(m, f, v.Account, name)
+	accountFacts(m, f, m.snap.NodeAccount(name), name)
 	if len(v.Locks) > 0 {
 		f.section("Locks")
 		for _, l := range v.Locks {
