@@ -70,6 +70,16 @@ type StatusNode struct {
 	Blocking  *int              `json:"blocking,omitempty"`  // absent when not known
 	Locks     map[string]string `json:"locks,omitempty"`     // state by controller
 	Problems  []string          `json:"problems,omitempty"`
+
+	Controller *StatusAccount `json:"openstackController,omitempty"` // absent when its bookkeeping says nothing
+}
+
+// StatusAccount is what the OpenStack controller does with what is asked of a node, by its own bookkeeping.
+type StatusAccount struct {
+	State  string     `json:"state"`            // "tries again", "at work", "first try", "never seen", "stopped", "gave up", "held" or "handled"
+	Failed int        `json:"failed,omitempty"` // how often it has failed
+	Words  string     `json:"words,omitempty"`  // of its last failure
+	Next   *time.Time `json:"next,omitempty"`   // when it tries again; in the past: since when it does
 }
 
 // StatusLock is a ClusterWorkloadLock.
@@ -111,7 +121,7 @@ func statusOf(s *core.Snapshot) Status {
 		st.Phases = append(st.Phases, sp)
 	}
 	for _, v := range s.NodeViews() {
-		st.Nodes = append(st.Nodes, statusNode(v))
+		st.Nodes = append(st.Nodes, statusNode(s, v))
 	}
 	for _, l := range s.ClusterLocks {
 		m := s.ReadLock(l)
@@ -129,7 +139,7 @@ func statusOf(s *core.Snapshot) Status {
 	return st
 }
 
-func statusNode(v core.NodeView) StatusNode {
+func statusNode(s *core.Snapshot, v core.NodeView) StatusNode {
 	n := StatusNode{Name: oneLine(v.Name), Label: oneLine(v.Label), Roles: []core.Role{}, Stage: string(v.Stage), Since: moment(v.Since.At),
 		Reason: oneLine(v.Reason), Mode: oneLine(string(v.Mode)), Instances: known(v.Instances), Blocking: known(v.Blocking)}
 	if v.Node != nil {
@@ -141,6 +151,9 @@ func statusNode(v core.NodeView) StatusNode {
 			n.Locks = map[string]string{}
 		}
 		n.Locks[oneLine(l.Controller)] = oneLine(string(l.State()))
+	}
+	if a := s.NodeAccount(v.Name); a.State != core.AccountNone {
+		n.Controller = &StatusAccount{State: string(a.State), Failed: a.Failed, Words: oneLine(a.Words), Next: moment(a.Next)}
 	}
 	for _, p := range v.Problems {
 		n.Problems = append(n.Problems, oneLine(p))

@@ -180,12 +180,14 @@ func (f *attentionFacts) acting() {
 				e := f.actEntry(a, name, SeverityUrgent, "as "+who+": "+next, Since{At: f.s.NodeRequest(name).Created, Exact: true})
 				e.ID = "act/" + a.Controller + "/" + name + "/prepare" // the same entry, however far it is
 				if a.Controller == ControllerOpenStack {
-					e.Detail = join(f.s.quorumShort(name)...)
+					e.Detail = join(append(f.s.quorumShort(name), f.s.accountSentence(f.s.NodeAccount(name), name, LockMessage{}))...)
 				}
 				f.add(e)
 			case turnReleased:
 				if r := f.s.NodeRequest(name); a.Controller == ControllerOpenStack && f.s.unheld(r) {
-					f.add(f.actEntry(a, name, SeverityWarning, "as "+who+": nobody takes it back once its request is withdrawn, which bears no finalizer", Since{At: r.Created, Exact: true}))
+					e := f.actEntry(a, name, SeverityWarning, "as "+who+": nobody takes it back once its request is withdrawn, which bears no finalizer", Since{At: r.Created, Exact: true})
+					e.Detail = f.s.accountSentence(f.s.requestAccount(r), name, LockMessage{})
+					f.add(e)
 				}
 			case turnReturn:
 				if a.Controller == ControllerOpenStack && f.s.leftLock(name) != nil && !f.s.playsAlone(name) {

@@ -17,6 +17,8 @@ var nodeRules = []func(*attentionFacts, nodeAttention){
 	(*attentionFacts).nodeSlow,
 	(*attentionFacts).nodeDeferred,
 	(*attentionFacts).nodeSays,
+	(*attentionFacts).controllerFails,
+	(*attentionFacts).requestUnseen,
 	(*attentionFacts).lockLeft,
 	(*attentionFacts).staleInner,
 	(*attentionFacts).nodeConfiguration,
@@ -100,6 +102,7 @@ func (f *attentionFacts) nodeWaits(n nodeAttention) {
 		a.Severity, a.Reason, a.Since = SeverityUrgent, scopeless, n.Since
 		a.Detail = "It takes nova-compute out of scheduling, fails, and tries again for ever. " +
 			"Give the request its scope; os is the one in which the host may reboot."
+		a.Detail = join(a.Detail, f.s.accountSentence(f.s.NodeAccount(n.Name), n.Name, n.message))
 		f.add(a)
 		return
 	}
@@ -262,7 +265,7 @@ func (f *attentionFacts) nodeReturns(n nodeAttention) {
 	case f.long(n.Since.At, returnLong):
 		a.Severity = SeverityWarning
 		a.Reason = "does not get back into service: " + textOf(n.What, "the controller does not say what it waits for")
-		a.Detail = "kubectl get pods -n openstack --field-selector spec.nodeName=" + n.Name
+		a.Detail = join(f.s.accountSentence(f.s.NodeAccount(n.Name), n.Name, n.message), "kubectl get pods -n openstack --field-selector spec.nodeName="+n.Name)
 		if n.Node != nil && n.Node.Ready != "True" {
 			a.Severity = SeverityUrgent
 		}

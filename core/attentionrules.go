@@ -27,6 +27,7 @@ const (
 var attentionRules = []func(*attentionFacts){
 	(*attentionFacts).clusterLocks,
 	(*attentionFacts).clusterLockGone,
+	(*attentionFacts).clusterFails,
 	(*attentionFacts).overrides,
 	(*attentionFacts).acting,
 	(*attentionFacts).controllerAway,
@@ -242,6 +243,7 @@ func (f *attentionFacts) controllerAway() {
 	if asked {
 		a.Severity = SeverityUrgent
 	}
+	a.Detail = join(a.Detail, f.awayText())
 	f.add(a)
 }
 
@@ -250,16 +252,23 @@ func (f *attentionFacts) outages() {
 	var names []string
 	var since time.Time
 	meaning := ""
+	hint := ""
 	see := func(l *WorkloadLock, label string) {
-		if l.Message == "" {
+		m := f.s.ReadLock(l)
+		switch {
+		case m.Class == MessageOutage:
+			since, meaning = earlier(since, m.At), m.Meaning
+		case f.s.silentOutage(l):
+			meaning = "no lock says it: " + f.s.ControllerName(l.Node) + " " + f.s.accountLine(f.s.AccountOf(l), l.Node, m)
+		default:
 			return
 		}
-		if m := f.s.ReadLock(l); m.Class == MessageOutage {
-			names = add(names, label)
-			since, meaning = earlier(since, m.At), m.Meaning
-			if r, seen := f.s.History.Outages[l.UID]; seen && f.s.Now.Sub(r.Last) <= outageBetween {
-				since = earlier(since, r.First)
-			}
+		names = add(names, label)
+		if r, seen := f.s.History.Outages[l.UID]; seen && f.s.Now.Sub(r.Last) <= outageBetween {
+			since = earlier(since, r.First)
+		}
+		if hint == "" {
+			hint = f.retried(l)
 		}
 	}
 	for _, l := range f.s.ClusterLocks {
@@ -278,7 +287,7 @@ func (f *attentionFacts) outages() {
 		return
 	}
 	a := Attention{ID: "outage", Severity: SeverityWarning, Subject: Ref{Kind: KindCluster, Name: f.s.Cluster}, Label: "openstack", Since: Since{At: since},
-		Reason: "the OpenStack controller gets no answer from OpenStack: " + some(names, 4), Detail: sentence(meaning), Resolve: clusterProcedure(), Hint: "wait: retried within 60 s"}
+		Reason: "the OpenStack controller gets no answer from OpenStack: " + some(names, 4), Detail: sentence(meaning), Resolve: clusterProcedure(), Hint: hint}
 	if f.long(since, outageLong) {
 		a.Severity = SeverityUrgent
 	}

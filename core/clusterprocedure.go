@@ -26,6 +26,7 @@ func (s *Snapshot) clusterProcedure() (Procedure, bool) {
 	if what := s.besideUpdate(); what != "" {
 		triggered.Title, triggered.Why = "the cluster's maintenance is asked for", "It is for "+what+", not for an update."
 	}
+	p.Summary = append(p.Summary, s.clusterAccount()...)
 	p.Steps = append(s.versionStep(), triggered)
 	p.Summary = append(p.Summary, slices.Concat(s.managementSummary(), s.groupSummary())...)
 	p.Steps = append(p.Steps, s.planSteps(target)...)

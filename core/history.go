@@ -65,6 +65,7 @@ type Round struct {
 	Started   time.Time
 	Ended     time.Time // zero while it goes on
 	Instances int       // on the host when it began; -1 when not known
+	Unseen    bool      `json:",omitempty"` // the OpenStack controller had never seen the request when that was seen last
 }
 
 // PhaseRecord is when a phase began and ended.

@@ -46,8 +46,23 @@ func (f *attentionFacts) lockLeft(n nodeAttention) {
 	a := n.entry("lock-left")
 	a.Severity, a.Since = SeverityUrgent, f.s.History.Locks[l.UID].Since
 	a.Reason = f.s.leftText(n.Name)
+	if r := f.s.leftUnseen(n.Name); r.Unseen {
+		a.Detail = "Its request went " + clockText(r.Ended) + ", and the OpenStack controller had never seen it: it does not take the node back."
+		f.add(a)
+		return
+	}
 	a.Detail = "Nobody asks for the node any more, and the controller takes a lock back only when a request that it has seen goes. A removal that was withdrawn leaves this behind, or a request that came and went while the controller did not run."
 	f.add(a)
+}
+
+// leftUnseen is the node's last maintenance where its request came and went without the controller; zero when that is not certain.
+func (s *Snapshot) leftUnseen(name string) Round {
+	if n := s.Nodes[name]; n != nil {
+		if r := s.History.Rounds[n.UID]; r.Unseen && !r.Ended.IsZero() {
+			return r
+		}
+	}
+	return Round{}
 }
 
 // ownLockLeft is a node whose lock the OpenStack controller never takes back.

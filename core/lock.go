@@ -36,6 +36,7 @@ type WorkloadLock struct {
 	Release                      string    // status.release
 	InnerState                   string    // annotation inner_state, as it stands; empty when absent
 	Progress                     *InactivationProgress
+	Kept                         Bookkeeping
 }
 
 // InactivationProgress is status.inactivationProgress, which the TF/OpenSDN operator writes.

@@ -69,23 +69,26 @@ type literal struct {
 	read    func(m *LockMessage, groups []string) // takes lists out of the text; may be nil
 }
 
+// triesAgainSoon ends what a text of a failed try means, where nothing says when the next one is (docs/mosk.md#retries).
+const triesAgainSoon = "; the controller tries again within 60 s"
+
 // literals are tried in order; the first that matches counts. More than one text can carry a letter: older releases worded
 // some of them differently.
 var literals = []literal{
 	{id: "K", name: "OpenStack does not answer", pattern: regexp.MustCompile(`^Retrying migrate instances from host\. Cannot execute openstack commands`), class: MessageOutage,
-		meaning: "the OpenStack API did not answer while instances were being moved; the controller tries again within 60 s",
+		meaning: "the OpenStack API did not answer while instances were being moved" + triesAgainSoon,
 		remedy:  "wait; when it lasts, look at Keystone and Nova"},
 	{id: "N", name: "OpenStack does not answer", pattern: regexp.MustCompile(`^Got error while waiting services to be UP on the host\. Cannot execute openstack commands`), class: MessageOutage,
-		meaning: "the OpenStack API did not answer while the host's compute services were awaited; the controller tries again within 60 s",
+		meaning: "the OpenStack API did not answer while the host's compute services were awaited" + triesAgainSoon,
 		remedy:  "wait; when it lasts, look at Keystone and Nova"},
 	{id: "O", name: "OpenStack does not answer", pattern: regexp.MustCompile(`^Can not bring node back to scheduling\. Cannot execute openstack commands`), class: MessageOutage,
-		meaning: "the OpenStack API did not answer when the host was to be enabled for scheduling; the controller tries again within 60 s",
+		meaning: "the OpenStack API did not answer when the host was to be enabled for scheduling" + triesAgainSoon,
 		remedy:  "wait; when it lasts, look at Keystone and Nova"},
 	{id: "Q", name: "Neutron does not answer", pattern: regexp.MustCompile(`^Got error while waiting for network agents\. Cannot execute openstack commands`), class: MessageOutage,
-		meaning: "the Neutron API did not answer while the host's agents were awaited; the controller tries again within 60 s",
+		meaning: "the Neutron API did not answer while the host's agents were awaited" + triesAgainSoon,
 		remedy:  "wait; when it lasts, look at Keystone and Neutron"},
 	{id: "", name: "OpenStack does not answer", pattern: regexp.MustCompile(`Cannot execute openstack commands`), class: MessageOutage,
-		meaning: "an OpenStack API did not answer; the controller tries again within 60 s",
+		meaning: "an OpenStack API did not answer" + triesAgainSoon,
 		remedy:  "wait; when it lasts, look at Keystone, Nova and Neutron"},
 
 	{id: "A", name: "another release", pattern: regexp.MustCompile(`^Current maintenancerequest (.*?) release does not match ours (.*?)\. Skipping handling`), class: MessageWaiting,
@@ -151,20 +154,19 @@ var literals = []literal{
 		remedy:  "move, stop or shelve them, or declare the node safe",
 		read:    func(m *LockMessage, g []string) { m.Instances = add(m.Instances, pythonList(g[1])...) }},
 	{id: "L", name: "nova-compute cannot be disabled", pattern: regexp.MustCompile(`^Can not disable compute service on a host to be deleted`), class: MessageOutage,
-		meaning: "Nova did not answer when nova-compute was to be disabled (the text speaks of deletion during updates too); " +
-			"the controller tries again within 60 s",
-		remedy: "wait; when it lasts, look at Keystone and Nova"},
+		meaning: "Nova did not answer when nova-compute was to be disabled (the text speaks of deletion during updates too)" + triesAgainSoon,
+		remedy:  "wait; when it lasts, look at Keystone and Nova"},
 	{id: "M", name: "nova-compute stays down", pattern: regexp.MustCompile(`^Timeout waiting for compute services up on the host`), class: MessageActionable,
-		meaning: "nova-compute did not come up within 5 minutes; the controller tries again within 60 s",
+		meaning: "nova-compute did not come up within 5 minutes" + triesAgainSoon,
 		remedy:  "look at the nova-compute pod of the node, at RabbitMQ, and restart the pod"},
 	{id: "P", name: "network agents stay down", pattern: regexp.MustCompile(`^Timeout waiting for network agents on the host`), class: MessageActionable,
-		meaning: "the network agents did not come up within 5 minutes; the controller tries again within 60 s",
+		meaning: "the network agents did not come up within 5 minutes" + triesAgainSoon,
 		remedy:  "look at the agents' pods on the node, at RabbitMQ, and restart the pods"},
 	{id: "R", name: "cinder-volume cannot be set", pattern: regexp.MustCompile(`^Can not disable block-storage service on a host to be deleted`), class: MessageActionable,
-		meaning: "cinder-volume could not be disabled; the controller tries again within 60 s",
+		meaning: "cinder-volume could not be disabled" + triesAgainSoon,
 		remedy:  "look at the cinder-volume service of the host"},
 	{id: "R", name: "cinder-volume cannot be set", pattern: regexp.MustCompile(`^Can not enable block-storage service on the host`), class: MessageActionable,
-		meaning: "cinder-volume could not be enabled; the controller tries again within 60 s",
+		meaning: "cinder-volume could not be enabled" + triesAgainSoon,
 		remedy:  "look at the cinder-volume service of the host"},
 	{id: "T", name: "the removal is held", pattern: regexp.MustCompile(`^Some volumes .* are still present on host`), class: MessageActionable,
 		meaning: "the node is to be removed, and volumes are left on it",
@@ -183,14 +185,28 @@ var literals = []literal{
 func (s *Snapshot) Judge(m LockMessage) LockMessage {
 	if m.ID == "L" && s.answersSince(SourceComputeServices, m.At) {
 		m.Class = MessageActionable
-		m.Meaning = "nova-compute could not be disabled (the text speaks of deletion during updates too); the controller tries again within 60 s"
+		m.Meaning = "nova-compute could not be disabled (the text speaks of deletion during updates too)" + triesAgainSoon
 		m.Remedy = "look at the compute service of the host, and disable it by hand when the controller keeps failing"
 	}
 	return m
 }
 
 // ReadLock is what a lock's text means now.
-func (s *Snapshot) ReadLock(l *WorkloadLock) LockMessage { return s.Judge(ReadLockMessage(l.Message)) }
+func (s *Snapshot) ReadLock(l *WorkloadLock) LockMessage {
+	return s.JudgeOn(l, ReadLockMessage(l.Message))
+}
+
+// JudgeOn is Judge for the text of a lock: when the controller tries again is what its bookkeeping says, where it does.
+func (s *Snapshot) JudgeOn(l *WorkloadLock, m LockMessage) LockMessage {
+	m = s.Judge(m)
+	if begin, retried := strings.CutSuffix(m.Meaning, triesAgainSoon); retried {
+		switch a := s.AccountOf(l); a.State {
+		case AccountRetries, AccountWorks, AccountGaveUp:
+			m.Meaning = begin + "; the controller " + s.AccountText(a, !a.onLock(m))
+		}
+	}
+	return m
+}
 
 // answersSince tells whether a source is live, and has been since the moment; one that is zero is long ago, or not known.
 func (s *Snapshot) answersSince(id SourceID, at time.Time) bool {

@@ -43,7 +43,7 @@ func (b *nodeSteps) locks() {
 			case b.v.Blocking > 0 && b.v.Mode != ModeLive || b.v.Stage == StageWaiting:
 				st.State = StepLater
 			case b.v.Blocking == 0 && b.message.Class == MessageActionable:
-				st.Status = "at its next look, within 60 s"
+				st.Status = "at its next look, " + b.s.nextLookOf(b.v.Name)
 				if b.s.openStackDown() {
 					st.Status = "no replica of the OpenStack controller is ready: nobody looks until it is up"
 				}
@@ -58,6 +58,10 @@ func (s *Snapshot) lockStep(l *WorkloadLock, title string, over bool) Step {
 	m := s.ReadLock(l)
 	st := Step{ID: "lock/" + textOf(l.UID, l.Name), Target: l.Ref(), Label: oneLine(l.Controller, 40), Title: title,
 		Why: s.explain(l, m)}
+	account := s.AccountOf(l)
+	if text := s.AccountText(account, !account.onLock(m)); text == "" || !strings.Contains(m.Meaning, text) {
+		st.Why = join(st.Why, s.accountSentence(account, l.Node, m))
+	}
 	switch {
 	case l.State() == LockInactive || over:
 		st.State = StepDone

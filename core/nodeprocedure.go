@@ -120,6 +120,7 @@ func (b *nodeSteps) summary() []string {
 			out = append(out, who+text)
 		}
 	}
+	out = append(out, b.account()...)
 	if v.Node != nil && v.Node.Is(RoleCompute) {
 		switch {
 		case v.Instances < 0:
@@ -170,11 +171,14 @@ func (b *nodeSteps) asked() {
 	if r.ByHand() {
 		who = "an operator asks for "
 	}
+	if a := b.s.requestAccount(r); a.State == AccountUnseen {
+		status += ", never seen by the OpenStack controller"
+	}
 	b.add(b.other("asked", who+b.v.Label, "A NodeMaintenanceRequest names the node: its application controllers prepare it.", StepDone, status))
 	if lacksScope(r) && b.lock != nil {
 		st := b.other("scope", "the request gets its scope", sentence(scopeless), StepWaiting,
 			"whoever made it says whether the host may reboot (os) or not (drain)")
-		st.Why = join(st.Why, "Without one all that runs on the node counts as in the way, as in scope os.")
+		st.Why = join(st.Why, "Without one all that runs on the node counts as in the way, as in scope os.", b.s.accountSentence(b.s.requestAccount(r), b.v.Name, b.message))
 		st.Commands = []string{shellCommand("kubectl", "patch", "nodemaintenancerequest", r.Name, "--type=merge", "-p", `{"spec":{"scope":"os"}}`)}
 		b.add(st)
 	}

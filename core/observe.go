@@ -68,9 +68,10 @@ func (e *Engine) observeRounds(s *Snapshot, h History) History {
 	for _, name := range s.NodeNames() { // in one order, so that the same history makes the same journal
 		node, req := s.Nodes[name], s.NodeRequest(name)
 		old, had := h.Rounds[node.UID]
+		unseen := s.requestAccount(req).State == AccountUnseen
 		switch {
 		case req != nil && old.Request != req.UID:
-			r := Round{Request: req.UID, Started: req.Created, Instances: s.countInstances(name)}
+			r := Round{Request: req.UID, Started: req.Created, Instances: s.countInstances(name), Unseen: unseen}
 			if cmr := s.ClusterRequest(); cmr != nil && req.isFor(cmr) {
 				r.Update = cmr.UID
 			}
@@ -78,6 +79,9 @@ func (e *Engine) observeRounds(s *Snapshot, h History) History {
 			e.record(Record{Kind: RecordRound, Node: name, Object: ptr(node.Ref()), Round: &r}, false)
 		case req != nil && old.Instances < 0 && s.countInstances(name) >= 0:
 			old.Instances = s.countInstances(name)
+			rounds.set(node.UID, old)
+		case req != nil && old.Unseen != unseen && s.Sources[SourceNodeRequests].State == SourceLive:
+			old.Unseen = unseen
 			rounds.set(node.UID, old)
 		case req == nil && had && old.Ended.IsZero():
 			old.Ended = s.Now
@@ -166,14 +170,17 @@ func (e *Engine) observeLocks(s *Snapshot, h History) History {
 // 60 s, and each try begins with what it is about to do (docs/mosk.md#retries).
 const outageBetween = 2 * time.Minute
 
-// observeOutage notes since when a lock's text has said that an API is away.
+// observeOutage notes since when a lock's text, or the controller's bookkeeping, has said that an API is away.
 func (s *Snapshot) observeOutage(l *WorkloadLock, outages *cloneOnWrite[string, OutageRecord]) {
-	if l.Message == "" {
+	if l.Message == "" && l.Controller != ControllerOpenStack {
 		return
 	}
 	m := s.ReadLock(l)
 	if m.Class != MessageOutage {
-		return
+		if !s.silentOutage(l) {
+			return
+		}
+		m.At = time.Time{} // what the lock says is of something else
 	}
 	r, had := outages.m[l.UID]
 	if !had || s.Now.Sub(r.Last) > outageBetween {

@@ -35,7 +35,7 @@ func (p *planner) restartAgents() {
 		return
 	}
 	p.step.Type = typable(n.Label(), n.UID)
-	p.step.Then = "Each is done when its new pod is ready and Neutron hears from the agent; the OpenStack controller looks again within 60 s."
+	p.step.Then = "Each is done when its new pod is ready and Neutron hears from the agent; the OpenStack controller looks again " + s.nextLookOf(name) + "."
 	if s.playsOn(ControllerOpenStack, name) {
 		p.step.Then = "Each is done when its new pod is ready and Neutron hears from the agent; the node can be taken back when all are heard from."
 	}

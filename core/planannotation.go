@@ -163,7 +163,7 @@ func (s *Snapshot) annotationThen(name, key string, value *string) string {
 	case lock == nil || lock.State() != LockActive:
 		return "The node is in maintenance, and the OpenStack controller does not hold it any more: it counts the next time."
 	}
-	soon := "The OpenStack controller reads it at its next look, within 60 s: "
+	soon := "The OpenStack controller reads it at its next look, " + s.nextLookOf(name) + ": "
 	if key == AnnotationMigrationAttempts {
 		return soon + "each instance gets so many tries then."
 	}
@@ -292,7 +292,8 @@ func (p *planner) declareSafe() {
 	}
 	p.step.Type = typable(n.Label(), n.UID)
 	p.step.Why = "The OpenStack controller holds the node until no instance is in the way. With skip you say that the node may go down."
-	p.step.Then = join("The OpenStack controller releases its lock at its next look, within 60 s; LCM then drains, updates and reboots the node.", p.s.remoteLoss(p.i.Node))
+	p.step.Then = join("The OpenStack controller releases its lock at its next look, "+s.nextLookOf(name)+
+		"; LCM then drains, updates and reboots the node.", p.s.remoteLoss(p.i.Node))
 	p.guardRequest(name)
 	p.guardLock(name)
 	p.guard(s.guardHostKnown(n))

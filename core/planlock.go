@@ -151,13 +151,13 @@ func (s *Snapshot) openStackDown() bool {
 	return s.Controller != nil && s.Controller.Ready == 0 && s.known(SourceOpenStackController)
 }
 
-// nextLook is when the OpenStack controller looks at a lock next, as the beginning of a sentence that goes on with what it
-// does.
-func (s *Snapshot) nextLook() string {
+// nextLook is when the OpenStack controller looks at a node's lock next, as the beginning of a sentence that goes on with what
+// it does; of any node where none is named.
+func (s *Snapshot) nextLook(node string) string {
 	if s.openStackDown() {
 		return "No replica of the OpenStack controller is ready: nobody looks until it is up. At its first look then, the OpenStack controller "
 	}
-	return "At its next look, within 60 s, the OpenStack controller "
+	return "At its next look, " + s.nextLookOf(node) + ", the OpenStack controller "
 }
 
 // ownerOf names who keeps the lock, and whether it is at work.
@@ -227,13 +227,13 @@ func (s *Snapshot) ownerThen(l *WorkloadLock, to LockState) string {
 		case to == LockInactive && l.Node == "":
 			return "The OpenStack controller takes an inactive cluster lock for done and asks for no health any more; it makes it active again when the request is removed or a new release of it is rolled out."
 		case to == LockInactive:
-			return s.nextLook() + "takes the lock for done: it moves nothing more, and leaves nova-compute as it is. It takes the lock back when the request is removed, or at once when a new release of it is rolled out."
+			return s.nextLook(l.Node) + "takes the lock for done: it moves nothing more, and leaves nova-compute as it is. It takes the lock back when the request is removed, or at once when a new release of it is rolled out."
 		case to == LockActive && l.State() == LockInactive:
 			return "The OpenStack controller does not look at a request that it is through with: nobody releases the lock again before it starts anew, unless you do."
 		case to == LockFailed:
 			return "The OpenStack controller never writes failed, and handles such a lock as one that is not active: it does nothing more for it."
 		}
-		return s.nextLook() + "goes on with it."
+		return s.nextLook(l.Node) + "goes on with it."
 	case ControllerTungstenFabric:
 		if l.Node != "" && to == LockInactive {
 			return "The OpenSDN operator handles no other node until this lock is active again; it looks at the vRouter of this node only when the request is removed."
@@ -272,7 +272,7 @@ func (p *planner) clearInner() {
 	p.guard(Guard{ID: "held", Text: "the lock is active: the maintenance is over", Holds: l.State() == LockActive, Answer: "it is " + oneLine(string(l.State()), 40),
 		Remedy: "the controller still has to take the node back: see to what it waits for"})
 	p.step.Why = "The OpenStack controller counts this annotation against its concurrency. Nothing goes on on " + oneLine(s.Label(l.Node), 64) + ", and all nodes that wait for it wait for nothing."
-	p.step.Then = s.nextLook() + "takes up the next node. If it was still at work here, one node more than allowed is in maintenance."
+	p.step.Then = s.nextLook("") + "takes up the next node. If it was still at work here, one node more than allowed is in maintenance."
 	p.step.Undo = "set it back: " + innerCommand(l.Ref(), l.InnerState)
 	if l.InnerState != InnerActive {
 		p.done = "the lock has " + innerText(l.InnerState)

@@ -28,7 +28,7 @@ func (p *planner) tagPowerOff() {
 	}
 	p.step.Then = "It counts when its node's turn comes."
 	if n := p.s.NodeOfHost(in.Host); n != nil && p.s.leaving(n.Name) {
-		p.step.Then = "The OpenStack controller counts it out at its next look, within 60 s."
+		p.step.Then = "The OpenStack controller counts it out at its next look, " + p.s.nextLookOf(n.Name) + "."
 	}
 	p.step.Then += " The tag stays until somebody takes it off; Lockstep offers the former ones back."
 	p.setTags(in, old, []MaintenanceAction{ActionPowerOff})

@@ -106,7 +106,7 @@ func (p *planner) enableVolume() {
 	p.step.Why = "The scheduler puts volumes on the host's disks again."
 	p.step.Then = "New volumes can come to the host from now on."
 	if gaveUp {
-		p.step.Then = join(p.step.Then, "The OpenStack controller tries again within 60 s, and goes on when Cinder answers it: it leaves alone what does not bear its reason.")
+		p.step.Then = join(p.step.Then, "The OpenStack controller tries again "+s.nextLookOf(p.i.Node)+", and goes on when Cinder answers it: it leaves alone what does not bear its reason.")
 	}
 	if v.Enabled {
 		p.done = v.label() + " is enabled"

@@ -20,6 +20,7 @@ type MaintenanceRequest struct {
 	Release string // spec.release; may be empty
 	Scope   Scope  // may be empty
 	MadeBy  string // the label app.kubernetes.io/managed-by; empty when it has none
+	Kept    Bookkeeping
 }
 
 // Ref names the request.
@@ -60,6 +61,7 @@ type NodeNotice struct {
 	Meta
 	Kind Kind   // KindNodeDeletionRequest or KindNodeDisableNotification
 	Node string // spec.nodeName
+	Kept Bookkeeping
 }
 
 // OpenStackStatus is an OpenStackDeploymentStatus.

@@ -167,7 +167,7 @@ func seesOthers(s *Snapshot, l *WorkloadLock, _ LockMessage) string {
 		names = append(names, v.Label+" ("+string(v.Stage)+")")
 	}
 	if len(names) == 0 {
-		return "none counts as under way any more: it begins at the controller's next look, within 60 s"
+		return "none counts as under way any more: it begins at the controller's next look, " + s.nextLookOf(l.Node)
 	}
 	return "under way: " + some(names, 6)
 }

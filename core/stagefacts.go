@@ -17,6 +17,7 @@ type stageFacts struct {
 	locks    []*WorkloadLock
 	own      *WorkloadLock // the OpenStack controller's; nil when there is none
 	message  LockMessage   // of own
+	account  Account       // what the OpenStack controller does with what is asked of the node
 	failed   []string      // controllers whose lock says failed
 	active   []string      // controllers whose lock is not inactive
 	released bool          // every lock is inactive
@@ -59,6 +60,7 @@ func factsOf(s *Snapshot, name, newest string) *stageFacts {
 	if f.own != nil {
 		f.message = s.ReadLock(f.own)
 	}
+	f.account = s.NodeAccount(name)
 	if f.computeKnown {
 		f.on = s.countOn(f.hostMaintenance)
 	}

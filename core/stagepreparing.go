@@ -40,7 +40,11 @@ func noScope(f *stageFacts) (verdict, bool) {
 	if !f.leaving() || !lacksScope(f.request) || !f.working() || f.own.State() != LockActive {
 		return verdict{}, false
 	}
-	return verdict{reason: scopeless, what: "request without a scope", at: f.requestAt()}, true
+	again := ""
+	if f.tries("") != "" {
+		again = "; it " + f.s.AccountText(f.account, true) // what its failure comes of is said
+	}
+	return verdict{reason: scopeless + again, what: "request without a scope", at: f.requestAt()}, true
 }
 
 // controllerGaveUp is a controller that says it needs a person, and is still right.
@@ -87,6 +91,25 @@ func (f *stageFacts) inTheWay() string {
 		what += fmt.Sprintf(", %d moving", f.on.migrating)
 	}
 	return what
+}
+
+// failsSilently is a controller that has begun the node and fails on it with an exception that no lock says: it moves nothing then.
+func failsSilently(f *stageFacts) (verdict, bool) {
+	if !f.leaving() || !f.working() || f.own.State() != LockActive || f.on.migrating > 0 || f.account.onLock(f.message) ||
+		f.s.playsOn(ControllerOpenStack, f.name) {
+		return verdict{}, false
+	}
+	switch f.account.State {
+	case AccountRetries, AccountWorks, AccountGaveUp: // of which each has failed
+	default:
+		return verdict{}, false
+	}
+	switch kind, _ := f.s.failure(f.account, f.name); kind {
+	case failureService, failureTries, failureOther:
+	default:
+		return verdict{}, false
+	}
+	return verdict{reason: "the OpenStack controller fails on it without a word" + f.tries("; it "), what: "fails without a word", at: f.requestAt()}, true
 }
 
 func instancesMove(f *stageFacts) (verdict, bool) {
@@ -144,14 +167,29 @@ func notBegun(f *stageFacts) (verdict, bool) {
 		v.reason = f.message.Meaning
 		v.what = map[string]string{"F": "others come first", "A": "controller not updated yet"}[f.message.ID]
 	}
+	switch {
+	case f.account.State == AccountUnseen:
+		v.reason, v.what = "the OpenStack controller "+f.s.AccountText(f.account, true), "request never seen"
+	case f.message.Class == MessageNone:
+		v.reason += f.tries(": it ")
+	}
 	return v, true
+}
+
+// tries is how often the OpenStack controller has failed on what is asked of the node, and when it tries again, after the given
+// beginning; empty where its bookkeeping says nothing of failures, or it is another that plays it.
+func (f *stageFacts) tries(begin string) string {
+	if !f.account.fails() || f.s.playsOn(ControllerOpenStack, f.name) {
+		return ""
+	}
+	return prefixed(begin, f.s.accountLine(f.account, f.name, f.message))
 }
 
 func atWork(f *stageFacts) (verdict, bool) {
 	if !f.leaving() {
 		return verdict{}, false
 	}
-	v := verdict{reason: "the OpenStack controller prepares it", at: f.requestAt()}
+	v := verdict{reason: "the OpenStack controller prepares it" + f.tries("; it "), at: f.requestAt()}
 	switch {
 	case f.message.ID == "G":
 		v.reason, v.what = f.message.Meaning, "deferred: "+some(f.message.Blockers, 3)
@@ -162,7 +200,7 @@ func atWork(f *stageFacts) (verdict, bool) {
 	case f.message.Class == MessageUnknown:
 		v.reason = "the OpenStack controller says: " + oneLine(f.message.Text, 200)
 	case f.evacuates() && f.computeKnown && f.on.blocking == 0:
-		v.reason = "nothing holds the lock any more; the controller looks again within 60 s"
+		v.reason = "nothing holds the lock any more; the controller looks again " + f.s.nextLookOf(f.name)
 		v.what = "nothing in the way"
 	case f.evacuates() && !f.computeKnown:
 		v.reason += "; its instances are not known: " + f.s.whyUnknown(SourceInstances)

@@ -45,6 +45,7 @@ var stageRules = []stageRule{
 	{StageWaiting, unknownMode},
 	{StageWaiting, noScope},
 	{StageWaiting, controllerGaveUp},
+	{StagePreparing, failsSilently},
 	{StageEvacuating, instancesMove},
 	{StageWaiting, instancesInTheWay},
 	{StageQueued, notBegun},
@@ -79,7 +80,11 @@ func requestGoes(f *stageFacts) (verdict, bool) {
 	if f.message.Class == MessageOutage {
 		what = "an OpenStack API is away"
 	}
-	return verdict{reason: "its request is being removed since " + clockText(f.request.Deleting), what: what, at: f.request.Deleting, exact: true}, true
+	v := verdict{reason: "its request is being removed since " + clockText(f.request.Deleting) + f.tries("; the OpenStack controller "), what: what, at: f.request.Deleting, exact: true}
+	if f.account.State == AccountUnseen && f.own != nil && f.own.State() != LockActive && !f.s.playsOn(ControllerOpenStack, f.name) {
+		v.reason, v.what = "its request is being removed since "+clockText(f.request.Deleting)+"; the OpenStack controller "+f.s.AccountText(f.account, true)+", so it takes nothing back", "request never seen"
+	}
+	return v, true
 }
 
 // lockStillOpen is a node whose request is gone while a controller has not taken its lock back.

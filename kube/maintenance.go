@@ -27,6 +27,7 @@ func lockFrom(kind core.Kind) translate {
 			Message:                      status.text("errorMessage"),
 			Release:                      status.text("release"),
 			InnerState:                   o.at("metadata", "annotations").text(annotationInnerState),
+			Kept:                         bookkeepingFrom(kind, o),
 		}
 		if p := status.at("inactivationProgress"); p != nil {
 			percentage, _ := p.number("percentage")
@@ -42,14 +43,16 @@ func lockFrom(kind core.Kind) translate {
 // requestFrom translates the maintenance requests of a kind.
 func requestFrom(kind core.Kind) translate {
 	return func(u *unstructured.Unstructured) core.Object {
-		spec := fields(u.Object).at("spec")
+		o := fields(u.Object)
+		spec := o.at("spec")
 		return &core.MaintenanceRequest{
 			Meta:    metaFrom(u),
 			Kind:    kind,
 			Node:    spec.text("nodeName"),
 			Release: spec.text("release"),
 			Scope:   core.Scope(spec.text("scope")),
-			MadeBy:  fields(u.Object).at("metadata", "labels").text(labelManagedBy),
+			MadeBy:  o.at("metadata", "labels").text(labelManagedBy),
+			Kept:    bookkeepingFrom(kind, o),
 		}
 	}
 }
@@ -57,6 +60,7 @@ func requestFrom(kind core.Kind) translate {
 // noticeFrom translates the objects of a kind that say one thing about one node.
 func noticeFrom(kind core.Kind) translate {
 	return func(u *unstructured.Unstructured) core.Object {
-		return &core.NodeNotice{Meta: metaFrom(u), Kind: kind, Node: fields(u.Object).at("spec").text("nodeName")}
+		o := fields(u.Object)
+		return &core.NodeNotice{Meta: metaFrom(u), Kind: kind, Node: o.at("spec").text("nodeName"), Kept: bookkeepingFrom(kind, o)}
 	}
 }

@@ -11,6 +11,8 @@ import (
 var (
 	fixtureNow  = time.Date(2026, 3, 14, 16, 43, 10, 0, time.UTC)
 	fixtureWall = time.Date(2026, 3, 14, 17, 0, 0, 0, time.UTC)
+
+	heldByRockoon = []string{"lcm.mirantis.com/rockoon.nodemaintenancerequest-finalizer"}
 )
 
 func before(d time.Duration) time.Time { return fixtureNow.Add(-d) }
@@ -44,7 +46,7 @@ func world() *core.Snapshot {
 	}
 	const update = "cmr-uid"
 	s.ClusterRequests = []*core.MaintenanceRequest{{Kind: core.KindClusterMaintenanceRequest, Release: "21.0.0+25.2",
-		Scope: core.ScopeOS, Meta: core.Meta{Name: "mos", UID: update, Created: before(161 * time.Minute)}}}
+		Scope: core.ScopeOS, Meta: core.Meta{Name: "mos", UID: update, Created: before(161 * time.Minute), Finalizers: heldByRockoon}}}
 	s.History.Update = core.UpdateRecord{UID: update, Release: "21.0.0+25.2", From: "17.4.0", Started: before(161 * time.Minute)}
 	s.History.Phases = map[core.PhaseID]core.PhaseRecord{
 		core.PhaseTrigger:  {Started: seen(161 * time.Minute), Ended: seen(160 * time.Minute)},
@@ -90,7 +92,7 @@ func fixtureNodes(s *core.Snapshot, update string) {
 	}
 	request := func(n *core.Node, ago time.Duration) *core.MaintenanceRequest {
 		r := &core.MaintenanceRequest{Kind: core.KindNodeMaintenanceRequest, Node: n.Name, Release: "21.0.0+25.2",
-			Scope: core.ScopeOS, Meta: core.Meta{Name: n.Name, UID: "nmr-" + n.ShortName, Created: before(ago)}}
+			Scope: core.ScopeOS, Meta: core.Meta{Name: n.Name, UID: "nmr-" + n.ShortName, Created: before(ago), Finalizers: heldByRockoon}}
 		s.NodeRequests[n.Name] = []*core.MaintenanceRequest{r}
 		return r
 	}

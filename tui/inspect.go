@@ -256,6 +256,7 @@ func lockFacts(m *Model, f *facts, l *core.WorkloadLock) {
 		}
 		f.add("raw", l.Message)
 	}
+	accountFacts(m, f, m.snap.AccountOf(l), l.Node)
 	if ask := m.snap.AskAbout(l); ask != "" {
 		f.section("Whom to ask")
 		f.tone(themes.Key, "", ask)

@@ -40,7 +40,11 @@ func nodeFacts(m *Model, f *facts, name string) {
 		f.tone(themes.Warn, "mind", p)
 	}
 	if r := v.Request; r != nil {
-		f.add("request", r.Name+", scope "+string(r.Scope)+", made "+stamp(r.Created, now))
+		scope := "scope " + string(r.Scope)
+		if r.Scope == "" {
+			scope = "without a scope"
+		}
+		f.add("request", r.Name+", "+scope+", made "+stamp(r.Created, now))
 		if !r.Deleting.IsZero() {
 			f.add("", "being removed since "+stamp(r.Deleting, now))
 		}
@@ -55,6 +59,7 @@ func nodeFacts(m *Model, f *facts, name string) {
 		f.add("instances", fmt.Sprintf("%d, of which %d block, %d moving", v.Instances, max(v.Blocking, 0), v.Moving))
 	}
 	machineFacts(m, f, name)
+	accountFacts(m, f, m.snap.NodeAccount(name), name)
 	if len(v.Locks) > 0 {
 		f.section("Locks")
 		for _, l := range v.Locks {

@@ -32,7 +32,7 @@ func (m *Model) readMessage(l *core.WorkloadLock) core.LockMessage {
 		msg = core.ReadLockMessage(text)
 		m.lockTexts[text] = msg
 	}
-	return m.snap.Judge(msg) // what it means depends on what else is known
+	return m.snap.JudgeOn(l, msg) // what it means depends on what else is known
 }
 
 func newLocksPane(m *Model) *locksPane {
@@ -97,7 +97,7 @@ func lockSays(m *Model, l *core.WorkloadLock) line {
 		return one(themes.Moves, fmt.Sprintf("%3d %%", l.Progress.Percentage)).and(themes.Text, "  "+l.Progress.Description)
 	}
 	if l.Message == "" {
-		return nil
+		return lockFails(m, l)
 	}
 	msg := m.readMessage(l)
 	word, tone := messageWord(msg.Class)
@@ -109,6 +109,19 @@ func lockSays(m *Model, l *core.WorkloadLock) line {
 		text = msg.Raw
 	}
 	return one(tone, word).and(themes.Text, " "+named(m.snap, text))
+}
+
+// lockFails is what a lock without a text does not say, and the controller's own account does.
+func lockFails(m *Model, l *core.WorkloadLock) line {
+	if m.snap == nil {
+		return nil
+	}
+	a := m.snap.AccountOf(l)
+	switch a.State {
+	case core.AccountRetries, core.AccountWorks, core.AccountGaveUp, core.AccountStopped, core.AccountUnseen:
+		return one(themes.Warn, "silent:").and(themes.Text, " "+named(m.snap, m.snap.AccountText(a, true)))
+	}
+	return nil
 }
 
 // stillThere names the instances that hold the lock: those that nobody moves, and those whose owners are to be told.
@@ -211,8 +224,15 @@ func (p *locksPane) note(m *Model) line {
 // explain is what the selected lock's text means, and what to do.
 func (p *locksPane) explain(m *Model) string {
 	r, ok := p.current()
-	if !ok || (*r).Message == "" {
+	if !ok {
 		return ""
+	}
+	if (*r).Message == "" {
+		text := lockFails(m, *r).text()
+		if means := m.snap.AccountMeaning(m.snap.AccountOf(*r), (*r).Node); text != "" && means != "" {
+			text += " " + m.look.glyph.Dot + " " + means
+		}
+		return text
 	}
 	msg := m.readMessage(*r)
 	text := lockSays(m, *r).text()

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
+	"unicode/utf16"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -86,6 +88,16 @@ func Handled(object *unstructured.Unstructured) {
 	object.SetAnnotations(all)
 }
 
+// superseded takes away what is kept of the object's other handler: a deletion ends what was tried before it, and kopf forgets that
+// together with the end of the deletion's first try.
+func (s service) superseded(object *unstructured.Unstructured, by handler, changes map[string]any) {
+	for _, h := range []handler{s.changed, s.deleted} {
+		if _, there := object.GetAnnotations()[kopfPrefix+h.name]; there && h.there() && h.name != by.name {
+			changes[kopfPrefix+h.name] = nil
+		}
+	}
+}
+
 // foreign are the annotations that are neither kopf's nor what kubectl keeps.
 func foreign(annotations map[string]string) map[string]string {
 	left := map[string]string{}
@@ -105,7 +117,24 @@ func compactJSON(v any) string {
 	if err := encoder.Encode(v); err != nil {
 		return "" // what came from JSON can be written as JSON
 	}
-	return strings.TrimSuffix(raw.String(), "\n")
+	return asciiJSON(strings.TrimSuffix(raw.String(), "\n"))
+}
+
+// asciiJSON escapes what is not printable ASCII, as Python does by default.
+func asciiJSON(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case r < 0x7f:
+			b.WriteRune(r) // Go has escaped the controls
+		case r < 0x10000:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		}
+	}
+	return b.String()
 }
 
 // exception is one of Python's that no lock tells.

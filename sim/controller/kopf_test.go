@@ -213,6 +213,26 @@ func TestFailedHandlerIsKeptOnItsObject(t *testing.T) {
 	})
 }
 
+// A deletion ends what was tried before it: kopf forgets that once the deletion has failed for the first time.
+func TestDeletionForgetsWhatWasTriedBefore(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		w, _ := alone(t, "", withModeAlone("manual"), `
+- {name: a, project: p, flavor: small, host: cmp-01}`)
+		host := w.node("cmp-01")
+		w.maintain("cmp-01", "os")
+		kept := func(handler string) bool { return w.keptOf("nodemaintenancerequests", host, handler) != nil }
+		w.until("it has failed", func() bool { return kept(nodeChanged) })
+		clear := w.fault(http.MethodGet, "/compute/v2.1/os-services", unavailable, "away")
+		w.remove("nodemaintenancerequests", host)
+		w.until("the return has failed", func() bool { return kept(nodeDeleted) })
+		if kept(nodeChanged) {
+			t.Error("the request still says how its preparation went")
+		}
+		clear()
+		w.until("the node is back", func() bool { return w.named("nodemaintenancerequests", host) == nil })
+	})
+}
+
 func TestHandlerIsCalledAgainForWhatChanges(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		w, log := alone(t, "", small3, " []")

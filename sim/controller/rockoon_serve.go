@@ -138,7 +138,9 @@ func (r *rockoon) serveOne(ctx context.Context, s service, name string, uid type
 			r.log.Info("handler will be retried", "resource", s.resource.Resource, "name", name, "error", err)
 			kept.Retries, kept.Message = kept.Retries+1, raised(err)
 			kept.Delayed = kopfStamp(r.clock.Now().Add(r.timing.Retry))
-			err = r.keep(ctx, s.resource, object, map[string]any{kopfPrefix + h.name: compactJSON(kept)})
+			changes := map[string]any{kopfPrefix + h.name: compactJSON(kept)}
+			s.superseded(object, h, changes)
+			err = r.keep(ctx, s.resource, object, changes)
 		case purpose == purposeDelete:
 			_ = r.finalize(ctx, s.resource, object, r.env.release) // fails with ctx only
 			return

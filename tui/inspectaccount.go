@@ -1,0 +1,38 @@
+package tui
+
+import (
+	"lockstep/core"
+	"lockstep/themes"
+)
+
+// accountFacts is what the OpenStack controller has noted of its own work on what is asked of a node, or of the cluster.
+func accountFacts(m *Model, f *facts, a core.Account, node string) {
+	now := m.snap.Now
+	if a.State == core.AccountNone {
+		return
+	}
+	f.section("The OpenStack controller's own account")
+	tone := themes.Text
+	switch a.State {
+	case core.AccountUnseen, core.AccountGaveUp, core.AccountStopped:
+		tone = themes.Warn
+	}
+	f.tone(tone, "it", named(m.snap, m.snap.AccountText(a, false)))
+	if a.Words == "" && a.Failed == 0 {
+		return
+	}
+	f.tone(themes.Warn, "last words", named(m.snap, a.Words))
+	f.add("which means", m.snap.AccountMeaning(a, node))
+	f.add("called for", a.Purpose)
+	if !a.Started.IsZero() {
+		f.add("first try", stamp(a.Started, now))
+	}
+	if a.Next.IsZero() {
+		return
+	}
+	label := "next try"
+	if !a.Next.After(now) {
+		label = "this try"
+	}
+	f.add(label, stamp(a.Next, now))
+}
