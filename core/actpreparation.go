@@ -20,6 +20,9 @@ func (s *Snapshot) preparationOf(a ActAs, node string) preparation {
 	if g := s.guardNobodyElse(a); !g.Holds {
 		return preparation{"the controller itself is not out of the way: " + g.Answer, "its controller runs"}
 	}
+	if lacksScope(s.NodeRequest(node)) {
+		return preparation{"its request has no scope: nothing says whether its host may reboot", "request without a scope"}
+	}
 	if short := s.quorumShort(node); len(short) > 0 {
 		return preparation{strings.Replace(strings.TrimSuffix(short[0], "."), "It", "it", 1), "quorum too small"}
 	}

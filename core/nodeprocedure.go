@@ -166,7 +166,7 @@ func (b *nodeSteps) asked() {
 		st := b.other("scope", "the request gets its scope", sentence(scopeless), StepWaiting,
 			"whoever made it says whether the host may reboot (os) or not (drain)")
 		st.Why = join(st.Why, "Without one all that runs on the node counts as in the way, as in scope os.")
-		st.Commands = []string{shellCommand("kubectl", "patch", "nodemaintenancerequest", r.Name, "--type=merge", "-p", `{"spec":{"scope":"os"}}`)}
+		st.Commands = []string{scopeCommand(r)}
 		b.add(st)
 	}
 }

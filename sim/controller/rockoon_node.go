@@ -145,11 +145,13 @@ func (v visit) prepareServices(ctx context.Context) error {
 		return err
 	}
 	for _, s := range services {
-		if s.prepare == nil {
-			continue
-		}
 		v.log.Info("Got moving node " + v.name + " into maintenance for " + s.name)
-		if err := s.prepare(v, ctx); err != nil {
+		if s.prepare != nil {
+			if err := s.prepare(v, ctx); err != nil {
+				return err
+			}
+		}
+		if _, err := rebootPossible(v.request); err != nil { // each service reads it, on whatever node
 			return err
 		}
 		v.log.Info("The node " + v.name + " is ready for maintenance for " + s.name)
