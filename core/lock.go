@@ -36,6 +36,9 @@ type WorkloadLock struct {
 	Release                      string    // status.release
 	InnerState                   string    // annotation inner_state, as it stands; empty when absent
 	Progress                     *InactivationProgress
+	// Original are the labels, without Kubernetes' own, that the node had when Rockoon saw the lock last (docs/mosk.md#original-node). They
+	// are told of a lock in deletion only.
+	Original map[string]string
 }
 
 // InactivationProgress is status.inactivationProgress, which the TF/OpenSDN operator writes.

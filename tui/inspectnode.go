@@ -103,9 +103,10 @@ func nodeFacts(m *Model, f *facts, name string) {
 		f.section("Node")
 		roles := make([]string, len(n.Roles))
 		for i, r := range n.Roles {
-			roles[i] = string(r)
+			roles[i] = m.snap.RoleLabelText(r)
 		}
 		f.add("roles", strings.Join(roles, ", "))
+		f.add("role labels", m.snap.RoleLabelsText())
 		f.add("ready", strings.TrimSpace(n.Ready+" "+n.ReadyReason))
 		f.add("since", stamp(n.ReadySince, now))
 		if n.Cordoned {

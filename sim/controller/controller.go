@@ -129,6 +129,9 @@ func newEnv(opts Options) (*env, error) {
 		compute: opts.Compute, network: opts.Network, volume: opts.Volume, machines: opts.Machines,
 		dice: &dice{seed: opts.Seed, drawn: map[string]uint64{}}, workloads: withSets(opts.Sets),
 	}
+	if opts.OpenStack != nil {
+		e.workloads = rolesWith(opts.OpenStack.NodeLabels).selected(e.workloads)
+	}
 	e.troubles = newTroubles(e, opts.Troubles, slices.Concat(membersDown(opts.Sets), daemonsDown(opts.Daemons), agentsSilent(opts.Silent)))
 	return e, nil
 }

@@ -22,7 +22,7 @@ func (r *rockoon) keepLocks(ctx context.Context) error {
 	nodes := r.view.nodes()
 	for _, name := range sortedKeys(nodes) {
 		node := nodes[name]
-		if len(rolesOf(node.Labels)) == 0 {
+		if len(r.roles.of(node.Labels)) == 0 {
 			continue
 		}
 		if seen := r.view.object(nodeLocks, r.nodeLockName(name)); seen != nil && lockState(seen) != "" && lockRelease(seen) == r.release {
@@ -41,7 +41,7 @@ func (r *rockoon) keepLocks(ctx context.Context) error {
 			continue
 		}
 		node := nodes[lockNode(object)]
-		if node != nil && len(rolesOf(node.Labels)) > 0 || node == nil && disabled[lockNode(object)] {
+		if node != nil && len(r.roles.of(node.Labels)) > 0 || node == nil && disabled[lockNode(object)] {
 			continue
 		}
 		if err := r.nodeLock(object.GetName()).delete(ctx); err != nil {
