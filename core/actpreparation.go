@@ -26,12 +26,15 @@ func (s *Snapshot) preparationOf(a ActAs, node string) preparation {
 	if short := s.quorumShort(node); len(short) > 0 {
 		return preparation{strings.Replace(strings.TrimSuffix(short[0], "."), "It", "it", 1), "quorum too small"}
 	}
+	svc := s.Services[m.host]
+	if s.serviceless(node) {
+		return preparation{"Nova shows no nova-compute of its host: whether instances run there is not known", "no compute service"}
+	}
 	if !begun {
 		return preparation{prepareIt, "to be prepared"}
 	}
-	svc := s.Services[m.host]
 	if m.compute && svc == nil {
-		return preparation{"Nova shows no nova-compute of its host", "not known"}
+		return preparation{"its nova-compute is not known: " + s.whyUnknown(SourceComputeServices), "not known"}
 	}
 	if m.compute && svc.Enabled {
 		return preparation{"its host has to leave scheduling", "to leave scheduling"}

@@ -23,6 +23,8 @@ func (b *nodeSteps) restore() {
 
 // outside are the steps on a node of which nothing is asked: what can be settled before its turn comes, and after it.
 func (b *nodeSteps) outside() {
+	b.stuckLockSteps()
+	b.serviceSteps()
 	b.act()
 	if b.ownReturn() {
 		b.leftLockSteps()

@@ -58,6 +58,8 @@ func (s *Snapshot) nodeProcedure(name string) (Procedure, bool) {
 
 // prepare is what gets the node ready for LCM: the OpenStack controller's part, or ours where Lockstep plays it.
 func (b *nodeSteps) prepare() {
+	b.stuckLockSteps()
+	b.serviceSteps()
 	b.situation()
 	if !b.s.playsOn(ControllerOpenStack, b.v.Name) {
 		b.evacuation()
