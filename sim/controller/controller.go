@@ -82,6 +82,7 @@ type env struct {
 	dice     *dice
 
 	workloads []workload // what runs on the cluster
+	roles     roleLabels // of the nodes
 }
 
 // dice make the random choices, each series of them after its own name: so what one handler draws does not depend on when
@@ -129,8 +130,9 @@ func newEnv(opts Options) (*env, error) {
 		compute: opts.Compute, network: opts.Network, volume: opts.Volume, machines: opts.Machines,
 		dice: &dice{seed: opts.Seed, drawn: map[string]uint64{}}, workloads: withSets(opts.Sets),
 	}
-	if opts.OpenStack != nil {
-		e.workloads = rolesWith(opts.OpenStack.NodeLabels).selected(e.workloads)
+	if e.roles = defaultRoles; opts.OpenStack != nil {
+		e.roles = rolesWith(opts.OpenStack.NodeLabels)
+		e.workloads = e.roles.selected(e.workloads)
 	}
 	e.troubles = newTroubles(e, opts.Troubles, slices.Concat(membersDown(opts.Sets), daemonsDown(opts.Daemons), agentsSilent(opts.Silent)))
 	return e, nil

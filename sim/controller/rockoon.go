@@ -58,9 +58,11 @@ const openstackController = "openstack"
 type rockoon struct {
 	*env
 	OpenStack
-	release string // OSCTL_CLUSTER_RELEASE of this run
-	version string // of the controller that runs
-	roles   roleLabels
+	release string     // OSCTL_CLUSTER_RELEASE of this run
+	version string     // of the controller that runs
+	roles   roleLabels // as the Deployment says
+
+	looked map[string]string // what the nodes were when it saw to their locks; only keepLocks has to do with it
 
 	internal chan struct{} // holds a value while somebody has the in-process lock around the count of nodes in maintenance
 }

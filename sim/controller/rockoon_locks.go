@@ -25,12 +25,19 @@ func (r *rockoon) keepLocks(ctx context.Context) error {
 		if len(r.roles.of(node.Labels)) == 0 {
 			continue
 		}
-		if seen := r.view.object(nodeLocks, r.nodeLockName(name)); seen != nil && lockState(seen) != "" && lockRelease(seen) == r.release {
-			continue
+		seen, now := r.view.object(nodeLocks, r.nodeLockName(name)), nodeEssence(node)
+		switch fits := seen != nil && lockState(seen) != "" && lockRelease(seen) == r.release; {
+		case !fits && seen == nil && r.looked[name] == now:
+			continue // a lock that went is made anew at the next change of the node, or for a request
+		case !fits:
+			if err := r.presentNode(ctx, node); err != nil {
+				return err
+			}
 		}
-		if err := r.presentNode(ctx, node); err != nil {
-			return err
+		if r.looked == nil {
+			r.looked = map[string]string{}
 		}
+		r.looked[name] = now
 	}
 	disabled := map[string]bool{}
 	for _, notice := range r.view.objects(nodeNotices) {
@@ -49,6 +56,11 @@ func (r *rockoon) keepLocks(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// nodeEssence is what of a node kopf compares to see a change.
+func nodeEssence(node *corev1.Node) string {
+	return compactJSON([]any{node.Spec, node.Labels, foreign(node.Annotations)})
 }
 
 // presentNode ensures the lock of a node. A lock of another release is one that an older controller left: it is armed
