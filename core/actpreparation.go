@@ -42,6 +42,13 @@ func (s *Snapshot) preparationOf(a ActAs, node string) preparation {
 	if bad := volumesThat(s.VolumeServicesOn(node), true); len(bad) > 0 {
 		return preparation{"its volumes have to leave scheduling: " + oneLine(some(bad, 2), 120), "to leave scheduling"}
 	}
+	if s.awaitsWord(node) {
+		next := "it waits for your word: its migration mode is " + oneLine(string(m.mode), 40)
+		if served := s.servedShort(node); served != "" {
+			next += "; " + served + " on it"
+		}
+		return preparation{next, "waits for your word"}
+	}
 	if s.movesInstances(a, node) {
 		if !s.known(SourceInstances) {
 			return preparation{"its instances are not known: " + s.whyUnknown(SourceInstances), "not known"}

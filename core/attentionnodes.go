@@ -20,6 +20,7 @@ var nodeRules = []func(*attentionFacts, nodeAttention){
 	(*attentionFacts).lockStuck,
 	(*attentionFacts).roleless,
 	(*attentionFacts).serviceMissing,
+	(*attentionFacts).modeElsewhere,
 	(*attentionFacts).staleInner,
 	(*attentionFacts).nodeConfiguration,
 	(*attentionFacts).nodeWithoutLock,

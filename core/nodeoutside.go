@@ -85,9 +85,12 @@ func (b *nodeSteps) preparation() {
 		return
 	}
 	nodes := []string{b.v.Name}
-	for _, mode := range []MigrationMode{ModeLive, ModeManual, ModeSkip} {
-		b.add(Plan(b.s, Intent{Kind: IntentSetMode, Nodes: nodes, Mode: mode}))
+	if b.s.modeCounts(b.v.Name) {
+		for _, mode := range []MigrationMode{ModeLive, ModeManual, ModeSkip} {
+			b.add(Plan(b.s, Intent{Kind: IntentSetMode, Nodes: nodes, Mode: mode}))
+		}
 	}
+	b.ignoredModeSteps()
 	if b.v.Node.Is(RoleCompute) {
 		i := Intent{Kind: IntentSetAttempts, Nodes: nodes, Attempts: exampleAttempts}
 		if b.v.AttemptsRaw != "" {

@@ -104,7 +104,12 @@ func (b *nodeSteps) summary() []string {
 	if !v.ModeSet {
 		mode += " (not set: the default)"
 	}
-	out = append(out, fmt.Sprintf("%s, %d attempts", mode, v.Attempts))
+	switch compute := v.Node == nil || v.Node.Is(RoleCompute); {
+	case compute:
+		out = append(out, fmt.Sprintf("%s, %d attempts", mode, v.Attempts))
+	case v.ModeSet && v.ModeCounts:
+		out = append(out, mode)
+	}
 	if b.message.Class != MessageNone {
 		who := "the OpenStack controller says: "
 		if s.playsOn(ControllerOpenStack, v.Name) {

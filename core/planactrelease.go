@@ -72,6 +72,7 @@ func (p *planner) actRelease(a ActAs, l *WorkloadLock, turn actTurn, who string)
 	}
 	if a.Controller == ControllerOpenStack {
 		p.guardScope(s.NodeRequest(node))
+		p.guardWord(node)
 		p.guardVolumes(true)
 	}
 	p.guardQuorum(a.Controller, node)
