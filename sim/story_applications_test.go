@@ -455,3 +455,11 @@ func TestStoryOfAComputeThatNovaHasForgotten(t *testing.T) {
 		s.until("cmp-01 is back", func() bool { return s.updated("cmp-01") && s.state("openstack", "cmp-01") == "active/inactive" })
 	})
 }
+
+func TestStoryOfAGatewayInManualMode(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		s := tell(t, "gateway-manual")
+		s.until("LCM asks for ctl-02", func() bool { return s.requested("ctl-02") })
+		s.until("its lock is released all the same", func() bool { return s.state("openstack", "ctl-02") == "inactive/active" })
+	})
+}

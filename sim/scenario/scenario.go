@@ -50,6 +50,7 @@ type Scenario struct {
 	Aggregates   []Aggregate   `json:"aggregates"`
 	ServerGroups []ServerGroup `json:"serverGroups"`
 	Volumes      []Volume      `json:"volumes"` // on nodes' own disks, attached to nothing
+	Routers      []Router      `json:"routers"` // virtual ones
 
 	Troubles    []Trouble    `json:"troubles"`    // what goes wrong with the applications
 	Controllers []Controller `json:"controllers"` // application controllers that are none of MOSK's own

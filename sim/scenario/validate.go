@@ -83,6 +83,7 @@ func (s *Scenario) validate(check func(ok bool, format string, args ...any)) {
 	s.checkFound(machines, check)
 	s.checkPlacement(machines, check)
 	s.checkVolumes(machines, check)
+	s.checkRouters(machines, check)
 	s.checkFaults(check)
 }
 
