@@ -112,7 +112,7 @@ func TestAGatewayWaitsForTheWordOfWhoPlaysTheController(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		p := play(t, told(t, "gateway-manual", func(s *scenario.Scenario) {
 			s.Troubles = append(s.Troubles, scenario.Trouble{Kind: scenario.TroubleController})
-			s.Update.Order = []string{"ctl-02", "ctl-03", "cmp-01"}
+			s.Update.Order = []string{"cmp-02", "ctl-02", "ctl-03", "cmp-01"}
 			for i := range s.Nodes {
 				s.Nodes[i].Began = 0
 			}

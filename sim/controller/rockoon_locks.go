@@ -19,23 +19,21 @@ func (r *rockoon) keepLocks(ctx context.Context) error {
 			return err
 		}
 	}
+	if r.looked == nil {
+		r.looked = map[string]string{}
+	}
 	nodes := r.view.nodes()
 	for _, name := range sortedKeys(nodes) {
 		node := nodes[name]
-		if len(r.roles.of(node.Labels)) == 0 {
-			continue
-		}
 		seen, now := r.view.object(nodeLocks, r.nodeLockName(name)), nodeEssence(node)
 		switch fits := seen != nil && lockState(seen) != "" && lockRelease(seen) == r.release; {
+		case len(r.roles.of(node.Labels)) == 0:
 		case !fits && seen == nil && r.looked[name] == now:
 			continue // a lock that went is made anew at the next change of the node, or for a request
 		case !fits:
 			if err := r.presentNode(ctx, node); err != nil {
 				return err
 			}
-		}
-		if r.looked == nil {
-			r.looked = map[string]string{}
 		}
 		r.looked[name] = now
 	}
