@@ -135,7 +135,7 @@ func TestAGatewayWaitsForTheWordOfWhoPlaysTheController(t *testing.T) {
 			p.do(st)
 		}
 		p.until("it says what is on it", func(s *core.Snapshot) bool {
-			return urgent(s, name, "L3: 2 routers, 1 of them with HA; DHCP: 1 network")
+			return urgent(s, name, "DHCP: 1 network; L3: 2 routers, 1 of them with HA on it")
 		})
 		if st := core.Plan(p.last, core.Intent{Kind: core.IntentActRelease, Controller: core.ControllerOpenStack, Node: name}); st.Doable() {
 			t.Fatal("its lock can be released without the word")

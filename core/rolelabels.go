@@ -83,9 +83,7 @@ func (r RoleLabels) Text() string {
 // WithRoles is the node with the roles that the labels give it. Those that are none of the OpenStack controller's stay.
 func (n *Node) WithRoles(r RoleLabels) *Node {
 	roles := slices.DeleteFunc(slices.Clone(n.Roles), func(role Role) bool { return slices.Contains(OpenStackRoles(), role) })
-	for _, role := range r.of(n.Labels) {
-		roles = append(roles, role)
-	}
+	roles = append(roles, r.of(n.Labels)...)
 	slices.Sort(roles)
 	other := *n
 	other.Roles = roles
