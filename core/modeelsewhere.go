@@ -34,7 +34,8 @@ func (s *Snapshot) awaitsWord(name string) bool {
 
 // guardModeCounts holds where the mode decides something.
 func (p *planner) guardModeCounts(name string, set bool) {
-	g := Guard{ID: "mode-counts", Text: "somebody goes by the node's mode", Holds: !set || p.s.modeCounts(name), Answer: "it does", Remedy: holdInstead}
+	g := Guard{ID: "mode-counts", Text: "somebody goes by the node's mode", Holds: !set || p.s.modeCounts(name), Answer: "it does",
+		Remedy: holdInstead}
 	switch {
 	case !set:
 		g.Answer = "it is taken away"
@@ -51,7 +52,8 @@ func (p *planner) guardWord(node string) {
 		return
 	}
 	p.hostModeFact(n)
-	g := Guard{ID: "word", Text: "the operator has said that it may go", Holds: !p.s.awaitsWord(node), Answer: "its migration mode is " + textOr(n.annotation(AnnotationMigrationMode), "not set"),
+	g := Guard{ID: "word", Text: "the operator has said that it may go", Holds: !p.s.awaitsWord(node),
+		Answer: "its migration mode is " + textOr(n.annotation(AnnotationMigrationMode), "not set"),
 		Remedy: "declare it safe, once what has to go first is gone"}
 	p.guard(g)
 }
@@ -77,7 +79,8 @@ const (
 
 // servingAgents are the L3 and DHCP agents on the node.
 func (s *Snapshot) servingAgents(node string) []*NetworkAgent {
-	return slices.DeleteFunc(slices.Clone(s.Agents[s.HostOf(node)]), func(a *NetworkAgent) bool { return a.Type != agentL3 && a.Type != agentDHCP })
+	return slices.DeleteFunc(slices.Clone(s.Agents[s.HostOf(node)]),
+		func(a *NetworkAgent) bool { return a.Type != agentL3 && a.Type != agentDHCP })
 }
 
 // servedText is what an agent serves: "3 routers, 1 of them with HA", and whether all that can be said of it is known.
@@ -236,7 +239,8 @@ func (b *nodeSteps) ignoredModeSteps() {
 	if b.v.Node == nil || !b.v.ModeSet || b.s.modeCounts(b.v.Name) {
 		return
 	}
-	st := b.other("hold-instead", "hold "+b.v.Label+" by something that counts", "Its migration mode is "+oneLine(string(b.v.Mode), 40)+", and "+modeIgnored+
+	st := b.other("hold-instead", "hold "+b.v.Label+" by something that counts", "Its migration mode is "+oneLine(string(b.v.Mode),
+		40)+", and "+modeIgnored+
 		". A lock of your own holds it: LCM waits for every lock, whoever made it. So does "+b.s.groupOf(b.v.Name)+", as long as it is not commenced.", StepWaiting, "yours to make, if it is to wait for you")
 	st.Commands = []string{createLockCommand(ownLock(b.v.Name))}
 	if held := b.s.heldOtherwise(b.v.Name); held != nil {

@@ -9,7 +9,8 @@ func (p *planner) guardScope(r *MaintenanceRequest) {
 	}
 	p.fact("scope", string(r.Scope))
 	p.guard(Guard{ID: "scope", Text: "the request says whether the host may reboot", Holds: r.Scope != "",
-		Answer: textOf(textIf(r.Scope != "", "scope "+oneLine(string(r.Scope), 20), ""), "it has no scope: the OpenStack controller itself fails on it without a word"),
+		Answer: textOf(textIf(r.Scope != "", "scope "+oneLine(string(r.Scope), 20), ""),
+			"it has no scope: the OpenStack controller itself fails on it without a word"),
 		Remedy: scopeCommand(r)})
 }
 

@@ -51,7 +51,8 @@ func noComputeService(f *stageFacts) (verdict, bool) {
 	if !f.leaving() || !f.working() || !f.s.failsOnService(f.name) {
 		return verdict{}, false
 	}
-	return verdict{reason: servicelessCause + ": the OpenStack controller fails on it without a word", what: "no compute service", at: f.requestAt()}, true
+	return verdict{reason: servicelessCause + ": the OpenStack controller fails on it without a word", what: "no compute service",
+		at: f.requestAt()}, true
 }
 
 // computePodCommand deletes the pod of nova-compute on the node, so that its DaemonSet makes a new one.
@@ -66,8 +67,9 @@ func (b *nodeSteps) serviceSteps() {
 		return
 	}
 	host := s.HostOf(name)
-	st := b.other("compute-service", "Nova shows a nova-compute of "+b.v.Label, "It announces itself when its pod starts. One that Nova does not show is not running, reports under another name, or had its service deleted while it ran. "+
-		"Do not take the role label off instead: the lock would be in deletion, and hold the node for ever.", StepWaiting, "Nova has none of "+oneLine(host, 64))
+	st := b.other("compute-service", "Nova shows a nova-compute of "+b.v.Label,
+		"It announces itself when its pod starts. One that Nova does not show is not running, reports under another name, or had its service deleted while it ran. "+
+			"Do not take the role label off instead: the lock would be in deletion, and hold the node for ever.", StepWaiting, "Nova has none of "+oneLine(host, 64))
 	st.Commands = []string{shellCommand("openstack", "compute", "service", "list", "--service", "nova-compute"),
 		kubectlOpenStack("get", "pods", "-l", "application=nova,component=compute", "--field-selector=spec.nodeName="+name, "-o", "wide")}
 	if restart := b.restartCompute(); len(restart) > 0 {

@@ -112,7 +112,8 @@ func (f *attentionFacts) lockStuck(n nodeAttention) {
 			because(labelCommand(n.Name, f.s.lostLabels(n.Name, l))) + "."
 	}
 	if f.s.playsAlone(n.Name) || f.s.playsStuck(n.Name) {
-		a.Detail = join(a.Detail, "As the OpenStack controller you can take the node through its maintenance as it is: LCM goes by what the lock says, also in its deletion.")
+		a.Detail = join(a.Detail,
+			"As the OpenStack controller you can take the node through its maintenance as it is: LCM goes by what the lock says, also in its deletion.")
 	}
 	f.add(a)
 }
@@ -165,7 +166,8 @@ func (b *nodeSteps) stuckLockSteps() {
 	}
 	if s.lcmMayTake(name) {
 		own := ownLock(name)
-		st := b.other("hold-own", "hold "+b.v.Label+" by a lock of your own", "LCM waits for every lock, whoever made it. Without another one it drains and reboots the node as soon as this one is gone.",
+		st := b.other("hold-own", "hold "+b.v.Label+" by a lock of your own",
+			"LCM waits for every lock, whoever made it. Without another one it drains and reboots the node as soon as this one is gone.",
 			StepWaiting, "yours to make")
 		st.Commands = []string{createLockCommand(own)}
 		if held := s.heldOtherwise(name); held != nil {
@@ -174,18 +176,21 @@ func (b *nodeSteps) stuckLockSteps() {
 		b.add(st)
 	}
 	b.add(Plan(s, Intent{Kind: IntentFreeLock, Object: l.Ref()}))
-	role := b.other("role", "give "+b.v.Label+" its role label back", "The OpenStack controller makes a lock for a node with a role, when it sees the node change. Leave it away if the node is to have no part in OpenStack any more.",
+	role := b.other("role", "give "+b.v.Label+" its role label back",
+		"The OpenStack controller makes a lock for a node with a role, when it sees the node change. Leave it away if the node is to have no part in OpenStack any more.",
 		StepLater, "once the lock is gone")
 	if labels := s.lostLabels(name, l); len(labels) > 0 {
 		role.Commands = []string{labelCommand(name, labels)}
 	}
 	if b.v.Node.hasOpenStackRole() {
-		role = b.other("role", "let the OpenStack controller make a new lock", "It looks at a node when that changes. The label is there already; an annotation does as well.", StepLater, "once the lock is gone")
+		role = b.other("role", "let the OpenStack controller make a new lock",
+			"It looks at a node when that changes. The label is there already; an annotation does as well.", StepLater, "once the lock is gone")
 		role.Commands = []string{lookAgain(KindNode, name)}
 	}
 	b.add(role)
 	if r := b.v.Request; r != nil && r.Deleting.IsZero() {
-		st := b.other("look-again", "let the OpenStack controller look at the request again", "It has ignored it while the node had no role.", StepLater, "once the new lock is there")
+		st := b.other("look-again", "let the OpenStack controller look at the request again",
+			"It has ignored it while the node had no role.", StepLater, "once the new lock is there")
 		st.Commands = []string{lookAgain(KindNodeMaintenanceRequest, r.Name)}
 		b.add(st)
 	}
@@ -201,7 +206,8 @@ func (b *nodeSteps) ownLockStep() {
 		return
 	}
 	l := b.v.Locks[i]
-	st := b.other("drop-own", "take your own lock on "+b.v.Label+" away", "LCM waits for it as long as it is there.", StepWaiting, "yours to delete, when nothing else has to hold the node any more")
+	st := b.other("drop-own", "take your own lock on "+b.v.Label+" away", "LCM waits for it as long as it is there.", StepWaiting,
+		"yours to delete, when nothing else has to hold the node any more")
 	if b.s.stuckLock(b.v.Name) != nil {
 		st.State, st.Status = StepLater, "once the new lock is there"
 	}
@@ -227,28 +233,34 @@ func (p *planner) freeLock() {
 	n := s.Nodes[node]
 	p.step.Title = "let the lock of " + s.lockLabel(l) + " go"
 	p.step.Type = typable(l.Name, l.UID)
-	p.guard(Guard{ID: "openstack", Text: "it is a node's lock of the OpenStack controller", Holds: l.Controller == ControllerOpenStack && node != "", Answer: s.lockLabel(l)})
-	deleting := Guard{ID: "in-deletion", Text: "the lock is in deletion", Holds: !l.Deleting.IsZero(), Answer: "it is not", Remedy: "leave it alone: it holds the node"}
+	p.guard(Guard{ID: "openstack", Text: "it is a node's lock of the OpenStack controller",
+		Holds: l.Controller == ControllerOpenStack && node != "", Answer: s.lockLabel(l)})
+	deleting := Guard{ID: "in-deletion", Text: "the lock is in deletion", Holds: !l.Deleting.IsZero(), Answer: "it is not",
+		Remedy: "leave it alone: it holds the node"}
 	if deleting.Holds {
 		deleting.Answer = "since " + clockText(l.Deleting)
 	}
 	p.guard(deleting)
 	finalizer := s.finalizerOn(l.Meta)
-	p.guard(Guard{ID: "held-by", Text: "the OpenStack controller's finalizer keeps it there", Holds: finalizer != "", Answer: textOf(finalizer, "it does not")})
+	p.guard(Guard{ID: "held-by", Text: "the OpenStack controller's finalizer keeps it there", Holds: finalizer != "",
+		Answer: textOf(finalizer, "it does not")})
 	p.fact("finalizer", finalizer)
-	there := Guard{ID: "node-stays", Text: "the node exists and stays", Holds: n != nil && n.Deleting.IsZero() && s.Deletions[node] == nil && s.Disablings[node] == nil, Answer: "it does",
+	there := Guard{ID: "node-stays", Text: "the node exists and stays",
+		Holds: n != nil && n.Deleting.IsZero() && s.Deletions[node] == nil && s.Disablings[node] == nil, Answer: "it does",
 		Remedy: "the controller cleans up once the node is gone"}
 	if !there.Holds {
 		there.Answer = "it leaves the cluster, or has left it"
 	}
 	p.guard(there)
-	settled := Guard{ID: "settled", Text: "it does not end by itself", Holds: s.stuckLock(node) != nil || !deleting.Holds || !there.Holds, Answer: "the clean-up waits until the node is gone", Remedy: "wait a minute"}
+	settled := Guard{ID: "settled", Text: "it does not end by itself",
+		Holds: s.stuckLock(node) != nil || !deleting.Holds || !there.Holds, Answer: "the clean-up waits until the node is gone", Remedy: "wait a minute"}
 	if !settled.Holds {
 		settled.Answer = "it was deleted just now"
 	}
 	p.guard(settled)
 	held := s.heldOtherwise(node)
-	alone := Guard{ID: "not-taken", Text: "LCM does not take the node once the lock is gone", Holds: !s.lcmMayTake(node) || held != nil, Answer: "nobody asks for it, and no update runs",
+	alone := Guard{ID: "not-taken", Text: "LCM does not take the node once the lock is gone", Holds: !s.lcmMayTake(node) || held != nil,
+		Answer: "nobody asks for it, and no update runs",
 		Remedy: "hold it by a lock of your own first"}
 	switch r := s.NodeRequest(node); {
 	case held != nil:

@@ -119,7 +119,8 @@ func listServedNetworks(k *call) reply {
 
 // unknown is Neutron's answer for an object that is not there.
 func unknown(kind, id string) reply {
-	return reply{status: http.StatusNotFound, body: object{"NeutronError": object{"type": kind + "NotFound", "message": kind + " " + id + " could not be found", "detail": ""}}}
+	return reply{status: http.StatusNotFound, body: object{"NeutronError": object{"type": kind + "NotFound",
+		"message": kind + " " + id + " could not be found", "detail": ""}}}
 }
 
 func (c *Cloud) routerByID(id string) *router {
