@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,8 +45,9 @@ type config struct {
 		Compute    int `yaml:"compute"`
 		Gateway    int `yaml:"gateway"`
 	} `yaml:"parallel"`
-	RespectNovaAZ bool       `yaml:"respectNovaAZ"`
-	Management    management `yaml:"management"`
+	RespectNovaAZ bool              `yaml:"respectNovaAZ"`
+	NodeLabels    map[string]string `yaml:"nodeLabels"`
+	Management    management        `yaml:"management"`
 
 	folder string // in which the file lies; relative paths start there
 }
@@ -131,6 +134,9 @@ func (c *config) read(raw []byte) error {
 	if _, err := tui.Rebind(tui.Actions(), c.Keys); err != nil {
 		wrong = append(wrong, fmt.Sprintf("line %d: %v", lineOf(&document, "keys"), err))
 	}
+	if _, err := c.roleLabels(); err != nil {
+		wrong = append(wrong, fmt.Sprintf("line %d: nodeLabels: %v", lineOf(&document, "nodeLabels"), err))
+	}
 	if err := c.checkControllers(); err != nil {
 		wrong = append(wrong, fmt.Sprintf("line %d: %v", lineOf(&document, "controllers"), err))
 	}
@@ -162,7 +168,27 @@ func (c config) settings() core.Settings {
 	s.MaxParallelNodes[core.RoleController] = c.Parallel.Controller
 	s.MaxParallelNodes[core.RoleCompute], s.MaxParallelNodes[core.RoleGateway] = c.Parallel.Compute, c.Parallel.Gateway
 	s.AcrossZones = !c.RespectNovaAZ
+	s.RoleLabels, _ = c.roleLabels() // checked when it was read
 	return s
+}
+
+// roleLabels are the labels of nodes' roles where the controller's Deployment says none; nil when the configuration says none either.
+func (c config) roleLabels() (core.RoleLabels, error) {
+	if len(c.NodeLabels) == 0 {
+		return nil, nil
+	}
+	labels := core.DefaultRoleLabels()
+	for _, role := range slices.Sorted(maps.Keys(c.NodeLabels)) {
+		if _, known := labels[core.Role(role)]; !known {
+			return nil, fmt.Errorf("%s: want one of controller, compute and gateway", role)
+		}
+		l, err := core.ParseRoleLabel(c.NodeLabels[role])
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", role, err)
+		}
+		labels[core.Role(role)] = l
+	}
+	return labels, nil
 }
 
 func newConfig(o *options) *cobra.Command {

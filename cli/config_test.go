@@ -54,6 +54,7 @@ leaseNamespace: lcm
 staleAfter: 30s
 parallel: {compute: 5, controller: 2}
 respectNovaAZ: false
+nodeLabels: {gateway: "network-node=yes"}
 `)
 	o := options{}
 	if err := o.configure(); err != nil {
@@ -62,6 +63,9 @@ respectNovaAZ: false
 	s := o.config.settings()
 	if s.MaxParallelNodes[core.RoleController] != 2 || !s.AcrossZones || core.DefaultSettings().AcrossZones {
 		t.Errorf("%d controllers at once, across zones %v", s.MaxParallelNodes[core.RoleController], s.AcrossZones)
+	}
+	if l := s.RoleLabels; l[core.RoleGateway].String() != "network-node=yes" || l[core.RoleCompute] != core.DefaultRoleLabels()[core.RoleCompute] {
+		t.Errorf("roles by %v", l)
 	}
 	if s.StaleAfter != 30*time.Second || s.MaxParallelNodes[core.RoleCompute] != 5 || s.MaxParallelNodes[core.RoleGateway] != 1 || o.leaseNamespace != "lcm" {
 		t.Errorf("%+v, lease in %s", s, o.leaseNamespace)
@@ -109,6 +113,8 @@ func TestBadConfigIsToldWithItsLine(t *testing.T) {
 		"no YAML":                 {"theme: [dark\n", "line 1"},
 		"too short":               {"# mine\nstaleAfter: 1s\n", "line 2: staleAfter: want 10s to 10m"},
 		"no duration":             {"staleAfter: soon\n", "line 1: cannot unmarshal !!str `soon` into time.Duration"},
+		"no role":                 {"theme: dark\nnodeLabels: {storage: a=b}\n", "line 2: nodeLabels: storage: want one of controller, compute and gateway"},
+		"no label":                {"nodeLabels: {gateway: network node}\n", "line 1: nodeLabels: gateway: \"network node\" is no label: want KEY=VALUE"},
 		"too many":                {"parallel:\n  compute: 0\n", "line 2: parallel.compute: want 1 or more"},
 		"no controller":           {"parallel: {controller: 0}\n", "line 1: parallel.controller: want 1 or more"},
 		"an action that is none":  {"overdue: 3\nkeys:\n  fly: [f]\n", `line 3: keys: there is no action "fly"`},

@@ -305,7 +305,7 @@ var ofKubernetes = map[string][]core.IntentKind{
 	"patch nodes":                       annotationIntents,
 	"create nodeworkloadlocks":          {core.IntentActCreateLock},
 	"create clusterworkloadlocks":       {core.IntentActCreateLock},
-	"patch nodeworkloadlocks":           {core.IntentActBegin, core.IntentActFinish, core.IntentActLetGo, core.IntentClearInner},
+	"patch nodeworkloadlocks":           {core.IntentActBegin, core.IntentActFinish, core.IntentActLetGo, core.IntentClearInner, core.IntentFreeLock},
 	"delete nodeworkloadlocks":          {core.IntentActDropLock},
 	"patch clusterworkloadlocks":        {core.IntentClearInner},
 	"patch nodeworkloadlocks/status":    {core.IntentActRelease, core.IntentActRearm, core.IntentActSay, core.IntentActCreateLock, core.IntentOverrideLock, core.IntentRearmLock},
@@ -323,7 +323,8 @@ var ofKubernetes = map[string][]core.IntentKind{
 
 // typed are the steps that are done only when the name of what they are about was typed, whatever else is true of it.
 var typed = []core.IntentKind{core.IntentOverrideLock, core.IntentClearInner, core.IntentAskCluster, core.IntentWithdraw, core.IntentDeclareSafe,
-	core.IntentLiveMigrateAll, core.IntentActRelease, core.IntentActDropLock, core.IntentActDeleteClaim, core.IntentActLetGo, core.IntentTagPowerOff, core.IntentStop}
+	core.IntentLiveMigrateAll, core.IntentActRelease, core.IntentActDropLock, core.IntentActDeleteClaim, core.IntentActLetGo, core.IntentFreeLock,
+	core.IntentTagPowerOff, core.IntentStop}
 
 // ofNova are the intents that an action of Nova's can stand for.
 var ofNova = map[string]core.IntentKind{

@@ -287,6 +287,7 @@ func (s *session) steer(ctx context.Context) {
 			if s.poller != nil {
 				s.poller.SetHosts(hosts, moving)
 				s.poller.SetVolumeHosts(core.HostsWithVolumesToWatch(snap))
+				s.poller.SetRouterHosts(core.HostsWithRoutersToWatch(snap))
 			}
 			if s.watcher != nil {
 				s.watcher.SetPodNodes(core.NodesWithPodsToWatch(snap))

@@ -150,7 +150,10 @@ func (t *inventoryTaker) take(ctx context.Context) (*core.Inventory, error) {
 	var cluster, cloud []core.MissingFacts
 	var reading sync.WaitGroup
 	if login {
-		reading.Go(func() { inv.ClusterInventory, cluster = client.Inventory(ctx, t.progress) })
+		reading.Go(func() {
+			inv.ClusterInventory, cluster = client.Inventory(ctx, t.progress)
+			inv.ApplyRoleLabels(t.config.settings().RoleLabels)
+		})
 	}
 	reading.Go(func() { inv.CloudInventory, cloud = t.cloud(ctx, client) })
 	reading.Wait()

@@ -21,6 +21,8 @@ type Status struct {
 	Nodes    []StatusNode      `json:"nodes"`
 	Locks    []StatusLock      `json:"clusterLocks"`
 	Sources  []StatusSource    `json:"sources"`
+
+	RoleLabels string `json:"roleLabels,omitempty"` // by which nodes have their roles; absent where they are the defaults
 }
 
 // StatusUpdate is the update as a whole.
@@ -108,6 +110,8 @@ func statusOf(s *core.Snapshot) Status {
 		Update: StatusUpdate{Running: u.Running, From: oneLine(u.From), To: oneLine(u.To), Started: moment(u.Started.At),
 			Done: u.Done, Nodes: u.Nodes, Finish: moment(u.Finish)},
 		NeedsYou: []StatusAttention{},
+
+		RoleLabels: oneLine(s.RoleLabelsText()),
 	}
 	for _, a := range s.Attention() {
 		st.NeedsYou = append(st.NeedsYou, StatusAttention{ID: oneLine(a.ID), Severity: a.Severity.String(), Subject: oneLine(a.Label),
@@ -197,6 +201,9 @@ func printStatusTable(out io.Writer, s Status) error {
 	fmt.Fprintln(w, "\nPHASE\tSTATE\tTOOK\tDONE")
 	for _, p := range s.Phases {
 		fmt.Fprintf(w, "%d %s\t%s\t%s\t%s\n", p.Number, p.Title, p.State, span(time.Duration(p.Elapsed)*time.Second), count(p.Done, p.Total))
+	}
+	if s.RoleLabels != "" {
+		fmt.Fprintf(w, "\nRoles by other labels than the usual: %s\n", s.RoleLabels)
 	}
 	fmt.Fprintln(w, "\nNODE\tROLES\tSTAGE\tFOR\tMODE\tLOCKS\tINSTANCES\tBLOCKING")
 	for _, n := range s.Nodes {

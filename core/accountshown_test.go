@@ -109,7 +109,7 @@ func TestAccountIsTold(t *testing.T) {
 		{"a compute without its service", func(sc scene) {
 			delete(sc.Services, "cmp-01")
 			sc.tried(failed(3, "list index out of range"))
-		}, []string{"stage: the OpenStack controller fails on it without a word; it tries again at 12:00:40, failed 3 times: list index out of range (Nova knows no nova-compute of the node)"},
+		}, []string{"stage: Nova has no nova-compute service of it: the OpenStack controller fails on it without a word; it tries again at 12:00:40, failed 3 times: list index out of range (Nova knows no nova-compute of the node)"},
 			[]string{"controller-fails"}},
 
 		{"never seen, the controller away", func(sc scene) {

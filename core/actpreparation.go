@@ -20,21 +20,34 @@ func (s *Snapshot) preparationOf(a ActAs, node string) preparation {
 	if g := s.guardNobodyElse(a); !g.Holds {
 		return preparation{"the controller itself is not out of the way: " + g.Answer, "its controller runs"}
 	}
+	if lacksScope(s.NodeRequest(node)) {
+		return preparation{"its request has no scope: nothing says whether its host may reboot", "request without a scope"}
+	}
 	if short := s.quorumShort(node); len(short) > 0 {
 		return preparation{strings.Replace(strings.TrimSuffix(short[0], "."), "It", "it", 1), "quorum too small"}
+	}
+	svc := s.Services[m.host]
+	if s.serviceless(node) {
+		return preparation{"Nova shows no nova-compute of its host: whether instances run there is not known", "no compute service"}
 	}
 	if !begun {
 		return preparation{prepareIt, "to be prepared"}
 	}
-	svc := s.Services[m.host]
 	if m.compute && svc == nil {
-		return preparation{"Nova shows no nova-compute of its host", "not known"}
+		return preparation{"its nova-compute is not known: " + s.whyUnknown(SourceComputeServices), "not known"}
 	}
 	if m.compute && svc.Enabled {
 		return preparation{"its host has to leave scheduling", "to leave scheduling"}
 	}
 	if bad := volumesThat(s.VolumeServicesOn(node), true); len(bad) > 0 {
 		return preparation{"its volumes have to leave scheduling: " + oneLine(some(bad, 2), 120), "to leave scheduling"}
+	}
+	if s.awaitsWord(node) {
+		next := "it waits for your word: its migration mode is " + oneLine(string(m.mode), 40)
+		if served := s.servedShort(node); served != "" {
+			next += "; " + served + " on it"
+		}
+		return preparation{next, "waits for your word"}
 	}
 	if s.movesInstances(a, node) {
 		if !s.known(SourceInstances) {

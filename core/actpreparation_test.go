@@ -27,7 +27,7 @@ func TestHowFarThePreparationIs(t *testing.T) {
 		"instances unknown":     {"cmp-01", all, func(sc scene) { begun(sc, "cmp-01"); out(sc); sc.source(SourceInstances, SourceForbidden) }, "its instances are not known: ", "not known"},
 		"the host is empty":     {"cmp-01", all, func(sc scene) { begun(sc, "cmp-01"); out(sc) }, "nothing is in the way any more: release its lock", "to be released"},
 		"volumes can come":      {"cmp-01", all, func(sc scene) { begun(sc, "cmp-01"); out(sc); sc.volumeService("cmp-01@lvm") }, "its volumes have to leave scheduling: cinder-volume lvm is enabled", "to leave scheduling"},
-		"no nova-compute":       {"cmp-01", all, func(sc scene) { begun(sc, "cmp-01"); delete(sc.Services, "cmp-01") }, "Nova shows no nova-compute of its host", "not known"},
+		"no nova-compute":       {"cmp-01", all, func(sc scene) { begun(sc, "cmp-01"); delete(sc.Services, "cmp-01") }, "Nova shows no nova-compute of its host", "no compute service"},
 		"a controller is begun": {"ctl-01", all, func(sc scene) { begun(sc, "ctl-01") }, "nothing is in the way any more: release its lock", "to be released"},
 		"a quorum is short":     {"ctl-01", []string{"ctl-01", "!ctl-02", "ctl-03"}, nil, "it cannot go down now: mariadb-server: 2 of 3 ready", "quorum too small"},
 	} {

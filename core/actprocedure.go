@@ -37,6 +37,9 @@ func (b *nodeSteps) actAs(a ActAs) {
 		if s.movesInstances(a, node) {
 			b.actInstances(a)
 		}
+		if a.Controller == ControllerOpenStack {
+			b.wordSteps()
+		}
 		b.add(plan(IntentActRelease))
 	case turnReleased:
 		b.add(plan(IntentActRelease))

@@ -33,7 +33,7 @@ func (f *attentionFacts) staleInner(n nodeAttention) {
 
 // nodeConfiguration are annotations that the controller cannot read.
 func (f *attentionFacts) nodeConfiguration(n nodeAttention) {
-	if !n.Mode.Known() && n.Stage != StageWaiting {
+	if !n.Mode.Known() && n.Stage != StageWaiting && f.s.modeCounts(n.Name) {
 		a := n.entry("mode")
 		a.Severity, a.Since = SeverityWarning, Since{}
 		a.Reason = fmt.Sprintf("migration mode %q is none that the OpenStack controller knows: it will fail on it", oneLine(string(n.Mode), 40))

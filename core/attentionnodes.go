@@ -20,6 +20,10 @@ var nodeRules = []func(*attentionFacts, nodeAttention){
 	(*attentionFacts).controllerFails,
 	(*attentionFacts).requestUnseen,
 	(*attentionFacts).lockLeft,
+	(*attentionFacts).lockStuck,
+	(*attentionFacts).roleless,
+	(*attentionFacts).serviceMissing,
+	(*attentionFacts).modeElsewhere,
 	(*attentionFacts).staleInner,
 	(*attentionFacts).nodeConfiguration,
 	(*attentionFacts).nodeWithoutLock,
@@ -89,8 +93,8 @@ func (f *attentionFacts) nodeLocks(n nodeAttention) {
 
 // nodeWaits is a node that goes no further without the operator.
 func (f *attentionFacts) nodeWaits(n nodeAttention) {
-	if f.s.leftLock(n.Name) != nil {
-		return // nothing is in the way of a maintenance: there is none
+	if f.s.leftLock(n.Name) != nil || f.s.stuckLock(n.Name) != nil || f.s.failsOnService(n.Name) {
+		return // what holds it is told by rules of their own
 	}
 	if !f.waits(n.NodeView) || n.Request == nil && (f.s.Deletions[n.Name] != nil || f.removedLocked(n)) || f.s.playsOn(ControllerOpenStack, n.Name) || f.s.playsGone(n.Name) {
 		return // what holds a removal, and what is asked of a controller that is played, is told by rules of their own

@@ -31,6 +31,7 @@ var attentionRules = []func(*attentionFacts){
 	(*attentionFacts).overrides,
 	(*attentionFacts).acting,
 	(*attentionFacts).controllerAway,
+	(*attentionFacts).roleLabels,
 	(*attentionFacts).outages,
 	(*attentionFacts).machines, // before what may only be their consequence
 	(*attentionFacts).managementOutdated,

@@ -41,6 +41,8 @@ type ClusterInventory struct {
 	// ControllerRelease is the cluster release that Rockoon's Deployment was made for (its variable
 	// OSCTL_CLUSTER_RELEASE); empty when it names none.
 	ControllerRelease string
+	// RoleLabels are the labels by which the nodes have their roles. See ApplyRoleLabels.
+	RoleLabels RoleLabels
 }
 
 // InventoryNode is a node with what only an inventory needs of it.

@@ -37,6 +37,9 @@ type WorkloadLock struct {
 	InnerState                   string    // annotation inner_state, as it stands; empty when absent
 	Progress                     *InactivationProgress
 	Kept                         Bookkeeping
+	// Original are the labels, without Kubernetes' own, that the node had when Rockoon saw the lock last (docs/mosk.md#original-node). They
+	// are told of a lock in deletion only.
+	Original map[string]string
 }
 
 // InactivationProgress is status.inactivationProgress, which the TF/OpenSDN operator writes.

@@ -5,7 +5,8 @@ import "time"
 // Role is what a node does in the cluster; a node has any number of them.
 type Role string
 
-// The roles by which MOSK treats nodes differently (docs/mosk.md#roles), and the label each is read from.
+// The roles by which MOSK treats nodes differently (docs/mosk.md#roles), and the label each is read from. Those of controllers,
+// computes and gateways can be others: see RoleLabels.
 const (
 	RoleMaster     Role = "master"     // node-role.kubernetes.io/control-plane or …/master
 	RoleController Role = "controller" // openstack-control-plane=enabled
@@ -46,6 +47,7 @@ type Node struct {
 	ReadyReason    string            // the condition's reason
 	ReadySince     time.Time         // the condition's lastTransitionTime
 	Cordoned       bool              // spec.unschedulable
+	Labels         map[string]string // without Kubernetes' own
 	Annotations    map[string]string // those of the domain openstack.lcm.mirantis.com only
 	KubeletVersion string
 	BootID         string

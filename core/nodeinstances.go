@@ -7,9 +7,7 @@ func (b *nodeSteps) evacuation() {
 	s, name := b.s, b.v.Name
 	m := s.maintenanceOf(name)
 	if !m.compute {
-		if b.v.ModeSet && b.v.Mode == ModeManual && b.held() {
-			b.add(Plan(s, Intent{Kind: IntentDeclareSafe, Node: name}))
-		}
+		b.ignoredModeSteps()
 		return
 	}
 	if !m.reboot {

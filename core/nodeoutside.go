@@ -23,6 +23,8 @@ func (b *nodeSteps) restore() {
 
 // outside are the steps on a node of which nothing is asked: what can be settled before its turn comes, and after it.
 func (b *nodeSteps) outside() {
+	b.stuckLockSteps()
+	b.serviceSteps()
 	if b.ownReturn() {
 		b.endedPodSteps()
 	}
@@ -88,9 +90,12 @@ func (b *nodeSteps) preparation() {
 	}
 	b.remoteUsers()
 	nodes := []string{b.v.Name}
-	for _, mode := range []MigrationMode{ModeLive, ModeManual, ModeSkip} {
-		b.add(Plan(b.s, Intent{Kind: IntentSetMode, Nodes: nodes, Mode: mode}))
+	if b.s.modeCounts(b.v.Name) {
+		for _, mode := range []MigrationMode{ModeLive, ModeManual, ModeSkip} {
+			b.add(Plan(b.s, Intent{Kind: IntentSetMode, Nodes: nodes, Mode: mode}))
+		}
 	}
+	b.ignoredModeSteps()
 	if b.v.Node.Is(RoleCompute) {
 		i := Intent{Kind: IntentSetAttempts, Nodes: nodes, Attempts: exampleAttempts}
 		if b.v.AttemptsRaw != "" {

@@ -66,6 +66,8 @@ func (s *Snapshot) nodeProcedure(name string) (Procedure, bool) {
 
 // prepare is what gets the node ready for LCM: the OpenStack controller's part, or ours where Lockstep plays it.
 func (b *nodeSteps) prepare() {
+	b.stuckLockSteps()
+	b.serviceSteps()
 	b.situation()
 	if !b.s.playsOn(ControllerOpenStack, b.v.Name) {
 		b.evacuation()
@@ -110,7 +112,12 @@ func (b *nodeSteps) summary() []string {
 	if !v.ModeSet {
 		mode += " (not set: the default)"
 	}
-	out = append(out, fmt.Sprintf("%s, %d attempts", mode, v.Attempts))
+	switch compute := v.Node == nil || v.Node.Is(RoleCompute); {
+	case compute:
+		out = append(out, fmt.Sprintf("%s, %d attempts", mode, v.Attempts))
+	case v.ModeSet && v.ModeCounts:
+		out = append(out, mode)
+	}
 	if b.message.Class != MessageNone {
 		who := "the OpenStack controller says: "
 		if s.playsOn(ControllerOpenStack, v.Name) {
@@ -179,7 +186,7 @@ func (b *nodeSteps) asked() {
 		st := b.other("scope", "the request gets its scope", sentence(scopeless), StepWaiting,
 			"whoever made it says whether the host may reboot (os) or not (drain)")
 		st.Why = join(st.Why, "Without one all that runs on the node counts as in the way, as in scope os.", b.s.accountSentence(b.s.requestAccount(r), b.v.Name, b.message))
-		st.Commands = []string{shellCommand("kubectl", "patch", "nodemaintenancerequest", r.Name, "--type=merge", "-p", `{"spec":{"scope":"os"}}`)}
+		st.Commands = []string{scopeCommand(r)}
 		b.add(st)
 	}
 }

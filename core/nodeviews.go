@@ -46,7 +46,7 @@ func nodeViewsOf(s *Snapshot) []NodeView {
 
 func viewNode(f *stageFacts) NodeView {
 	v := NodeView{
-		Name: f.name, Label: f.s.Label(f.name), Node: f.node, Mode: f.mode, ModeSet: f.modeSet, Attempts: f.attempts, AttemptsRaw: f.attemptsRaw,
+		Name: f.name, Label: f.s.Label(f.name), Node: f.node, Mode: f.mode, ModeSet: f.modeSet, ModeCounts: f.s.modeCounts(f.name), Attempts: f.attempts, AttemptsRaw: f.attemptsRaw,
 		Request: f.request, Locks: f.locks, Instances: -1, Blocking: -1, MovedFrom: f.movedFrom(), Service: f.s.Services[f.host],
 	}
 	if f.computeKnown {
@@ -87,7 +87,10 @@ func problemsOf(f *stageFacts) []string {
 	if f.node != nil && f.locksKnown && f.cluster != nil && f.own == nil && f.needsLock() {
 		say("it has no NodeWorkloadLock of the OpenStack controller")
 	}
-	if !f.mode.Known() {
+	switch {
+	case f.modeSet && !f.s.modeCounts(f.name):
+		say("its migration mode %q decides nothing: %s", oneLine(string(f.mode), 40), modeIgnored)
+	case !f.mode.Known():
 		say("its migration mode %q is none that the OpenStack controller knows (live, manual, skip)", oneLine(string(f.mode), 40))
 	}
 	if lacksScope(f.request) && f.own != nil {

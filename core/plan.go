@@ -29,6 +29,8 @@ func plannerOf(kind IntentKind) func(*planner) {
 		return (*planner).enableVolume
 	case IntentOverrideLock:
 		return (*planner).overrideLock
+	case IntentFreeLock:
+		return (*planner).freeLock
 	case IntentRearmLock:
 		return (*planner).rearmLock
 	case IntentClearInner:

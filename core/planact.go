@@ -304,6 +304,7 @@ func (p *planner) actBegin(a ActAs, l *WorkloadLock, turn actTurn, who string) {
 	}
 	if a.Controller == ControllerOpenStack {
 		p.guardHeld(p.s.NodeRequest(p.i.Node))
+		p.guardScope(p.s.NodeRequest(p.i.Node))
 	}
 	p.guard(p.s.guardNoOther(IntentActBegin))
 	p.guardConcurrency(a)

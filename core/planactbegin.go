@@ -51,6 +51,10 @@ func (p *planner) guardZone(a ActAs) {
 		if name == p.i.Node || !s.worksOn(a.Controller, name) || !s.Nodes[name].Is(RoleCompute) {
 			continue
 		}
+		if s.serviceless(p.i.Node) {
+			g.Holds, g.Answer, g.Remedy = false, "Nova shows no nova-compute of this one, so its zone is not known; "+s.Label(name)+" is worked on", "bring its nova-compute up first"
+			break
+		}
 		if other := zone(name); other != "" && own != "" && other != own {
 			g.Holds, g.Answer = false, s.Label(name)+" is of "+oneLine(other, 40)+", this one of "+oneLine(own, 40)
 			break

@@ -71,6 +71,8 @@ func (p *planner) actRelease(a ActAs, l *WorkloadLock, turn actTurn, who string)
 		p.guard(Guard{ID: "out", Text: "the scheduler puts nothing more on the host", Holds: !svc.Enabled, Answer: "nova-compute is " + serviceText(svc), Remedy: "take it out of scheduling first"})
 	}
 	if a.Controller == ControllerOpenStack {
+		p.guardScope(s.NodeRequest(node))
+		p.guardWord(node)
 		p.guardVolumes(true)
 	}
 	p.guardQuorum(a.Controller, node)

@@ -89,12 +89,12 @@ func (d *DaemonSet) heardBy() string {
 }
 
 // agentSilent tells whether an agent in the DaemonSet's pod on the node does not report: Neutron says so, or shows none of
-// it while the OpenStack controller waits for the node's agents; of nova-compute Nova says so. What somebody has forced down
-// counts as down whatever it reports.
+// it while the OpenStack controller waits for the node's agents; of nova-compute Nova says so, or shows none on a compute. What
+// somebody has forced down counts as down whatever it reports.
 func (s *Snapshot) agentSilent(d *DaemonSet, node string) bool {
 	if d.isNovaCompute() {
 		svc := s.Services[s.HostOf(node)]
-		return svc != nil && !svc.Up && !svc.ForcedDown
+		return s.serviceless(node) || svc != nil && !svc.Up && !svc.ForcedDown
 	}
 	agents := s.agentsIn(d, node)
 	if len(agents) == 0 {

@@ -59,7 +59,11 @@ func (p *planner) setOneAnnotation(name, key string, value *string, valid Guard)
 	p.step.Title += " on " + n.Label()
 	p.step.Risk = RiskLow
 	p.guard(valid)
+	p.guardModeCounts(name, value != nil)
 	p.step.Why = annotationWhy(key, value)
+	if n := s.Nodes[name]; !n.Is(RoleCompute) && s.modeCounts(name) && key == AnnotationMigrationMode {
+		p.step.Why = elsewhereWhy(value)
+	}
 	if toSkip {
 		p.letGo(name, n)
 	}
@@ -149,6 +153,17 @@ func annotationWhy(key string, value *string) string {
 		return "In its maintenance nobody looks at its instances: they go down with the host. Instances whose owners asked to be told first still hold it."
 	}
 	return "In its maintenance the OpenStack controller live-migrates its instances."
+}
+
+// elsewhereWhy is what the mode means on a node that is no compute, where Lockstep plays the controller.
+func elsewhereWhy(value *string) string {
+	switch MigrationMode(textOr(value, string(ModeLive))) {
+	case ModeManual:
+		return "In its maintenance it waits for your word: its virtual routers can be moved first."
+	case ModeSkip:
+		return "In its maintenance it does not wait for your word."
+	}
+	return "In its maintenance nothing waits for your word: live and skip are the same on a node that is no compute."
 }
 
 // annotationThen is what follows from the value: at once when the node is being evacuated, else when its turn comes. The
@@ -286,8 +301,17 @@ func (p *planner) declareSafe() {
 	s, name := p.s, p.i.Node
 	n := s.Nodes[name]
 	p.step.Title, p.step.Risk = "declare "+oneLine(s.Label(name), 64)+" safe", RiskHigh
-	ok := p.node(name, n, []SourceID{SourceNodes, SourceNodeRequests, SourceNodeLocks, SourceInstances, SourceComputeServices, SourceMigrations})
+	sources := []SourceID{SourceNodes, SourceNodeRequests, SourceNodeLocks, SourceInstances, SourceComputeServices, SourceMigrations}
+	elsewhere := n != nil && !n.Is(RoleCompute)
+	if elsewhere {
+		sources = []SourceID{SourceNodes, SourceNodeRequests, SourceNodeLocks, SourceNetworkAgents}
+	}
+	ok := p.node(name, n, sources)
 	if !ok {
+		return
+	}
+	if elsewhere {
+		p.declareElsewhere(n)
 		return
 	}
 	p.step.Type = typable(n.Label(), n.UID)
@@ -301,6 +325,33 @@ func (p *planner) declareSafe() {
 	p.guard(s.guardNoMigration(s.HostOf(name)))
 	p.maintenanceFacts(name)
 	p.hostFacts(name)
+	p.annotate(n, AnnotationMigrationMode, ptr(string(ModeSkip)))
+	if p.step.Change != nil {
+		p.step.Undo = "set it back (offered when the node is done): " + annotateCommand(n.Name, AnnotationMigrationMode, n.annotation(AnnotationMigrationMode))
+	}
+}
+
+// declareElsewhere plans the operator's word on a node that is no compute, which somebody has to wait for.
+func (p *planner) declareElsewhere(n *Node) {
+	s, name := p.s, n.Name
+	p.step.Type = typable(n.Label(), n.UID)
+	p.step.Why = "The node waits for your word. With skip you say that it may go down with what is on it."
+	if served := s.servedShort(name); served != "" {
+		p.step.Why = join(p.step.Why, "On it still: "+served+".")
+	}
+	p.step.Then = "Its lock can be released; LCM then drains, updates and reboots the node."
+	p.guardModeCounts(name, true)
+	p.guardRequest(name)
+	p.guardLock(name)
+	listed := Guard{ID: "listed", Text: "what its L3 and DHCP agents serve is known", Holds: s.known(SourceNetworkAgents) || s.Sources[SourceNetworkAgents].State == SourceAbsent, Answer: textOf(s.servedShort(name), "they serve nothing"),
+		Remedy: "wait until Neutron has told"}
+	for _, a := range s.servingAgents(name) {
+		text, known := a.servedText()
+		listed.Holds = listed.Holds && known
+		p.fact("served by "+a.ID, text+" "+some(a.leftToGo(), 50))
+	}
+	p.guard(listed)
+	p.maintenanceFacts(name)
 	p.annotate(n, AnnotationMigrationMode, ptr(string(ModeSkip)))
 	if p.step.Change != nil {
 		p.step.Undo = "set it back (offered when the node is done): " + annotateCommand(n.Name, AnnotationMigrationMode, n.annotation(AnnotationMigrationMode))

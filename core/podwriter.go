@@ -136,6 +136,9 @@ func (w *podWriter) silent(since time.Time) string {
 	s := w.e.Snapshot()
 	v, ok := s.DaemonView(w.change.Set.UID)
 	if ok && v.Set.isNovaCompute() && s.Sources[SourceComputeServices].State == SourceLive {
+		if s.serviceless(w.change.Node) {
+			return "Nova does not show nova-compute"
+		}
 		if svc := s.Services[s.HostOf(w.change.Node)]; svc != nil && !svc.ForcedDown && (!svc.Up || !svc.Updated.IsZero() && svc.Updated.Before(since)) {
 			return "Nova does not hear from nova-compute"
 		}

@@ -94,6 +94,8 @@ type Deployment struct {
 	Existing int // status.replicas: pods that are there, ready or not
 	Ready    int // status.readyReplicas
 	Image    string
+	// RoleLabels is its setting OSCTL_OPENSTACK_NODE_LABELS as it stands; empty when it has none. ReadRoleLabels reads it.
+	RoleLabels string
 	// AwaySince is since when fewer replicas are available than there must be: when its condition Available became False.
 	// Zero while that is True, or not told.
 	AwaySince time.Time

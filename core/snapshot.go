@@ -28,6 +28,8 @@ type Snapshot struct {
 	Disablings      map[string]*NodeNotice           // NodeDisableNotifications by node name
 	OpenStack       []*OpenStackStatus               // by namespace and name; usually one
 	Controller      *Deployment                      // Rockoon; nil when unknown
+	RoleLabels      RoleLabels                       // by which the nodes have their roles
+	RoleLabelsFrom  string                           // who says so, as a clause; empty: they are the defaults
 	Pods            map[string]*NodePods             // by node name; of nodes in maintenance only
 	DaemonSets      []*DaemonSet                     // of OpenStack and Tungsten Fabric, by namespace and name
 	DaemonRevisions map[string][]*DaemonRevision     // by DaemonSet UID
@@ -87,6 +89,7 @@ type Settings struct {
 	MigrateAtOnce    int           // how many instances of one host a batch moves at the same time; 1 by default
 	ActAs            []ActAs       // the application controllers that Lockstep plays
 	Overdue          float64       // a phase or stage is overdue past its estimate times this
+	RoleLabels       RoleLabels    // where the controller's Deployment says none; nil: its defaults
 }
 
 // projectsStaleAfter is StaleAfter for the names of projects: they hardly ever change, nothing is decided by them, and they

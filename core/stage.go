@@ -39,6 +39,7 @@ type NodeView struct {
 
 	Mode        MigrationMode // as set, ModeLive when not set; may be a value that Rockoon does not know
 	ModeSet     bool          // the annotation is there
+	ModeCounts  bool          // somebody goes by it: the OpenStack controller on a compute, or Lockstep in its place
 	Attempts    int           // DefaultMigrationAttempts when not set or not a number
 	AttemptsRaw string        // the annotation as it stands; empty when not set
 	Request     *MaintenanceRequest

@@ -44,6 +44,7 @@ const (
 	IntentOverrideLock       IntentKind = "override-lock"      // Object, State, Reason (the text it is to bear; may be empty)
 	IntentClearInner         IntentKind = "clear-inner"        // Object: inner_state inactive, where it was left active
 	IntentRearmLock          IntentKind = "rearm-lock"         // Object: a node's lock of the OpenStack controller to active, where it was left inactive
+	IntentFreeLock           IntentKind = "free-lock"          // Object: a lock of the OpenStack controller in deletion on a live node, let go
 	IntentAskCluster         IntentKind = "ask-cluster"        // Scope, Release (each may be empty): make a ClusterMaintenanceRequest by hand
 	IntentAskNode            IntentKind = "ask-node"           // Node, Scope, Release: make a NodeMaintenanceRequest by hand
 	IntentActCreateLock      IntentKind = "act-create-lock"    // Controller, Node (empty: the cluster); and so the next

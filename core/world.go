@@ -164,8 +164,6 @@ func (w *world) offHost(in *Instance) {
 func (w *world) project(s, prev *Snapshot) {
 	s.Sources = maps.Clone(w.sources)
 	p := projection{w: w}
-	p.own(SourceNodes, func() { s.Nodes = collect(w, SourceNodes, func(n *Node) string { return n.Name }) },
-		func() { s.Nodes = prev.Nodes }, prev)
 	p.own(SourceClusterLocks, func() { s.ClusterLocks = sortedLocks(values[*WorkloadLock](w, SourceClusterLocks)) },
 		func() { s.ClusterLocks = prev.ClusterLocks }, prev)
 	p.own(SourceNodeLocks, func() {
@@ -191,6 +189,7 @@ func (w *world) project(s, prev *Snapshot) {
 			s.Controller = d
 		}
 	}, func() { s.Controller = prev.Controller }, prev)
+	w.projectNodes(s, prev)
 	p.own(SourceNodePods, func() { s.Pods = collect(w, SourceNodePods, func(p *NodePods) string { return p.Node }) },
 		func() { s.Pods = prev.Pods }, prev)
 	w.projectWorkloads(s, prev)

@@ -25,6 +25,8 @@ const (
 	labelVRouter = "tfvrouter"
 	// releaseVariable is the variable by which Rockoon knows the release that it belongs to (docs/mosk.md#rockoon).
 	releaseVariable = "OSCTL_CLUSTER_RELEASE"
+	// roleLabelsVariable is the variable that says by which labels nodes have the roles that Rockoon knows (docs/mosk.md#roles).
+	roleLabelsVariable = "OSCTL_OPENSTACK_NODE_LABELS"
 )
 
 // inventoried are the resources that Inventory lists: those of the maintenance itself, and the sets of workloads with their pods.

@@ -1,6 +1,8 @@
 package kube
 
 import (
+	"encoding/json"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"lockstep/core"
@@ -8,6 +10,9 @@ import (
 
 // annotationInnerState is where Rockoon notes that it is working on a lock (docs/mosk.md#locks).
 const annotationInnerState = "inner_state"
+
+// annotationOriginal is where Rockoon keeps what the node of a lock was (docs/mosk.md#original-node).
+const annotationOriginal = annotationDomain + "original-node"
 
 // labelManagedBy names who made an object (Kubernetes' recommended labels).
 const labelManagedBy = "app.kubernetes.io/managed-by"
@@ -29,6 +34,9 @@ func lockFrom(kind core.Kind) translate {
 			InnerState:                   o.at("metadata", "annotations").text(annotationInnerState),
 			Kept:                         bookkeepingFrom(kind, o),
 		}
+		if u.GetDeletionTimestamp() != nil {
+			l.Original = originalLabels(o.at("metadata", "annotations").text(annotationOriginal))
+		}
 		if p := status.at("inactivationProgress"); p != nil {
 			percentage, _ := p.number("percentage")
 			l.Progress = &core.InactivationProgress{
@@ -38,6 +46,19 @@ func lockFrom(kind core.Kind) translate {
 		}
 		return l
 	}
+}
+
+// originalLabels are the labels in the node that a lock bears as JSON; nil when it bears none.
+func originalLabels(node string) map[string]string {
+	var original struct {
+		Metadata struct {
+			Labels map[string]any `json:"labels"`
+		} `json:"metadata"`
+	}
+	if json.Unmarshal([]byte(node), &original) != nil {
+		return nil // none, or one of a form that is not known
+	}
+	return ownLabels(original.Metadata.Labels)
 }
 
 // requestFrom translates the maintenance requests of a kind.

@@ -15,7 +15,8 @@ const labelMachineName = "kaas.mirantis.com/machine-name"
 // annotationDomain is the prefix of the node annotations that are kept.
 const annotationDomain = "openstack.lcm.mirantis.com/"
 
-// nodeRoles is how a node's roles are read from its labels (docs/mosk.md#roles). An empty value means any.
+// nodeRoles is how a node's roles are read from its labels (docs/mosk.md#roles). An empty value means any. Those of OpenStack are the
+// defaults; core.Node.WithRoles reads them by others.
 var nodeRoles = []struct {
 	label, value string
 	role         core.Role
@@ -49,6 +50,7 @@ func nodeFrom(u *unstructured.Unstructured) core.Object {
 		}
 	}
 	slices.Sort(n.Roles)
+	n.Labels = ownLabels(labels)
 	for _, c := range o.at("status").objects("conditions") {
 		if c.text("type") == "Ready" {
 			n.Ready, n.ReadyReason, n.ReadySince = c.text("status"), c.text("reason"), c.time("lastTransitionTime")
@@ -65,4 +67,20 @@ func nodeFrom(u *unstructured.Unstructured) core.Object {
 		n.Annotations[key] = annotations.text(key)
 	}
 	return n
+}
+
+// ownLabels are a node's labels that are neither Kubernetes' nor Container Cloud's own; nil when there are none.
+func ownLabels(labels fields) map[string]string {
+	var own map[string]string
+	for key := range labels {
+		domain, _, prefixed := strings.Cut(key, "/")
+		if prefixed && (domain == "kaas.mirantis.com" || strings.HasSuffix(domain, "kubernetes.io") || strings.HasSuffix(domain, "k8s.io")) {
+			continue
+		}
+		if own == nil {
+			own = map[string]string{}
+		}
+		own[key] = labels.text(key)
+	}
+	return own
 }

@@ -65,6 +65,7 @@ func deploymentFrom(u *unstructured.Unstructured) core.Object {
 	if containers := o.at("spec", "template", "spec").objects("containers"); len(containers) > 0 {
 		d.Image = containers[0].text("image")
 	}
+	d.RoleLabels = variableOf(o, roleLabelsVariable)
 	for _, c := range o.at("status").objects("conditions") {
 		if c.text("type") == "Available" && c.text("status") == "False" {
 			d.AwaySince = c.time("lastTransitionTime")

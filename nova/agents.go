@@ -1,9 +1,12 @@
 package nova
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/url"
+	"slices"
+	"strings"
 
 	"lockstep/core"
 )
@@ -33,6 +36,74 @@ func (p *agentPage) check() error {
 	if p.Agents == nil {
 		return errShape("a list of network agents")
 	}
+	return nil
+}
+
+// servedPage is what an L3 or a DHCP agent serves, of which only one is asked at a time.
+type servedPage struct {
+	Routers []struct {
+		ID   string `json:"id"`
+		Name string `json:"name"`
+		HA   bool   `json:"ha"`
+	} `json:"routers"`
+	Networks []struct {
+		ID   string `json:"id"`
+		Name string `json:"name"`
+	} `json:"networks"`
+}
+
+func (p *servedPage) check() error {
+	if p.Routers == nil && p.Networks == nil {
+		return errShape("a list of what an agent serves")
+	}
+	return nil
+}
+
+// The kinds of agents that serve something which can be asked for, and the collection of each.
+var served = map[string]struct{ path, policy string }{
+	"L3 agent":   {"l3-routers", "get_l3-routers"},
+	"DHCP agent": {"dhcp-networks", "get_dhcp-networks"},
+}
+
+// askLoad asks for what an agent serves. That Neutron does not tell it to this login, or does not know the agent any more, is noted at the
+// agent: the agents themselves are known all the same.
+func (c *Client) askLoad(ctx context.Context, agent *core.NetworkAgent) error {
+	what, serves := served[agent.Type]
+	if !serves {
+		return nil
+	}
+	a := action{call: "list " + what.path + " of agent " + agent.ID, policy: what.policy}
+	var page servedPage
+	err := c.call(ctx, a, func(s *session) error {
+		if s.network == nil {
+			e := c.fail(a, s.networkErr)
+			e.Err = errNoNeutron
+			return e
+		}
+		return c.get(ctx, s.network, s.network.ServiceURL("agents", agent.ID, what.path), &page)
+	})
+	var api *core.APIError
+	if errors.As(err, &api) && (api.Kind == core.ErrForbidden || api.Kind == core.ErrNotFound) {
+		agent.Load = &core.AgentLoad{Err: api.Error()}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	load := &core.AgentLoad{}
+	for _, r := range page.Routers {
+		load.Routers = append(load.Routers, core.Router{ID: r.ID, Name: r.Name, HA: r.HA})
+	}
+	for _, n := range page.Networks {
+		load.Networks = append(load.Networks, core.Network{ID: n.ID, Name: n.Name})
+	}
+	slices.SortFunc(load.Routers, func(a, b core.Router) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.ID, b.ID))
+	})
+	slices.SortFunc(load.Networks, func(a, b core.Network) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.ID, b.ID))
+	})
+	agent.Load = load
 	return nil
 }
 

@@ -54,6 +54,9 @@ func (a *agentPoll) poll(ctx context.Context, _ bool) (time.Duration, error) {
 		if err != nil {
 			return 0, err
 		}
+		if err := a.loads(ctx, agents); err != nil {
+			return 0, err
+		}
 		clear(a.known)
 		for _, agent := range agents {
 			a.known[agent.ID] = agent
@@ -63,9 +66,15 @@ func (a *agentPoll) poll(ctx context.Context, _ bool) (time.Duration, error) {
 		return a.p.scaled(agentsEvery), nil
 	}
 	focus, _ := a.p.hosts()
+	focus = slices.Concat(focus, a.p.routersOn())
+	slices.Sort(focus)
+	focus = slices.Compact(focus)
 	for hosts := range slices.Chunk(focus, hostsPerQuery) {
 		agents, err := a.p.c.listAgents(ctx, hosts...)
 		if err != nil {
+			return 0, err
+		}
+		if err := a.loads(ctx, agents); err != nil {
 			return 0, err
 		}
 		a.merge(hosts, agents)
@@ -76,13 +85,27 @@ func (a *agentPoll) poll(ctx context.Context, _ bool) (time.Duration, error) {
 	return a.p.scaled(agentsEvery), nil
 }
 
+// loads asks the agents of some hosts for what they serve.
+func (a *agentPoll) loads(ctx context.Context, agents []*core.NetworkAgent) error {
+	hosts := a.p.routersOn()
+	for _, agent := range agents {
+		if !slices.Contains(hosts, agent.Host) {
+			continue
+		}
+		if err := a.p.c.askLoad(ctx, agent); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // merge hands on what is new of the agents of some hosts.
 func (a *agentPoll) merge(hosts []string, agents []*core.NetworkAgent) {
 	d := core.Delta{Source: core.SourceNetworkAgents, State: core.SourceLive}
 	seen := map[string]bool{}
 	for _, agent := range agents {
 		seen[agent.ID] = true
-		if old := a.known[agent.ID]; old == nil || *old != *agent {
+		if old := a.known[agent.ID]; old == nil || !reflect.DeepEqual(old, agent) {
 			a.known[agent.ID] = agent
 			d.Upserts = append(d.Upserts, agent)
 		}

@@ -64,6 +64,7 @@ type Poller struct {
 	migrating bool // as the cloud says: a migration runs
 
 	volumeHosts []string // whose own volumes are asked for
+	routerHosts []string // whose L3 and DHCP agents are asked for what they serve
 
 	wakeInstances, wakeMigrations, wakeServices, wakeAgents, wakeVolumeServices, wakeVolumes chan struct{}
 }
@@ -135,6 +136,23 @@ func (p *Poller) SetVolumeHosts(hosts []string) {
 	if changed {
 		wake(p.wakeVolumes)
 	}
+}
+
+// SetRouterHosts says on which hosts the L3 and DHCP agents are asked for what they serve. It does not block.
+func (p *Poller) SetRouterHosts(hosts []string) {
+	p.mu.Lock()
+	changed := !slices.Equal(p.routerHosts, hosts)
+	p.routerHosts = slices.Clone(hosts)
+	p.mu.Unlock()
+	if changed {
+		wake(p.wakeAgents)
+	}
+}
+
+func (p *Poller) routersOn() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.routerHosts
 }
 
 // Nudge asks for the focus hosts, the migrations and the services at once, as after a write. It does not block.

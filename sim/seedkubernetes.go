@@ -142,7 +142,7 @@ func newObject(kind, name string, spec map[string]any) *unstructured.Unstructure
 
 func (s *seeder) openstack(ctx context.Context) error {
 	release, version := s.foundReleases()
-	if _, err := s.kube.AppsV1().Deployments("osh-system").Create(ctx, rockoon(release, version), metav1.CreateOptions{}); err != nil {
+	if _, err := s.kube.AppsV1().Deployments("osh-system").Create(ctx, rockoon(release, version, s.story.Cloud.NodeLabels), metav1.CreateOptions{}); err != nil {
 		return fmt.Errorf("deployment rockoon: %w", err)
 	}
 	if err := s.rockoonIsUp(ctx); err != nil {
@@ -236,7 +236,7 @@ func (s *seeder) openstackUpdated(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("deployment rockoon: %w", err)
 	}
-	current.Spec = rockoon(s.story.Release.To, s.story.Rockoon.To).Spec
+	current.Spec = rockoon(s.story.Release.To, s.story.Rockoon.To, s.story.Cloud.NodeLabels).Spec
 	if _, err := s.kube.AppsV1().Deployments("osh-system").Update(ctx, current, metav1.UpdateOptions{}); err != nil {
 		return fmt.Errorf("deployment rockoon: %w", err)
 	}

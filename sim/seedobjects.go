@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
+	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"lockstep/sim/controller"
 	"lockstep/sim/scenario"
 )
 
@@ -33,6 +35,10 @@ func newNode(s *scenario.Scenario, n scenario.Node, i int, now time.Time) *corev
 		"kaas.mirantis.com/machine-name": n.Machine,
 	}
 	for _, role := range n.Roles {
+		if key, value, other := strings.Cut(s.Cloud.NodeLabels[role], "="); other {
+			labels[key] = value
+			continue
+		}
 		maps.Copy(labels, roleLabels[role])
 	}
 	if s.Cloud.Fabric == "" && (n.Has(scenario.RoleCompute) || n.Has(scenario.RoleGateway)) {
@@ -82,15 +88,19 @@ func bootID(n scenario.Node, what string) string {
 }
 
 // rockoon is the OpenStack controller's Deployment with the containers that it has (docs/mosk.md#rockoon). The release is the
-// cluster's, the version the controller's own.
-func rockoon(release, version string) *appsv1.Deployment {
+// cluster's, the version the controller's own; the labels are those of the nodes' roles that are not the usual ones.
+func rockoon(release, version string, nodeLabels map[string]string) *appsv1.Deployment {
 	labels := map[string]string{"app.kubernetes.io/name": "rockoon"}
 	one := int32(1)
+	env := []corev1.EnvVar{{Name: "OSCTL_CLUSTER_RELEASE", Value: release}}
+	if len(nodeLabels) > 0 {
+		env = append(env, controller.NodeLabelsVariable(nodeLabels))
+	}
 	var containers []corev1.Container
 	for _, name := range []string{"osdpl", "secrets", "health", "node", "nodemaintenancerequest", "ceph-secrets", "osdplstatus", "tf-secrets"} {
 		containers = append(containers, corev1.Container{
 			Name: name, Image: "registry.local/openstack/rockoon:" + version,
-			Env: []corev1.EnvVar{{Name: "OSCTL_CLUSTER_RELEASE", Value: release}},
+			Env: env,
 		})
 	}
 	return &appsv1.Deployment{

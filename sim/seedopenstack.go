@@ -34,6 +34,15 @@ func seedOpenStack(cloud *openstack.Cloud, s *scenario.Scenario, start time.Time
 	if err := seedPeople(cloud, s); err != nil {
 		return err
 	}
+	for _, r := range s.Routers {
+		spec := openstack.RouterSpec{Name: r.Name, Project: r.Project, HA: r.HA}
+		for _, machine := range r.On {
+			spec.Hosts = append(spec.Hosts, hosts[machine])
+		}
+		if err := cloud.AddRouter(spec); err != nil {
+			return fmt.Errorf("seed router %s: %w", r.Name, err)
+		}
+	}
 	for _, f := range s.Flavors {
 		spec := openstack.FlavorSpec{ID: f.ID, Name: f.Name, VCPUs: f.VCPUs, RAM: f.RAM(), Disk: f.DiskGiB, ExtraSpecs: f.ExtraSpecs}
 		if _, err := cloud.AddFlavor(spec); err != nil {

@@ -312,6 +312,7 @@ func ControllerOptions(s *scenario.Scenario) controller.Options {
 		OpenStack: &controller.OpenStack{
 			Deployment: s.Cloud.Deployment, Version: s.Cloud.Version, Services: s.Cloud.Services, Migrations: s.Cloud.Migrations,
 			MaxCompute: s.Cloud.MaxCompute, MaxGateway: s.Cloud.MaxGateway, IgnoreZones: s.Cloud.IgnoreZones, Fabric: s.Cloud.Fabric != "", OVN: s.Cloud.OVN,
+			NodeLabels: s.Cloud.NodeLabels,
 		},
 		Ceph:   storage,
 		Fabric: s.Cloud.Fabric,

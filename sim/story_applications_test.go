@@ -385,3 +385,81 @@ func TestStoryOfControllersThatNobodyKnows(t *testing.T) {
 		s.until("LCM goes on", func() bool { return s.node("cmp-03").Spec.Unschedulable || s.updated("cmp-03") })
 	})
 }
+
+// kept is what kopf keeps of a handler on an object.
+func (s *told) kept(object *unstructured.Unstructured, handler string) string {
+	return object.GetAnnotations()["kopf.zalando.org/"+handler]
+}
+
+func TestStoryOfARoleThatIsTakenOff(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		s := tell(t, "role-taken")
+		deleting := func() bool {
+			l := s.nodeLock("openstack", "cmp-02")
+			return l != nil && l.GetDeletionTimestamp() != nil
+		}
+		s.until("the lock of cmp-02 is in deletion", deleting)
+		s.until("LCM asks for cmp-02", func() bool { return s.requested("cmp-02") })
+		time.Sleep(20 * time.Minute)
+		lock := s.nodeLock("openstack", "cmp-02")
+		if !deleting() || s.state("openstack", "cmp-02") != "active/inactive" || field(lock, "status", "errorMessage") != "" {
+			t.Errorf("the lock is %s and says %q", s.state("openstack", "cmp-02"), field(lock, "status", "errorMessage"))
+		}
+		if text := s.kept(lock, "node_workloadlock_request_delete_handler"); !strings.Contains(text, "still exists. Deffer OpenStack service metadata removal.") {
+			t.Errorf("kept is %q", text)
+		}
+		// The label alone mends nothing; with the finalizer off the lock goes, and a change of the node makes a new one.
+		node := func(body string) {
+			if _, err := s.kube.CoreV1().Nodes().Patch(t.Context(), s.name("cmp-02"), types.MergePatchType, []byte(body), metav1.PatchOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		node(`{"metadata": {"labels": {"openstack-compute-node": "enabled"}}}`)
+		time.Sleep(10 * time.Minute)
+		if !deleting() {
+			t.Error("the label mends the lock")
+		}
+		own := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "lcm.mirantis.com/v1alpha1", "kind": "NodeWorkloadLock",
+			"metadata": map[string]any{"name": "operator-cmp-02"}, "spec": map[string]any{"controllerName": "operator", "nodeName": s.name("cmp-02")}}}
+		if _, err := s.dyn.Resource(lcm("nodeworkloadlocks")).Create(t.Context(), own, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		s.patch(lcm("nodeworkloadlocks"), lock.GetName(), `{"metadata": {"finalizers": null}}`)
+		time.Sleep(10 * time.Minute)
+		if s.nodeLock("openstack", "cmp-02") != nil || s.node("cmp-02").Spec.Unschedulable {
+			t.Error("there is a lock again, or LCM goes on")
+		}
+		node(`{"metadata": {"annotations": {"lockstep/look-again": "now"}}}`)
+		s.until("there is a new lock", func() bool { return s.state("openstack", "cmp-02") == "active/inactive" && !deleting() })
+		s.patch(lcm("nodemaintenancerequests"), s.request("cmp-02").GetName(), `{"metadata": {"annotations": {"lockstep/look-again": "now"}}}`)
+		s.until("the controller releases it", func() bool { return s.state("openstack", "cmp-02") == "inactive/active" })
+		if err := s.dyn.Resource(lcm("nodeworkloadlocks")).Delete(t.Context(), "operator-cmp-02", metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		s.until("cmp-02 is updated", func() bool { return s.updated("cmp-02") })
+	})
+}
+
+func TestStoryOfAComputeThatNovaHasForgotten(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		s := tell(t, "compute-forgotten")
+		s.until("LCM asks for cmp-01", func() bool { return s.requested("cmp-01") })
+		time.Sleep(10 * time.Minute)
+		if lock := s.nodeLock("openstack", "cmp-01"); s.state("openstack", "cmp-01") != "active/active" || field(lock, "status", "errorMessage") != "" {
+			t.Errorf("the lock is %s and says %q", s.state("openstack", "cmp-01"), field(lock, "status", "errorMessage"))
+		}
+		if text := s.kept(s.request("cmp-01"), "node_maintenance_request_change_handler"); !strings.Contains(text, "list index out of range") {
+			t.Errorf("kept is %q", text)
+		}
+		s.restart(s.pods("openstack", "nova-compute-default", "cmp-01"))
+		s.until("cmp-01 is back", func() bool { return s.updated("cmp-01") && s.state("openstack", "cmp-01") == "active/inactive" })
+	})
+}
+
+func TestStoryOfAGatewayInManualMode(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		s := tell(t, "gateway-manual")
+		s.until("LCM asks for ctl-02", func() bool { return s.requested("ctl-02") })
+		s.until("its lock is released all the same", func() bool { return s.state("openstack", "ctl-02") == "inactive/active" })
+	})
+}

@@ -20,7 +20,7 @@ func nodeActions() []Action {
 			Keys: []string{"m"}, Intent: []core.IntentKind{core.IntentLiveMigrateAll}, Footer: 10, blocked: needCompute,
 			run: onNode(core.IntentLiveMigrateAll)},
 		{ID: "node.mode", Title: "Set the migration mode of the node, or of all marked ones", Short: "mode", Scope: ScopeNodes,
-			Keys: []string{"e"}, Intent: []core.IntentKind{core.IntentSetMode}, Footer: 11, blocked: needRow,
+			Keys: []string{"e"}, Intent: []core.IntentKind{core.IntentSetMode}, Footer: 11, blocked: needMode,
 			run: func(m *Model) tea.Cmd { m.ask(newModeForm(m)); return nil }},
 		{ID: "node.attempts", Title: "Set how often a migration is tried, on the node or on all marked ones", Short: "attempts",
 			Scope: ScopeNodes, Keys: []string{"n"}, Intent: []core.IntentKind{core.IntentSetAttempts}, blocked: needRow,
@@ -39,7 +39,7 @@ func nodeActions() []Action {
 		{ID: "node.plan", Title: "Plan the node's evacuation, or that of all marked ones, before anything moves", Short: "plan", Scope: ScopeNodes,
 			Keys: []string{"v"}, Footer: 13, blocked: needCompute, run: func(m *Model) tea.Cmd { return m.openPlan(m.markedNodes()) }},
 		{ID: "node.safe", Title: "Declare the node safe: set its mode to skip, once nothing is in the way", Short: "declare safe",
-			Scope: ScopeNodes, Intent: []core.IntentKind{core.IntentDeclareSafe}, blocked: needCompute,
+			Scope: ScopeNodes, Intent: []core.IntentKind{core.IntentDeclareSafe}, blocked: needMode,
 			run: onNode(core.IntentDeclareSafe)},
 		{ID: "node.disable", Title: "Take the node's nova-compute out of scheduling", Short: "disable compute", Scope: ScopeNodes,
 			Intent: []core.IntentKind{core.IntentDisableCompute}, blocked: func(m *Model) string { return needService(m, true) },
@@ -133,6 +133,19 @@ func needCompute(m *Model) string {
 		return "no node is selected"
 	case v.Node == nil || !v.Node.Is(core.RoleCompute):
 		return v.Label + " is no compute node"
+	}
+	return ""
+}
+
+// needMode is why the modes of the marked nodes decide nothing; one that is set all the same can be taken away.
+func needMode(m *Model) string {
+	if reason := needRow(m); reason != "" {
+		return reason
+	}
+	for _, name := range m.markedNodes() {
+		if v, ok := m.snap.NodeView(name); ok && !v.ModeCounts && !v.ModeSet {
+			return v.Label + " is no compute node: nobody goes by its mode"
+		}
 	}
 	return ""
 }

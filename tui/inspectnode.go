@@ -6,6 +6,7 @@ import (
 	"sort"
 	"strings"
 
+	"lockstep/core"
 	"lockstep/themes"
 )
 
@@ -22,20 +23,7 @@ func nodeFacts(m *Model, f *facts, name string) {
 	f.add("for", sinceText(v.Since, now))
 	f.add("because", named(m.snap, v.Reason))
 	f.add("what happens", v.What)
-	mode := string(v.Mode)
-	if !v.ModeSet {
-		mode += " (not set: the default)"
-	} else if !v.Mode.Known() {
-		mode += " (Rockoon does not know this value: its handler fails)"
-	}
-	f.add("migration mode", mode)
-	attempts := fmt.Sprint(v.Attempts)
-	if v.AttemptsRaw == "" {
-		attempts += " (not set: the default)"
-	} else if v.AttemptsRaw != attempts {
-		attempts += " (the annotation says " + v.AttemptsRaw + ")"
-	}
-	f.add("attempts", attempts)
+	modeFacts(f, v)
 	for _, p := range v.Problems {
 		f.tone(themes.Warn, "mind", p)
 	}
@@ -97,6 +85,7 @@ func nodeFacts(m *Model, f *facts, name string) {
 				state += ", admin state down"
 			}
 			f.tone(tone, a.Type, state+", heartbeat "+stamp(a.Heartbeat, now))
+			f.add("", served(a))
 		}
 	}
 	if p := m.snap.Pods[name]; p != nil {
@@ -111,9 +100,10 @@ func nodeFacts(m *Model, f *facts, name string) {
 		f.section("Node")
 		roles := make([]string, len(n.Roles))
 		for i, r := range n.Roles {
-			roles[i] = string(r)
+			roles[i] = m.snap.RoleLabelText(r)
 		}
 		f.add("roles", strings.Join(roles, ", "))
+		f.add("role labels", m.snap.RoleLabelsText())
 		f.add("ready", strings.TrimSpace(n.Ready+" "+n.ReadyReason))
 		f.add("since", stamp(n.ReadySince, now))
 		if n.Cordoned {
@@ -131,6 +121,58 @@ func nodeFacts(m *Model, f *facts, name string) {
 		}
 		metaFacts(m, f, n.Meta)
 	}
+}
+
+// modeFacts are the node's migration mode and attempts. On a node that is no compute there are none, unless somebody has set them.
+func modeFacts(f *facts, v core.NodeView) {
+	compute := v.Node == nil || v.Node.Is(core.RoleCompute)
+	mode := string(v.Mode)
+	switch {
+	case !v.ModeSet && !compute:
+		mode = ""
+	case !v.ModeSet:
+		mode += " (not set: the default)"
+	case !v.ModeCounts:
+		mode += " (decides nothing: the OpenStack controller looks at the modes of computes only)"
+	case !v.Mode.Known():
+		mode += " (Rockoon does not know this value: its handler fails)"
+	}
+	f.add("migration mode", mode)
+	attempts := fmt.Sprint(v.Attempts)
+	switch {
+	case v.AttemptsRaw == "" && !compute:
+		attempts = ""
+	case v.AttemptsRaw == "":
+		attempts += " (not set: the default)"
+	case v.AttemptsRaw != attempts:
+		attempts += " (the annotation says " + v.AttemptsRaw + ")"
+	}
+	f.add("attempts", attempts)
+}
+
+// served are what an L3 or DHCP agent serves; empty where it was not asked.
+func served(a *core.NetworkAgent) string {
+	if a.Load == nil {
+		return ""
+	}
+	if a.Load.Err != "" {
+		return "what it serves is not known: " + a.Load.Err
+	}
+	var names []string
+	for _, r := range a.Load.Routers {
+		name := r.Name
+		if r.HA {
+			name += " (HA)"
+		}
+		names = append(names, "router "+name)
+	}
+	for _, n := range a.Load.Networks {
+		names = append(names, "network "+n.Name)
+	}
+	if len(names) == 0 {
+		return "serves nothing"
+	}
+	return strings.Join(names, ", ")
 }
 
 func instanceFacts(m *Model, f *facts, id string) {

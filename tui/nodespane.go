@@ -90,6 +90,8 @@ func modeCell(m *Model, v core.NodeView) line {
 	switch {
 	case v.Node == nil || !v.Node.Is(core.RoleCompute) && !v.ModeSet:
 		return one(themes.Dim, m.look.glyph.None)
+	case !v.ModeCounts:
+		return one(themes.Dim, "("+string(v.Mode)+")")
 	case !v.Mode.Known():
 		return one(themes.Bad, string(v.Mode))
 	case v.Mode == core.ModeManual:

@@ -12,6 +12,12 @@ import (
 
 // deployment takes over what OpenStack's status says.
 func (b *builder) deployment() {
+	if labels := b.inv.RoleLabels; len(labels) > 0 && !labels.IsDefault() {
+		b.s.Cloud.NodeLabels = map[string]string{}
+		for role, label := range labels {
+			b.s.Cloud.NodeLabels[string(role)] = label.String()
+		}
+	}
 	if len(b.inv.OpenStack) == 0 {
 		return
 	}

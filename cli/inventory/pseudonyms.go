@@ -121,6 +121,7 @@ func (p *pseudonyms) scenario(s *scenario.Scenario) {
 	for i := range s.Instances {
 		p.instance(s, &s.Instances[i], machines, flavors, projects, groups)
 	}
+	s.Cloud.NodeLabels = nil // whose words are the cloud's own; the roles are told
 	s.Cloud.Deployment, s.Cloud.Fabric = p.object("deployment", s.Cloud.Deployment), p.object("fabric", s.Cloud.Fabric)
 	p.managed(f)
 	p.management(s.Management, machines)

@@ -82,6 +82,7 @@ type env struct {
 	dice     *dice
 
 	workloads []workload // what runs on the cluster
+	roles     roleLabels // of the nodes
 }
 
 // dice make the random choices, each series of them after its own name: so what one handler draws does not depend on when
@@ -128,6 +129,10 @@ func newEnv(opts Options) (*env, error) {
 		kube: kube, dyn: dyn, view: newView(kube, dyn), clock: opts.Clock, timing: opts.Timing.withDefaults(), log: log,
 		compute: opts.Compute, network: opts.Network, volume: opts.Volume, machines: opts.Machines,
 		dice: &dice{seed: opts.Seed, drawn: map[string]uint64{}}, workloads: withSets(opts.Sets),
+	}
+	if e.roles = defaultRoles; opts.OpenStack != nil {
+		e.roles = rolesWith(opts.OpenStack.NodeLabels)
+		e.workloads = e.roles.selected(e.workloads)
 	}
 	e.troubles = newTroubles(e, opts.Troubles, slices.Concat(membersDown(opts.Sets), daemonsDown(opts.Daemons), agentsSilent(opts.Silent)))
 	return e, nil

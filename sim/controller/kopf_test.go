@@ -523,6 +523,21 @@ func TestRequestWithoutAScopeFailsWithoutAWord(t *testing.T) {
 	})
 }
 
+func TestRequestWithoutAScopeFailsOnANodeOfAnyRole(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		w, _ := alone(t, "", small3, " []")
+		host, lock := w.node("ctl-01"), w.openstackLock("ctl-01")
+		w.object("nodemaintenancerequests", "NodeMaintenanceRequest", host, map[string]any{"nodeName": host, "release": "17.4.0+25.1"})
+		w.until("it has failed twice", func() bool {
+			k := w.keptOf("nodemaintenancerequests", host, nodeChanged)
+			return k != nil && k.Retries >= 2
+		})
+		if k := w.keptOf("nodemaintenancerequests", host, nodeChanged); k.Message != "'scope'" || w.stands(lock) != "active/active" {
+			t.Errorf("the lock says %s, kept: %+v", w.stands(lock), k)
+		}
+	})
+}
+
 func TestRoleThatIsTakenOffALiveNodeLeavesItsLockInDeletion(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		w, _ := alone(t, "", small3, " []")

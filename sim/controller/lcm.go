@@ -197,16 +197,7 @@ func (l *lcm) rollOut(ctx context.Context) error {
 	})
 }
 
-func releaseOf(containers []corev1.Container) string {
-	for _, container := range containers {
-		for _, variable := range container.Env {
-			if variable.Name == releaseVariable {
-				return variable.Value
-			}
-		}
-	}
-	return ""
-}
+func releaseOf(containers []corev1.Container) string { return variableOf(containers, releaseVariable) }
 
 // waitClusterLocks waits until every application controller has released its ClusterWorkloadLock. Only the start of the
 // nodes' phases depends on it: a lock that is armed again later does not stop a node that is under way.

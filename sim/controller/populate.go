@@ -38,7 +38,8 @@ func Populate(ctx context.Context, opts Options) error {
 		if err != nil {
 			return fmt.Errorf("populate the cluster: %w", err)
 		}
-		r := &rockoon{env: e, OpenStack: opts.OpenStack.withDefaults(), release: pod.release, version: pod.version}
+		r := &rockoon{env: e, OpenStack: opts.OpenStack.withDefaults(), release: pod.release, version: pod.version,
+			roles: rolesWith(opts.OpenStack.NodeLabels)}
 		if err := r.createSets(ctx); err != nil {
 			return fmt.Errorf("populate the cluster: %w", err)
 		}

@@ -3,7 +3,6 @@ package controller
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -27,6 +26,8 @@ type OpenStack struct {
 	OVN         bool     // ml2/ovn is the network back end
 	SkipServers bool     // ndr_skip_instance_check: delete a node although instances are on it
 	SkipVolumes bool     // ndr_skip_volume_check: delete a node although volumes are on it
+
+	NodeLabels map[string]string // labels of the roles, each as KEY=VALUE, where the Deployment's variable has others than the usual
 }
 
 func (o OpenStack) withDefaults() OpenStack {
@@ -57,8 +58,11 @@ const openstackController = "openstack"
 type rockoon struct {
 	*env
 	OpenStack
-	release string // OSCTL_CLUSTER_RELEASE of this run
-	version string // of the controller that runs
+	release string     // OSCTL_CLUSTER_RELEASE of this run
+	version string     // of the controller that runs
+	roles   roleLabels // as the Deployment says
+
+	looked map[string]string // what the nodes were when it saw to their locks; only keepLocks has to do with it
 
 	internal chan struct{} // holds a value while somebody has the in-process lock around the count of nodes in maintenance
 }
@@ -74,6 +78,7 @@ type supervisor struct {
 type podSpec struct {
 	replicas         int32
 	release, version string
+	roles            string // the setting of the role labels
 }
 
 func podSpecOf(d *appsv1.Deployment) podSpec {
@@ -81,7 +86,7 @@ func podSpecOf(d *appsv1.Deployment) podSpec {
 	if d.Spec.Replicas != nil {
 		spec.replicas = *d.Spec.Replicas
 	}
-	spec.release = releaseOf(d.Spec.Template.Spec.Containers)
+	spec.release, spec.roles = releaseOf(d.Spec.Template.Spec.Containers), variableOf(d.Spec.Template.Spec.Containers, rolesVariable)
 	for _, container := range d.Spec.Template.Spec.Containers {
 		if i := strings.LastIndexByte(container.Image, ':'); i >= 0 {
 			spec.version = container.Image[i+1:]
@@ -100,9 +105,13 @@ func (s *supervisor) run(ctx context.Context, armed func()) {
 			continue
 		}
 		spec := podSpecOf(d)
-		if spec.replicas == 0 || spec.release == "" {
+		roles, invalid := readRoles(spec.roles)
+		if spec.replicas == 0 || spec.release == "" || invalid != nil {
 			if spec.release == "" {
 				s.log.Warn("the controller cannot start: its Deployment names no release", "variable", releaseVariable)
+			}
+			if invalid != nil {
+				s.log.Warn("the controller cannot start", "error", invalid)
 			}
 			armed() // whoever waits for the locks finds what the last run left
 			first = false
@@ -111,7 +120,7 @@ func (s *supervisor) run(ctx context.Context, armed func()) {
 		}
 		run, cancel := context.WithCancel(ctx)
 		var group sync.WaitGroup
-		r := &rockoon{env: s.env, OpenStack: s.OpenStack, release: spec.release, version: spec.version, internal: make(chan struct{}, 1)}
+		r := &rockoon{env: s.env, OpenStack: s.OpenStack, release: spec.release, version: spec.version, roles: roles, internal: make(chan struct{}, 1)}
 		begins := time.Duration(0) // one that ran before the simulation did has started long since
 		if !first {
 			begins = s.timing.RockoonStart
@@ -203,30 +212,4 @@ func (r *rockoon) say(text string) map[string]any {
 func (r *rockoon) tell(ctx context.Context, l lock, text string) error {
 	_, err := l.patchStatus(ctx, r.say(text))
 	return err
-}
-
-// Roles of a node, in the order in which the controller knows them.
-const (
-	roleController = "controller"
-	roleCompute    = "compute"
-	roleGateway    = "gateway"
-)
-
-var nodeRoles = []struct{ role, label string }{
-	{roleController, labelController}, {roleCompute, labelCompute}, {roleGateway, labelGateway},
-}
-
-func rolesOf(labels map[string]string) []string {
-	var roles []string
-	for _, r := range nodeRoles {
-		if labels[r.label] == enabled {
-			roles = append(roles, r.role)
-		}
-	}
-	return roles
-}
-
-// hasRole tells whether the labels are those of a node with the role.
-func hasRole(labels map[string]string, role string) bool {
-	return slices.Contains(rolesOf(labels), role)
 }

@@ -93,7 +93,7 @@ func (v visit) zoneAllows(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	first := slices.IndexFunc(inMaintenance, func(node *corev1.Node) bool { return hasRole(node.Labels, roleCompute) })
+	first := slices.IndexFunc(inMaintenance, func(node *corev1.Node) bool { return v.roles.has(node.Labels, roleCompute) })
 	if first < 0 {
 		return true, nil
 	}

@@ -19,18 +19,23 @@ func (r *rockoon) keepLocks(ctx context.Context) error {
 			return err
 		}
 	}
+	if r.looked == nil {
+		r.looked = map[string]string{}
+	}
 	nodes := r.view.nodes()
 	for _, name := range sortedKeys(nodes) {
 		node := nodes[name]
-		if len(rolesOf(node.Labels)) == 0 {
-			continue
+		seen, now := r.view.object(nodeLocks, r.nodeLockName(name)), nodeEssence(node)
+		switch fits := seen != nil && lockState(seen) != "" && lockRelease(seen) == r.release; {
+		case len(r.roles.of(node.Labels)) == 0:
+		case !fits && seen == nil && r.looked[name] == now:
+			continue // a lock that went is made anew at the next change of the node, or for a request
+		case !fits:
+			if err := r.presentNode(ctx, node); err != nil {
+				return err
+			}
 		}
-		if seen := r.view.object(nodeLocks, r.nodeLockName(name)); seen != nil && lockState(seen) != "" && lockRelease(seen) == r.release {
-			continue
-		}
-		if err := r.presentNode(ctx, node); err != nil {
-			return err
-		}
+		r.looked[name] = now
 	}
 	disabled := map[string]bool{}
 	for _, notice := range r.view.objects(nodeNotices) {
@@ -41,7 +46,7 @@ func (r *rockoon) keepLocks(ctx context.Context) error {
 			continue
 		}
 		node := nodes[lockNode(object)]
-		if node != nil && len(rolesOf(node.Labels)) > 0 || node == nil && disabled[lockNode(object)] {
+		if node != nil && len(r.roles.of(node.Labels)) > 0 || node == nil && disabled[lockNode(object)] {
 			continue
 		}
 		if err := r.nodeLock(object.GetName()).delete(ctx); err != nil {
@@ -49,6 +54,11 @@ func (r *rockoon) keepLocks(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// nodeEssence is what of a node kopf compares to see a change.
+func nodeEssence(node *corev1.Node) string {
+	return compactJSON([]any{node.Spec, node.Labels, foreign(node.Annotations)})
 }
 
 // presentNode ensures the lock of a node. A lock of another release is one that an older controller left: it is armed

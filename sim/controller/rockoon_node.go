@@ -76,10 +76,10 @@ func (r *rockoon) visit(ctx context.Context, request *unstructured.Unstructured)
 }
 
 // required tells whether the node is one that OpenStack runs on.
-func (v visit) required() bool { return v.node != nil && len(rolesOf(v.node.Labels)) > 0 }
+func (v visit) required() bool { return v.node != nil && len(v.roles.of(v.node.Labels)) > 0 }
 
 // is tells whether the node has a role.
-func (v visit) is(role string) bool { return v.node != nil && hasRole(v.node.Labels, role) }
+func (v visit) is(role string) bool { return v.node != nil && v.roles.has(v.node.Labels, role) }
 
 // say writes a text to the node's lock.
 func (v visit) say(ctx context.Context, format string, args ...any) error {
@@ -145,11 +145,13 @@ func (v visit) prepareServices(ctx context.Context) error {
 		return err
 	}
 	for _, s := range services {
-		if s.prepare == nil {
-			continue
-		}
 		v.log.Info("Got moving node " + v.name + " into maintenance for " + s.name)
-		if err := s.prepare(v, ctx); err != nil {
+		if s.prepare != nil {
+			if err := s.prepare(v, ctx); err != nil {
+				return err
+			}
+		}
+		if _, err := rebootPossible(v.request); err != nil { // each service reads it, on whatever node
 			return err
 		}
 		v.log.Info("The node " + v.name + " is ready for maintenance for " + s.name)
@@ -279,10 +281,10 @@ func (v visit) hasRoom(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	limits := map[string]int{roleController: 1, roleCompute: v.MaxCompute, roleGateway: v.MaxGateway}
-	for _, r := range nodeRoles {
+	for _, r := range v.roles {
 		var busy []string
 		for _, node := range inMaintenance {
-			if hasRole(node.Labels, r.role) {
+			if v.roles.has(node.Labels, r.role) {
 				busy = append(busy, v.nodeLockName(node.Name))
 			}
 		}

@@ -93,7 +93,7 @@ func (r *rockoon) startTempest(ctx context.Context, job *batchv1.Job) error {
 	}
 	nodes := r.view.nodes()
 	for _, name := range sortedKeys(nodes) {
-		if nodes[name].Labels[labelController] != enabled {
+		if !r.roles.has(nodes[name].Labels, roleController) {
 			continue
 		}
 		owner := metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))

@@ -28,6 +28,10 @@ const (
 	TroubleAgents = "agentsDead"
 	// TroubleCompute silences a node's nova-compute; over when its pod is deleted.
 	TroubleCompute = "computeDown"
+	// TroubleForgotten is a nova-compute whose service somebody has deleted; over when its pod is deleted: a new one announces itself.
+	TroubleForgotten = "computeForgotten"
+	// TroubleRole is a node whose role labels somebody takes off; who gives them back has the lock still in deletion.
+	TroubleRole = "roleTaken"
 	// TroublePods lets the pods of a workload crash on a node; a pod that is made anew runs.
 	TroublePods = "podsNotReady"
 	// TroubleEvicted is a pod of a workload that was evicted from a node and is left there, as Failed; over when it is deleted.
@@ -59,6 +63,7 @@ type agentSwitch interface {
 	StartAgents(host string) error // again
 	StopCompute(host string) error
 	HoldCompute(host string) error
+	ForgetCompute(host string) error
 	StartCompute(host string) error
 }
 
@@ -179,6 +184,10 @@ func (t *trouble) strike(ctx context.Context) (err error) {
 		err = t.switchHost(agentSwitch.StopAgents, agentSwitch.HoldAgents)
 	case TroubleCompute:
 		err = t.switchHost(agentSwitch.StopCompute, agentSwitch.HoldCompute)
+	case TroubleForgotten:
+		err = t.switchHost(agentSwitch.ForgetCompute, agentSwitch.ForgetCompute)
+	case TroubleRole:
+		err = t.takeRoles(ctx)
 	}
 	if err != nil {
 		return err
@@ -186,6 +195,19 @@ func (t *trouble) strike(ctx context.Context) (err error) {
 	t.mu.Lock()
 	t.struck = true
 	t.mu.Unlock()
+	return nil
+}
+
+// takeRoles takes the role labels off the node.
+func (t *trouble) takeRoles(ctx context.Context) error {
+	labels := map[string]any{}
+	for _, r := range t.roles {
+		labels[r.key] = nil
+	}
+	patch := compactJSON(map[string]any{"metadata": map[string]any{"labels": labels}})
+	if _, err := t.kube.CoreV1().Nodes().Patch(ctx, t.Node, types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+		return fmt.Errorf("take the roles off %s: %w", t.Node, err)
+	}
 	return nil
 }
 
@@ -219,7 +241,7 @@ func (t *trouble) live(ctx context.Context) {
 		}
 	case TroubleAgents:
 		t.untilRestarted(ctx, "neutron-ovs-agent-default", agentSwitch.StartAgents)
-	case TroubleCompute:
+	case TroubleCompute, TroubleForgotten:
 		t.untilRestarted(ctx, "nova-compute-default", agentSwitch.StartCompute)
 	}
 }

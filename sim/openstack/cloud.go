@@ -105,7 +105,9 @@ type Cloud struct {
 	hostOrder      []*host          // in the order of their creation
 	services       []*service
 	agents         []*agent
-	volumes        []*volume // on hosts' own disks
+	routers        []*router
+	dhcp           map[string][]*agent // the DHCP agents of networks that somebody has moved, by the networks' names
+	volumes        []*volume           // on hosts' own disks
 	volumeServices []*volumeService
 	groups         []*group
 
@@ -149,6 +151,7 @@ func New(opts Options) (*Cloud, error) {
 		revoked:   make(map[string]bool),
 		flavors:   make(map[string]*flavor),
 		hosts:     make(map[string]*host),
+		dhcp:      make(map[string][]*agent),
 		servers:   make(map[string]*server),
 		migByUUID: make(map[string]*migration),
 		idCounts:  make(map[string]int),

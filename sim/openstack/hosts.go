@@ -76,7 +76,11 @@ func (c *Cloud) addMachine(now time.Time, spec HostSpec) (*host, error) {
 }
 
 func (c *Cloud) addService(h *host, binary, zone string) *service {
-	s := &service{number: len(c.services) + 1, uuid: c.uuid("service", binary+"@"+h.Name), binary: binary, host: h, zone: zone, running: true}
+	number := 1
+	for _, other := range c.services {
+		number = max(number, other.number+1)
+	}
+	s := &service{number: number, uuid: c.uuid("service", binary+"@"+h.Name), binary: binary, host: h, zone: zone, running: true}
 	c.services = append(c.services, s)
 	h.services = append(h.services, s)
 	return s
@@ -226,11 +230,40 @@ func (c *Cloud) StopCompute(name string) error {
 	return nil
 }
 
-// StartCompute starts nova-compute again after StopCompute. A host that is off, or no compute host, is an error.
+// ForgetCompute deletes the nova-compute service of a host while it runs, as an administrator can: Nova knows no compute there until it is
+// started again. A host with instances, or no compute host, is an error.
+func (c *Cloud) ForgetCompute(name string) error {
+	c.lock()
+	defer c.mu.Unlock()
+	h := c.hosts[name]
+	if h == nil || h.compute == nil || len(h.servers) > 0 || len(h.live) > 0 {
+		return fmt.Errorf("openstack: forget compute: no empty compute host %q", name)
+	}
+	h.forgotten = h.compute.zone
+	c.forget(h.compute)
+	return nil
+}
+
+// forget deletes a service.
+func (c *Cloud) forget(s *service) {
+	if s == s.host.compute {
+		s.host.compute = nil
+	}
+	c.services = slices.DeleteFunc(c.services, func(o *service) bool { return o == s })
+	s.host.services = slices.DeleteFunc(s.host.services, func(o *service) bool { return o == s })
+}
+
+// StartCompute starts nova-compute again after StopCompute, or after ForgetCompute: then it announces itself anew. A host that is off, or no
+// compute host, is an error.
 func (c *Cloud) StartCompute(name string) error {
 	now := c.lock()
 	defer c.mu.Unlock()
 	h := c.hosts[name]
+	if h != nil && h.compute == nil && h.forgotten != "" && h.on {
+		h.compute = c.addService(h, "nova-compute", h.forgotten)
+		h.forgotten = ""
+		return nil
+	}
 	if h == nil || h.compute == nil || !h.on {
 		return fmt.Errorf("openstack: start compute: no running compute host %q", name)
 	}

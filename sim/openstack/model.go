@@ -89,6 +89,8 @@ type host struct {
 
 	holdAgents, holdCompute bool // do not come up with the host
 
+	forgotten string // the zone of its nova-compute, whose service was deleted while it ran; empty: it was not
+
 	servers map[*server]bool
 	live    []*migration // live migrations off this host; the first one runs, the others are queued
 

@@ -22,7 +22,8 @@ func (c *Cloud) networkRoutes() []route {
 		{method: get, path: "/v2.0/quotas/{id}", do: showNetworkQuota},
 	}
 	routes = append(routes, route{method: get, path: "/v2.0/ports", do: listPorts})
-	for path, key := range map[string]string{"subnets": "subnets", "routers": "routers", "floatingips": "floatingips",
+	routes = append(routes, servingRoutes()...)
+	for path, key := range map[string]string{"subnets": "subnets", "floatingips": "floatingips",
 		"security-groups": "security_groups", "availability_zones": "availability_zones"} {
 		routes = append(routes, route{method: get, path: "/v2.0/" + path, do: func(*call) reply { return ok(object{key: []object{}}) }})
 	}

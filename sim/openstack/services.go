@@ -169,9 +169,7 @@ func deleteService(k *call) reply {
 		case len(h.live) > 0:
 			return conflict("Unable to delete compute service that has in-progress migrations. Complete the migrations or delete the instances first.")
 		}
-		h.compute = nil
 	}
-	k.c.services = slices.Delete(k.c.services, i, i+1)
-	s.host.services = slices.DeleteFunc(s.host.services, func(o *service) bool { return o == s })
+	k.c.forget(s)
 	return reply{status: http.StatusNoContent}
 }

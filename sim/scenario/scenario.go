@@ -50,6 +50,7 @@ type Scenario struct {
 	Aggregates   []Aggregate   `json:"aggregates"`
 	ServerGroups []ServerGroup `json:"serverGroups"`
 	Volumes      []Volume      `json:"volumes"` // on nodes' own disks, attached to nothing
+	Routers      []Router      `json:"routers"` // virtual ones
 
 	Troubles    []Trouble    `json:"troubles"`    // what goes wrong with the applications
 	Controllers []Controller `json:"controllers"` // application controllers that are none of MOSK's own
@@ -83,6 +84,8 @@ type Cloud struct {
 	MaxGateway  int      `json:"maxGateway"`  // gateways in maintenance at a time; default 1
 	OVN         bool     `json:"ovn"`         // ml2/ovn is the network back end
 	IgnoreZones bool     `json:"ignoreZones"` // let computes of several zones be in maintenance at a time
+
+	NodeLabels map[string]string `json:"nodeLabels"` // of controller, compute and gateway, as KEY=VALUE, where they are not the usual ones
 }
 
 // History says what happened before the scenario starts; all durations are back from its start.

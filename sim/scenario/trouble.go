@@ -20,19 +20,22 @@ type Trouble struct {
 
 // Kinds of trouble, and who mends them before their time.
 const (
-	TroubleController = "controllerDown"  // the OpenStack controller has no replicas: scale osh-system/rockoon up
-	TroubleRelease    = "releaseMismatch" // the new OpenStack controller is not rolled out: change the image and variable of osh-system/rockoon
-	TroubleInner      = "staleInnerState" // a lock's inner_state is active without a request: set the annotation to inactive
-	TroubleDeployment = "osdplApplying"   // a service of OpenStack cannot be applied: delete the failed pod of its job
-	TroubleAgents     = "agentsDead"      // network agents are silent: delete the node's neutron-ovs-agent pod
-	TroubleCompute    = "computeDown"     // nova-compute is silent: delete its pod
-	TroublePods       = "podsNotReady"    // a workload's pods crash on the node: delete them
-	TroubleEvicted    = "podsEvicted"     // an evicted pod of a workload is left on the node: delete it
-	TroubleCeph       = "cephDegraded"    // an OSD is down: delete its pod
-	TroubleTempest    = "tempestFails"    // runs of Tempest fail: only its time ends it
+	TroubleController = "controllerDown"   // the OpenStack controller has no replicas: scale osh-system/rockoon up
+	TroubleRelease    = "releaseMismatch"  // the new OpenStack controller is not rolled out: change the image and variable of osh-system/rockoon
+	TroubleInner      = "staleInnerState"  // a lock's inner_state is active without a request: set the annotation to inactive
+	TroubleDeployment = "osdplApplying"    // a service of OpenStack cannot be applied: delete the failed pod of its job
+	TroubleAgents     = "agentsDead"       // network agents are silent: delete the node's neutron-ovs-agent pod
+	TroubleCompute    = "computeDown"      // nova-compute is silent: delete its pod
+	TroubleForgotten  = "computeForgotten" // nova-compute runs, and somebody has deleted its service: delete its pod
+	TroubleRole       = "roleTaken"        // somebody takes the role labels off the node: give them back, and let its lock go
+	TroublePods       = "podsNotReady"     // a workload's pods crash on the node: delete them
+	TroubleEvicted    = "podsEvicted"      // an evicted pod of a workload is left on the node: delete it
+	TroubleCeph       = "cephDegraded"     // an OSD is down: delete its pod
+	TroubleTempest    = "tempestFails"     // runs of Tempest fail: only its time ends it
 )
 
-var troubleKinds = []string{TroubleController, TroubleRelease, TroubleInner, TroubleDeployment, TroubleAgents, TroubleCompute, TroublePods, TroubleEvicted, TroubleCeph, TroubleTempest}
+var troubleKinds = []string{TroubleController, TroubleRelease, TroubleInner, TroubleDeployment, TroubleAgents, TroubleCompute, TroubleForgotten, TroubleRole,
+	TroublePods, TroubleEvicted, TroubleCeph, TroubleTempest}
 
 // Controller is an application controller that is none of MOSK's own, with locks that the update waits for.
 type Controller struct {
@@ -49,7 +52,7 @@ type Controller struct {
 }
 
 func (s *Scenario) checkTroubles(machines map[string]Node, check func(bool, string, ...any)) {
-	onNode := []string{TroubleInner, TroubleAgents, TroubleCompute, TroublePods, TroubleEvicted}
+	onNode := []string{TroubleInner, TroubleAgents, TroubleCompute, TroubleForgotten, TroubleRole, TroublePods, TroubleEvicted}
 	returning := []string{TroubleAgents, TroubleCompute, TroublePods, TroubleEvicted, TroubleController}
 	services := []string{TroubleDeployment}
 	workloads := []string{TroublePods, TroubleEvicted}

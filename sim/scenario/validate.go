@@ -5,7 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -73,6 +75,7 @@ func (s *Scenario) validate(check func(ok bool, format string, args ...any)) {
 		s.checkHistory(check)
 	}
 	machines := s.checkNodes(check)
+	s.checkNodeLabels(check)
 	s.checkOrder(machines, check)
 	s.checkInstances(machines, check)
 	s.checkManagement(machines, check)
@@ -80,6 +83,7 @@ func (s *Scenario) validate(check func(ok bool, format string, args ...any)) {
 	s.checkFound(machines, check)
 	s.checkPlacement(machines, check)
 	s.checkVolumes(machines, check)
+	s.checkRouters(machines, check)
 	s.checkFaults(check)
 }
 
@@ -104,6 +108,16 @@ func (s *Scenario) checkNodes(check func(bool, string, ...any)) map[string]Node 
 	}
 	check(len(s.Nodes) > 0, "nodes: there are no nodes")
 	return machines
+}
+
+// checkNodeLabels makes sure that there is at most one label for each role that the OpenStack controller knows.
+func (s *Scenario) checkNodeLabels(check func(bool, string, ...any)) {
+	known := []string{RoleController, RoleCompute, RoleGateway}
+	for _, role := range slices.Sorted(maps.Keys(s.Cloud.NodeLabels)) {
+		check(slices.Contains(known, role), "openstack.nodeLabels: role %q: want one of %v%s", role, known, suggestion{role, known})
+		key, _, ok := strings.Cut(s.Cloud.NodeLabels[role], "=")
+		check(ok && key != "", "openstack.nodeLabels.%s: is %q: want KEY=VALUE", role, s.Cloud.NodeLabels[role])
+	}
 }
 
 // checkOrder makes sure that the update gets to each worker, once.

@@ -1,0 +1,20 @@
+package core
+
+// guardScope holds when a node's request says whether the host may reboot. Without a scope the OpenStack controller fails on each try,
+// after nova-compute has left scheduling (docs/mosk.md#requests-without-a-scope). Who plays it must not guess: the cluster request's
+// scope counts for no node.
+func (p *planner) guardScope(r *MaintenanceRequest) {
+	if r == nil {
+		return
+	}
+	p.fact("scope", string(r.Scope))
+	p.guard(Guard{ID: "scope", Text: "the request says whether the host may reboot", Holds: r.Scope != "",
+		Answer: textOf(textIf(r.Scope != "", "scope "+oneLine(string(r.Scope), 20), ""),
+			"it has no scope: the OpenStack controller itself fails on it without a word"),
+		Remedy: scopeCommand(r)})
+}
+
+// scopeCommand gives a request the scope in which the host may reboot.
+func scopeCommand(r *MaintenanceRequest) string {
+	return shellCommand("kubectl", "patch", "nodemaintenancerequest", r.Name, "--type=merge", "-p", `{"spec":{"scope":"os"}}`)
+}

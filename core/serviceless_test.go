@@ -1,0 +1,101 @@
+package core
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A compute that Nova has no nova-compute service of makes the controller fail without a word. Asked for, that is urgent; before, it is
+// told while there is time (docs/mosk.md#no-compute-service).
+func TestAComputeWithoutItsService(t *testing.T) {
+	asked := func(inner string) func(scene) {
+		return func(sc scene) {
+			sc.update(time.Hour)
+			sc.request("cmp-01", 10*time.Minute)
+			sc.NodeLock("cmp-01", ControllerOpenStack).InnerState = inner
+		}
+	}
+	for name, tt := range map[string]struct {
+		with     func(scene)
+		severity Severity // 0: nothing is told
+		says     string
+		stage    Stage
+	}{
+		"at rest":                        {func(scene) {}, SeverityNotice, "would fail on its maintenance without a word", StageIdle},
+		"an update runs":                 {func(sc scene) { sc.update(time.Hour) }, SeverityWarning, "will fail on its maintenance without a word", StageIdle},
+		"asked for, and begun":           {asked(InnerActive), SeverityUrgent, "fails on its request without a word", StageWaiting},
+		"asked for, its turn is not yet": {asked(InnerInactive), SeverityUrgent, "fails on its request without a word", StageQueued},
+		"it is being set up":             {func(sc scene) { sc.Nodes["cmp-01"].Created = ago(5 * time.Minute) }, 0, "", StageIdle},
+		"Nova does not answer":           {func(sc scene) { sc.source(SourceComputeServices, SourceForbidden) }, 0, "", StageIdle},
+		"it is no compute":               {func(sc scene) { sc.Nodes["cmp-01"].Roles = []Role{RoleGateway} }, 0, "", StageIdle},
+	} {
+		sc := healthy()
+		delete(sc.Services, "cmp-01")
+		tt.with(sc)
+		s := sc.again().Snapshot
+		a, told := entryAbout(s, "no-compute-service", "cmp-01")
+		if told != (tt.severity != 0) || told && (a.Severity != tt.severity || !strings.Contains(a.Reason, tt.says) || a.Resolve == nil) {
+			t.Errorf("%s: told %v as %+v", name, told, a)
+		}
+		if v, _ := s.NodeView("cmp-01"); v.Stage != tt.stage {
+			t.Errorf("%s: its stage is %s: %s", name, v.Stage, v.Reason)
+		}
+		if _, twice := entryAbout(s, "node-waits", "cmp-01"); twice {
+			t.Errorf("%s: it is told twice", name)
+		}
+		titles, by := stepsOf(t, s, "cmp-01")
+		st, offered := by["Nova shows a nova-compute of cmp-01"]
+		if told && (!offered || !slices.ContainsFunc(st.Commands, func(c string) bool { return strings.Contains(c, "delete pods") })) || offered != s.serviceless("cmp-01") {
+			t.Errorf("%s: the steps are %q: %+v", name, titles, st)
+		}
+	}
+}
+
+// Where the pod of its nova-compute is known, it is restarted by a confirmed step: a new one announces itself.
+func TestANovaComputeThatNovaDoesNotShowIsRestarted(t *testing.T) {
+	sc := healthy()
+	d := sc.daemonSet(namespaceOpenStack+"/nova-compute-default", "compute", false, "cmp-01", "cmp-02", "cmp-03")
+	d.Application = "nova"
+	delete(sc.Services, "cmp-01")
+	_, by := stepsOf(t, sc.again().Snapshot, "cmp-01")
+	found := false
+	for _, st := range by {
+		if st.Intent.Kind == IntentRestartAgent {
+			found = true
+			if st.State != StepReady {
+				t.Errorf("it is %s: %s", st.State, st.Blocker())
+			}
+		}
+	}
+	if !found {
+		t.Errorf("nothing restarts it: %v", by)
+	}
+}
+
+// Who plays the controller does not begin such a compute while another one is worked on: its zone is not known. The stage and the
+// entry say what is missing.
+func TestAPlayedControllerAndAComputeWithoutItsService(t *testing.T) {
+	sc := quorate("ctl-01", "ctl-02", "ctl-03")
+	delete(sc.Services, "cmp-01")
+	zone := func(s *Snapshot) Guard {
+		st := Plan(s, Intent{Kind: IntentActBegin, Controller: ControllerOpenStack, Node: "cmp-01"})
+		return st.Guards[slices.IndexFunc(st.Guards, func(g Guard) bool { return g.ID == guardZoneID })]
+	}
+	if g := zone(sc.again().Snapshot); !g.Holds {
+		t.Errorf("alone it is blocked: %s", g.Answer)
+	}
+	sc.NodeLock("cmp-02", ControllerOpenStack).InnerState = InnerActive
+	s := sc.again().Snapshot
+	if g := zone(s); g.Holds || !strings.Contains(g.Answer, "its zone is not known") {
+		t.Errorf("beside another the guard says %+v", g)
+	}
+	if v, _ := s.NodeView("cmp-01"); v.Stage != StageWaiting || v.What != "no compute service" {
+		t.Errorf("it is %s: %s", v.Stage, v.What)
+	}
+	sc.NodeLock("cmp-01", ControllerOpenStack).InnerState = InnerActive
+	if st := Plan(sc.again().Snapshot, Intent{Kind: IntentActRelease, Controller: ControllerOpenStack, Node: "cmp-01"}); st.Doable() {
+		t.Error("its lock can be released")
+	}
+}
