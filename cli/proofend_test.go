@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gophercloud/gophercloud/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -21,6 +22,7 @@ func (p *proof) through() {
 		return
 	}
 	p.tell("the update goes through")
+	p.first.stop() // it only looks on
 	for _, id := range p.instances() {
 		p.watch.touch(id)
 		_ = p.cloud.OpenStack.DeleteServer(id) // some are deleted already
@@ -56,23 +58,9 @@ func (p *proof) through() {
 			left = append(left, fmt.Sprintf("the lock %s is %s of %s, inner_state %q, text %q", lock.GetName(), state, release, inner, text))
 		}
 	}
-	p.await("everything is live in the end", allKnown)
-	seen := p.first.s.engine.Snapshot()
-	disabled := func(what, host, reason string) {
-		if !theirs(reason) && !nodes[nameOf(seen.NodeOfHost(host))] {
-			left = append(left, fmt.Sprintf("%s of %s is disabled: %s", what, host, reason))
-		}
-	}
-	for host, svc := range seen.Services {
-		if !svc.Enabled {
-			disabled("nova-compute", host, svc.DisabledReason)
-		}
-	}
-	for host, services := range seen.VolumeServices {
-		for _, svc := range services {
-			if !svc.Enabled {
-				disabled("cinder-volume", host, svc.DisabledReason)
-			}
+	for _, svc := range p.services() {
+		if svc.Status != "enabled" && !theirs(svc.Reason) && !nodes[strings.Split(svc.Host, "@")[0]] {
+			left = append(left, fmt.Sprintf("%s of %s is %s: %s", svc.Binary, svc.Host, svc.Status, svc.Reason))
 		}
 	}
 	for _, claim := range p.cloud.Kube.Objects("persistentvolumeclaims") {
@@ -86,11 +74,23 @@ func (p *proof) through() {
 	p.tell("nothing is left behind")
 }
 
-func nameOf(n *core.Node) string {
-	if n == nil {
-		return ""
+// service is one of Nova's or Cinder's, as their administrator sees it.
+type service struct {
+	Binary, Host, Status string
+	Reason               string `json:"disabled_reason"`
+}
+
+func (p *proof) services() []service {
+	var all []service
+	options := p.cloud.Controllers()
+	for _, client := range []*gophercloud.ServiceClient{options.Compute, options.Volume} {
+		var found struct{ Services []service }
+		if _, err := client.Get(p.ctx, client.ServiceURL("os-services"), &found, nil); err != nil {
+			p.rt.Fatal(err)
+		}
+		all = append(all, found.Services...)
 	}
-	return n.Name
+	return all
 }
 
 // theirs tells whether somebody took a service out of scheduling for a reason of their own: that is theirs to end.
