@@ -3,9 +3,11 @@ package cli
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -300,10 +302,28 @@ func (h *handover) step(subject string) bool {
 			core.IntentActIntoScheduling, core.IntentActRearm, core.IntentActFinish, core.IntentActHold, core.IntentActLetGo, core.IntentActVolumeOut, core.IntentActVolumeIn)
 		return found || allKnown(s) && h.request(s, subject) == nil
 	})
-	if found {
-		h.do(st)
+	if found && !h.doNow(st) {
+		return h.step(subject)
 	}
 	return found
+}
+
+// doNow does a step; false when the servers said, right before it, that it is no longer what it was: what Lockstep knew was older.
+func (h *handover) doNow(st core.Step) bool {
+	h.t.Helper()
+	op := h.execute(st)
+	if op.State == core.OperationFailed && strings.HasPrefix(op.Text, "refused: ") {
+		time.Sleep(10 * time.Second)
+		return false
+	}
+	if op.State != core.OperationDone {
+		h.t.Fatalf("%s ended as %s: %s", st.Title, op.State, op.Text)
+	}
+	h.until(st.Title+" shows", func(s *core.Snapshot) bool {
+		now := core.Plan(s, st.Intent)
+		return !now.Doable() || !reflect.DeepEqual(now.Change, st.Change)
+	})
+	return true
 }
 
 // where is the state in which one takes over from the other.
@@ -376,14 +396,22 @@ func (h *handover) state() map[string]string {
 	for _, c := range claims.Items {
 		out["claim "+c.Namespace+"/"+c.Name] = fmt.Sprintf("%s %s", c.UID, c.Status.Phase)
 	}
-	h.until("everything is live", allKnown)
-	for host, svc := range h.last.Services {
-		out["nova-compute "+host] = fmt.Sprint(svc.Enabled, svc.DisabledReason)
+	services, err := servicesOf(ctx, h.Cloud)
+	if err != nil {
+		h.t.Fatal(err)
 	}
-	for _, services := range h.last.VolumeServices {
-		for _, svc := range services {
-			out["cinder-volume "+svc.Host] = fmt.Sprint(svc.Enabled, svc.DisabledReason)
-		}
+	for _, svc := range services {
+		out[svc.Binary+" of "+svc.Host] = svc.Status + svc.Reason
+	}
+	var found struct {
+		Agents []struct{ Binary, Host string }
+	}
+	network := h.Controllers().Network
+	if _, err := network.Get(ctx, network.ServiceURL("agents"), &found, nil); err != nil {
+		h.t.Fatal(err)
+	}
+	for _, a := range found.Agents {
+		out[a.Binary+" of "+a.Host] = "there"
 	}
 	return out
 }

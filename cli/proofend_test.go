@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"lockstep/core"
+	"lockstep/sim"
 )
 
 // through lets a history in which Lockstep played the OpenStack controller come to the end of its update, by the controller itself, once
@@ -58,7 +60,11 @@ func (p *proof) through() {
 			left = append(left, fmt.Sprintf("the lock %s is %s of %s, inner_state %q, text %q", lock.GetName(), state, release, inner, text))
 		}
 	}
-	for _, svc := range p.services() {
+	services, err := servicesOf(p.ctx, p.cloud)
+	if err != nil {
+		p.rt.Fatal(err)
+	}
+	for _, svc := range services {
 		if svc.Status != "enabled" && !theirs(svc.Reason) && !nodes[strings.Split(svc.Host, "@")[0]] {
 			left = append(left, fmt.Sprintf("%s of %s is %s: %s", svc.Binary, svc.Host, svc.Status, svc.Reason))
 		}
@@ -80,17 +86,17 @@ type service struct {
 	Reason               string `json:"disabled_reason"`
 }
 
-func (p *proof) services() []service {
-	var all []service
-	options := p.cloud.Controllers()
+// servicesOf are those of the cloud, asked for now.
+func servicesOf(ctx context.Context, cloud *sim.Cloud) (all []service, err error) {
+	options := cloud.Controllers()
 	for _, client := range []*gophercloud.ServiceClient{options.Compute, options.Volume} {
 		var found struct{ Services []service }
-		if _, err := client.Get(p.ctx, client.ServiceURL("os-services"), &found, nil); err != nil {
-			p.rt.Fatal(err)
+		if _, err := client.Get(ctx, client.ServiceURL("os-services"), &found, nil); err != nil {
+			return nil, err
 		}
 		all = append(all, found.Services...)
 	}
-	return all
+	return all, nil
 }
 
 // theirs tells whether somebody took a service out of scheduling for a reason of their own: that is theirs to end.
