@@ -225,7 +225,7 @@ func (s *Snapshot) AccountText(a Account, words bool) string {
 	case AccountGaveUp:
 		return "gave up on " + what + prefixed(", ", failed)
 	case AccountHeld:
-		return "has ended no try on " + what + ", which is held for it"
+		return "has not come to the end of a try on " + what + "; its finalizer is on it"
 	case AccountHandled:
 		return "was through with " + what
 	}

@@ -70,7 +70,7 @@ func TestAccountOfWhatIsAskedOfANode(t *testing.T) {
 		{"it does not run", func(sc scene) { sc.tried(failed(2, "'scope'")); sc.away() }, AccountStopped,
 			"failed twice: 'scope'; it was to try again at 12:00:40 and does not run"},
 		{"it is at its first try", func(scene) {}, AccountFirst, "is at work on its request, at its first try"},
-		{"it was stopped at its first try", func(sc scene) { sc.away() }, AccountHeld, "has ended no try on its request, which is held for it"},
+		{"it was stopped at its first try", func(sc scene) { sc.away() }, AccountHeld, "has not come to the end of a try on its request; its finalizer is on it"},
 		{"it was through with it", func(sc scene) { sc.NodeRequest("cmp-01").Kept = Bookkeeping{Handled: true, Marked: true} }, AccountHandled, "was through with its request"},
 		{"never seen, and it runs", unseen, AccountUnseen, "has never seen its request"},
 		{"never seen, and it does not run", func(sc scene) { unseen(sc); sc.away(); sc.NodeRequest("cmp-01").Created = noon }, AccountUnseen,
