@@ -63,6 +63,9 @@ func TestAModeThatWasSetOnANodeThatIsNoCompute(t *testing.T) {
 		if _, word := by["declare gtw-01 safe"]; word {
 			t.Errorf("%s: the operator's word is offered: %q", name, titles)
 		}
+		if st, offered := by["remove the migration mode on gtw-01"]; offered && (!strings.Contains(st.Why, "decides nothing") || strings.Contains(st.Then, "counts")) {
+			t.Errorf("%s: the mode is removed because %q, and then %q", name, st.Why, st.Then)
+		}
 		if tt.severity == 0 && name == "released" {
 			continue
 		}

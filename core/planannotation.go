@@ -69,6 +69,9 @@ func (p *planner) setOneAnnotation(name, key string, value *string, valid Guard)
 	}
 	p.annotate(n, key, value)
 	p.step.Then = s.annotationThen(name, key, value)
+	if key == AnnotationMigrationMode && !s.modeCounts(name) {
+		p.step.Why, p.step.Then = "It decides nothing there: "+modeIgnored+".", "Nothing else changes."
+	}
 	if !valid.Holds {
 		p.step.Change = nil
 	}
