@@ -23,7 +23,7 @@ import (
 var nodeDeletions = lcm("nodedeletionrequests")
 
 // Lockstep and the OpenStack controller take over from one another in any state of the removal of a compute, both ways: at its end
-// nothing is there of it, and nothing else is changed, as when each of the two does everything alone (docs/mosk.md#node-gone).
+// nothing is there of it, and nothing else is changed, as when each of the two does everything alone (docs/mosk.md#after-a-node-is-gone).
 func TestWhoeverTakesOverARemovalNothingIsLeftBehind(t *testing.T) {
 	bubble.Run(t, takesOverRemovals)
 }
