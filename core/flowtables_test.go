@@ -171,6 +171,9 @@ var flowPreparation = flow{
 			breaks: breaking(func(sc scene) { sc.instance("cmp-01", "web") }), note: "As the controller does: with scope drain the host does not reboot."},
 		{asks: "the node's mode is one that it knows; else it fails, for ever", source: "docs/mosk.md#migration-mode", at: by("host-empty", atRelease),
 			given: func(sc scene) { sc.mode("cmp-01", ModeSkip); sc.instance("cmp-01", "web") }, breaks: breaking(func(sc scene) { sc.mode("cmp-01", "cold") })},
+		{asks: "its number of tries is one; else it fails, for ever", source: "docs/mosk.md#migration-mode", at: by("", atRelease), stays: true,
+			breaks: breaking(func(sc scene) { sc.Nodes["cmp-01"].Annotations[AnnotationMigrationAttempts] = "many" }),
+			note:   "Lockstep moves by confirmed steps, and counts no tries."},
 		{asks: "what can be live-migrated is, and no migration runs", text: "H, I", source: "docs/mosk.md#migration-loop", at: by("no-migration", atRelease),
 			breaks: breaking(func(sc scene) { sc.migration(sc.instance("cmp-02", "web"), "running", "cmp-01", time.Minute) }),
 			note:   "Lockstep moves each by a step of its own. Stricter: a migration to the host counts as well."},
@@ -448,6 +451,8 @@ var flowRemoval = flow{
 				sc.status("old", "SHUTOFF", "stopped")
 				sc.mode("cmp-01", ModeSkip)
 			}), note: "Stricter: there is no ndr_skip_instance_check."},
+		{asks: "whatever its role is", text: "S", source: "docs/mosk.md#removal", at: by("nothing-on", atLetControlGo),
+			breaks: breaking(func(sc scene) { sc.instance("ctl-01", "bare-metal") }, func(sc scene) { sc.instance("ctl-01", "old"); sc.status("old", "SHUTOFF", "stopped") })},
 		{asks: "the lock becomes inactive; inner_state is not touched", source: "docs/mosk.md#removal", at: by("", atLetNodeGo)},
 	},
 	own: []flowRow{
@@ -531,7 +536,8 @@ var flowCleanUp = flow{
 		{asks: "the lock is the controller's own", source: "docs/mosk.md#locks", at: with(by("played", atLetLockGo), "turn"), breaks: breaking(func(sc scene) { ownLockOf(sc, "ctl-09").Controller = "ceph" })},
 		{asks: "there is an OpenStackDeployment; else nothing is cleaned up", source: "docs/mosk.md#after-a-node-is-gone", at: by("claims", atLetLockGo),
 			given: func(sc scene) { sc.Snapshot.OpenStack, sc.Snapshot.Deployments = nil, nil }, breaks: breaking(claimsBound), note: "Stricter: Lockstep asks all the rest without one, too."},
-		{asks: "the node does not exist", text: "V", source: "docs/mosk.md#texts", at: by("turn", atLetLockGo, atDeleteMariaClaim, atDropLock), breaks: breaking(nodeThere)},
+		{asks: "the node does not exist", text: "V", source: "docs/mosk.md#texts", at: by("turn", atLetLockGo, atDeleteMariaClaim, atDropLock), breaks: breaking(nodeThere),
+			note: "Releases whose code is older than June 2025 looked for a node called as the lock, and so cleaned up while it was there. Lockstep does not."},
 		{asks: "Prometheus, Redis, etcd, MariaDB: the set does not hold the node", text: "U", source: "docs/mosk.md#quorum", at: by("hard-lock", atDeleteMariaClaim),
 			breaks: breaking(memberDown("openstack/mariadb-server"))},
 		{asks: "the claims of its pods with a volume of that node are deleted", source: "docs/mosk.md#volume-claims", at: by("", atDeleteMariaClaim)},

@@ -135,8 +135,9 @@ func (s *Snapshot) actSources(i Intent, a ActAs) []SourceID {
 		if !s.noCinder() {
 			out = append(out, SourceVolumes)
 		}
+		out = append(out, SourceInstances)
 		if compute {
-			out = append(out, SourceComputeServices, SourceInstances, SourceMigrations)
+			out = append(out, SourceComputeServices, SourceMigrations)
 		}
 		return out
 	}
