@@ -57,8 +57,8 @@ func (p *planner) guardZone(a ActAs) {
 }
 
 func zoneGuard(own string) Guard {
-	return Guard{ID: guardZoneID, Text: "computes of one availability zone only are worked on", Holds: true, Answer: textOf(oneLine(own, 40), "its zone is not known"),
-		Remedy: "take those of the other zone back first"}
+	return Guard{ID: guardZoneID, Text: "computes of one availability zone only are worked on", Holds: true,
+		Answer: textOf(oneLine(own, 40), "its zone is not known"), Remedy: "take those of the other zone back first"}
 }
 
 // zoneOf is the availability zone of a node's nova-compute; empty when it is not known.
