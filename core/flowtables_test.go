@@ -175,7 +175,12 @@ var flowPreparation = flow{
 			at:     by(guardZoneID, atBegin, atRelease),
 			breaks: breaking(secondZone("cmp-00", LockActive), secondZone("cmp-02", LockInactive)),
 			note: "Stricter: one of another zone that is released holds the rest, whatever its name; and nothing is begun while any is under way there. " +
-				"Among those that are begun the first by name goes first, as with the controller."},
+				"Among those that are begun the first by name goes first."},
+		{asks: "which can be the node itself", source: "docs/mosk.md#services", at: by("", atRelease), stays: true,
+			breaks: breaking(secondZone("cmp-02", LockActive)), note: "So that of two zones that are begun one goes on."},
+		{asks: "unless respect_nova_az is off", source: "docs/mosk.md#settings", at: by("", atBegin, atRelease), stays: true,
+			given:  func(sc scene) { sc.Snapshot.Settings.AcrossZones = true },
+			breaks: breaking(secondZone("cmp-00", LockActive), secondZone("cmp-02", LockInactive)), note: "No object says so: it is a setting of Lockstep's as well."},
 		{asks: "MariaDB, etcd, Redis and Prometheus can do without it", text: "G", source: "docs/mosk.md#quorum",
 			at: by("quorum", atBeginControl, atReleaseControl), breaks: setsDown,
 			note: "Stricter where a member elsewhere is not ready: the controller only counts. Not asked of a node that is no controller and has no member of any: " +
