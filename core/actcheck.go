@@ -190,7 +190,7 @@ func (c actCheckAt) hostEmpty(ctx context.Context) error {
 // nothingOn asks Nova itself, right before a node is let go for good, whether a server is on it, in whatever state.
 func (c actCheckAt) nothingOn(ctx context.Context) error {
 	node := c.step.Intent.Node
-	if c.a.Controller != ControllerOpenStack || !c.s.hasGuests(c.a, node) {
+	if c.a.Controller != ControllerOpenStack {
 		return nil
 	}
 	if c.e.cfg.OpenStack == nil {
@@ -206,6 +206,9 @@ func (c actCheckAt) nothingOn(ctx context.Context) error {
 			names[i] = instanceLabel(in)
 		}
 		return refuse("Nova still shows on %s: %s", c.s.Label(node), clip(strings.Join(names, ", "), 300))
+	}
+	if !c.s.hasGuests(c.a, node) {
+		return nil // nothing comes to a node that is no compute
 	}
 	return c.e.nothingComes(ctx, node)
 }

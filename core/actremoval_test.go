@@ -178,6 +178,36 @@ func TestAPlayedRemovalAsksNovaLast(t *testing.T) {
 	})
 }
 
+// Also of a node that is no compute: Ironic's nova-compute can run on a controller.
+func TestAPlayedRemovalOfAControllerAsksNovaLast(t *testing.T) {
+	for name, tt := range map[string]struct {
+		late  bool
+		state OperationState
+		says  string
+	}{"nothing is on it": {false, OperationDone, ""}, "a server was made since": {true, OperationFailed, "late"}} {
+		t.Run(name, func(t *testing.T) {
+			bubble.Run(t, func(t *testing.T) {
+				c := toBeRemoved()
+				c.roles = map[string][]Role{"cmp-1": {RoleController}} // with a nova-compute
+				clear(c.instances)
+				b := played(t, c)
+				c.mu.Lock()
+				if tt.late {
+					c.add("late", "cmp-1")
+				}
+				c.mu.Unlock()
+				id, err := b.confirm(Intent{Kind: IntentActRelease, Controller: ControllerOpenStack, Node: "cmp-1"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if op := b.awaitEnd(id); op.State != tt.state || !strings.Contains(op.Text, tt.says) || tt.late == (len(c.written()) > 0) {
+					t.Errorf("it ended as %s: %s, after %q", op.State, op.Text, c.written())
+				}
+			})
+		})
+	}
+}
+
 // Whether the removal is still asked for is asked as well: a lock that is let go for nothing lets LCM have the node, guests and
 // all, the next time that it asks.
 func TestAPlayedRemovalAsksWhetherItIsWanted(t *testing.T) {

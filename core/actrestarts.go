@@ -55,4 +55,5 @@ func (b *nodeSteps) actRestarts() {
 		b.add(b.restartAgents()...)
 	}
 	b.add(b.restartCompute()...)
+	b.serviceSteps()
 }

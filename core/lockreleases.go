@@ -53,6 +53,13 @@ func (s *Snapshot) lockBehind(a ActAs, l *WorkloadLock) bool {
 	return a.Controller == ControllerOpenStack && l != nil && l.Node == "" && at != "" && !sameRelease(l.Release, at)
 }
 
+// releaseMatters tells whether the release that a node's request names keeps a played controller from handling it: where there is no
+// OpenStackDeployment, nothing says at which release it is, and nothing is applied.
+func (s *Snapshot) releaseMatters(a ActAs, r *MaintenanceRequest) bool {
+	return a.Controller == ControllerOpenStack && r != nil && r.Release != "" &&
+		(len(s.OpenStack) > 0 || !s.known(SourceOpenStackStatus) && s.Sources[SourceOpenStackStatus].State != SourceAbsent)
+}
+
 // guardApplied holds when OpenStack is at the release that is asked for, and applied by the controller that comes with it. While the
 // controller does not run its status stands still: "applied and healthy" then says how the old release was (docs/mosk.md#releasing-the-cluster-lock).
 func (p *planner) guardApplied(r *MaintenanceRequest) {

@@ -135,8 +135,9 @@ func (s *Snapshot) actSources(i Intent, a ActAs) []SourceID {
 		if !s.noCinder() {
 			out = append(out, SourceVolumes)
 		}
+		out = append(out, SourceInstances)
 		if compute {
-			out = append(out, SourceComputeServices, SourceInstances, SourceMigrations)
+			out = append(out, SourceComputeServices, SourceMigrations)
 		}
 		return out
 	}
@@ -155,8 +156,11 @@ func (s *Snapshot) actSources(i Intent, a ActAs) []SourceID {
 		case compute:
 			out = append(out, SourceComputeServices)
 		}
+		if i.Node != "" && s.releaseMatters(a, s.NodeRequest(i.Node)) {
+			out = append(out, SourceOpenStackStatus)
+		}
 	case IntentActBegin, IntentActOutOfScheduling, IntentActFinish:
-		if r := s.NodeRequest(i.Node); i.Kind == IntentActBegin && r != nil && r.Release != "" && len(s.OpenStack) > 0 {
+		if i.Kind == IntentActBegin && s.releaseMatters(a, s.NodeRequest(i.Node)) {
 			out = append(out, SourceOpenStackStatus)
 		}
 		if compute {
@@ -299,7 +303,7 @@ func createLockCommand(l NewLock) string {
 func (p *planner) actBegin(a ActAs, l *WorkloadLock, turn actTurn, who string) {
 	p.step.Risk = RiskLow
 	p.turnGuard(turn, turnPrepare)
-	if r := p.s.NodeRequest(p.i.Node); a.Controller == ControllerOpenStack && r != nil && r.Release != "" && len(p.s.OpenStack) > 0 {
+	if r := p.s.NodeRequest(p.i.Node); p.s.releaseMatters(a, r) {
 		p.guardApplied(r) // text A: it handles no request for another release than its own
 	}
 	if a.Controller == ControllerOpenStack {

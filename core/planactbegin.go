@@ -39,14 +39,8 @@ func (p *planner) guardConcurrency(a ActAs) {
 // guardZone holds when all computes that are worked on are of one availability zone: Rockoon's rule respect_nova_az.
 func (p *planner) guardZone(a ActAs) {
 	s := p.s
-	zone := func(name string) string {
-		if svc := s.Services[s.HostOf(name)]; svc != nil {
-			return svc.Zone
-		}
-		return ""
-	}
-	own := zone(p.i.Node)
-	g := Guard{ID: guardZoneID, Text: "computes of one availability zone only are worked on", Holds: true, Answer: textOf(oneLine(own, 40), "its zone is not known"), Remedy: "take those of the other zone back first"}
+	own := s.zoneOf(p.i.Node)
+	g := zoneGuard(own)
 	for _, name := range s.NodeNames() {
 		if name == p.i.Node || !s.worksOn(a.Controller, name) || !s.Nodes[name].Is(RoleCompute) {
 			continue
@@ -55,8 +49,49 @@ func (p *planner) guardZone(a ActAs) {
 			g.Holds, g.Answer, g.Remedy = false, "Nova shows no nova-compute of this one, so its zone is not known; "+s.Label(name)+" is worked on", "bring its nova-compute up first"
 			break
 		}
-		if other := zone(name); other != "" && own != "" && other != own {
-			g.Holds, g.Answer = false, s.Label(name)+" is of "+oneLine(other, 40)+", this one of "+oneLine(own, 40)
+		if s.ofAnotherZone(&g, name, own) {
+			break
+		}
+	}
+	p.guard(g)
+}
+
+func zoneGuard(own string) Guard {
+	return Guard{ID: guardZoneID, Text: "computes of one availability zone only are worked on", Holds: true,
+		Answer: textOf(oneLine(own, 40), "its zone is not known"), Remedy: "take those of the other zone back first"}
+}
+
+// zoneOf is the availability zone of a node's nova-compute; empty when it is not known.
+func (s *Snapshot) zoneOf(node string) string {
+	if svc := s.Services[s.HostOf(node)]; svc != nil {
+		return svc.Zone
+	}
+	return ""
+}
+
+// ofAnotherZone tells whether a node is of another zone than own, and lets the guard say so.
+func (s *Snapshot) ofAnotherZone(g *Guard, node, own string) bool {
+	other := s.zoneOf(node)
+	if other == "" || own == "" || other == own {
+		return false
+	}
+	g.Holds, g.Answer = false, s.Label(node)+" is of "+oneLine(other, 40)+", this one of "+oneLine(own, 40)
+	return true
+}
+
+// guardZoneFirst is guardZone for a compute that was begun. Rockoon notes a node as worked on before it asks for its zone, so computes
+// of two zones can be begun, and be taken over so: then the first of them, by its lock's name, goes first. One that is released is
+// LCM's by now, and all others wait for it.
+func (p *planner) guardZoneFirst(a ActAs) {
+	s := p.s
+	own := s.zoneOf(p.i.Node)
+	g := zoneGuard(own)
+	for _, name := range s.NodeNames() {
+		if name == p.i.Node || !s.worksOn(a.Controller, name) || !s.Nodes[name].Is(RoleCompute) {
+			continue
+		}
+		first := name < p.i.Node || s.NodeLock(name, a.Controller).State() != LockActive
+		if first && s.ofAnotherZone(&g, name, own) {
 			break
 		}
 	}

@@ -65,8 +65,16 @@ func (p *planner) actRelease(a ActAs, l *WorkloadLock, turn actTurn, who string)
 	p.step.Why = "LCM asks for the node and waits for every lock on it. With this one " + who + " says that its workload is out of the way."
 	p.step.Then = join(s.lcmThen(l, LockInactive), s.remoteLoss(p.i.Node))
 	p.guard(Guard{ID: "begun", Text: "the work on the node was begun", Holds: l.InnerState == InnerActive, Answer: innerText(l.InnerState), Remedy: "begin it first"})
-	if a.Controller == ControllerOpenStack && s.hasGuests(a, node) && s.Services[s.HostOf(node)] != nil {
-		svc := s.Services[s.HostOf(node)]
+	if r := s.NodeRequest(node); s.releaseMatters(a, r) {
+		p.guardApplied(r) // one can be taken over that was begun for another request, or by another controller
+	}
+	if a.Controller == ControllerOpenStack && s.hasGuests(a, node) {
+		p.guard(s.guardHostKnown(s.Nodes[node])) // whatever the scope is: the controller fails on it (docs/mosk.md#no-compute-service)
+	}
+	if a.Controller == ControllerOpenStack && s.maintenanceOf(node).compute && !s.Settings.AcrossZones {
+		p.guardZoneFirst(a)
+	}
+	if svc := s.Services[s.HostOf(node)]; a.Controller == ControllerOpenStack && s.hasGuests(a, node) && svc != nil {
 		p.fact("service state", serviceText(svc))
 		p.guard(Guard{ID: "out", Text: "the scheduler puts nothing more on the host", Holds: !svc.Enabled, Answer: "nova-compute is " + serviceText(svc), Remedy: "take it out of scheduling first"})
 	}
@@ -77,7 +85,6 @@ func (p *planner) actRelease(a ActAs, l *WorkloadLock, turn actTurn, who string)
 	}
 	p.guardQuorum(a.Controller, node)
 	if s.movesInstances(a, node) {
-		p.guard(s.guardHostKnown(s.Nodes[node]))
 		p.guard(s.guardHostEmpty(node))
 		p.guard(s.guardNoMigration(s.HostOf(node)))
 		p.hostFacts(node)

@@ -39,6 +39,9 @@ func (p *planner) guardsOfRemoval(a ActAs) {
 	}
 	if s.hasGuests(a, node) {
 		p.guardsOfCompute()
+	} else {
+		p.guard(s.guardNothingOn(node)) // the controller asks of every role: a controller can have Ironic's
+		p.hostFacts(node)
 	}
 	p.guardVolumes(true)
 	p.guard(s.guardNoVolumesOn(node))

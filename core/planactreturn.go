@@ -123,7 +123,10 @@ func (p *planner) actRearm(a ActAs, l *WorkloadLock, turn actTurn, who string) {
 	}
 	if node != "" {
 		p.guardReturned()
-		if svc := s.Services[s.HostOf(node)]; a.Controller == ControllerOpenStack && svc != nil && s.hasGuests(a, node) {
+		if a.Controller == ControllerOpenStack && s.serviceless(node) { // the controller fails on it (docs/mosk.md#no-compute-service)
+			p.guard(Guard{ID: "in", Text: "Nova has a nova-compute of it", Answer: "it shows none of " + oneLine(s.HostOf(node), 64),
+				Remedy: "restart its pod, so that it announces itself: " + s.computePodCommand(node)})
+		} else if svc := s.Services[s.HostOf(node)]; a.Controller == ControllerOpenStack && svc != nil && s.hasGuests(a, node) {
 			p.fact("service state", serviceText(svc))
 			p.guard(Guard{ID: "in", Text: "nova-compute is up, and not disabled for the maintenance", Holds: svc.Up && (svc.Enabled || svc.DisabledReason != DisabledReasonMaintenance),
 				Answer: upText(svc) + ", " + serviceText(svc), Remedy: "put it back into scheduling first"})

@@ -63,7 +63,7 @@ func (s *Snapshot) computePodCommand(node string) string {
 // serviceSteps bring the node's nova-compute into Nova's list: they restart its pod, or show where to look.
 func (b *nodeSteps) serviceSteps() {
 	s, name := b.s, b.v.Name
-	if !s.serviceless(name) || b.v.Request != nil && !b.v.Request.Deleting.IsZero() {
+	if !s.serviceless(name) || b.v.Request != nil && !b.v.Request.Deleting.IsZero() && !s.returnsOurs(name) {
 		return
 	}
 	host := s.HostOf(name)

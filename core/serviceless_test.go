@@ -99,3 +99,32 @@ func TestAPlayedControllerAndAComputeWithoutItsService(t *testing.T) {
 		t.Error("its lock can be released")
 	}
 }
+
+// Nor is such a compute released because its scope is the narrow one, nor is its lock taken back: the controller fails on both. What brings
+// the service back is shown.
+func TestAPlayedControllerWaitsForNovaCompute(t *testing.T) {
+	for name, tt := range map[string]struct {
+		scene func() scene
+		kind  IntentKind
+		says  string
+	}{
+		"release, scope drain":             {atReleaseDrain.scene, IntentActRelease, "no nova-compute service is known for it"},
+		"taken back":                       {returnedScene, IntentActRearm, "it shows none of cmp-01"},
+		"taken back, its request went":     {func() scene { sc := returnedScene(); clear(sc.NodeRequests); return sc }, IntentActRearm, "it shows none of cmp-01"},
+		"taken back, while Nova is silent": {func() scene { sc := returnedScene(); sc.source(SourceComputeServices, SourceForbidden); return sc }, IntentActRearm, "compute services: forbidden"},
+	} {
+		sc := tt.scene()
+		intent := Intent{Kind: tt.kind, Controller: ControllerOpenStack, Node: "cmp-01"}
+		known := sc.known(SourceComputeServices)
+		if st := Plan(sc.again().Snapshot, intent); known && !st.Doable() {
+			t.Errorf("%s: with one it is %s: %s", name, st.State, st.Blocker())
+		}
+		delete(sc.Services, "cmp-01")
+		if st := Plan(sc.again().Snapshot, intent); st.Doable() || !strings.Contains(st.Blocker(), tt.says) {
+			t.Errorf("%s: it is %s: %s", name, st.State, st.Blocker())
+		}
+		if titles, by := stepsOf(t, sc.again().Snapshot, "cmp-01"); tt.kind == IntentActRearm && known && len(by["Nova shows a nova-compute of cmp-01"].Commands) == 0 {
+			t.Errorf("%s: the steps are %q", name, titles)
+		}
+	}
+}
