@@ -267,6 +267,7 @@ func (f *attentionFacts) nodeReturns(n nodeAttention) {
 			}
 		}
 	case f.long(n.Since.At, returnLong):
+		a = n.entry(slowRule)
 		a.Severity = SeverityWarning
 		a.Reason = "does not get back into service: " + textOf(n.What, "the controller does not say what it waits for")
 		a.Detail = join(f.s.accountSentence(f.s.NodeAccount(n.Name), n.Name, n.message), "kubectl get pods -n openstack --field-selector spec.nodeName="+n.Name)
@@ -289,12 +290,15 @@ func (f *attentionFacts) nodeReboots(n nodeAttention) {
 	if n.Stage != StageRebooting || !f.long(n.Since.At, rebootLong) {
 		return
 	}
-	a := n.entry("node-reboots")
+	a := n.entry(slowRule)
 	a.Severity = SeverityUrgent
 	a.Reason = "does not come back: not Ready since " + clockText(n.Since.At) + inBrackets(n.Node.ReadyReason)
 	a.Detail = "Look at the machine's console, and at its kubelet."
 	f.add(a)
 }
+
+// slowRule is the rule of all that says that a node takes too long, so that it stays one entry when it becomes worse.
+const slowRule = "node-slow"
 
 // nodeSlow is a node that stays in a stage in which somebody else works for longer than the documents allow for all of it,
 // or whose maintenance as a whole takes much longer than that.
@@ -330,7 +334,7 @@ func (f *attentionFacts) nodeSlow(n nodeAttention) {
 	if long && own != stageLong {
 		return
 	}
-	a := n.entry("node-slow")
+	a := n.entry(slowRule)
 	a.Severity = SeverityWarning
 	switch whole := time.Duration(float64(f.estimate.worker()) * f.s.Settings.Overdue); {
 	case long:

@@ -170,13 +170,13 @@ func TestAttention(t *testing.T) {
 		{"silent wait for pods", func(sc scene) {
 			sc.Pods["cmp-01"] = &NodePods{NotReady: []string{"openstack/libvirt-1"}}
 			sc.returning("cmp-01", 14*time.Minute, "")
-		}, []row{{SeverityWarning, "node-returns", "pods not ready: libvirt-1"}}},
+		}, []row{{SeverityWarning, "node-slow", "pods not ready: libvirt-1"}}},
 		{"silent wait for the node", func(sc scene) { sc.Nodes["cmp-01"].Ready = "Unknown"; sc.returning("cmp-01", 14*time.Minute, "") },
-			[]row{{SeverityUrgent, "node-returns", "node not Ready"}}},
+			[]row{{SeverityUrgent, "node-slow", "node not Ready"}}},
 		{"does not come up after its reboot", func(sc scene) {
 			sc.maintained("cmp-01", "").RawState = LockInactive
 			sc.Nodes["cmp-01"].Ready, sc.Nodes["cmp-01"].ReadySince = "Unknown", ago(40*time.Minute)
-		}, []row{{SeverityUrgent, "node-reboots", "not Ready since 11:20"}}},
+		}, []row{{SeverityUrgent, "node-slow", "not Ready since 11:20"}}},
 		{"F is no trouble", func(sc scene) { sc.maintained("cmp-01", deferredByF).InnerState = "" }, nil},
 		{"F, and an inner state that was left behind", func(sc scene) {
 			sc.maintained("cmp-01", deferredByF).InnerState = ""

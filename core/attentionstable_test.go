@@ -155,6 +155,30 @@ func TestWhatIsNotKnownIsNotClaimed(t *testing.T) {
 	}
 }
 
+// A node that takes too long is one entry, also when it becomes worse: whoever has it selected keeps it.
+func TestANodeThatTakesTooLongIsOneEntry(t *testing.T) {
+	for stage, given := range map[Stage]func(sc scene){
+		StageRebooting: func(sc scene) { sc.maintained("cmp-01", "").RawState = LockInactive },
+		StageReturning: func(sc scene) {
+			sc.maintained("cmp-01", "").RawState = LockInactive
+			sc.NodeRequest("cmp-01").Deleting = ago(returnLong - 10*time.Second)
+		},
+	} {
+		sc := healthy()
+		given(sc)
+		sc.NodeRequest("cmp-01").Created = ago(4 * time.Hour)
+		sc.Nodes["cmp-01"].Ready, sc.Nodes["cmp-01"].ReadySince = "False", ago(rebootLong-10*time.Second)
+		for after, severity := range map[time.Duration]Severity{0: SeverityWarning, 20 * time.Second: SeverityUrgent} {
+			s := sc.next(after)
+			v, _ := s.NodeView("cmp-01")
+			a, told := entryAbout(s.Snapshot, "node-slow", "cmp-01")
+			if v.Stage != stage || !told || a.Severity != severity {
+				t.Errorf("%s after %s: it is %s, told %v: %+v", stage, after, v.Stage, told, a)
+			}
+		}
+	}
+}
+
 // What is still so a little later is told under the same ID.
 func TestAttentionKeepsItsIDs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
