@@ -53,6 +53,9 @@ func (s *Snapshot) nodeProcedure(name string) (Procedure, bool) {
 		b.asked()
 		b.remoteUsers()
 		b.endedPodSteps()
+		if b.s.returnFailsOnService(b.v.Name) {
+			b.serviceSteps()
+		}
 		b.act()
 		b.locks()
 		b.lcm()

@@ -17,6 +17,13 @@ func (s *Snapshot) failsOnService(name string) bool {
 	return s.serviceless(name) && r != nil && r.Deleting.IsZero() && l != nil && l.State() == LockActive
 }
 
+// returnFailsOnService tells whether the controller fails on taking the node back: a node that is not back yet does not get so far.
+func (s *Snapshot) returnFailsOnService(name string) bool {
+	r, l, n := s.NodeRequest(name), s.NodeLock(name, ControllerOpenStack), s.Nodes[name]
+	return s.serviceless(name) && r != nil && !r.Deleting.IsZero() && l != nil && l.State() == LockInactive && n.Ready == "True" &&
+		!s.playsOn(ControllerOpenStack, name)
+}
+
 // serviceMissing is such a compute: urgent when it is asked for, told before that while there is time to mend it.
 func (f *attentionFacts) serviceMissing(n nodeAttention) {
 	s := f.s
@@ -32,6 +39,10 @@ func (f *attentionFacts) serviceMissing(n nodeAttention) {
 		if n.own.InnerState == InnerActive {
 			a.Detail = join(a.Detail, "Meanwhile the node counts as worked on: requests for other computes can fail in the same way.")
 		}
+	case s.returnFailsOnService(n.Name):
+		a.Severity, a.Since = SeverityUrgent, Since{At: n.Request.Deleting, Exact: true}
+		a.Reason = servicelessCause + ": the OpenStack controller fails on its return without a word"
+		a.Detail = join(a.Detail, "The node stays in maintenance until then, and counts as worked on.")
 	case n.Request != nil:
 		return
 	case f.request != nil:
@@ -63,7 +74,7 @@ func (s *Snapshot) computePodCommand(node string) string {
 // serviceSteps bring the node's nova-compute into Nova's list: they restart its pod, or show where to look.
 func (b *nodeSteps) serviceSteps() {
 	s, name := b.s, b.v.Name
-	if !s.serviceless(name) || b.v.Request != nil && !b.v.Request.Deleting.IsZero() && !s.returnsOurs(name) {
+	if !s.serviceless(name) || b.v.Request != nil && !b.v.Request.Deleting.IsZero() && !s.returnsOurs(name) && !s.returnFailsOnService(name) {
 		return
 	}
 	host := s.HostOf(name)

@@ -27,9 +27,14 @@ func TestAComputeWithoutItsService(t *testing.T) {
 		"an update runs":                 {func(sc scene) { sc.update(time.Hour) }, SeverityWarning, "will fail on its maintenance without a word", StageIdle},
 		"asked for, and begun":           {asked(InnerActive), SeverityUrgent, "fails on its request without a word", StageWaiting},
 		"asked for, its turn is not yet": {asked(InnerInactive), SeverityUrgent, "fails on its request without a word", StageQueued},
-		"it is being set up":             {func(sc scene) { sc.Nodes["cmp-01"].Created = ago(5 * time.Minute) }, 0, "", StageIdle},
-		"Nova does not answer":           {func(sc scene) { sc.source(SourceComputeServices, SourceForbidden) }, 0, "", StageIdle},
-		"it is no compute":               {func(sc scene) { sc.Nodes["cmp-01"].Roles = []Role{RoleGateway} }, 0, "", StageIdle},
+		"it returns": {func(sc scene) {
+			asked(InnerActive)(sc)
+			sc.NodeLock("cmp-01", ControllerOpenStack).RawState = LockInactive
+			sc.NodeRequest("cmp-01").Deleting = ago(5 * time.Minute)
+		}, SeverityUrgent, "fails on its return without a word", StageReturning},
+		"it is being set up":   {func(sc scene) { sc.Nodes["cmp-01"].Created = ago(5 * time.Minute) }, 0, "", StageIdle},
+		"Nova does not answer": {func(sc scene) { sc.source(SourceComputeServices, SourceForbidden) }, 0, "", StageIdle},
+		"it is no compute":     {func(sc scene) { sc.Nodes["cmp-01"].Roles = []Role{RoleGateway} }, 0, "", StageIdle},
 	} {
 		sc := healthy()
 		delete(sc.Services, "cmp-01")
