@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -47,6 +48,7 @@ func (p *proof) through() {
 	p.sleep(time.Minute) // what follows the last request
 	var left []string
 	overridden, nodes := p.overridden(), p.overriddenNodes()
+	held := map[string]bool{} // by which finalizers OpenStack's locks of nodes are held: the controller puts its own on all
 	for _, lock := range slices.Concat(p.cloud.Kube.Objects(nodeLocks.Resource), p.cloud.Kube.Objects(clusterLocks.Resource)) {
 		node, _, _ := unstructured.NestedString(lock.Object, "spec", "nodeName")
 		if overridden[lock.GetName()] || nodes[node] {
@@ -56,6 +58,9 @@ func (p *proof) through() {
 		release, _, _ := unstructured.NestedString(lock.Object, "status", "release")
 		text, _, _ := unstructured.NestedString(lock.Object, "status", "errorMessage")
 		inner := lock.GetAnnotations()["inner_state"]
+		if controller, _, _ := unstructured.NestedString(lock.Object, "spec", "controllerName"); controller == core.ControllerOpenStack && node != "" {
+			held[strings.Join(lock.GetFinalizers(), " ")] = true
+		}
 		if state != "active" || release != p.cloud.Scenario.Release.To || text != "" || inner == "active" || lock.GetDeletionTimestamp() != nil {
 			left = append(left, fmt.Sprintf("the lock %s is %s of %s, inner_state %q, text %q", lock.GetName(), state, release, inner, text))
 		}
@@ -73,6 +78,9 @@ func (p *proof) through() {
 		if phase, _, _ := unstructured.NestedString(claim.Object, "status", "phase"); phase != "Bound" || claim.GetDeletionTimestamp() != nil {
 			left = append(left, fmt.Sprintf("the claim %s is %s", claim.GetName(), phase))
 		}
+	}
+	if len(held) != 1 || strings.Contains(slices.Collect(maps.Keys(held))[0], " ") {
+		left = append(left, fmt.Sprintf("the locks of nodes are held by %v", held))
 	}
 	if len(left) > 0 {
 		p.rt.Fatalf("when all was over there was left:\n%s", strings.Join(left, "\n"))
