@@ -211,7 +211,7 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 	p.WantsRow("done", "no running instance is left")
 	released := w.watchRelease(t, node)
 	p.OpenStep("release the lock on cmp-01")
-	p.Wants("running instance is left on the host (none)", "--subresource=status") // among others in one paragraph
+	p.Wants("dry-run on the server: accepted", "--subresource=status")
 	if state, _ := w.lock(t, node); state != "active" {
 		t.Errorf("before it is released the lock is %s", state)
 	}
