@@ -78,7 +78,7 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 		t.Errorf("the lock is %s, inner_state %s", state, inner)
 	}
 	p.OpenStep("release the lock on cmp-01")
-	p.Wants("no running instance is left on the host", "--subresource=status")
+	p.Wants("dry-run on the server: accepted", "--subresource=status")
 	p.ConfirmTyped("cmp-01")
 	p.Press("esc")
 	p.Wants("─ 3 Nodes")
