@@ -28,7 +28,7 @@ soak:
 	@echo "two series of $(CHECKS) histories of $(STEPS) draws, from seed $(SEED) on"
 	$(GO) test -v -count=1 -timeout 24h -run TestWhateverHappens ./cli -rapid.checks=$(CHECKS) -rapid.steps=$(STEPS) -rapid.seed=$(SEED) $(TESTFLAGS)
 
-## replay: one history again, to the letter: SEED, SERIES and STEPS as make soak (60 draws) or make test (12) has told
+## replay: one history again, to the letter: SEED, SERIES and STEPS as make soak (60 draws) or make test (8) has told
 replay: SERIES ?= 1
 replay: STEPS ?= 60
 replay:

@@ -11,7 +11,9 @@ import (
 	"github.com/gophercloud/gophercloud/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
 
 	"lockstep/core"
 	"lockstep/sim"
@@ -37,12 +39,18 @@ func (p *proof) through() {
 		}
 	}
 	p.scaleRockoon(true)
+	for _, resource := range []schema.GroupVersionResource{nodeRequests, clusterRequests} { // LCM takes back its own: who asked with Lockstep withdraws
+		ours := metav1.ListOptions{LabelSelector: "app.kubernetes.io/managed-by=lockstep"}
+		if err := p.admin.Resource(resource).DeleteCollection(p.ctx, metav1.DeleteOptions{}, ours); err != nil {
+			p.rt.Fatal(err)
+		}
+	}
 	requests := func() []*unstructured.Unstructured {
 		return slices.Concat(p.cloud.Kube.Objects(nodeRequests.Resource), p.cloud.Kube.Objects(clusterRequests.Resource))
 	}
 	for began := time.Now(); len(requests()) > 0; p.sleep(10 * time.Second) {
 		if time.Since(began) > longest {
-			p.rt.Fatalf("the update does not come to its end: %v", requests())
+			p.rt.Fatalf("the update does not come to its end: %s", asYAML(slices.Concat(requests(), p.cloud.Kube.Objects(clusterLocks.Resource), p.cloud.Kube.Objects(nodeLocks.Resource))))
 		}
 	}
 	p.sleep(time.Minute) // what follows the last request
@@ -110,4 +118,17 @@ func servicesOf(ctx context.Context, cloud *sim.Cloud) (all []service, err error
 // theirs tells whether somebody took a service out of scheduling for a reason of their own: that is theirs to end.
 func theirs(reason string) bool {
 	return reason == "broken fan, do not touch" || reason == "a dead disk" || strings.HasPrefix(reason, "taken out of scheduling with Lockstep")
+}
+
+// asYAML is what a person can read of objects.
+func asYAML(objects []*unstructured.Unstructured) string {
+	var b strings.Builder
+	for _, o := range objects {
+		text, err := yaml.Marshal(o.Object)
+		if err != nil {
+			return err.Error()
+		}
+		b.WriteString("\n---\n" + string(text))
+	}
+	return b.String()
 }

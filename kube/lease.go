@@ -133,9 +133,7 @@ func (l *Lease) renew(ctx context.Context) {
 			return
 		}
 		if now.holder != l.opts.Identity {
-			l.mu.Lock()
-			l.held, l.wanted = false, false
-			l.mu.Unlock()
+			l.lost()
 			l.opts.Log.Warn("the operator lease is lost", "holder", now.holder)
 			return
 		}
@@ -150,9 +148,7 @@ func (l *Lease) Acquire(ctx context.Context, takeOver bool) error {
 		return Describe(err, l.call("take"))
 	}
 	defer l.turn.give()
-	if l.Held() {
-		return nil
-	}
+	// One that counts as held is asked for as well: another may have taken it over and given it back since the last renewal.
 	var from string
 	for attempt := range 4 {
 		state, err := l.look(ctx)
@@ -164,6 +160,7 @@ func (l *Lease) Acquire(ctx context.Context, takeOver bool) error {
 		}
 		free := state.holder == "" || state.holder == l.opts.Identity || l.expired()
 		if !free && (!takeOver || state.holder != from) {
+			l.lost()
 			return l.heldBy(state.holder)
 		}
 		l.mu.Lock()
@@ -224,14 +221,19 @@ func (l *Lease) Confirm(ctx context.Context) error {
 	if state.holder == l.opts.Identity {
 		return nil
 	}
-	l.mu.Lock()
-	l.held, l.wanted = false, false
-	l.mu.Unlock()
+	l.lost()
 	l.opts.Log.Warn("the operator lease is lost", "holder", state.holder)
 	if state.holder == "" {
 		return &core.APIError{Kind: core.ErrConflict, Server: core.ServerKubernetes, Call: l.call("take"), Message: "nobody holds it", Remedy: "Arm writing again."}
 	}
 	return l.heldBy(state.holder)
+}
+
+// lost notes that the server shows another holder.
+func (l *Lease) lost() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.held, l.wanted = false, false
 }
 
 // elapsed is the time since t by the clock that has gone further: the monotonic one stands still while a machine sleeps,

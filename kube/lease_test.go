@@ -117,6 +117,31 @@ func TestLeaseIsTakenOverAndTheOldHolderKnowsAtOnce(t *testing.T) {
 }
 
 // Between two renewals only the server knows. One that does not answer takes the lease from nobody.
+func TestWhoArmsAnewAsksTheServerWhoseTheLeaseIs(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		a, b := c.lease(ann), c.lease(bob)
+		if err := a.Acquire(t.Context(), false); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Acquire(t.Context(), true); err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Acquire(t.Context(), false); !conflict(err) || a.Held() {
+			t.Errorf("the lease that was taken over counts as held: %v", err)
+		}
+		if err := b.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Acquire(t.Context(), false); err != nil || !a.Held() || c.leaseSpec().text("holderIdentity") != ann {
+			t.Errorf("a free lease is not taken: %v, %v", err, c.leaseSpec())
+		}
+		if err := b.Acquire(t.Context(), false); !conflict(err) {
+			t.Errorf("two hold the lease: %v", err)
+		}
+	})
+}
+
 func TestWhoseTheLeaseIsIsAskedOfTheServer(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := newCluster(t, kubeapi.Options{})
