@@ -140,6 +140,7 @@ func lockActions() []Action {
 				m.locks.every = !m.locks.every
 				if m.snap != nil {
 					m.locks.refresh(m)
+					m.locks.settle()
 				}
 				return nil
 			}},
@@ -179,7 +180,11 @@ func needRow(m *Model) string {
 	if m.snap == nil {
 		return "nothing is known yet"
 	}
-	if shown, _ := m.panes[m.focus].count(); shown == 0 {
+	p := m.panes[m.focus]
+	if gone := p.gone(); gone != "" {
+		return goneText(gone) + ": go to a row first"
+	}
+	if shown, _ := p.count(); shown == 0 {
 		return "nothing is selected"
 	}
 	return ""
