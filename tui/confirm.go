@@ -22,8 +22,10 @@ const (
 // confirmDialog asks the operator to confirm exactly one step. It holds the step as it was read: when the newest Snapshot
 // says something else, nothing can be confirmed until that has been read, too.
 type confirmDialog struct {
-	where string // "step 3 of 6", or empty
-	form  string // the title of the form that led to it; empty when none did
+	where string         // "step 3 of 6", or empty
+	form  string         // the title of the form that led to it; empty when none did
+	steps *procedurePage // the page of steps that led to it, and its row there; nil when none did
+	row   string
 	step  core.Step
 	next  *core.Step // the step as it is now, when it is no longer what was read
 	news  []string   // what has changed, in words

@@ -87,6 +87,9 @@ func (a *Action) short(m *Model) string {
 	if a.ID == "arm" && m.snap != nil && m.snap.Write.Armed {
 		return "disarm"
 	}
+	if a.now != nil && m.snap != nil {
+		return a.now(m)
+	}
 	return a.Short
 }
 

@@ -222,8 +222,8 @@ func (m *Model) refresh() tea.Cmd {
 	return tea.Batch(append(cmds, m.watch())...)
 }
 
-// goneText says that what was selected has gone by itself, and nothing is selected.
-func goneText(gone string) string { return gone + " is no longer in the list; nothing is selected" }
+// goneText says that what was selected has gone by itself.
+func goneText(gone string) string { return "nothing is selected: " + gone + " is no longer there" }
 
 // showAnother shows what hangs on another node from its first row, but for where the keys go: what is selected there the operator
 // decides.
@@ -371,9 +371,17 @@ func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 		return nil
 	}
 	if reason := a.Blocked(m); reason != "" {
-		return m.say(toneWarn, a.Title+": "+reason)
+		return m.refuse(a.Title, reason)
 	}
 	return a.run(m)
+}
+
+// refuse says why an action cannot be used now. Of a selection that has gone only that is said: it comes first, and is never cut.
+func (m *Model) refuse(title, reason string) tea.Cmd {
+	if gone := m.panes[m.focus].gone(); gone != "" && reason == goneText(gone) {
+		return m.say(toneWarn, reason)
+	}
+	return m.say(toneWarn, title+": "+reason)
 }
 
 // actionFor is the action that the key stands for here: the innermost scope that knows it wins.

@@ -53,7 +53,7 @@ func TestASelectedNodeThatGoesLeavesNothingSelected(t *testing.T) {
 		d.nodes.choose("kaas-node-cmp09")
 		d.keys(focus)
 		d.fresh(without("kaas-node-cmp09"))
-		if frame := stripped(d.shows()); focus == "3" && !strings.Contains(frame, "cmp-09 is no longer in the list; nothing is selected") {
+		if frame := stripped(d.shows()); focus == "3" && !strings.Contains(frame, "nothing is selected: cmp-09 is no longer there") {
 			t.Errorf("the node went without a word:\n%s", frame)
 		}
 		if d.shown != "" || d.nodes.selected() != "" {

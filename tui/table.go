@@ -82,6 +82,11 @@ func (t *table[T]) settle() {
 	}
 }
 
+// redraw has the rows drawn anew though no new ones have come.
+func (t *table[T]) redraw() {
+	t.cache, t.measured = nil, 0
+}
+
 // gone is what was selected before it went by itself; empty while a row is selected.
 func (t *table[T]) gone() string { return t.lost }
 
