@@ -289,6 +289,21 @@ func (d *confirmDialog) move(by int) {
 	}
 }
 
+// enters is what press does with the part that has the focus.
+func (d *confirmDialog) enters() string {
+	switch {
+	case d.focus == onCancel:
+		return "cancels"
+	case d.next != nil:
+		return "reads again"
+	case d.preview != nil && d.preview.Err != nil && d.blocker() == "":
+		return "asks again"
+	case d.obstacle() != "":
+		return "does nothing yet"
+	}
+	return "confirms"
+}
+
 // press does what the focused button says.
 func (d *confirmDialog) press(m *Model) tea.Cmd {
 	switch {
@@ -342,7 +357,12 @@ func confirmActions() []Action {
 	}
 	return []Action{
 		{ID: "confirm.press", Title: "Press the focused button", Short: "press", Scope: ScopeConfirm, Keys: []string{"enter"},
-			Footer: 3, run: with(func(m *Model, d *confirmDialog) tea.Cmd { return d.press(m) })},
+			Footer: 3, now: func(m *Model) string {
+				if d, ok := m.top().(*confirmDialog); ok {
+					return d.enters()
+				}
+				return "press"
+			}, run: with(func(m *Model, d *confirmDialog) tea.Cmd { return d.press(m) })},
 		{ID: "confirm.cancel", Title: "Cancel", Short: "cancel", Scope: ScopeConfirm, Keys: []string{"esc"}, Footer: 1,
 			run: with(func(m *Model, d *confirmDialog) tea.Cmd { return d.cancel(m) })},
 		{ID: "confirm.next", Title: "Go to the next button", Short: "next", Scope: ScopeConfirm, Keys: []string{"tab", "right"},

@@ -211,7 +211,7 @@ func guesses(all []*entry, q query) []hit {
 		}
 		h := hit{entry: all[m.Index], fit: fitsLetters}
 		for _, at := range m.MatchedIndexes {
-			start := utf8.RuneCountInString(m.Str[:at])
+			start := utf8.RuneCountInString(m.Str[:min(at, len(m.Str))])
 			h.at = append(h.at, runes{start, start + 1})
 		}
 		out = append(out, h)
