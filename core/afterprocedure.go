@@ -5,16 +5,19 @@ import "slices"
 // afterProcedure is what is left to do once the update is over, each point with the steps that see to it.
 func (s *Snapshot) afterProcedure() (Procedure, bool) {
 	p := Procedure{Title: "After the update", Goal: "Nothing that the update began or asked for is left over, and the cloud is seen to work."}
-	if left, over := s.AfterUpdateLeft(); over {
+	left, over := s.AfterUpdateLeft()
+	if over {
 		p.Summary = append(p.Summary, "the update ended at "+clockText(s.History.Update.Ended), textIf(left == 0, "every point is done", count(left, "point")+verb(left, " is", " are")+" left"))
 	} else if s.ClusterRequest() != nil {
 		p.Summary = append(p.Summary, "an update runs: this is what will be left once it is over")
 	}
 	for _, point := range s.AfterUpdate() {
 		p.Steps = append(p.Steps, s.afterStep(point))
-		p.Steps = append(p.Steps, s.afterWays(point)...)
+		for _, st := range s.afterWays(point) {
+			p.Steps = append(p.Steps, optionalIf(s.ClusterRequest() != nil, st)) // nobody waits for it while an update runs
+		}
 	}
-	p.Steps = append(p.Steps, s.afterOptions()...)
+	p.Steps = append(p.Steps, optional(s.afterOptions()...)...)
 	return p, true
 }
 

@@ -39,7 +39,7 @@ func (b *nodeSteps) byHand() {
 	if !released && st.State == StepReady {
 		st.Why = join(st.Why, "Not all locks are released yet: this gives the maintenance up.")
 	}
-	b.add(st)
+	b.add(optionalIf(!released, st))
 }
 
 // byHand are the cluster's steps of a maintenance without an update.
@@ -49,7 +49,7 @@ func (s *Snapshot) byHand() []Step {
 	case r == nil:
 		return []Step{s.askClusterStep()}
 	case r.ByHand():
-		return []Step{Plan(s, Intent{Kind: IntentWithdraw, Object: r.Ref()})}
+		return []Step{optionalIf(!s.anyThrough(), Plan(s, Intent{Kind: IntentWithdraw, Object: r.Ref()}))}
 	}
 	return nil
 }

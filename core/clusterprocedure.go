@@ -43,7 +43,11 @@ func (s *Snapshot) clusterProcedure() (Procedure, bool) {
 	}
 	p.Steps = append(p.Steps, s.actCluster()...)
 	p.Steps = append(p.Steps, s.awaySteps()...)
-	p.Steps = append(p.Steps, s.byHand()...)
+	if r == nil {
+		p.Steps = append(p.Steps, optional(s.byHand()...)...) // nobody asks for it here
+	} else {
+		p.Steps = append(p.Steps, s.byHand()...)
+	}
 	if r != nil && r.ByHand() {
 		return p, true
 	}

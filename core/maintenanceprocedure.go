@@ -36,13 +36,13 @@ func (s *Snapshot) maintenanceProcedure() (Procedure, bool) {
 		if !v.Machine.InMaintenance {
 			p.Steps = append(p.Steps, s.onItsWay(v))
 		}
-		p.Steps = append(p.Steps, Plan(s, Intent{Kind: IntentLeaveMachine, Node: v.Node}))
+		p.Steps = append(p.Steps, optionalIf(!v.Machine.InMaintenance, Plan(s, Intent{Kind: IntentLeaveMachine, Node: v.Node})))
 	}
 	leave := Plan(s, Intent{Kind: IntentLeaveCluster})
 	if !c.Wanted() && !c.InMaintenance && leave.State == StepDone {
 		leave.State, leave.Status = StepLater, ""
 	}
-	p.Steps = append(p.Steps, leave)
+	p.Steps = append(p.Steps, optionalIf(!s.anyThrough(), leave))
 	if st, ok := s.rebootStep(); ok {
 		p.Steps = append(p.Steps, st)
 	}
@@ -106,9 +106,8 @@ func (b *nodeSteps) machineSteps() {
 	}
 	switch {
 	case v.Machine.Wanted() || v.Machine.InMaintenance:
-		b.add(Plan(b.s, Intent{Kind: IntentLeaveMachine, Node: b.v.Name}))
+		b.add(optionalIf(!v.Machine.InMaintenance, Plan(b.s, Intent{Kind: IntentLeaveMachine, Node: b.v.Name})))
 	case b.v.Request == nil && !b.s.leavesCluster(b.v.Name):
-		b.add(Plan(b.s, Intent{Kind: IntentEnterMachine, Node: b.v.Name}))
-		b.add(Plan(b.s, Intent{Kind: IntentReboot, Nodes: []string{b.v.Name}}))
+		b.add(optional(Plan(b.s, Intent{Kind: IntentEnterMachine, Node: b.v.Name}), Plan(b.s, Intent{Kind: IntentReboot, Nodes: []string{b.v.Name}}))...)
 	}
 }

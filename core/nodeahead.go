@@ -1,6 +1,7 @@
 package core
 
-// ahead are the steps on the quorums and instances that will hold a node when its turn comes: what can be settled before.
+// ahead are the steps on the quorums and instances that will hold a node when its turn comes: what can be settled before. Nobody waits
+// for it yet.
 func (b *nodeSteps) ahead() {
 	b.quorumAhead()
 	s, name := b.s, b.v.Name
@@ -22,11 +23,11 @@ func (b *nodeSteps) ahead() {
 		if movable, _ := s.movable(name); len(movable) >= 2 || b.batchRuns() {
 			st := Plan(s, Intent{Kind: IntentLiveMigrateAll, Node: name})
 			st.Why = join(st.Why, "Until the node's turn others can be put there, unless its nova-compute is disabled first.")
-			b.add(st)
+			b.add(optional(st)...)
 		}
 	}
 	for _, v := range held {
-		b.add(s.instanceStep(v))
+		b.add(optional(s.instanceStep(v))...)
 	}
 }
 

@@ -6,15 +6,17 @@ func (b *nodeSteps) restore() {
 		return
 	}
 	if st, ok := b.s.restoreTries(b.v.Name); ok {
+		st = optionalIf(b.preparedFor(b.s.History.Tries[b.v.Node.UID]), st)
 		if b.v.Request != nil && st.State != StepRunning {
 			st.State, st.Status = StepLater, "when the node is back"
 		}
 		b.add(st)
 	}
-	if _, changed := b.s.History.Changes[b.v.Node.UID]; !changed {
+	change, changed := b.s.History.Changes[b.v.Node.UID]
+	if !changed {
 		return
 	}
-	st := Plan(b.s, Intent{Kind: IntentRestoreMode, Node: b.v.Name})
+	st := optionalIf(b.preparedFor(change), Plan(b.s, Intent{Kind: IntentRestoreMode, Node: b.v.Name}))
 	if b.v.Request != nil && st.State != StepRunning && st.State != StepDone {
 		st.State, st.Status = StepLater, "when the node is back"
 	}
@@ -92,7 +94,7 @@ func (b *nodeSteps) preparation() {
 	nodes := []string{b.v.Name}
 	if b.s.modeCounts(b.v.Name) {
 		for _, mode := range []MigrationMode{ModeLive, ModeManual, ModeSkip} {
-			b.add(Plan(b.s, Intent{Kind: IntentSetMode, Nodes: nodes, Mode: mode}))
+			b.add(optional(Plan(b.s, Intent{Kind: IntentSetMode, Nodes: nodes, Mode: mode}))...)
 		}
 	}
 	b.ignoredModeSteps()
@@ -101,21 +103,22 @@ func (b *nodeSteps) preparation() {
 		if b.v.AttemptsRaw != "" {
 			i.Attempts = 0
 		}
-		b.add(Plan(b.s, i))
+		b.add(optional(Plan(b.s, i))...)
 	}
 	b.compute()
 	b.volumeScheduling()
 }
 
-// compute offers to take the node's host out of scheduling, or to put it back.
+// compute offers to take the node's host out of scheduling, or to put it back, which is waited for where the maintenance has left it out.
 func (b *nodeSteps) compute() {
 	svc := b.v.Service
 	switch {
 	case svc == nil:
 	case svc.Enabled:
-		b.add(Plan(b.s, Intent{Kind: IntentDisableCompute, Node: b.v.Name, Reason: b.s.outOfScheduling()}))
+		b.add(optional(Plan(b.s, Intent{Kind: IntentDisableCompute, Node: b.v.Name, Reason: b.s.outOfScheduling()}))...)
 	default:
-		b.add(Plan(b.s, Intent{Kind: IntentEnableCompute, Node: b.v.Name}))
+		left := b.v.Stage == StageDone && svc.leftDisabled()
+		b.add(optionalIf(!left, Plan(b.s, Intent{Kind: IntentEnableCompute, Node: b.v.Name})))
 	}
 }
 

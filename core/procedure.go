@@ -61,6 +61,7 @@ func (s *Snapshot) instanceProcedure(id string) (Procedure, bool) {
 		p.Steps[0] = st
 		return p, true
 	}
+	awaited := s.awaited(v)
 	if node := v.nodeName(s); node != "" && (v.Action == ActionNotify && v.Blocks || in.Locked) {
 		p.Steps = append(p.Steps, s.tellOwners(in.Ref(), node, label, []InstanceView{v}))
 	}
@@ -68,12 +69,28 @@ func (s *Snapshot) instanceProcedure(id string) (Procedure, bool) {
 		p.Steps = append(p.Steps, s.roomSteps([]InstanceView{v})...)
 	}
 	for _, kind := range s.fits(v) {
-		p.Steps = append(p.Steps, Plan(s, Intent{Kind: kind, Instance: id}))
+		st := Plan(s, Intent{Kind: kind, Instance: id})
+		p.Steps = append(p.Steps, optionalIf(!slices.Contains(awaited, kind), st))
 	}
 	if len(s.fits(v)) == 0 {
 		p.Steps = append(p.Steps, s.noWayStep(v))
 	}
 	return p, true
+}
+
+// awaited are the ways of an instance's that somebody waits for: it holds its node's maintenance, it waits for a decision, or Lockstep
+// has put it down.
+func (s *Snapshot) awaited(v InstanceView) []IntentKind {
+	in, node := v.Instance, v.nodeName(s)
+	n, _ := s.NodeView(node)
+	asked := s.leaving(node) && (!v.Migrates || n.Stage == StageWaiting) || s.Deletions[node] != nil
+	switch _, put := s.History.Stopped[in.ID]; {
+	case v.Blocks && asked, in.Status == "VERIFY_RESIZE":
+		return s.waysFor(v)
+	case put && !s.leaving(node):
+		return []IntentKind{in.broughtBackBy()}
+	}
+	return nil
 }
 
 // fits are the intents that Nova would take for the instance in its status. Where no host has room for it, those come first
@@ -137,7 +154,7 @@ func (s *Snapshot) migrationControls(in *Instance) []Step {
 	if m == nil || !m.Running() || m.Type != MigrationLive {
 		return nil
 	}
-	return []Step{Plan(s, Intent{Kind: IntentAbortMigration, Instance: in.ID}), Plan(s, Intent{Kind: IntentForceComplete, Instance: in.ID})}
+	return optional(Plan(s, Intent{Kind: IntentAbortMigration, Instance: in.ID}), Plan(s, Intent{Kind: IntentForceComplete, Instance: in.ID}))
 }
 
 // noWayStep is an instance for which Lockstep knows no way: somebody has to end what is going on there first.

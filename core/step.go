@@ -152,6 +152,9 @@ type Step struct {
 	Change   Change   // what is done; nil when the step is not the operator's to do
 	Tell     []string // names of the nodes whose instances' owners are to be told; empty for every other step
 
+	// Optional: nobody waits for it, or it takes back what was done. It can be confirmed, and is never what comes next.
+	Optional bool
+
 	Alternatives []Step // other ways to the same end (cold migration, stop); each complete in itself
 }
 

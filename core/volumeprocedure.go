@@ -33,7 +33,8 @@ func (b *nodeSteps) volumesSummary() []string {
 // volumeScheduling offers to take the node's volume services out of scheduling, or to put them back.
 func (b *nodeSteps) volumeScheduling() {
 	for _, v := range b.s.VolumeServicesOn(b.v.Name) {
-		b.add(b.volumeSwitch(v, !v.Enabled))
+		left := b.v.Stage == StageDone && !v.Enabled && v.forMaintenance()
+		b.add(optionalIf(!left, b.volumeSwitch(v, !v.Enabled)))
 	}
 }
 

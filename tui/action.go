@@ -57,7 +57,8 @@ type Action struct {
 	Intent []core.IntentKind // what it leads to; none: it changes nothing
 	Footer int               // its place in the footer; 0: none
 
-	demo    bool // there is a use for it in a demo only
+	demo    bool                // there is a use for it in a demo only
+	now     func(*Model) string // the word for the footer by what it would do now; nil: Short
 	blocked func(*Model) string
 	run     func(*Model) tea.Cmd
 }

@@ -51,7 +51,7 @@ func globalActions() []Action {
 func dashboardActions() []Action {
 	all := []Action{
 		{ID: "steps", Title: "Open the steps of what is selected", Short: "steps", Scope: ScopeDashboard, Keys: []string{"enter"},
-			Footer: 1, blocked: needRow, run: (*Model).openSteps},
+			Footer: 1, blocked: needRow, now: (*Model).stepsOrDetails, run: (*Model).openSteps},
 		{ID: "inspect", Title: "Show everything that is known of what is selected", Short: "inspect", Scope: ScopeDashboard,
 			Keys: []string{"i", "d"}, Footer: 20, blocked: needRow, run: (*Model).inspect},
 		{ID: "menu", Title: "Show all that can be done with what is selected", Short: "actions", Scope: ScopeDashboard,
@@ -140,6 +140,7 @@ func lockActions() []Action {
 				m.locks.every = !m.locks.every
 				if m.snap != nil {
 					m.locks.refresh(m)
+					m.locks.settle()
 				}
 				return nil
 			}},
@@ -179,7 +180,11 @@ func needRow(m *Model) string {
 	if m.snap == nil {
 		return "nothing is known yet"
 	}
-	if shown, _ := m.panes[m.focus].count(); shown == 0 {
+	p := m.panes[m.focus]
+	if gone := p.gone(); gone != "" {
+		return goneText(gone)
+	}
+	if shown, _ := p.count(); shown == 0 {
 		return "nothing is selected"
 	}
 	return ""

@@ -55,6 +55,9 @@ func (m *Model) answered(msg tea.Msg) tea.Cmd {
 		}
 		m.close(msg.dialog)
 		delete(m.drafts, msg.dialog.form)
+		if p := msg.dialog.steps; p != nil {
+			p.confirmed(m, msg.dialog.row, msg.op, msg.dialog.step)
+		}
 		if op := m.operation(msg.op); op != nil && op.State.Ended() {
 			return m.tellEnd(op)
 		}

@@ -123,6 +123,29 @@ func (d *armDialog) press(m *Model) tea.Cmd {
 
 func (d *armDialog) failed(err error) { d.asking, d.err, d.focus = false, err, onCancel }
 
+// enters is what enter does with the part that has the focus.
+func (d *armDialog) enters() string {
+	switch {
+	case d.asking:
+		return "waits for the lease"
+	case d.focus == onCancel:
+		return "leaves writing off"
+	case !d.ready():
+		return "does nothing before the word"
+	case d.holder != "":
+		return "takes the lease over"
+	}
+	return "switches writing on"
+}
+
+func (d *armDialog) hints() []keyHint {
+	other := "other button"
+	if d.holder != "" {
+		other = "next"
+	}
+	return []keyHint{{"enter", d.enters()}, {"tab", other}, {"esc", "leaves writing off"}}
+}
+
 func (d *armDialog) draw(m *Model, w, _ int) []string {
 	w = boxWidth(w, 76)
 	inner := max(w-4, 10)
@@ -147,7 +170,7 @@ func (d *armDialog) draw(m *Model, w, _ int) []string {
 		body = append(body, paragraph(themes.Bad, d.err.Error(), inner)...)
 	}
 	focus := map[int]int{onCancel: 0, onInput: -1, onConfirm: 1}[d.focus]
-	left := one(themes.Dim, "")
+	left := one(themes.Dim, "enter "+d.enters())
 	switch {
 	case d.asking:
 		left = one(themes.Moves, "asking for the lease")

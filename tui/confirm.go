@@ -22,8 +22,10 @@ const (
 // confirmDialog asks the operator to confirm exactly one step. It holds the step as it was read: when the newest Snapshot
 // says something else, nothing can be confirmed until that has been read, too.
 type confirmDialog struct {
-	where string // "step 3 of 6", or empty
-	form  string // the title of the form that led to it; empty when none did
+	where string         // "step 3 of 6", or empty
+	form  string         // the title of the form that led to it; empty when none did
+	steps *procedurePage // the page of steps that led to it, and its row there; nil when none did
+	row   string
 	step  core.Step
 	next  *core.Step // the step as it is now, when it is no longer what was read
 	news  []string   // what has changed, in words
@@ -287,6 +289,21 @@ func (d *confirmDialog) move(by int) {
 	}
 }
 
+// enters is what press does with the part that has the focus.
+func (d *confirmDialog) enters() string {
+	switch {
+	case d.focus == onCancel:
+		return "cancels"
+	case d.next != nil:
+		return "reads again"
+	case d.preview != nil && d.preview.Err != nil && d.blocker() == "":
+		return "asks again"
+	case d.obstacle() != "":
+		return "does nothing yet"
+	}
+	return "confirms"
+}
+
 // press does what the focused button says.
 func (d *confirmDialog) press(m *Model) tea.Cmd {
 	switch {
@@ -340,7 +357,12 @@ func confirmActions() []Action {
 	}
 	return []Action{
 		{ID: "confirm.press", Title: "Press the focused button", Short: "press", Scope: ScopeConfirm, Keys: []string{"enter"},
-			Footer: 3, run: with(func(m *Model, d *confirmDialog) tea.Cmd { return d.press(m) })},
+			Footer: 3, now: func(m *Model) string {
+				if d, ok := m.top().(*confirmDialog); ok {
+					return d.enters()
+				}
+				return "press"
+			}, run: with(func(m *Model, d *confirmDialog) tea.Cmd { return d.press(m) })},
 		{ID: "confirm.cancel", Title: "Cancel", Short: "cancel", Scope: ScopeConfirm, Keys: []string{"esc"}, Footer: 1,
 			run: with(func(m *Model, d *confirmDialog) tea.Cmd { return d.cancel(m) })},
 		{ID: "confirm.next", Title: "Go to the next button", Short: "next", Scope: ScopeConfirm, Keys: []string{"tab", "right"},

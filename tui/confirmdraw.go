@@ -262,14 +262,15 @@ func (d *confirmDialog) foot(w int) []line {
 	}
 	var left line
 	switch {
-	case reason == "" && d.typed() && focus != 0:
-		left = one(themes.Good, "Ready.").and(themes.Dim, "  enter confirms")
 	case reason == "":
-		left = one(themes.Good, "Ready.")
+		left = one(themes.Good, "Ready.").and(themes.Dim, "  enter "+d.enters())
 	case d.missing != "" && d.fielded():
 		left = one(themes.Needs, d.missing)
 	case !d.fielded() || d.input.Value() == d.step.Type:
 		left = one(themes.Warn, "Not yet: "+reason+".")
+	}
+	if does := one(themes.Dim, "  enter "+d.enters()); reason != "" && left.width()+does.width()+b.width()+1 <= w {
+		left = append(left, does...)
 	}
 	if left.width()+b.width()+1 > w {
 		out = append(out, left.cut(w))

@@ -38,6 +38,13 @@ func (m *Model) keysLine(w int) line {
 	if chain := m.scope().chain(); chain[len(chain)-1] == ScopeGlobal {
 		help = line{txt(themes.Text, "?"), txt(themes.Hint, " help ")}
 	}
+	if l, ok := m.top().(hinter); ok {
+		var out line
+		for _, h := range l.hints() {
+			out = append(out, blank(1), txt(themes.Text, h.key), txt(themes.Hint, " "+h.does), blank(1))
+		}
+		return out.cut(w)
+	}
 	var out line
 	room := w - help.width() - 1
 	for _, a := range m.footerActions() {
@@ -86,6 +93,9 @@ func (a *Action) achieved(m *Model) bool {
 func (a *Action) short(m *Model) string {
 	if a.ID == "arm" && m.snap != nil && m.snap.Write.Armed {
 		return "disarm"
+	}
+	if a.now != nil && m.snap != nil {
+		return a.now(m)
 	}
 	return a.Short
 }

@@ -37,8 +37,8 @@ func TestThePaletteHasNoOverrideTwice(t *testing.T) {
 	d := drive(world(), 120, 40).keys("5", ":").keys("override")
 	p := d.top().(*palette)
 	for _, e := range p.found {
-		if strings.HasPrefix(e.title, "Override the lock of ") {
-			t.Errorf("listed beside the action: %s", e.title)
+		if e.action == nil && e.name.text == "Override the lock" {
+			t.Errorf("listed beside the action: %s", e.object.text)
 		}
 	}
 	if len(p.found) == 0 {

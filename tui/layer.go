@@ -22,6 +22,12 @@ type layer interface {
 	draw(m *Model, w, h int) []string
 }
 
+// keyHint is what a key does in a box.
+type keyHint struct{ key, does string }
+
+// hinter is a box whose keys are its own: the footer shows them as they work now.
+type hinter interface{ hints() []keyHint }
+
 // paster is a layer into which text can be pasted.
 type paster interface{ paste(m *Model, text string) }
 
@@ -123,6 +129,8 @@ func (n *notice) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 	return true, nil
 }
 
+func (*notice) hints() []keyHint { return []keyHint{{"enter", "close"}} }
+
 func (n *notice) draw(m *Model, w, _ int) []string {
 	w = min(w-2, 72)
 	body := append([]line{{}}, paragraph(themes.Text, n.text, w-4)...)
@@ -144,7 +152,7 @@ func (*quitDialog) refresh(*Model) tea.Cmd { return nil }
 
 func (q *quitDialog) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 	switch msg.String() {
-	case "left", "right", "tab", "shift+tab":
+	case "left", "right", "tab", "shift+tab", "up", "down":
 		q.leave = !q.leave
 	case "esc", "q":
 		m.close(q)
@@ -157,6 +165,18 @@ func (q *quitDialog) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 	return true, nil
 }
 
+// enters is what enter does with the button that has the focus.
+func (q *quitDialog) enters() string {
+	if q.leave {
+		return "leaves"
+	}
+	return "stays"
+}
+
+func (q *quitDialog) hints() []keyHint {
+	return []keyHint{{"enter", q.enters()}, {"tab", "other button"}, {"esc", "stays"}}
+}
+
 func (q *quitDialog) draw(m *Model, w, _ int) []string {
 	w = min(w-2, 72)
 	body := append([]line{{}}, paragraph(themes.Text, "Still running: "+q.what+". What the servers have begun goes on; "+
@@ -165,6 +185,6 @@ func (q *quitDialog) draw(m *Model, w, _ int) []string {
 	if q.leave {
 		focus = 1
 	}
-	body = append(body, line{}, buttons([]string{"Stay", "Leave"}, focus))
+	body = append(body, line{}, apart(one(themes.Dim, "enter "+q.enters()), buttons([]string{"Stay", "Leave"}, focus), w-4))
 	return m.box(one(themes.Warn, "Leave?"), nil, body, w)
 }

@@ -203,13 +203,16 @@ func (m *Model) refresh() tea.Cmd {
 			another = m.shown != m.nodes.selected()
 			m.shown = m.nodes.selected()
 		}
-		if gone := m.panes[id].refresh(m); gone != "" && (id == m.focus || id == paneNodes) {
-			cmds = append(cmds, m.say(toneWarn, gone+" is gone; "+m.panes[id].selectedName()+" is selected now"))
+		gone := m.panes[id].refresh(m)
+		switch {
+		case !m.touched || id != m.focus && id != paneNodes:
+			m.panes[id].settle() // nobody has chosen the row, or nobody's keys go there
+		case gone != "" && m.top() == nil:
+			cmds = append(cmds, m.say(toneWarn, goneText(gone)))
 		}
 	}
 	if another {
-		m.instances.goTo(0)
-		m.locks.goTo(0)
+		m.showAnother()
 	}
 	for _, l := range m.layers {
 		if cmd := l.refresh(m); cmd != nil {
@@ -217,6 +220,19 @@ func (m *Model) refresh() tea.Cmd {
 		}
 	}
 	return tea.Batch(append(cmds, m.watch())...)
+}
+
+// goneText says that what was selected has gone by itself.
+func goneText(gone string) string { return "nothing is selected: " + gone + " is no longer there" }
+
+// showAnother shows what hangs on another node from its first row, but for where the keys go: what is selected there the operator
+// decides.
+func (m *Model) showAnother() {
+	for _, id := range []paneID{paneInstances, paneLocks} {
+		if id != m.focus || !m.touched {
+			m.panes[id].goTo(0)
+		}
+	}
 }
 
 // watch tells the Backend which node is looked at, when that has changed.
@@ -355,9 +371,17 @@ func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 		return nil
 	}
 	if reason := a.Blocked(m); reason != "" {
-		return m.say(toneWarn, a.Title+": "+reason)
+		return m.refuse(a.Title, reason)
 	}
 	return a.run(m)
+}
+
+// refuse says why an action cannot be used now. Of a selection that has gone only that is said: it comes first, and is never cut.
+func (m *Model) refuse(title, reason string) tea.Cmd {
+	if gone := m.panes[m.focus].gone(); gone != "" && reason == goneText(gone) {
+		return m.say(toneWarn, reason)
+	}
+	return m.say(toneWarn, title+": "+reason)
 }
 
 // actionFor is the action that the key stands for here: the innermost scope that knows it wins.

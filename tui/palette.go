@@ -7,17 +7,22 @@ import (
 
 	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
-	"github.com/sahilm/fuzzy"
 
 	"lockstep/core"
 	"lockstep/themes"
 )
 
-// entry is one thing in the palette.
+// entry is one thing in the palette: an action, or an object that can be gone to. The two are matched apart.
 type entry struct {
-	title  string
+	kind   string  // of an object: "node", "instance"; empty for an action
+	name   label   // the object's name, or the action's title
+	also   []label // what else it is called
+	object label   // of an action: what it would be done on; empty where that goes without saying
+	about  string  // of an object: where it is
+	does   string  // of an object: what enter does with it
 	keys   string
 	reason string // why it cannot be done now; empty when it can
+	action *Action
 	run    func(*Model) tea.Cmd
 }
 
@@ -25,9 +30,9 @@ type entry struct {
 type palette struct {
 	title string
 	input textinput.Model
-	all   []entry
-	found []entry
-	at    int
+	all   []*entry
+	found []hit
+	at    int // -1: nothing is selected
 	shown int // rows, as drawn last
 }
 
@@ -45,45 +50,60 @@ func newPalette(m *Model, menu bool) *palette {
 	seen := make(map[string]bool)
 	for _, scope := range chain {
 		for i := range m.actions {
-			a := m.actions[i]
+			a := &m.actions[i]
 			if a.Scope != scope || a.ID == "palette" || a.ID == "menu" || !a.offered(m) {
 				continue
 			}
 			seen[a.ID] = true
-			p.all = append(p.all, entry{title: a.Title, keys: keysText(a.Keys), reason: a.Blocked(m), run: a.run})
+			e := actionEntry(m, a)
+			if !menu {
+				e.object = newLabel(m.doneOn(a))
+			}
+			p.all = append(p.all, e)
 		}
 	}
 	if menu {
 		for i := range m.actions {
-			if a := m.actions[i]; !seen[a.ID] && (a.ID == "steps" || a.ID == "inspect" || a.ID == "copy" || a.ID == "copy.command") {
-				p.all = append(p.all, entry{title: a.Title, keys: keysText(a.Keys), reason: a.Blocked(m), run: a.run})
+			if a := &m.actions[i]; !seen[a.ID] && (a.ID == "steps" || a.ID == "inspect" || a.ID == "copy" || a.ID == "copy.command") {
+				p.all = append(p.all, actionEntry(m, a))
 			}
 		}
 	} else if m.snap != nil {
 		p.all = append(p.all, overrides(m)...)
 		p.all = append(p.all, jumps(m)...)
 	}
-	slices.SortStableFunc(p.all, func(a, b entry) int { return cmp.Compare(min(len(a.reason), 1), min(len(b.reason), 1)) })
-	p.found = p.all
+	slices.SortStableFunc(p.all, func(a, b *entry) int { return cmp.Compare(min(len(a.reason), 1), min(len(b.reason), 1)) })
+	p.found = find(p.all, "")
 	return p
+}
+
+func actionEntry(m *Model, a *Action) *entry {
+	return &entry{name: newTitle(a.Title), also: []label{newLabel(a.Short), newLabel(a.ID)}, keys: keysText(a.Keys), reason: a.Blocked(m), action: a, run: a.run}
+}
+
+// doneOn names what a change would be done on: what is selected, or marked, in the action's own pane.
+func (m *Model) doneOn(a *Action) string {
+	switch {
+	case !a.Writes() || a.Scope != paneScopes[m.focus] || m.top() != nil:
+		return ""
+	case a.Scope == ScopeNodes && m.nodes.marks() > 0:
+		return ""
+	case a.Scope == ScopeNodes, a.Scope == ScopeInstances, a.Scope == ScopeLocks:
+		return m.panes[m.focus].selectedName()
+	}
+	return ""
 }
 
 // overrides lead to the form that overrides a lock of the selected node or of the cluster, from wherever one is. With the
 // focus on the locks the selected one's action is there already.
-func overrides(m *Model) []entry {
-	var out []entry
+func overrides(m *Model) []*entry {
+	var out []*entry
 	if m.focus == paneLocks {
 		return nil
 	}
 	for _, l := range m.locks.all {
-		of := lockOf(m, l)
-		if of != "cluster" {
-			of = "on " + of
-		} else {
-			of = "of the cluster"
-		}
 		id := string(l.Kind) + "/" + l.Name
-		out = append(out, entry{title: "Override the lock of " + l.Controller + " " + of, run: func(m *Model) tea.Cmd {
+		out = append(out, &entry{name: newLabel("Override the lock"), object: newLabel(m.lockName(l)), run: func(m *Model) tea.Cmd {
 			m.locks.setFilter("")
 			if !m.locks.choose(id) {
 				return m.say(toneWarn, "the lock is gone")
@@ -97,20 +117,33 @@ func overrides(m *Model) []entry {
 }
 
 // jumps are the nodes and instances that can be gone to.
-func jumps(m *Model) []entry {
-	var out []entry
+func jumps(m *Model) []*entry {
+	var out []*entry
 	for _, name := range m.snap.NodeNames() {
-		out = append(out, entry{title: "Go to node " + m.snap.Label(name), run: func(m *Model) tea.Cmd {
+		out = append(out, &entry{kind: "node", name: newLabel(m.snap.Label(name)), also: []label{newLabel(name)}, does: "go to it", run: func(m *Model) tea.Cmd {
 			m.nodes.setFilter("")
-			m.nodes.choose(name)
+			if !m.nodes.choose(name) {
+				return m.say(toneWarn, "the node is gone")
+			}
 			return m.setFocus(paneNodes)
 		}})
 	}
+	from := len(out)
 	for _, inst := range m.snap.Instances {
-		out = append(out, entry{title: "Open the steps of instance " + instanceName(inst), run: func(m *Model) tea.Cmd {
+		e := &entry{kind: "instance", name: newLabel(instanceName(inst)), also: []label{newLabel(inst.ID)}, does: "open its steps", run: func(m *Model) tea.Cmd {
 			return m.openProcedure(core.ProcedureKey{Kind: core.ProcedureInstance, Subject: inst.ID})
-		}})
+		}}
+		if inst.Host != "" {
+			e.about = "on " + m.snap.Label(inst.Host)
+		}
+		if project := m.snap.Project(inst.ProjectID); project != "" {
+			e.about = strings.TrimPrefix(e.about+", project "+project, ", ")
+		}
+		out = append(out, e)
 	}
+	slices.SortFunc(out[from:], func(a, b *entry) int {
+		return cmp.Or(strings.Compare(a.name.low, b.name.low), strings.Compare(a.also[0].low, b.also[0].low))
+	})
 	return out
 }
 
@@ -122,9 +155,18 @@ func keysText(keys []string) string {
 	return strings.Join(names, " ")
 }
 
-func (*palette) scope() Scope           { return ScopePalette }
-func (*palette) page() bool             { return false }
-func (*palette) refresh(*Model) tea.Cmd { return nil }
+func (*palette) scope() Scope { return ScopePalette }
+func (*palette) page() bool   { return false }
+
+// refresh looks anew at what can be done; the rows stay where they are.
+func (p *palette) refresh(m *Model) tea.Cmd {
+	for _, e := range p.all {
+		if e.action != nil {
+			e.reason = e.action.Blocked(m)
+		}
+	}
+	return nil
+}
 
 func (p *palette) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 	switch msg.String() {
@@ -141,34 +183,77 @@ func (p *palette) paste(_ *Model, text string) {
 	p.search()
 }
 
+// search finds what was typed. Where nothing has more of it than its letters, nothing is selected: it would be a guess.
 func (p *palette) search() {
+	p.found = find(p.all, p.input.Value())
 	p.at = 0
-	text := strings.TrimSpace(p.input.Value())
-	if p.found = p.all; text == "" {
-		return
-	}
-	titles := make([]string, len(p.all))
-	for i, e := range p.all {
-		titles[i] = e.title
-	}
-	p.found = nil
-	for _, match := range fuzzy.Find(text, titles) {
-		p.found = append(p.found, p.all[match.Index])
+	if p.guesses() {
+		p.at = -1
 	}
 }
 
-func (p *palette) move(by int) { p.at = max(min(p.at+by, len(p.found)-1), 0) }
+// guesses tells whether nothing that was found has more of what was typed than its letters.
+func (p *palette) guesses() bool { return len(p.found) > 0 && p.found[0].fit == fitsLetters }
+
+func (p *palette) move(by int) {
+	if p.at < 0 && by < 0 {
+		return
+	}
+	p.at = max(min(p.at+by, len(p.found)-1), 0)
+}
 
 func (p *palette) choose(m *Model) tea.Cmd {
-	if p.at >= len(p.found) {
-		return nil
+	switch {
+	case len(p.found) == 0:
+		return m.say(toneWarn, "nothing is called "+strings.TrimSpace(p.input.Value()))
+	case p.at < 0:
+		return m.say(toneWarn, "nothing is called "+strings.TrimSpace(p.input.Value())+"; down goes to what has its letters")
 	}
-	e := p.found[p.at]
+	e := p.found[p.at].entry
+	if e.action != nil {
+		e.reason = e.action.Blocked(m)
+	}
 	if e.reason != "" {
-		return m.say(toneWarn, e.title+": "+e.reason)
+		return m.refuse(e.name.text, e.reason)
 	}
 	m.close(p)
 	return e.run(m)
+}
+
+// row is what an entry says: its name with what matched, what it is or would be done on, and what enter does with it. What has no room
+// is left out.
+func (h hit) row(tone themes.Token, w int) (left, right line) {
+	own, also := h.at, []runes(nil)
+	if h.also > 0 {
+		own, also = nil, h.at
+	}
+	left = lit(tone, h.name.text, own)
+	right = one(themes.Key, h.keys)
+	if h.kind != "" {
+		right = one(themes.Key, h.does)
+	}
+	right = right.cut(w / 2)
+	if h.reason != "" {
+		right = one(themes.Off, h.reason)
+		if left.width()+right.width()+2 > w {
+			right = one(themes.Off, "not now")
+		}
+	}
+	beside := func(l line) {
+		if left.width()+2+l.width()+2+right.width() <= w {
+			left = append(append(left, blank(2)), l...)
+		}
+	}
+	switch {
+	case h.kind != "":
+		beside(one(themes.Dim, strings.TrimSpace(h.kind+" "+h.about)))
+	case h.object.text != "":
+		beside(lit(themes.Dim, h.object.text, h.on))
+	}
+	if h.also > 0 {
+		beside(lit(themes.Dim, h.entry.also[h.also-1].text, also))
+	}
+	return left, right
 }
 
 func (p *palette) draw(m *Model, w, h int) []string {
@@ -185,24 +270,24 @@ func (p *palette) draw(m *Model, w, h int) []string {
 		}
 		e := p.found[i]
 		tone := themes.Text
-		right := one(themes.Key, e.keys).cut(inner / 2)
-		if e.reason != "" {
-			tone, right = themes.Off, one(themes.Off, e.reason)
-			if width(e.title)+right.width()+4 > inner {
-				right = one(themes.Off, "not now")
-			}
+		switch {
+		case e.reason != "":
+			tone = themes.Off
+		case i == p.at:
+			tone = themes.Strong
 		}
+		left, right := e.row(tone, inner-2)
 		lead := blank(2)
 		if i == p.at {
 			lead = txt(themes.Match, m.look.glyph.Cursor+" ")
-			if e.reason == "" {
-				tone = themes.Strong
-			}
 		}
-		body = append(body, apart(line{lead, txt(tone, e.title)}, right, inner))
+		body = append(body, apart(append(line{lead}, left...), right, inner))
 	}
 	why := line{}
-	if p.at < len(p.found) && p.found[p.at].reason != "" {
+	switch {
+	case p.guesses() && p.at < 0:
+		why = one(themes.Warn, "  Nothing is called that. These have its letters: down goes there.").cut(inner)
+	case p.at >= 0 && p.at < len(p.found) && p.found[p.at].reason != "":
 		why = one(themes.Warn, "  Not now: "+p.found[p.at].reason+".").cut(inner)
 	}
 	body = append(body, why)

@@ -2,9 +2,8 @@ package tui
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -19,10 +18,13 @@ type procedurePage struct {
 	proc  core.Procedure
 	known bool
 	steps *table[core.Step]
-	next  string // ID of the first step that can be confirmed: what comes next
-	// By step ID the alternative that was turned to, by its own ID: the ways to an end change while it is looked at, and another
-	// one must not take the chosen one's place. None: the step itself.
-	way map[string]string
+	next  string // ID of the step that comes next; empty when none does
+	// By row the alternative that was turned to: the ways to an end change while it is looked at, and another one must not take the
+	// chosen one's place. None: the row's step itself.
+	way   map[string]wayKey
+	begun map[string]begun // by row what was confirmed there and goes on
+	row   string           // the row that is or was selected
+	quiet time.Time        // the cursor went on by itself: until then keys were meant for the row before
 }
 
 // openSteps opens the steps of what is selected; where there are none, what is known of it.
@@ -34,39 +36,41 @@ func (m *Model) openSteps() tea.Cmd {
 	return m.openProcedure(*s.procedure)
 }
 
+// stepsOrDetails is what openSteps opens, in the footer.
+func (m *Model) stepsOrDetails() string {
+	if s := m.panes[m.focus].subject(m); s.procedure == nil && needRow(m) == "" {
+		return "details"
+	}
+	return "steps"
+}
+
 func (m *Model) openProcedure(key core.ProcedureKey) tea.Cmd {
 	proc, ok := m.snap.Procedure(key)
 	if !ok {
 		return m.say(toneWarn, "there are no steps for it now")
 	}
-	p := &procedurePage{key: key, proc: proc, known: true, way: make(map[string]string)}
+	p := &procedurePage{key: key, proc: proc, known: true, way: make(map[string]wayKey), begun: make(map[string]begun)}
 	p.steps = &table[core.Step]{
 		id:   func(s core.Step) string { return s.ID },
 		name: func(s core.Step) string { return s.Title },
-		columns: []column[core.Step]{
-			{width: 9, cell: func(s core.Step) line { return p.stateCell(m, s) }},
-			{width: 18, most: 56, share: 52, measure: func(s core.Step) int { return width(clean(s.Title, rowLimit)) },
-				cell: func(s core.Step) line { return p.titleCell(m, s) }},
-			{width: 12, grow: true, cell: func(s core.Step) line { return p.statusCell(m, s) }},
+		columns: []column[core.Step]{ // a row says what enter does: it shows the way that was turned to
+			{width: 9, cell: func(s core.Step) line { return p.stateCell(m, p.shown(s)) }},
+			{width: 18, most: 56, share: 52, measure: func(s core.Step) int { return width(clean(p.shown(s).Title, rowLimit)) + width(p.waysText(s)) },
+				cell: func(s core.Step) line { return p.titleCell(s) }},
+			{width: 12, grow: true, cell: func(s core.Step) line { return p.statusCell(m, p.shown(s)) }},
 		},
 	}
-	p.steps.set(proc.Steps, m.snap.Revision)
-	p.next = firstReady(proc.Steps)
+	p.take(proc, m.snap.Revision)
 	p.goNext()
 	m.open(p)
 	return nil
 }
 
-// firstReady is the first step that can be confirmed. To abort or to hurry what is under way is a way out, and never what comes
-// next.
-func firstReady(steps []core.Step) string {
-	i := slices.IndexFunc(steps, func(s core.Step) bool {
-		return s.State == core.StepReady && s.Intent.Kind != core.IntentAbortMigration && s.Intent.Kind != core.IntentForceComplete
-	})
-	if i < 0 {
-		return ""
-	}
-	return steps[i].ID
+// take takes the steps as they are now; it returns the title of the selected one when that is gone.
+func (p *procedurePage) take(proc core.Procedure, revision uint64) (gone string) {
+	next, _ := proc.Next()
+	p.proc, p.next = proc, next.ID
+	return p.steps.set(proc.Steps, revision)
 }
 
 // stateCell is how a step stands. Of those that can be confirmed the first stands out alone: it comes next, the others can
@@ -79,34 +83,40 @@ func (p *procedurePage) stateCell(m *Model, s core.Step) line {
 	return k.spans(string(s.State))
 }
 
-// goNext puts the cursor on what is the operator's to see to next: what failed, then what can be confirmed, then what runs (by which
-// alone the others are often blocked), then what waits.
+// goNext puts the cursor on what is the operator's to see to next: what failed, then what comes next, then what runs (by which
+// alone the others are often blocked), then what waits, then what was done last. What nobody waits for has to be gone to.
 func (p *procedurePage) goNext() {
 	in := func(state core.StepState) string {
-		if i := slices.IndexFunc(p.proc.Steps, func(s core.Step) bool { return s.State == state }); i >= 0 {
+		if i := slices.IndexFunc(p.proc.Steps, func(s core.Step) bool { return s.State == state && !s.Optional }); i >= 0 {
 			return p.proc.Steps[i].ID
 		}
 		return ""
 	}
-	id := cmp.Or(in(core.StepFailed), firstReady(p.proc.Steps), in(core.StepRunning), in(core.StepBlocked), in(core.StepWaiting), in(core.StepReady))
-	if id != "" {
+	failed, last := "", ""
+	for _, s := range p.proc.Steps {
+		switch {
+		case s.State == core.StepFailed && failed == "":
+			failed = s.ID
+		case s.State == core.StepDone:
+			last = s.ID
+		}
+	}
+	if id := cmp.Or(failed, p.next, in(core.StepRunning), in(core.StepBlocked), in(core.StepWaiting), last); id != "" {
 		p.steps.choose(id)
+	} else {
+		p.steps.settle()
 	}
 }
 
-func (p *procedurePage) titleCell(m *Model, s core.Step) line {
-	tone := themes.Text
+func (p *procedurePage) titleCell(row core.Step) line {
+	tone, s := themes.Text, p.shown(row)
 	switch {
 	case s.State == core.StepDone, s.State == core.StepLater:
 		tone = themes.Dim
 	case s.ID == p.next:
 		tone = themes.Strong
 	}
-	out := one(tone, s.Title)
-	if n := len(s.Alternatives); n > 0 && s.State != core.StepDone {
-		out = out.and(themes.Key, fmt.Sprintf(" %d ways", n+1))
-	}
-	return out
+	return one(tone, s.Title).and(themes.Key, p.waysText(row))
 }
 
 // statusCell is how a step goes. What the summary says of all of them is not said once more of each.
@@ -151,82 +161,6 @@ func untilText(g core.Guard) string {
 func (*procedurePage) scope() Scope { return ScopeProcedure }
 func (*procedurePage) page() bool   { return true }
 
-func (p *procedurePage) refresh(m *Model) tea.Cmd {
-	proc, ok := m.snap.Procedure(p.key)
-	if p.known = ok; !ok {
-		return nil
-	}
-	was, _ := p.steps.current()
-	ran := was != nil && was.State == core.StepRunning
-	p.proc, p.next = proc, firstReady(proc.Steps)
-	if gone := p.steps.set(proc.Steps, m.snap.Revision); gone != "" && !ran && m.top() == p {
-		return m.say(toneWarn, "gone: "+gone) // how what ran has ended is said by itself
-	}
-	return nil
-}
-
-func (*procedurePage) handle(*Model, tea.KeyPressMsg) (bool, tea.Cmd) { return false, nil }
-
-// chosen is the selected step, or the alternative to it that was turned to.
-func (p *procedurePage) chosen() (core.Step, bool) {
-	s, ok := p.steps.current()
-	if !ok {
-		return core.Step{}, false
-	}
-	if n := p.wayOf(s); n > 0 {
-		return s.Alternatives[n-1], true
-	}
-	return *s, true
-}
-
-// wayOf is which way to the step's end was turned to: 0 is the step itself, n its n-th alternative.
-func (p *procedurePage) wayOf(s *core.Step) int {
-	id, turned := p.way[s.ID]
-	if !turned {
-		return 0
-	}
-	return slices.IndexFunc(s.Alternatives, func(a core.Step) bool { return a.ID == id }) + 1
-}
-
-// turn goes to the next way to the same end.
-func (p *procedurePage) turn(by int) {
-	s, ok := p.steps.current()
-	if !ok || len(s.Alternatives) == 0 {
-		return
-	}
-	n := len(s.Alternatives) + 1
-	if to := (p.wayOf(s) + by + n) % n; to > 0 {
-		p.way[s.ID] = s.Alternatives[to-1].ID
-	} else {
-		delete(p.way, s.ID)
-	}
-}
-
-// openStep opens the confirmation of the selected step, or says whose turn it is.
-func (p *procedurePage) openStep(m *Model) tea.Cmd {
-	s, ok := p.chosen()
-	if !ok {
-		return nil
-	}
-	if len(s.Tell) > 0 {
-		return m.openOwners(s.Tell)
-	}
-	if s.Intent.Kind == "" {
-		why := " (" + strings.TrimSuffix(string(s.State)+": "+named(m.snap, s.Status), ": ") + ")"
-		if len(s.Commands) > 0 { // it may be the operator's all the same, by hand
-			return m.say(toneWarn, "Lockstep does nothing here, c copies the commands: "+s.Title+why)
-		}
-		return m.say(toneWarn, s.Title+" is not yours to do"+why)
-	}
-	at := 0
-	for i := range p.proc.Steps {
-		if p.proc.Steps[i].ID == p.steps.cursor {
-			at = i + 1
-		}
-	}
-	return m.confirm(s.Intent, fmt.Sprintf("Step %d of %d", at, len(p.proc.Steps)))
-}
-
 // procedureActions work on the page of steps.
 func procedureActions() []Action {
 	with := func(f func(m *Model, p *procedurePage) tea.Cmd) func(*Model) tea.Cmd {
@@ -242,13 +176,18 @@ func procedureActions() []Action {
 	}
 	return []Action{
 		{ID: "step.open", Title: "Open the step: read it, then confirm or cancel", Short: "open", Scope: ScopeProcedure,
-			Keys: []string{"enter"}, Footer: 1, run: with(func(m *Model, p *procedurePage) tea.Cmd { return p.openStep(m) })},
+			Keys: []string{"enter"}, Footer: 1, now: func(m *Model) string {
+				if p, ok := m.top().(*procedurePage); ok {
+					return p.enterDoes(m).short
+				}
+				return "open"
+			}, run: with(func(m *Model, p *procedurePage) tea.Cmd { return p.enter(m) })},
 		{ID: "step.next", Title: "Go to the step that comes next: what failed, or else what can be confirmed", Short: "next", Scope: ScopeProcedure,
 			Keys: []string{"n"}, Footer: 2, run: with(func(_ *Model, p *procedurePage) tea.Cmd { p.goNext(); return nil })},
 		{ID: "step.way.next", Title: "Turn to the next way to the same end", Short: "other way", Scope: ScopeProcedure,
 			Keys: []string{"right", "tab"}, Footer: 3, blocked: func(m *Model) string {
 				if p, ok := m.top().(*procedurePage); ok {
-					if s, ok := p.steps.current(); ok && len(s.Alternatives) > 0 {
+					if s, ok := p.steps.current(); ok && len(s.Alternatives) > 0 && s.State != core.StepDone {
 						return ""
 					}
 				}

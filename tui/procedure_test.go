@@ -7,8 +7,8 @@ import (
 	"lockstep/core"
 )
 
-// The way to an end that the operator has turned to gives its place to no other: when there is none to abort any more, what was
-// on the abort is on the step itself, not on the next thing that can be done with the instance.
+// The way to an end that the operator has turned to gives its place to no other: when there is nothing to abort any more, nothing is
+// selected, and enter says so, until the operator moves.
 func TestAWayGivesItsPlaceToNoOther(t *testing.T) {
 	s := world()
 	d := drive(s, 120, 40).keys("3")
@@ -49,10 +49,21 @@ func TestAWayGivesItsPlaceToNoOther(t *testing.T) {
 	again.Migrations[web] = []*core.Migration{&over}
 	again.Revision = s.Revision + 1
 	d.send(snapshotMsg{again})
+	if _, ok := page.chosen(); ok || strings.Contains(stripped(d.shows()), d.look.glyph.Cursor) {
+		t.Fatalf("after the abort something is selected:\n%s", stripped(d.shows()))
+	}
+	for _, key := range []string{"enter", "right", "c", "enter"} {
+		if d.keys(key); d.top() != page {
+			t.Fatalf("%s opens %T", key, d.top())
+		}
+	}
+	if want := "nothing is selected: abort the live migration of web-1 is no longer there"; d.toast.text != want {
+		t.Errorf("enter says %q, want %q", d.toast.text, want)
+	}
 	chosen := choose()
 	step, _ := page.steps.current()
 	if len(step.Alternatives) < 2 || chosen.Title != step.Title {
-		t.Errorf("after the abort it is on %q, one of %d other ways to %q", chosen.Title, len(step.Alternatives), step.Title)
+		t.Errorf("after the move it is on %q, one of %d other ways to %q", chosen.Title, len(step.Alternatives), step.Title)
 	}
 	d.keys("right")
 	if chosen := choose(); chosen.ID != step.Alternatives[0].ID {
@@ -74,9 +85,7 @@ func steps(t *testing.T, w, h int, list ...core.Step) (*driver, *procedurePage) 
 	if !ok {
 		t.Fatal("enter opens no steps")
 	}
-	p.proc.Steps = list
-	p.next = firstReady(list)
-	p.steps.set(list, d.snap.Revision+1)
+	p.take(core.Procedure{Steps: list}, d.snap.Revision+1)
 	p.steps.goTo(0)
 	d.dirty = true
 	return d, p
@@ -97,15 +106,16 @@ func TestOneStepComesNext(t *testing.T) {
 	}
 }
 
-// To abort or to hurry a migration is offered, and does not stand out: what comes next is to wait.
-func TestAWayOutIsNotWhatComesNext(t *testing.T) {
-	list := []core.Step{{ID: "wait", State: core.StepWaiting}, {ID: "abort", State: core.StepReady, Intent: core.Intent{Kind: core.IntentAbortMigration}},
-		{ID: "force", State: core.StepReady, Intent: core.Intent{Kind: core.IntentForceComplete}}}
-	if got := firstReady(list); got != "" {
-		t.Errorf("%q stands out", got)
+// What nobody waits for is offered, and does not stand out; the cursor does not begin on it.
+func TestWhatNobodyWaitsForDoesNotStandOut(t *testing.T) {
+	d, p := steps(t, 120, 40, core.Step{ID: "a", Title: "cmp-07 went through", State: core.StepDone}, core.Step{ID: "b", Title: "disable nova-compute", State: core.StepReady, Optional: true},
+		core.Step{ID: "c", Title: "reboot it", State: core.StepBlocked, Optional: true})
+	if frame := stripped(d.shows()); strings.Contains(frame, d.look.glyph.Needs+" ready") {
+		t.Errorf("it stands out:\n%s", frame)
 	}
-	if got := firstReady(append(list, core.Step{ID: "stop", State: core.StepReady})); got != "stop" {
-		t.Errorf("%q stands out", got)
+	p.steps.goTo(2)
+	if d.keys("n"); p.steps.cursor != "a" {
+		t.Errorf("what comes next is %q", p.steps.cursor)
 	}
 }
 
@@ -145,7 +155,7 @@ func TestWhatIsBegunIsNotOfferedAgain(t *testing.T) {
 			Guards: []core.Guard{{ID: "turn", Text: "it is the time for it", Answer: "it is LCM's turn"}}}
 		d, _ := steps(t, 120, 40, step)
 		frame := stripped(d.shows())
-		for _, says := range []string{"it is LCM's turn", "kubectl patch", "enter opens it"} {
+		for _, says := range []string{"it is LCM's turn", "kubectl patch", "enter opens"} {
 			if shown := strings.Contains(frame, says); shown != (state == core.StepBlocked) {
 				t.Errorf("a step that is %s: %q is shown: %t", state, says, shown)
 			}
@@ -162,8 +172,8 @@ func TestACommandIsWrittenOutWhereThereIsRoom(t *testing.T) {
 	}
 }
 
-// The cursor does not go on by itself when a step is done: a key that was meant for one step must not meet another. One key goes
-// to what comes next.
+// What others have done does not move the cursor: a key that was meant for one step must not meet another. One key goes to what comes
+// next.
 func TestOneKeyGoesToWhatComesNext(t *testing.T) {
 	for name, tt := range map[string]struct {
 		after []core.Step
@@ -172,14 +182,13 @@ func TestOneKeyGoesToWhatComesNext(t *testing.T) {
 		"ready":    {[]core.Step{{ID: "a", State: core.StepDone}, {ID: "b", State: core.StepReady}, {ID: "c", State: core.StepReady}}, "b"},
 		"failed":   {[]core.Step{{ID: "a", State: core.StepDone}, {ID: "b", State: core.StepReady}, {ID: "c", State: core.StepFailed}}, "c"},
 		"one runs": {[]core.Step{{ID: "a", State: core.StepDone}, {ID: "b", State: core.StepBlocked}, {ID: "c", State: core.StepRunning}}, "c"},
-		"one can be aborted": {[]core.Step{{ID: "a", State: core.StepReady, Intent: core.Intent{Kind: core.IntentAbortMigration}}, {ID: "b", State: core.StepRunning},
+		"one can be aborted": {[]core.Step{{ID: "a", State: core.StepReady, Optional: true}, {ID: "b", State: core.StepRunning},
 			{ID: "c", State: core.StepBlocked}}, "b"},
 		"nothing is ready": {[]core.Step{{ID: "a", State: core.StepDone}, {ID: "b", State: core.StepLater}, {ID: "c", State: core.StepBlocked}}, "c"},
-		"all is done":      {[]core.Step{{ID: "a", State: core.StepDone}, {ID: "b", State: core.StepDone}}, "a"},
+		"all is done":      {[]core.Step{{ID: "a", State: core.StepDone}, {ID: "b", State: core.StepDone}}, "b"},
 	} {
-		d, p := steps(t, 120, 40, core.Step{ID: "a", State: core.StepRunning}, core.Step{ID: "b", State: core.StepLater}, core.Step{ID: "c", State: core.StepLater})
-		p.proc.Steps = tt.after
-		p.steps.set(tt.after, d.snap.Revision+2)
+		d, p := steps(t, 120, 40, core.Step{ID: "a", State: core.StepWaiting}, core.Step{ID: "b", State: core.StepLater}, core.Step{ID: "c", State: core.StepLater})
+		p.take(core.Procedure{Steps: tt.after}, d.snap.Revision+2)
 		if p.steps.cursor != "a" {
 			t.Errorf("%s: the cursor went to %q by itself", name, p.steps.cursor)
 		}

@@ -100,7 +100,7 @@ func (p *procedurePage) stepRule(m *Model, w int) string {
 	step, _ := p.chosen()
 	name := one(themes.Strong, step.Title)
 	var note line
-	if n := len(s.Alternatives); n > 0 {
+	if n := len(s.Alternatives); n > 0 && s.State != core.StepDone {
 		note = one(themes.Key, fmt.Sprintf("way %d of %d: left, right", p.wayOf(s)+1, n+1))
 	}
 	return m.ruleLine(w, name, note, false, nil)
@@ -113,9 +113,18 @@ func (p *procedurePage) fitDetails(m *Model, w, h int) []line {
 		out = p.details(m, w, false)
 	}
 	if len(out) > h {
-		out = append(out[:max(h-1, 0)], one(themes.Dim, m.look.glyph.Ellipsis+" enter shows all"))
+		out = append(out[:max(h-1, 0)], one(themes.Dim, m.look.glyph.Ellipsis+" "+p.allShown(m)))
 	}
 	return out
+}
+
+// allShown says where all of the step is shown, when not all of it has room.
+func (p *procedurePage) allShown(m *Model) string {
+	does := p.enterDoes(m)
+	if s, ok := p.chosen(); ok && len(s.Tell) > 0 {
+		return does.says
+	}
+	return "enter shows all"
 }
 
 // details are what one has to know of the selected step before it is opened. Of one that is done or runs only what it is and
@@ -123,10 +132,13 @@ func (p *procedurePage) fitDetails(m *Model, w, h int) []line {
 func (p *procedurePage) details(m *Model, w int, written bool) []line {
 	s, ok := p.chosen()
 	if !ok {
+		if gone := p.steps.gone(); gone != "" {
+			return append(paragraph(themes.Warn, "Nothing is selected: "+gone+" is no longer there.", w), one(themes.Key, "up and down select a step, n the one that comes next"))
+		}
 		return nil
 	}
 	var out []line
-	if own, _ := p.steps.current(); len(own.Alternatives) > 0 {
+	if own, _ := p.steps.current(); len(own.Alternatives) > 0 && own.State != core.StepDone {
 		parts := []line{wayName(wayTitle(*own), p.wayOf(own) == 0)}
 		for i, a := range own.Alternatives {
 			parts = append(parts, wayName(wayTitle(a), p.wayOf(own) == i+1))
@@ -151,8 +163,9 @@ func (p *procedurePage) details(m *Model, w int, written bool) []line {
 	if s.Then != "" && s.State != core.StepDone {
 		out = append(out, labelled("then  ", s.Then, w)...)
 	}
+	enter := one(themes.Key, p.enterDoes(m).says)
 	if begun {
-		return out
+		return append(out, enter)
 	}
 	for i, c := range s.Commands {
 		label := "hand  "
@@ -170,10 +183,7 @@ func (p *procedurePage) details(m *Model, w int, written bool) []line {
 			out = append(out, line{txt(themes.Dim, label), txt(themes.Key, l)})
 		}
 	}
-	if s.Change != nil || s.Intent.Kind != "" || len(s.Tell) > 0 {
-		out = append(out, one(themes.Key, "enter opens it"))
-	}
-	return out
+	return append(out, enter)
 }
 
 // wayTitle is what a way does, among others: to what, the rule above says once for all of them. "cold-migrate", "stop".

@@ -44,22 +44,50 @@ func TestAttemptsAreANumber(t *testing.T) {
 	}
 }
 
-func TestASelectedNodeThatGoesIsNamed(t *testing.T) {
-	d := drive(world(), 120, 40)
-	d.keys("3")
-	d.nodes.choose("kaas-node-cmp09")
-	s := world()
-	s.Revision++
-	delete(s.Nodes, "kaas-node-cmp09")
-	delete(s.NodeLocks, "kaas-node-cmp09")
-	delete(s.Services, "kaas-node-cmp09")
-	delete(s.ByHost, "kaas-node-cmp09")
-	d.send(snapshotMsg{s})
-	if frame := stripped(d.shows()); !strings.Contains(frame, "cmp-09 is gone; ") {
-		t.Errorf("the node went without a word:\n%s", frame)
+// When the selected node goes, nothing is selected, nothing of another node is shown, and no key does anything to a neighbour: it says
+// so, until the operator moves.
+func TestASelectedNodeThatGoesLeavesNothingSelected(t *testing.T) {
+	for _, focus := range []string{"3", "4", "5"} {
+		d := drive(world(), 120, 40)
+		d.keys("3")
+		d.nodes.choose("kaas-node-cmp09")
+		d.keys(focus)
+		d.fresh(without("kaas-node-cmp09"))
+		if frame := stripped(d.shows()); focus == "3" && !strings.Contains(frame, "nothing is selected: cmp-09 is no longer there") {
+			t.Errorf("the node went without a word:\n%s", frame)
+		}
+		if d.shown != "" || d.nodes.selected() != "" {
+			t.Errorf("%s: selected is %q, shown %q", focus, d.nodes.selected(), d.shown)
+		}
+		if focus == "5" {
+			continue // the locks of the cluster are listed below the node's: they are still there
+		}
+		for _, key := range []string{"enter", "m", "e", "i", "u", "space"} {
+			d.keys(key)
+			if d.top() != nil {
+				t.Fatalf("%s: %s opens %T:\n%s", focus, key, d.top(), stripped(d.shows()))
+			}
+		}
+		if d.keys("enter"); !strings.Contains(d.toast.text, "selected") {
+			t.Errorf("%s: enter says %q", focus, d.toast.text)
+		}
 	}
-	if d.shown != d.nodes.selected() || d.shown == "" {
-		t.Errorf("selected is %q, shown %q", d.nodes.selected(), d.shown)
+	d := drive(world(), 120, 40).keys("3")
+	d.nodes.choose("kaas-node-cmp09")
+	next := d.nodes.order[d.nodes.index+1]
+	d.fresh(without("kaas-node-cmp09")).fresh(without("kaas-node-cmp09")).keys("down")
+	if d.nodes.selected() != next {
+		t.Errorf("down goes to %q, the next was %q", d.nodes.selected(), next)
+	}
+}
+
+// without takes a node out of a Snapshot.
+func without(name string) func(*core.Snapshot) {
+	return func(s *core.Snapshot) {
+		delete(s.Nodes, name)
+		delete(s.NodeLocks, name)
+		delete(s.Services, name)
+		delete(s.ByHost, name)
 	}
 }
 

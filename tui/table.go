@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -22,7 +23,8 @@ type column[T any] struct {
 }
 
 // table is a list of objects whose cursor stays on an object, not on a place: when rows come, go or change their order,
-// it follows the object. Only the rows that are seen are drawn, and a drawn row is kept until something of it changes.
+// it follows the object. When the object goes, nothing is selected until the operator moves. Only the rows that are seen are
+// drawn, and a drawn row is kept until something of it changes.
 type table[T any] struct {
 	columns []column[T]
 	id      func(T) string
@@ -33,9 +35,10 @@ type table[T any] struct {
 	all    []T
 	rows   []T      // those that the filter lets through, sorted
 	order  []string // the IDs of rows
-	cursor string   // the ID of the row under the cursor
-	index  int      // where that row is
+	cursor string   // the ID of the row under the cursor; empty when nothing is selected
+	index  int      // where that row is, or where it was
 	offset int      // the first row that is seen
+	lost   string   // what was selected, and went by itself; empty while a row is selected
 
 	marked   map[string]bool
 	filter   string
@@ -50,26 +53,50 @@ type table[T any] struct {
 	cache    map[string]drawnRow
 }
 
-// set takes new rows. It returns the name of the row under the cursor when that row is gone and the cursor had to go to
-// its neighbour.
+// set takes new rows. It returns the name of the row under the cursor when that row is gone: then nothing is selected. A row that the
+// filter hides now is gone, too.
 func (t *table[T]) set(rows []T, revision uint64) (gone string) {
 	had, was := t.current()
+	name, id := "", t.cursor
+	if was {
+		name = t.name(*had)
+	}
 	t.all, t.revision = rows, revision
 	t.arrange()
-	if !was || t.id(*had) == t.cursor {
-		return ""
+	if was && t.cursor != id {
+		t.lose(name)
+		return t.lost
 	}
-	for _, r := range rows {
-		if t.id(r) == t.id(*had) {
-			return "" // still there, only the filter hides it now
-		}
-	}
-	return t.name(*had)
+	return ""
 }
+
+// lose selects nothing: what was selected has gone. The cursor's place is kept for the next move.
+func (t *table[T]) lose(name string) {
+	t.cursor, t.lost = "", cmp.Or(name, "what was selected")
+}
+
+// settle puts the cursor on the neighbour of what has gone, where nobody has looked at it.
+func (t *table[T]) settle() {
+	if t.lost != "" {
+		t.goTo(t.index)
+	}
+}
+
+// redraw has the rows drawn anew though no new ones have come.
+func (t *table[T]) redraw() {
+	t.cache, t.measured = nil, 0
+}
+
+// gone is what was selected before it went by itself; empty while a row is selected.
+func (t *table[T]) gone() string { return t.lost }
 
 // arrange filters and sorts, and puts the cursor back on its object.
 func (t *table[T]) arrange() {
 	before, at := t.order, t.index
+	on := t.cursor
+	if t.lost != "" && at < len(before) {
+		on = before[at] // its place stays beside the same row
+	}
 	t.rows = t.all
 	if t.filter != "" {
 		words := strings.Fields(strings.ToLower(t.filter))
@@ -100,12 +127,12 @@ func (t *table[T]) arrange() {
 			delete(t.marked, id)
 		}
 	}
-	t.index = anchor(t.cursor, before, at, place, len(t.rows))
+	t.index = anchor(on, before, at, place, len(t.rows))
 	if t.offset > 0 {
 		t.offset += t.index - at // the row under the cursor stays where it is on the screen; the top stays the top
 	}
 	t.cursor = ""
-	if len(t.rows) > 0 {
+	if len(t.rows) > 0 && t.lost == "" {
 		t.cursor = t.order[t.index]
 	}
 	t.scroll()
@@ -153,9 +180,9 @@ func (t *table[T]) sortColumn() *column[T] {
 	return nil
 }
 
-// current is the row under the cursor; false when there is none.
+// current is the row under the cursor; false when nothing is selected.
 func (t *table[T]) current() (*T, bool) {
-	if t.index < 0 || t.index >= len(t.rows) {
+	if t.lost != "" || t.index < 0 || t.index >= len(t.rows) {
 		return nil, false
 	}
 	return &t.rows[t.index], true
@@ -173,7 +200,7 @@ func (t *table[T]) choose(id string) bool {
 
 func (t *table[T]) goTo(i int) {
 	t.index = max(min(i, len(t.rows)-1), 0)
-	t.cursor = ""
+	t.cursor, t.lost = "", ""
 	if len(t.rows) > 0 {
 		t.cursor = t.order[t.index]
 	}
@@ -239,16 +266,26 @@ type list interface {
 	clearMarks()
 	canMark() bool
 	rowAt(y int) bool
+	gone() string
+	settle()
 	more() (above, below int)
 }
 
-func (t *table[T]) moveBy(n int)            { t.goTo(t.index + n) }
+func (t *table[T]) moveBy(n int)            { t.goTo(t.index + n - t.below(n)) }
 func (t *table[T]) page() int               { return max(t.height-1, 1) }
 func (t *table[T]) count() (shown, all int) { return len(t.rows), len(t.all) }
 func (t *table[T]) filterText() string      { return t.filter }
 func (t *table[T]) marks() int              { return len(t.marked) }
 func (t *table[T]) clearMarks()             { t.marked = nil }
 func (t *table[T]) canMark() bool           { return t.can.mark }
+
+// below is 1 on the way down from the place of a row that has gone: the row that came there is the first below it.
+func (t *table[T]) below(n int) int {
+	if t.lost != "" && n > 0 {
+		return 1
+	}
+	return 0
+}
 
 // more is how many rows there are above and below those that are seen.
 func (t *table[T]) more() (above, below int) {
@@ -257,6 +294,7 @@ func (t *table[T]) more() (above, below int) {
 
 func (t *table[T]) setFilter(s string) {
 	t.filter = s
+	t.lost = "" // whoever filters looks for a row
 	t.arrange()
 }
 

@@ -104,7 +104,7 @@ func (t *table[T]) draw(k *look, w, h int, focused, old bool) []string {
 	fresh := make(map[string]drawnRow, h)
 	for i := t.offset; i < len(t.rows) && i < t.offset+h; i++ {
 		id := t.order[i]
-		want := drawnRow{revision: t.revision, look: k, width: w, shape: shape, cursor: i == t.index, marked: t.marked[id]}
+		want := drawnRow{revision: t.revision, look: k, width: w, shape: shape, cursor: i == t.index && t.lost == "", marked: t.marked[id]}
 		if old {
 			want.over = stale
 		}
