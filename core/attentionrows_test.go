@@ -53,11 +53,14 @@ func everyRule() map[string]scene {
 			sc.NodeRequests["cmp-02"][0].Kept.Marked = true
 			sc.NodeRequests["cmp-02"] = sc.NodeRequests["cmp-02"][:1]
 		},
-		"pods that have ended":  func(sc scene) { sc.returning("cmp-01", 3*time.Minute, ""); endedOn(sc, "cmp-01", "octavia-1") },
-		"no nova-compute":       func(sc scene) { sc.maintained("cmp-01", ""); delete(sc.Services, "cmp-01") },
-		"a lock left inactive":  func(sc scene) { sc.NodeLock("cmp-01", ControllerOpenStack).RawState = LockInactive },
-		"a lock in deletion":    func(sc scene) { *sc.Snapshot = *unlabelled().again().Snapshot },
-		"a compute of no role":  func(sc scene) { sc.Nodes["cmp-01"].Roles = nil; delete(sc.NodeLocks, "cmp-01"); sc.request("cmp-01", time.Hour) },
+		"pods that have ended": func(sc scene) { sc.returning("cmp-01", 3*time.Minute, ""); endedOn(sc, "cmp-01", "octavia-1") },
+		"no nova-compute":      func(sc scene) { sc.maintained("cmp-01", ""); delete(sc.Services, "cmp-01") },
+		"a lock left inactive": func(sc scene) { sc.NodeLock("cmp-01", ControllerOpenStack).RawState = LockInactive },
+		"a compute of no role": func(sc scene) {
+			sc.Nodes["cmp-01"].Roles = nil
+			delete(sc.NodeLocks, "cmp-01")
+			sc.request("cmp-01", time.Hour)
+		},
 		"a mode that is no use": func(sc scene) { sc.mode("gtw-01", ModeManual); sc.maintained("gtw-01", "") },
 		"volumes left": func(sc scene) {
 			sc.VolumeServices["cmp-01"] = []*VolumeService{{Host: "cmp-01@lvm", DisabledReason: DisabledReasonMaintenance, Up: true, Updated: ago(time.Hour)}}
@@ -117,7 +120,10 @@ func everyRule() map[string]scene {
 			m.planned(3).Status = PlanAutoPaused
 			return []Object{&AutoPause{Meta: Meta{Name: "mos", Namespace: "prod"}, Alerts: []string{"A"}, Firing: []string{"A"}, Error: "no such alert"}}
 		},
-		"maintenance mode": func(m *managed) []Object { m.cluster.InMaintenance, m.cluster.Maintenance = true, ptr(true); return nil },
+		"maintenance mode": func(m *managed) []Object {
+			m.cluster.InMaintenance, m.cluster.Maintenance = true, ptr(true)
+			return nil
+		},
 	} {
 		m := healthy().managed()
 		all["managed: "+name] = m.join(given(m)...)
@@ -128,6 +134,7 @@ func everyRule() map[string]scene {
 	outdated.plan.Target = "mosk-21-0-0-25-2"
 	all["managed: an older management cluster"] = outdated.join(&ManagementRelease{Meta: Meta{Name: "kaas-2-30-0"}, Active: true, Version: "2.30.0"},
 		&ManagementUpgrade{Meta: Meta{Name: upgradeName}, Next: "2.31.0"})
+	all["a lock in deletion"] = unlabelled().again()
 	after := over()
 	after.Nodes["cmp-01"].Cordoned = true
 	all["after an update"] = after.again()
