@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 )
 
 // causes says of each entry from which other one it only follows. What is named has no cause itself: who follows it comes to where the
@@ -36,6 +37,10 @@ func (f *attentionFacts) causes() {
 		a.Cause = root
 		cause := &f.found[place[root]]
 		cause.Severity = max(cause.Severity, a.Severity)
+		if f.age == nil {
+			f.age = map[string]time.Time{}
+		}
+		f.age[root] = earlier(f.age[root], a.Since.At)
 	}
 	f.sort()
 }
@@ -52,11 +57,19 @@ func (f *attentionFacts) sort() {
 			}
 			return 1
 		}
-		if c := compareAge(a.Since.At, b.Since.At); c != 0 {
+		if c := compareAge(f.rankAge(a), f.rankAge(b)); c != 0 {
 			return c
 		}
 		return cmp.Or(cmp.Compare(a.Label, b.Label), cmp.Compare(a.ID, b.ID))
 	})
+}
+
+// rankAge is since when an entry counts: that of which nobody knows the beginning as long as what follows from it.
+func (f *attentionFacts) rankAge(a Attention) time.Time {
+	if a.Since.At.IsZero() {
+		return f.age[a.ID]
+	}
+	return a.Since.At
 }
 
 // firstOf is the ID of the first entry of one of the rules for which that holds; empty when there is none.
@@ -282,11 +295,9 @@ func holdsLCM(f *attentionFacts, _ Attention) string {
 	if c == nil {
 		return ""
 	}
-	if id := f.holds(f.named(c.StuckMessage, func(string) bool { return true })); id != "" {
+	id := f.holds(f.named(c.StuckMessage, func(string) bool { return !strings.Contains(c.StuckMessage, "machine ") }))
+	if id != "" || len(f.namesIn(c.StuckMessage)) > 0 {
 		return id
-	}
-	if len(f.namesIn(c.StuckMessage)) > 0 {
-		return ""
 	}
 	return f.holdsCluster("")
 }

@@ -50,7 +50,7 @@ func (f *attentionFacts) seenLockItself(l *WorkloadLock) []Evidence {
 	if !l.Deleting.IsZero() {
 		state += ", in deletion since " + dayText(l.Deleting, f.s.Now)
 	}
-	out := seenOne("lock of "+f.s.lockLabel(l), state)
+	out := seenOne(oneLine(l.Controller, 40)+" lock", state)
 	if l.Message != "" {
 		out = append(out, Evidence{"it says", oneLine(l.Message, saysMost)})
 		out = append(out, Evidence{"Lockstep sees", f.s.Seen(l, f.message(l))})
@@ -395,8 +395,8 @@ func seenWaiters(f *attentionFacts, _ Attention) []Evidence {
 			asked = append(asked, v.Label)
 		}
 	}
-	out := seenOne("asked for, and not released", some(asked, 6))
-	out = append(out, Evidence{"on the way back", some(back, 6)})
+	out := seenOne("not released", some(asked, 6))
+	out = append(out, Evidence{"not taken back", some(back, 6)})
 	if l := f.s.clusterLock(ControllerOpenStack); l != nil && f.request != nil && l.State() == LockActive {
 		out = append(out, Evidence{"its cluster lock", "active: LCM waits for it"})
 	}
@@ -436,7 +436,7 @@ func seenOutage(f *attentionFacts, _ Attention) []Evidence {
 		}
 		if !told[text] && len(out) < most {
 			told[text] = true
-			out = append(out, Evidence{"lock of " + f.s.lockLabel(l), text})
+			out = append(out, Evidence{textOf(oneLine(f.s.Label(l.Node), 64), "cluster lock"), text})
 		}
 	}
 	return out

@@ -28,7 +28,7 @@ var attentionRows = map[string]attentionRow{
 	"osdplst":              {evidence: seeing(seenDeployment), commands: byHand(atDeployment)},
 
 	// Nodes in maintenance.
-	"node-waits":         {evidence: seeing(seenNode, seenNodeLock, seenInstances), commands: byHand(giveScope, atWhatItSays, atInstances, atRequest), causes: from(instancesUnseen)},
+	"node-waits":         {evidence: seeing(seenNode, seenNodeLock, seenInstances), commands: byHand(giveScope, atWhatItSays, atInstances, atRequest, atNodeLock), causes: from(instancesUnseen)},
 	"node-returns":       {evidence: seeing(seenNode, seenNodeLock, seenService), commands: byHand(atWhatItSays, atPods, atControllerLog), causes: from(ownTrouble)},
 	"node-slow":          {evidence: seeing(seenNode, seenNodeLock, seenPods, seenMachine), commands: byHand(atNode, atWhatItSays, atPods, atMachine, atControllerLog), causes: from(ownTrouble, controllerHolds, waitsForPlace)},
 	"node-says":          {evidence: seeing(seenNode, seenNodeLock), commands: byHand(atControllerLog, atNodeLock)},

@@ -340,6 +340,12 @@ func TestWhatFollowsFromWhat(t *testing.T) {
 			m.lcm.Stuck, m.lcm.StuckMessage = true, "machine m-cmp-02: node is not Ready"
 			return nil
 		}, map[string]string{"node-waits": "", "lcm-stuck": ""}},
+		"LCM names a machine that is no node": {func(m *managed) []Object {
+			m.mode("cmp-01", ModeManual)
+			m.maintained("cmp-01", stillPresent)
+			m.lcm.Stuck, m.lcm.StuckMessage = true, "machine new-17: not Ready"
+			return nil
+		}, map[string]string{"node-waits": "", "lcm-stuck": ""}},
 		"a drain is refused, and the node is slow": {func(m *managed) []Object {
 			m.handed("cmp-01")
 			m.NodeRequest("cmp-01").Created = ago(10 * time.Hour)

@@ -56,6 +56,8 @@ type attentionFacts struct {
 	estimate estimates
 	told     []string // what the management cluster says of a machine and has an entry of its own
 	found    []Attention
+
+	age map[string]time.Time // of causes, by ID: since when the oldest of what follows from them is so
 }
 
 func attentionOf(s *Snapshot) []Attention {
