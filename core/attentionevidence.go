@@ -379,7 +379,14 @@ func seenController(f *attentionFacts, _ Attention) []Evidence {
 	if !c.AwaySince.IsZero() {
 		text += ", fewer than there must be since " + dayText(c.AwaySince, f.s.Now)
 	}
-	return append(seenOne("Deployment "+oneLine(c.Name, 40), text), Evidence{"image", oneLine(c.Image, 200)})
+	return seenOne("Deployment "+oneLine(c.Name, 40), text)
+}
+
+func seenImage(f *attentionFacts, _ Attention) []Evidence {
+	if c := f.s.Controller; c != nil {
+		return seenOne("image", oneLine(c.Image, 200))
+	}
+	return nil
 }
 
 // seenWaiters is what waits for the OpenStack controller while it is away.

@@ -11,7 +11,7 @@ type attentionRow struct {
 // attentionRows is the table of all rules, by the name with which the IDs of their entries begin.
 var attentionRows = map[string]attentionRow{
 	// What moves nothing any more.
-	"controller-away": {evidence: seeing(seenController, seenWaiters), commands: byHand(scaleUp, atController, playController), causes: from(badRoleLabels)},
+	"controller-away": {evidence: seeing(seenController, seenWaiters, seenImage), commands: byHand(scaleUp, atController, playController), causes: from(badRoleLabels)},
 	"role-labels":     {evidence: seeing(seenController, seenRoleLabels), commands: byHand(atRoleLabels, atController)},
 	"outage":          {evidence: seeing(seenOutage, seenOpenStack), commands: byHand(atOpenStack, atControllerLog), causes: from(openStackUnseen)},
 	"source":          {evidence: seeing(seenSources), commands: byHand(atSources)},

@@ -259,3 +259,19 @@ func TestEveryEntryOpensItsPage(t *testing.T) {
 		}
 	}
 }
+
+// Who has done what there was to do on the page of steps comes back to the dashboard, and not to an entry that is over.
+func TestBackFromTheStepsPastAnEntryThatIsOver(t *testing.T) {
+	for over, pages := range map[bool]int{true: 0, false: 1} {
+		d := drive(world(), 120, 40).entry(t, "node-waits").keys("enter")
+		s := world()
+		if s.Revision++; over {
+			s.NodeRequests["kaas-node-cmp07"][0].Deleting = before(time.Second)
+			s.NodeLock("kaas-node-cmp07", core.ControllerOpenStack).RawState = core.LockInactive
+		}
+		d.send(snapshotMsg{s})
+		if d.keys("esc"); len(d.layers) != pages {
+			t.Errorf("over %t: %d pages are left:\n%s", over, len(d.layers), stripped(d.shows()))
+		}
+	}
+}

@@ -279,7 +279,7 @@ func entryActions() []Action {
 				return m.setFocus(paneNodes)
 			})},
 		{ID: "entry.close", Title: "Go back", Short: "back", Keys: []string{"esc", "backspace"}, Footer: 6,
-			run: with(func(m *Model, p *entryPage) tea.Cmd { m.close(p); return nil })},
+			run: with(func(m *Model, p *entryPage) tea.Cmd { m.goBack(p); return nil })},
 	}
 	for _, mv := range []struct {
 		id, title, short string
@@ -306,4 +306,19 @@ func entryActions() []Action {
 func (m *Model) entryShown() (*entryPage, bool) {
 	p, ok := m.top().(*entryPage)
 	return p, ok
+}
+
+// goBack closes a page, and the pages of entries below it that are over: who has come from there has done what there was to do.
+func (m *Model) goBack(l layer) {
+	m.close(l)
+	for {
+		p, ok := m.entryShown()
+		if !ok || m.snap == nil {
+			return
+		}
+		if _, still := m.snap.AttentionCalled(p.id); still {
+			return
+		}
+		m.close(p)
+	}
 }

@@ -45,7 +45,7 @@ func besideReason(m *Model, a core.Attention) string {
 	switch {
 	case !ok:
 		return a.Hint
-	case m.width < 110:
+	case m.width < 160:
 		return "see " + cause.Label
 	}
 	return "because of " + cause.Label

@@ -272,7 +272,7 @@ func procedureActions() []Action {
 				return m.openOwners(nil)
 			})},
 		{ID: "step.close", Title: "Go back to where they were opened", Short: "back", Scope: ScopeProcedure, Keys: []string{"esc", "backspace"},
-			Footer: 4, run: with(func(m *Model, p *procedurePage) tea.Cmd { m.close(p); return nil })},
+			Footer: 4, run: with(func(m *Model, p *procedurePage) tea.Cmd { m.goBack(p); return nil })},
 		{ID: "step.down", Title: "Go down a step", Short: "down", Scope: ScopeProcedure, Keys: []string{"down", "j"},
 			run: move(func(t *table[core.Step]) { t.moveBy(1) })},
 		{ID: "step.up", Title: "Go up a step", Short: "up", Scope: ScopeProcedure, Keys: []string{"up", "k"},
