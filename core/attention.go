@@ -1,5 +1,10 @@
 package core
 
+import (
+	"slices"
+	"strings"
+)
+
 // Severity orders what needs a person.
 type Severity int
 
@@ -33,5 +38,49 @@ type Attention struct {
 	Detail   string // more, where the reason needs explaining; may be empty
 	Since    Since
 	Resolve  *ProcedureKey // the procedure that resolves it; nil when nothing in Lockstep does
-	Hint     string        // what to do, in a few words: "enter: steps", "wait: retried within 60 s"
+	Hint     string        // what to do, in a few words, where that is neither a step nor a command: "wait: retried within 60 s"; may be empty
+
+	Cause    string     // the ID of the entry that this one only follows from, which has no cause itself; empty: none is known
+	Evidence []Evidence // what it rests on
+	Commands []Command  // what can be done about it and looked at by hand; never empty
+}
+
+// Rule is the rule that found it: its ID up to the object.
+func (a Attention) Rule() string {
+	rule, _, _ := strings.Cut(a.ID, "/")
+	return rule
+}
+
+// Evidence is one thing that was seen.
+type Evidence struct {
+	Of   string // what was looked at: "lock openstack", "rockoon"
+	Says string // one line
+}
+
+// Command is a command that an operator can give by himself.
+type Command struct {
+	For     string // what it is for: "scale it up", "its log"
+	Line    string
+	Changes bool // it changes something; the others only look
+}
+
+// AttentionCalled is the entry with that ID; false when there is none now.
+func (s *Snapshot) AttentionCalled(id string) (Attention, bool) {
+	all := s.Attention()
+	i := slices.IndexFunc(all, func(a Attention) bool { return a.ID == id })
+	if i < 0 {
+		return Attention{}, false
+	}
+	return all[i], true
+}
+
+// FollowFrom are the entries that only follow from the one with that ID, in their order.
+func (s *Snapshot) FollowFrom(id string) []Attention {
+	var out []Attention
+	for _, a := range s.Attention() {
+		if a.Cause == id && id != "" {
+			out = append(out, a)
+		}
+	}
+	return out
 }

@@ -67,8 +67,8 @@ func TestAControllerScaledToNothingIsToldWhileSomebodyWaits(t *testing.T) {
 					continue
 				}
 				told = true
-				if a.Severity != SeverityUrgent || !strings.Contains(a.Reason, "scaled to 0") || !strings.Contains(a.Detail, "kubectl -n osh-system scale deployment rockoon --replicas=1") {
-					t.Errorf("told is %v: %q, %q", a.Severity, a.Reason, a.Detail)
+				if a.Severity != SeverityUrgent || !strings.Contains(a.Reason, "scaled to 0") || a.Commands[0] != (Command{"scale it up", "kubectl -n osh-system scale deployment rockoon --replicas=1", true}) {
+					t.Errorf("told is %v: %q, %+v", a.Severity, a.Reason, a.Commands)
 				}
 			}
 			if told != tt.told {

@@ -269,7 +269,6 @@ func (f *attentionFacts) updatePlan() {
 		a.Reason = "the update goes no further until somebody commences " + stepShort(st)
 		a.Detail = join(sentence(stepName(st)), sentence(impactText(st)))
 		a.Since = p.pausedSince()
-		a.Hint = "enter: the plan"
 		f.add(a)
 	}
 }

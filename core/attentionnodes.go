@@ -270,7 +270,7 @@ func (f *attentionFacts) nodeReturns(n nodeAttention) {
 		a = n.entry(slowRule)
 		a.Severity = SeverityWarning
 		a.Reason = "does not get back into service: " + textOf(n.What, "the controller does not say what it waits for")
-		a.Detail = join(f.s.accountSentence(f.s.NodeAccount(n.Name), n.Name, n.message), "kubectl get pods -n openstack --field-selector spec.nodeName="+n.Name)
+		a.Detail = f.s.accountSentence(f.s.NodeAccount(n.Name), n.Name, n.message)
 		if n.Node != nil && n.Node.Ready != "True" {
 			a.Severity = SeverityUrgent
 		}

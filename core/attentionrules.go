@@ -1,7 +1,6 @@
 package core
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -57,6 +56,8 @@ type attentionFacts struct {
 	estimate estimates
 	told     []string // what the management cluster says of a machine and has an entry of its own
 	found    []Attention
+
+	age map[string]time.Time // of causes, by ID: since when the oldest of what follows from them is so
 }
 
 func attentionOf(s *Snapshot) []Attention {
@@ -64,15 +65,8 @@ func attentionOf(s *Snapshot) []Attention {
 	for _, rule := range attentionRules {
 		rule(f)
 	}
-	slices.SortStableFunc(f.found, func(a, b Attention) int {
-		if a.Severity != b.Severity {
-			return int(b.Severity - a.Severity)
-		}
-		if c := compareAge(a.Since.At, b.Since.At); c != 0 {
-			return c
-		}
-		return cmp.Or(cmp.Compare(a.Label, b.Label), cmp.Compare(a.ID, b.ID))
-	})
+	f.causes()
+	f.complete()
 	return f.found
 }
 
@@ -90,9 +84,6 @@ func compareAge(a, b time.Time) int {
 }
 
 func (f *attentionFacts) add(a Attention) {
-	if a.Resolve != nil && a.Hint == "" {
-		a.Hint = "enter: steps"
-	}
 	f.found = append(f.found, a)
 }
 
@@ -232,12 +223,11 @@ func (f *attentionFacts) controllerAway() {
 		return // scaled to nothing, it holds nobody up as long as nobody asks for anything
 	}
 	a := Attention{ID: "controller-away", Severity: SeverityWarning, Subject: Ref{Kind: KindDeployment, Namespace: c.Namespace, Name: c.Name, UID: c.UID},
-		Label: oneLine(c.Name, 40), Reason: "the OpenStack controller has no ready replica: no lock of it moves", Resolve: clusterProcedure()}
+		Label: oneLine(c.Name, 40), Reason: "the OpenStack controller has no ready replica: no lock of it moves"}
 	switch c.Replicas {
 	case 0:
 		a.Reason = "the OpenStack controller is scaled to 0: no lock of it moves, and requests hang in their removal"
-		a.Detail = "Scale it up: " + shellCommand("kubectl", "-n", c.Namespace, "scale", "deployment", c.Name, "--replicas=1") +
-			"; or, where it is down on purpose, have Lockstep play it (--act-as openstack)."
+		a.Detail = "Scale it up; or, where it is down on purpose, have Lockstep play it."
 	case 1: // of several, one that is missing makes it unavailable long before the last one goes
 		a.Since = Since{At: c.AwaySince, Exact: !c.AwaySince.IsZero()}
 	}
@@ -288,7 +278,7 @@ func (f *attentionFacts) outages() {
 		return
 	}
 	a := Attention{ID: "outage", Severity: SeverityWarning, Subject: Ref{Kind: KindCluster, Name: f.s.Cluster}, Label: "openstack", Since: Since{At: since},
-		Reason: "the OpenStack controller gets no answer from OpenStack: " + some(names, 4), Detail: sentence(meaning), Resolve: clusterProcedure(), Hint: hint}
+		Reason: "the OpenStack controller gets no answer from OpenStack: " + some(names, 4), Detail: sentence(meaning), Hint: hint}
 	if f.long(since, outageLong) {
 		a.Severity = SeverityUrgent
 	}

@@ -222,7 +222,7 @@ func (f *attentionFacts) modeElsewhere(n nodeAttention) {
 	case f.request == nil:
 		return // its steps and its inspection say it
 	}
-	a.Detail = "To hold it: " + createLockCommand(ownLock(n.Name)) + "; or do not commence " + f.s.groupOf(n.Name) + "."
+	a.Detail = "To hold it, make a lock of your own, or do not commence " + f.s.groupOf(n.Name) + "."
 	f.add(a)
 }
 

@@ -49,7 +49,7 @@ func TestAModeThatWasSetOnANodeThatIsNoCompute(t *testing.T) {
 		tt.with(sc)
 		s := sc.again().Snapshot
 		a, told := entryAbout(s, "mode-elsewhere", "gtw-01")
-		if told != (tt.severity != 0) || told && (a.Severity != tt.severity || !strings.Contains(a.Detail, `"controllerName":"operator"`) || !strings.Contains(a.Detail, "update group")) {
+		if told != (tt.severity != 0) || told && (a.Severity != tt.severity || !strings.Contains(a.Commands[0].Line, `"controllerName":"operator"`) || !strings.Contains(a.Detail, "update group")) {
 			t.Errorf("%s: told %v as %+v", name, told, a)
 		}
 		if _, wrong := entryAbout(s, "mode", "gtw-01"); wrong {

@@ -31,7 +31,7 @@ func (f *attentionFacts) serviceMissing(n nodeAttention) {
 		return // the entry of the turn says it
 	}
 	a := n.entry("no-compute-service")
-	a.Detail = "Its nova-compute was never heard from, or somebody has deleted the service while it ran. A new pod of it announces itself anew: " + s.computePodCommand(n.Name) + "."
+	a.Detail = "Its nova-compute was never heard from, or somebody has deleted the service while it ran. A new pod of it announces itself anew."
 	switch {
 	case s.failsOnService(n.Name):
 		a.Severity, a.Since = SeverityUrgent, Since{At: n.Request.Created, Exact: true}

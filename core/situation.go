@@ -11,7 +11,7 @@ import (
 // Each may be nil.
 type situation struct {
 	sees  func(s *Snapshot, l *WorkloadLock, m LockMessage) string
-	look  func(s *Snapshot, l *WorkloadLock, m LockMessage) []string
+	look  func(s *Snapshot, l *WorkloadLock, m LockMessage) []Command
 	steps func(b *nodeSteps) []Step
 }
 
@@ -46,7 +46,9 @@ func (s *Snapshot) Seen(l *WorkloadLock, m LockMessage) string {
 }
 
 // look are the commands that show more of what the lock's text says.
-func (s *Snapshot) look(l *WorkloadLock, m LockMessage) []string {
+func (s *Snapshot) look(l *WorkloadLock, m LockMessage) []string { return lines(s.lookCommands(l, m)) }
+
+func (s *Snapshot) lookCommands(l *WorkloadLock, m LockMessage) []Command {
 	if at := situations[m.ID]; at.look != nil {
 		return at.look(s, l, m)
 	}
@@ -79,14 +81,14 @@ func seesController(s *Snapshot, l *WorkloadLock, _ LockMessage) string {
 }
 
 // lookAtController shows the OpenStack controller's Deployment and its words (docs/mosk.md#rockoon).
-func lookAtController(s *Snapshot, _ *WorkloadLock, _ LockMessage) []string {
+func lookAtController(s *Snapshot, _ *WorkloadLock, _ LockMessage) []Command {
 	namespace, name := "osh-system", "rockoon"
 	if c := s.Controller; c != nil {
 		namespace, name = c.Namespace, c.Name
 	}
-	return []string{
-		shellCommand("kubectl", "-n", namespace, "get", "deployment", name, "-o", "wide"),
-		shellCommand("kubectl", "-n", namespace, "logs", "deployment/"+name, "-c", "nodemaintenancerequest", "--tail=50"),
+	return []Command{
+		look("the OpenStack controller", shellCommand("kubectl", "-n", namespace, "get", "deployment", name, "-o", "wide")),
+		look("its log", shellCommand("kubectl", "-n", namespace, "logs", "deployment/"+name, "-c", "nodemaintenancerequest", "--tail=50")),
 	}
 }
 
@@ -125,9 +127,10 @@ func seesDeployment(s *Snapshot, _ *WorkloadLock, _ LockMessage) string {
 	return textOf(strings.Join(parts, "; "), "there is no OpenStackDeploymentStatus")
 }
 
-func lookAtDeployment(*Snapshot, *WorkloadLock, LockMessage) []string {
-	return []string{kubectlOpenStack("get", "osdplst"), kubectlOpenStack("get", "osdplst", "-o", "yaml"), kubectlOpenStack("get", "jobs"),
-		shellCommand("kubectl", "-n", "osh-system", "exec", "deployment/rockoon", "-c", "osdpl", "--", "helm3", "-n", namespaceOpenStack, "list", "--all")}
+func lookAtDeployment(*Snapshot, *WorkloadLock, LockMessage) []Command {
+	return []Command{look("the deployment", kubectlOpenStack("get", "osdplst")), look("service by service", kubectlOpenStack("get", "osdplst", "-o", "yaml")),
+		look("its Jobs", kubectlOpenStack("get", "jobs")),
+		look("its Helm releases", shellCommand("kubectl", "-n", "osh-system", "exec", "deployment/rockoon", "-c", "osdpl", "--", "helm3", "-n", namespaceOpenStack, "list", "--all"))}
 }
 
 func seesHealth(s *Snapshot, _ *WorkloadLock, _ LockMessage) string {
@@ -145,8 +148,9 @@ func seesHealth(s *Snapshot, _ *WorkloadLock, _ LockMessage) string {
 	return textOf(strings.Join(parts, "; "), "there is no OpenStackDeploymentStatus")
 }
 
-func lookAtHealth(*Snapshot, *WorkloadLock, LockMessage) []string {
-	return []string{kubectlOpenStack("get", "pods", "--field-selector=status.phase!=Running,status.phase!=Succeeded"), kubectlOpenStack("get", "osdplst", "-o", "yaml")}
+func lookAtHealth(*Snapshot, *WorkloadLock, LockMessage) []Command {
+	return []Command{look("pods that do not run", kubectlOpenStack("get", "pods", "--field-selector=status.phase!=Running,status.phase!=Succeeded")),
+		look("health, service by service", kubectlOpenStack("get", "osdplst", "-o", "yaml"))}
 }
 
 // othersUnderWay are the nodes that count against the OpenStack controller's concurrency: those whose lock has inner_state
@@ -172,10 +176,11 @@ func seesOthers(s *Snapshot, l *WorkloadLock, _ LockMessage) string {
 	return "under way: " + some(names, 6)
 }
 
-func lookAtOthers(*Snapshot, *WorkloadLock, LockMessage) []string {
-	return []string{
-		shellCommand("kubectl", "get", "nodeworkloadlocks", "-o", "custom-columns=NODE:.spec.nodeName,CONTROLLER:.spec.controllerName,STATE:.status.state,INNER:.metadata.annotations.inner_state"),
-		shellCommand("kubectl", "get", "nodemaintenancerequests"),
+func lookAtOthers(*Snapshot, *WorkloadLock, LockMessage) []Command {
+	return []Command{
+		look("who is under way", shellCommand("kubectl", "get", "nodeworkloadlocks", "-o",
+			"custom-columns=NODE:.spec.nodeName,CONTROLLER:.spec.controllerName,STATE:.status.state,INNER:.metadata.annotations.inner_state")),
+		look("who is asked for", shellCommand("kubectl", "get", "nodemaintenancerequests")),
 	}
 }
 
@@ -226,16 +231,17 @@ func seesZones(s *Snapshot, l *WorkloadLock) string {
 	return "it is in zone " + oneLine(own.Zone, 40) + "; in maintenance are " + some(names, 6)
 }
 
-func lookAtBlockers(_ *Snapshot, _ *WorkloadLock, m LockMessage) []string {
-	var out []string
+func lookAtBlockers(_ *Snapshot, _ *WorkloadLock, m LockMessage) []Command {
+	var out []Command
 	for _, word := range m.Blockers {
 		if word == "compute" {
-			out = append(out, shellCommand("openstack", "compute", "service", "list", "--service", "nova-compute"),
-				shellCommand("kubectl", "-n", "osh-system", "edit", "configmap", "rockoon-config")+"  # extra_conf.ini: [maintenance] respect_nova_az = False")
+			out = append(out, look("the zones", shellCommand("openstack", "compute", "service", "list", "--service", "nova-compute")),
+				change("let zones mix", shellCommand("kubectl", "-n", "osh-system", "edit", "configmap", "rockoon-config")+"  # extra_conf.ini: [maintenance] respect_nova_az = False"))
 		} else if q, ok := quorumNamed(word); ok {
-			out = append(out, q.look()...)
+			at := q.look()
+			out = append(out, look(q.name, at[0]), look("where its pods run", at[1]))
 			if m.ID == "U" { // the volume binds a pod to the node
-				out = append(out, shellCommand("kubectl", "-n", q.namespace, "get", "pvc")+" | "+shellCommand("grep", "-e", "-"+q.name+"-"))
+				out = append(out, look("its volume claims", shellCommand("kubectl", "-n", q.namespace, "get", "pvc")+" | "+shellCommand("grep", "-e", "-"+q.name+"-")))
 			}
 		}
 	}
@@ -277,9 +283,9 @@ func seesOpenStack(s *Snapshot, _ *WorkloadLock, _ LockMessage) string {
 	return ""
 }
 
-func lookAtOpenStack(*Snapshot, *WorkloadLock, LockMessage) []string {
-	return []string{shellCommand("openstack", "token", "issue"), shellCommand("openstack", "compute", "service", "list"),
-		kubectlOpenStack("get", "pods", "-l", "application in (keystone,nova,neutron,ingress)")}
+func lookAtOpenStack(*Snapshot, *WorkloadLock, LockMessage) []Command {
+	return []Command{look("whether Keystone answers", shellCommand("openstack", "token", "issue")), look("whether Nova answers", shellCommand("openstack", "compute", "service", "list")),
+		look("the pods of their APIs", kubectlOpenStack("get", "pods", "-l", "application in (keystone,nova,neutron,ingress)"))}
 }
 
 func seesCompute(s *Snapshot, l *WorkloadLock, _ LockMessage) string {
@@ -293,9 +299,9 @@ func seesCompute(s *Snapshot, l *WorkloadLock, _ LockMessage) string {
 	return "nova-compute is " + upText(svc) + ", " + serviceText(svc)
 }
 
-func lookAtCompute(s *Snapshot, l *WorkloadLock, _ LockMessage) []string {
-	return []string{shellCommand("openstack", "compute", "service", "list", "--service", "nova-compute", "--host", s.HostOf(l.Node)),
-		kubectlOpenStack("get", "pods", "-l", "application=nova,component=compute", "--field-selector=spec.nodeName="+l.Node)}
+func lookAtCompute(s *Snapshot, l *WorkloadLock, _ LockMessage) []Command {
+	return []Command{look("what Nova says of it", shellCommand("openstack", "compute", "service", "list", "--service", "nova-compute", "--host", s.HostOf(l.Node))),
+		look("the pod of nova-compute", kubectlOpenStack("get", "pods", "-l", "application=nova,component=compute", "--field-selector=spec.nodeName="+l.Node))}
 }
 
 // disableInstead takes the host out of scheduling in the controller's place: it does not disable what is disabled.
@@ -329,9 +335,9 @@ func seesAgents(s *Snapshot, l *WorkloadLock, _ LockMessage) string {
 	return "Neutron hears from all " + count(len(s.Agents[host]), "agent") + " there now"
 }
 
-func lookAtAgents(s *Snapshot, l *WorkloadLock, _ LockMessage) []string {
-	return []string{shellCommand("openstack", "network", "agent", "list", "--host", s.HostOf(l.Node)),
-		kubectlOpenStack("get", "pods", "-l", "application in (neutron,openvswitch)", "--field-selector=spec.nodeName="+l.Node)}
+func lookAtAgents(s *Snapshot, l *WorkloadLock, _ LockMessage) []Command {
+	return []Command{look("what Neutron says of them", shellCommand("openstack", "network", "agent", "list", "--host", s.HostOf(l.Node))),
+		look("the agents' pods", kubectlOpenStack("get", "pods", "-l", "application in (neutron,openvswitch)", "--field-selector=spec.nodeName="+l.Node))}
 }
 
 // restartAgents starts the node's agents anew that do not report.

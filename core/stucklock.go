@@ -108,8 +108,7 @@ func (f *attentionFacts) lockStuck(n nodeAttention) {
 	if n.Node.hasOpenStackRole() {
 		a.Detail = "The node has a role again, but the lock does not come back by that. It has to be let go; the controller makes a new one."
 	} else {
-		a.Detail = "The OpenStack controller removes the lock of a node without a role, and ignores requests for it. The lock has to be let go; with its label back the node gets a new one" +
-			because(labelCommand(n.Name, f.s.lostLabels(n.Name, l))) + "."
+		a.Detail = "The OpenStack controller removes the lock of a node without a role, and ignores requests for it. The lock has to be let go; with its label back the node gets a new one."
 	}
 	if f.s.playsAlone(n.Name) || f.s.playsStuck(n.Name) {
 		a.Detail = join(a.Detail,
@@ -138,7 +137,7 @@ func (f *attentionFacts) roleless(n nodeAttention) {
 		a.Severity, a.Since = SeverityUrgent, Since{At: n.Request.Created, Exact: true}
 		a.Reason = "LCM takes it without waiting for its instances: nova-compute runs on it, and it has no role label"
 	}
-	a.Detail = "Give it its role: " + labelCommand(n.Name, s.lostLabels(n.Name, nil)) + ". The OpenStack controller makes its lock then."
+	a.Detail = "Give it its role label. The OpenStack controller makes its lock then."
 	f.add(a)
 }
 

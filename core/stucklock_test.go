@@ -40,8 +40,8 @@ func TestALockInDeletionOnALiveNode(t *testing.T) {
 			t.Errorf("%q is not in %q", want, a.Reason)
 		}
 	}
-	if !strings.Contains(a.Detail, "kubectl label node cmp-01 openstack-compute-node=enabled") {
-		t.Errorf("the way out: %q", a.Detail)
+	if want := change("give it its role back", "kubectl label node cmp-01 openstack-compute-node=enabled"); !slices.Contains(a.Commands, want) {
+		t.Errorf("the way out: %+v", a.Commands)
 	}
 	if v, _ := s.NodeView("cmp-01"); v.Stage != StageWaiting || v.What != "role label taken off" {
 		t.Errorf("its stage is %s: %s", v.Stage, v.What)
@@ -167,7 +167,7 @@ func TestANodeOfNovaWithoutARoleIsHeldByNobody(t *testing.T) {
 	sc := unlabelled()
 	sc.NodeLocks["cmp-01"] = nil
 	a, ok := entryAbout(sc.again().Snapshot, "roleless", "cmp-01")
-	if !ok || a.Severity != SeverityWarning || !strings.Contains(a.Detail, "kubectl label node cmp-01 openstack-compute-node=enabled") {
+	if !ok || a.Severity != SeverityWarning || a.Commands[0].Line != "kubectl label node cmp-01 openstack-compute-node=enabled" {
 		t.Errorf("it is told as %+v", a)
 	}
 	sc.update(time.Hour)

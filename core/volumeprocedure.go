@@ -63,9 +63,9 @@ func seesVolumes(s *Snapshot, l *WorkloadLock, _ LockMessage) string {
 	}
 }
 
-func lookAtVolumes(s *Snapshot, l *WorkloadLock, _ LockMessage) []string {
-	return []string{shellCommand("openstack", "volume", "service", "list", "--service", "cinder-volume", "--host", s.volumeHostOf(l.Node), "--long"),
-		kubectlOpenStack("get", "pods", "-l", "application=cinder")}
+func lookAtVolumes(s *Snapshot, l *WorkloadLock, _ LockMessage) []Command {
+	return []Command{look("what Cinder says of it", shellCommand("openstack", "volume", "service", "list", "--service", "cinder-volume", "--host", s.volumeHostOf(l.Node), "--long")),
+		look("Cinder's pods", kubectlOpenStack("get", "pods", "-l", "application=cinder"))}
 }
 
 // refusedVolumes is the operator's own way where the controller cannot disable or enable the node's volume services.

@@ -37,8 +37,10 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 	first := start{user: cluster.Maintainer, state: t.TempDir(), args: []string{"--act-as", "openstack"}}
 	p := w.launch(t, first)
 	p.Wants("acts as openstack")
-	p.WantsRow("cmp-01", "as openstack: it waits for you to prepare it", "enter: steps")
+	p.WantsRow("cmp-01", "as openstack: it waits for you to prepare it")
 	p.Press("1", "g", "enter")
+	p.Wants("Ways on")
+	p.Press("enter")
 	p.Wants("Take cmp-01 through its maintenance")
 	p.WantsRow("later", "release the lock on cmp-01")
 	p.Arm()
@@ -90,7 +92,7 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 
 	// LCM goes on meanwhile; another start proposes what comes next.
 	again := w.launch(t, first)
-	again.WantsRow("cmp-01", "as openstack: it waits for you to take it back", "enter: steps")
+	again.WantsRow("cmp-01", "as openstack: it waits for you to take it back")
 	again.Find("3", "cmp-01")
 	again.Press("enter")
 	again.Arm()

@@ -39,10 +39,12 @@ func TestManualNode(t *testing.T) {
 	p.WantsRow("cmp-02", "done")
 
 	// The second one waits, and the screen says for whom and what to do.
-	p.WantsRow("cmp-01", "manual mode: 3 instances", "enter: steps")
+	p.WantsRow("cmp-01", "manual mode: 3 instances")
 	p.WantsRow("cmp-01", "waiting for you", "manual")
 	p.Press("1", "g") // the most urgent thing
 	p.WantsRow("▌", "cmp-01", "manual mode: 3 instances")
+	p.Press("enter") // its page: since when, what it rests on, the ways on
+	p.Wants("Ways on", "openstack server list --all-projects")
 	p.Press("enter")
 	p.Wants("Take cmp-01 through its maintenance")
 	p.WantsRow("blocked", "declare cmp-01 safe", "no running instance")
@@ -68,6 +70,8 @@ func TestManualNode(t *testing.T) {
 	p.Confirm()
 	p.WantsRow("failed", "live-migrate db-2", "the migration failed")
 	p.Wants("migration of disk vda failed: Input/output")
+	p.Press("esc")
+	p.Wants("Ways on")
 	p.Press("esc")
 	p.WantsRow("db-2", "the migration failed: Live Migration failure: ", "x: acknowledge")
 	p.Press("3", "enter")

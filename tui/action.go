@@ -19,6 +19,7 @@ const (
 	ScopeInstances Scope = "instances"
 	ScopeLocks     Scope = "locks"
 	ScopeLog       Scope = "log"
+	ScopeEntry     Scope = "entry of needs you"
 	ScopeProcedure Scope = "steps"
 	ScopeConfirm   Scope = "confirmation"
 	ScopeText      Scope = "text" // inspection, help, plain view
@@ -32,7 +33,7 @@ const (
 // Scopes are all scopes, in the order in which the help lists them.
 func Scopes() []Scope {
 	return []Scope{ScopeGlobal, ScopeDashboard, ScopeNeeds, ScopePhases, ScopeNodes, ScopeInstances, ScopeLocks, ScopeLog,
-		ScopeProcedure, ScopePlan, ScopeConfirm, ScopeText, ScopeForm, ScopePalette, ScopeOwners, ScopeRehearsal}
+		ScopeEntry, ScopeProcedure, ScopePlan, ScopeConfirm, ScopeText, ScopeForm, ScopePalette, ScopeOwners, ScopeRehearsal}
 }
 
 // chain is the scopes in which a key is looked for, innermost first. What is typed into shuts the outer scopes out.
@@ -40,7 +41,7 @@ func (s Scope) chain() []Scope {
 	switch s {
 	case ScopeNeeds, ScopePhases, ScopeNodes, ScopeInstances, ScopeLocks, ScopeLog:
 		return []Scope{s, ScopeDashboard, ScopeGlobal}
-	case ScopeProcedure, ScopePlan, ScopeText, ScopeOwners, ScopeRehearsal:
+	case ScopeEntry, ScopeProcedure, ScopePlan, ScopeText, ScopeOwners, ScopeRehearsal:
 		return []Scope{s, ScopeGlobal}
 	}
 	return []Scope{s}
@@ -82,7 +83,7 @@ func (a Action) Writes() bool { return len(a.Intent) > 0 }
 func Actions() []Action {
 	var all []Action
 	for _, part := range [][]Action{globalActions(), dashboardActions(), needsActions(), phaseActions(), byHandActions(), nodeActions(), machineActions(), instanceActions(), afterActions(),
-		lockActions(), logActions(), procedureActions(), planActions(), confirmActions(), textActions(), formActions(), paletteActions(), ownersActions(), rehearsalActions()} {
+		lockActions(), logActions(), entryActions(), procedureActions(), planActions(), confirmActions(), textActions(), formActions(), paletteActions(), ownersActions(), rehearsalActions()} {
 		all = append(all, part...)
 	}
 	return all

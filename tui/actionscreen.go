@@ -50,7 +50,8 @@ func globalActions() []Action {
 // dashboardActions work in every pane.
 func dashboardActions() []Action {
 	all := []Action{
-		{ID: "steps", Title: "Open the steps of what is selected", Short: "steps", Scope: ScopeDashboard, Keys: []string{"enter"},
+		{ID: "steps", Title: "Open the steps of what is selected; of what needs you its page: cause, evidence, commands, steps", Short: "steps",
+			Scope: ScopeDashboard, Keys: []string{"enter"},
 			Footer: 1, blocked: needRow, now: (*Model).stepsOrDetails, run: (*Model).openSteps},
 		{ID: "inspect", Title: "Show everything that is known of what is selected", Short: "inspect", Scope: ScopeDashboard,
 			Keys: []string{"i", "d"}, Footer: 20, blocked: needRow, run: (*Model).inspect},
@@ -218,6 +219,12 @@ func (m *Model) failure() *core.Operation {
 			if unseen(op) && (op.Node == p.key.Subject || op.Instance == p.key.Subject || p.has(op.Step)) {
 				return op
 			}
+		}
+		return nil
+	}
+	if p, ok := m.entryShown(); ok {
+		if op := operationOf(m.snap, p.a); unseen(op) {
+			return op
 		}
 		return nil
 	}

@@ -91,6 +91,9 @@ func (a *Action) achieved(m *Model) bool {
 
 // short is the action's word in the footer, by what it would do now.
 func (a *Action) short(m *Model) string {
+	if a.ID == "steps" && m.focus == paneNeeds {
+		return "open"
+	}
 	if a.ID == "arm" && m.snap != nil && m.snap.Write.Armed {
 		return "disarm"
 	}

@@ -51,9 +51,7 @@ func (m *Model) inspect() tea.Cmd {
 	var lines func(m *Model, f *facts)
 	switch {
 	case id == paneNeeds && s.attention != nil:
-		a := *s.attention
-		title = a.Label
-		lines = func(m *Model, f *facts) { attentionFacts(m, f, a) }
+		return m.inspectEntry(*s.attention)
 	case id == panePhases:
 		title = "The cluster update"
 		lines = phaseFacts
@@ -101,18 +99,52 @@ func (m *Model) inspect() tea.Cmd {
 	return nil
 }
 
+// inspectEntry shows all of an entry of what needs the operator.
+func (m *Model) inspectEntry(a core.Attention) tea.Cmd {
+	m.open(&pager{
+		title: func(*Model) string { return a.Label },
+		lines: func(m *Model, w int) []line {
+			f := &facts{w: w}
+			attentionFacts(m, f, a)
+			return f.lines
+		},
+	})
+	return nil
+}
+
 func attentionFacts(m *Model, f *facts, a core.Attention) {
-	for _, now := range m.snap.Attention() {
-		if now.ID == a.ID {
-			a = now
-		}
+	if now, there := m.snap.AttentionCalled(a.ID); there {
+		a = now
+	} else {
+		f.tone(themes.Warn, "over", "this is how it was last seen")
 	}
 	f.add("what", a.Subject.String())
 	f.tone(severityMark(m.look.glyph, a.Severity).tone, "how urgent", a.Severity.String())
 	f.add("why", a.Reason)
 	f.add("more", a.Detail)
-	f.add("for", sinceText(a.Since, m.snap.Now))
-	f.tone(themes.Key, "what to do", hint(a))
+	f.add("since", sinceWhen(m, a.Since))
+	f.tone(themes.Key, "what to do", a.Hint)
+	if cause, ok := m.snap.AttentionCalled(a.Cause); ok {
+		f.tone(themes.Key, "because of", cause.Label+": "+cause.Reason)
+	}
+	f.section("What it rests on")
+	for _, e := range a.Evidence {
+		f.add(e.Of, e.Says)
+	}
+	f.section("By hand")
+	for _, c := range a.Commands {
+		label := c.For
+		if c.Changes {
+			label = "! " + label
+		}
+		f.tone(themes.Key, label, c.Line)
+	}
+	if follow := m.snap.FollowFrom(a.ID); len(follow) > 0 {
+		f.section("What follows from it")
+		for _, b := range follow {
+			f.add(b.Label, b.Reason)
+		}
+	}
 	if a.Subject.Kind == core.KindSource {
 		if src, ok := m.snap.Sources[core.SourceID(a.Subject.Name)]; ok {
 			f.section("Source")

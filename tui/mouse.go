@@ -11,6 +11,8 @@ func (m *Model) point(msg tea.MouseMsg) tea.Cmd {
 		switch l := l.(type) {
 		case *pager:
 			l.scrollBy(wheel(at.Button))
+		case *entryPage:
+			l.ways.moveBy(wheel(at.Button))
 		case *ownersPage:
 			l.scrollBy(wheel(at.Button))
 		case *planPage:

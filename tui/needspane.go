@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"strings"
 
 	"lockstep/core"
 	"lockstep/themes"
@@ -34,28 +33,22 @@ func newNeedsPane(m *Model) *needsPane {
 			}},
 			{title: "for", width: 4, most: 10, right: true, rank: 1, measure: func(a core.Attention) int { return len(sinceText(a.Since, m.snap.Now)) },
 				cell: func(a core.Attention) line { return one(themes.Dim, sinceText(a.Since, m.snap.Now)) }},
-			{most: 34, rank: 2, measure: func(a core.Attention) int { return width(clean(shownHint(m, a), rowLimit)) },
-				cell: func(a core.Attention) line { return one(themes.Dim, shownHint(m, a)) }},
+			{most: 34, rank: 2, measure: func(a core.Attention) int { return width(clean(besideReason(m, a), rowLimit)) },
+				cell: func(a core.Attention) line { return one(themes.Dim, besideReason(m, a)) }},
 		},
 	}}}
 }
 
-func hint(a core.Attention) string {
+// besideReason is what stands beside a reason: from what it follows, or what to do that is no step. What enter does the footer says.
+func besideReason(m *Model, a core.Attention) string {
+	cause, ok := m.snap.AttentionCalled(a.Cause)
 	switch {
-	case a.Hint != "":
+	case !ok:
 		return a.Hint
-	case a.Resolve != nil:
-		return "enter: steps"
+	case m.width < 160:
+		return "see " + cause.Label
 	}
-	return "enter: details"
-}
-
-// shownHint is the hint beside the reason. Where there is no room for both, what enter does is left to the footer.
-func shownHint(m *Model, a core.Attention) string {
-	if text := hint(a); m.width >= 110 || !strings.HasPrefix(text, "enter: ") {
-		return text
-	}
-	return ""
+	return "because of " + cause.Label
 }
 
 func (p *needsPane) refresh(m *Model) string {
@@ -104,6 +97,9 @@ func (p *needsPane) explain(m *Model) string {
 		return ""
 	}
 	text := a.Label + ": " + a.Reason
+	if cause, ok := m.snap.AttentionCalled(a.Cause); ok {
+		text += " " + m.look.glyph.Dot + " because of " + cause.Label + ": " + cause.Reason
+	}
 	if a.Detail != "" {
 		text += " " + m.look.glyph.Dot + " " + a.Detail
 	}

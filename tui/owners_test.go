@@ -79,7 +79,7 @@ func TestOwnersOfWhatIsSelected(t *testing.T) {
 		{[]string{"3", "space", "down", "space", "O"}, "Owners of instances on cmp-"},
 		{[]string{"4", "O"}, "Owners of instances on cmp-07"},
 		{[]string{"2", "O"}, "Owners of instances, whole update"},
-		{[]string{"1", "enter", "O"}, "Owners of instances on cmp-07"},
+		{[]string{"1", "enter", "enter", "O"}, "Owners of instances on cmp-07"},
 		{[]string{"1", "O", "e"}, "Owners of instances, whole update"},
 		{[]string{"1", "O", "e", "e"}, "Owners of instances on cmp-07"},
 	} {
@@ -88,7 +88,7 @@ func TestOwnersOfWhatIsSelected(t *testing.T) {
 			t.Errorf("%q does not show %q:\n%s", tc.keys, tc.want, frame)
 		}
 	}
-	d := drive(owned(), 120, 40, withOwners(newDesk())).keys("1", "enter")
+	d := drive(owned(), 120, 40, withOwners(newDesk())).keys("1", "enter", "enter")
 	p := d.top().(*procedurePage)
 	i := slices.IndexFunc(p.proc.Steps, func(s core.Step) bool { return len(s.Tell) > 0 })
 	if i < 0 {

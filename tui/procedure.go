@@ -27,9 +27,12 @@ type procedurePage struct {
 	quiet time.Time        // the cursor went on by itself: until then keys were meant for the row before
 }
 
-// openSteps opens the steps of what is selected; where there are none, what is known of it.
+// openSteps opens the steps of what is selected, and of what needs the operator its page; where there are none, what is known of it.
 func (m *Model) openSteps() tea.Cmd {
 	s := m.panes[m.focus].subject(m)
+	if m.focus == paneNeeds && s.attention != nil {
+		return m.openEntry(s.attention.ID)
+	}
 	if s.procedure == nil {
 		return m.inspect()
 	}
@@ -207,8 +210,8 @@ func procedureActions() []Action {
 				}
 				return m.openOwners(nil)
 			})},
-		{ID: "step.close", Title: "Back to the dashboard", Short: "back", Scope: ScopeProcedure, Keys: []string{"esc", "backspace"},
-			Footer: 4, run: with(func(m *Model, p *procedurePage) tea.Cmd { m.close(p); return nil })},
+		{ID: "step.close", Title: "Go back to where they were opened", Short: "back", Scope: ScopeProcedure, Keys: []string{"esc", "backspace"},
+			Footer: 4, run: with(func(m *Model, p *procedurePage) tea.Cmd { m.goBack(p); return nil })},
 		{ID: "step.down", Title: "Go down a step", Short: "down", Scope: ScopeProcedure, Keys: []string{"down", "j"},
 			run: move(func(t *table[core.Step]) { t.moveBy(1) })},
 		{ID: "step.up", Title: "Go up a step", Short: "up", Scope: ScopeProcedure, Keys: []string{"up", "k"},

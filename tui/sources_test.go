@@ -39,7 +39,7 @@ func TestOneTroubleIsToldOnce(t *testing.T) {
 	s := forbidden(core.SourceInstances, core.SourceMigrations)
 	s.Instances, s.ByHost, s.Migrations = map[string]*core.Instance{}, map[string][]*core.Instance{}, map[string][]*core.Migration{}
 	frame := stripped(drive(s, 80, 24).keys("4").shows())
-	if !strings.Contains(frame, "Not allowed: instances, migrations.") || strings.Count(frame, "ask Nova for its API versions") != 1 {
+	if !strings.Contains(frame, "Not allowed: instances, migrations.") || strings.Count(frame, "call: ask Nova for its API versions") != 1 {
 		t.Errorf("it is not told once:\n%s", frame)
 	}
 	src := s.Sources[core.SourceMigrations]

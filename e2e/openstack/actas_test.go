@@ -70,11 +70,13 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 	p.Arm()
 
 	// LCM asks for the cluster, and does not go on to the nodes before it has it.
-	p.WantsRow("as openstack: LCM waits for your cluster lock", "enter: steps")
+	p.WantsRow("as openstack: LCM waits for your cluster lock")
 	if asked := w.requests(t); len(asked) > 0 {
 		t.Errorf("LCM asks for %v already", asked)
 	}
 	p.Find("1", "LCM waits for your cluster lock")
+	p.Press("enter")
+	p.Wants("Ways on")
 	p.Press("enter")
 	p.OpenStep("release the lock on the cluster")
 	p.Wants("OpenStack is applied and healthy")
@@ -83,7 +85,7 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 	p.Press("esc")
 
 	// LCM asks for the node, which is out of scheduling before anything is moved.
-	p.WantsRow("cmp-01", "as openstack: it waits for you to prepare it", "enter: steps")
+	p.WantsRow("cmp-01", "as openstack: it waits for you to prepare it")
 	if asked := w.requests(t); !maps.Equal(asked, map[string]string{node: "os"}) {
 		t.Errorf("LCM asks for %v", asked)
 	}
@@ -222,7 +224,7 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 
 	// LCM drains and updates the node, and takes its request back. The way back is the reverse.
 	p.Press("esc")
-	p.WantsRow("cmp-01", "as openstack: it waits for you to take it back", "enter: steps")
+	p.WantsRow("cmp-01", "as openstack: it waits for you to take it back")
 	if s := c.service(t, node); s.Status != "disabled" {
 		t.Errorf("nova-compute of %s is %s before the node was taken back", node, s.Status)
 	}
@@ -249,8 +251,10 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 
 	// The update is over, and so is what LCM asked of the cluster.
 	p.Press("esc")
-	p.WantsRow("as openstack: the update is over, and your cluster lock is not taken back", "enter: steps")
+	p.WantsRow("as openstack: the update is over, and your cluster lock is not taken back")
 	p.Find("1", "your cluster lock is not taken back")
+	p.Press("enter")
+	p.Wants("Ways on")
 	p.Press("enter")
 	p.OpenStep("take the lock back on the cluster")
 	p.Confirm()

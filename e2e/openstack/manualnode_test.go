@@ -30,7 +30,7 @@ func TestManualNode(t *testing.T) {
 	w := newWorld(t, c, "manual-node.yaml", timing)
 	w.begin()
 	o := w.sitDown(t)
-	o.WantsRow("cmp-01", "manual mode: 4 instances", "enter: steps")
+	o.WantsRow("cmp-01", "manual mode: 4 instances")
 	o.WantsRow("cmp-01", "waiting for you", "manual")
 	o.Arm()
 

@@ -1,0 +1,338 @@
+package core
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// causes says of each entry from which other one it only follows. What is named has no cause itself: who follows it comes to where the
+// trouble begins. It is as urgent as the most urgent of what follows from it, so that it stands above that.
+func (f *attentionFacts) causes() {
+	f.sort() // of several that can be the cause the most urgent counts, then the oldest
+	direct := map[string]string{}
+	for _, a := range f.found {
+		for _, find := range attentionRows[a.Rule()].causes {
+			if id := find(f, a); id != "" && id != a.ID {
+				direct[a.ID] = id
+				break
+			}
+		}
+	}
+	place := make(map[string]int, len(f.found))
+	for i, a := range f.found {
+		place[a.ID] = i
+	}
+	for i := range f.found {
+		a := &f.found[i]
+		root, seen := direct[a.ID], map[string]bool{a.ID: true}
+		for root != "" && direct[root] != "" && !seen[root] {
+			seen[root] = true
+			root = direct[root]
+		}
+		if root == "" || seen[root] {
+			continue // two that name each other: neither is the cause
+		}
+		a.Cause = root
+		cause := &f.found[place[root]]
+		cause.Severity = max(cause.Severity, a.Severity)
+		if f.age == nil {
+			f.age = map[string]time.Time{}
+		}
+		f.age[root] = earlier(f.age[root], a.Since.At)
+	}
+	f.sort()
+}
+
+// sort puts the most urgent first; of these what follows from nothing else, then the oldest.
+func (f *attentionFacts) sort() {
+	slices.SortStableFunc(f.found, func(a, b Attention) int {
+		if a.Severity != b.Severity {
+			return int(b.Severity - a.Severity)
+		}
+		if (a.Cause == "") != (b.Cause == "") {
+			if a.Cause == "" {
+				return -1
+			}
+			return 1
+		}
+		if c := compareAge(f.rankAge(a), f.rankAge(b)); c != 0 {
+			return c
+		}
+		return cmp.Or(cmp.Compare(a.Label, b.Label), cmp.Compare(a.ID, b.ID))
+	})
+}
+
+// rankAge is since when an entry counts: that of which nobody knows the beginning as long as what follows from it.
+func (f *attentionFacts) rankAge(a Attention) time.Time {
+	if a.Since.At.IsZero() {
+		return f.age[a.ID]
+	}
+	return a.Since.At
+}
+
+// firstOf is the ID of the first entry of one of the rules for which that holds; empty when there is none.
+func (f *attentionFacts) firstOf(fits func(Attention) bool, rules ...string) string {
+	for _, a := range f.found {
+		if slices.Contains(rules, a.Rule()) && (fits == nil || fits(a)) {
+			return a.ID
+		}
+	}
+	return ""
+}
+
+// badRoleLabels is a setting with which the OpenStack controller does not start. Scaled to nothing it is not even tried.
+func badRoleLabels(f *attentionFacts, _ Attention) string {
+	if c := f.s.Controller; c == nil || c.Replicas == 0 {
+		return ""
+	}
+	return f.firstOf(nil, "role-labels")
+}
+
+// controllerIsAway is an OpenStack controller of which no replica is ready: nothing that it has to do is done.
+func controllerIsAway(f *attentionFacts, a Attention) string {
+	if l := f.lockOf(a); l != nil && l.Controller != ControllerOpenStack {
+		return ""
+	}
+	return f.firstOf(nil, "controller-away")
+}
+
+// controllerHolds is what keeps the OpenStack controller from a node that is in its hands: that it is away, or gets no answer.
+func controllerHolds(f *attentionFacts, a Attention) string {
+	v, ok := f.s.NodeView(a.Node)
+	if !ok {
+		return ""
+	}
+	switch v.Stage {
+	case StageQueued, StagePreparing, StageEvacuating, StageReturning:
+	default:
+		return "" // LCM's turn
+	}
+	l := f.s.NodeLock(a.Node, ControllerOpenStack)
+	if l != nil && (f.message(l).Class == MessageOutage || f.s.silentOutage(l)) {
+		if id := f.firstOf(nil, "outage"); id != "" {
+			return id
+		}
+	}
+	return f.firstOf(nil, "controller-away")
+}
+
+// waitsForPlace is a lock that was left behind, and takes the place of a node that waits for others (F).
+func waitsForPlace(f *attentionFacts, a Attention) string {
+	v, ok := f.s.NodeView(a.Node)
+	if !ok || !f.waitsForOthers(v) {
+		return ""
+	}
+	return f.firstOf(nil, "stale-inner")
+}
+
+// clusterOutage is an OpenStack that does not answer, where a cluster lock of its controller's waits.
+func clusterOutage(f *attentionFacts, a Attention) string {
+	if l := f.lockOf(a); l == nil || l.Controller != ControllerOpenStack {
+		return ""
+	}
+	return f.firstOf(nil, "outage")
+}
+
+// ownTrouble is what the node's own machine, pods or services lack, where that is told.
+func ownTrouble(f *attentionFacts, a Attention) string {
+	return f.firstOf(func(b Attention) bool { return b.Node == a.Node && a.Node != "" },
+		"no-compute-service", "ended-pods", "lock-failed", "lock-stuck", "drain-blocked", "state-item", "reboot-error", "agent-error", "drain-error", "swarm-error", "controller-fails")
+}
+
+// ownLockHolds is what keeps a lock of the node that LCM waits for.
+func ownLockHolds(f *attentionFacts, a Attention) string {
+	v := f.machineOf(a)
+	if _, inactive := f.s.locksInactive(a.Node, DrainMessage{}); v == nil || a.Node == "" || inactive {
+		return ""
+	}
+	own := f.firstOf(func(b Attention) bool { return b.Node == a.Node }, "lock-failed", "lock-stuck", "node-waits", "no-compute-service", "migration-failed", "act")
+	if own != "" {
+		return own
+	}
+	if l := f.s.NodeLock(a.Node, ControllerOpenStack); l == nil || l.State() != LockActive {
+		return ""
+	}
+	return controllerHolds(f, a)
+}
+
+// sourceEntry is the entry that tells of a source, alone or with others of its server; empty when it is live.
+func (f *attentionFacts) sourceEntry(id SourceID) string {
+	return f.firstOf(func(a Attention) bool {
+		return a.Subject.Name == string(id) || a.Subject.Name == string(id.Server()) && f.s.Sources[id].State != SourceLive
+	},
+		"source", "sources")
+}
+
+// openStackUnseen is an OpenStack that answers nobody: neither its controller, nor Lockstep.
+func openStackUnseen(f *attentionFacts, _ Attention) string {
+	for _, id := range []SourceID{SourceInstances, SourceComputeServices, SourceNetworkAgents} {
+		if src := f.s.Sources[id]; src.State != SourceLive && src.Err != nil && src.Err.Uncertain() {
+			if entry := f.sourceEntry(id); entry != "" {
+				return entry
+			}
+		}
+	}
+	return ""
+}
+
+// instancesUnseen is that the instances are not known, where a node waits for them.
+func instancesUnseen(f *attentionFacts, a Attention) string {
+	if v, ok := f.s.NodeView(a.Node); !ok || v.Blocking >= 0 {
+		return ""
+	}
+	return f.sourceEntry(SourceInstances)
+}
+
+// holdingRules are the rules that tell what holds up LCM at one node.
+var holdingRules = []string{"node-waits", "node-returns", "node-slow", "ended-pods", "no-compute-service", "lock-failed", "lock-stuck", "migration-failed", "act", "override",
+	"drain-blocked", "drain-waits", "state-item", "reboot-error", "drain-error", "swarm-error", "agent-error", "node-deferred", "stale-inner"}
+
+// holdingClusterRules tell what holds up LCM before it comes to the nodes; "act", "override" and "lock-failed" are of the cluster where
+// they are about no node.
+var holdingClusterRules = []string{"controller-away", "outage", "cluster-lock", "cluster-lock-waits", "osdplst", "lock-failed", "act", "override"}
+
+// holds is the most urgent entry that holds LCM up at one of the nodes, or the controller that holds all of them up; a notice holds nobody
+// up.
+func (f *attentionFacts) holds(at func(node string) bool) string {
+	if id := f.firstOf(nil, "controller-away"); id != "" && f.anyAsked() {
+		return id
+	}
+	return f.firstOf(func(a Attention) bool {
+		others := a.Rule() == "stale-inner" && a.Severity == SeverityUrgent
+		return a.Severity >= SeverityWarning && a.Node != "" && at(a.Node) && (others || f.inMaintenance(a.Node))
+	}, holdingRules...)
+}
+
+// anyAsked tells whether a node is asked for that the OpenStack controller has not released, or is on its way back.
+func (f *attentionFacts) anyAsked() bool {
+	return slices.ContainsFunc(f.s.NodeViews(), func(v NodeView) bool {
+		l := f.s.NodeLock(v.Name, ControllerOpenStack)
+		return v.Request != nil && (!v.Request.Deleting.IsZero() || l == nil || l.State() == LockActive)
+	})
+}
+
+// inMaintenance tells whether something is asked of the node, or LCM is at work on it.
+func (f *attentionFacts) inMaintenance(node string) bool {
+	v, ok := f.s.NodeView(node)
+	return ok && (v.Request != nil || v.Active())
+}
+
+// holdsCluster is what holds LCM up at the cluster's own locks: those of one controller, or of any when none is named.
+func (f *attentionFacts) holdsCluster(controller string) string {
+	return f.firstOf(func(a Attention) bool {
+		if a.Severity < SeverityWarning || a.Node != "" {
+			return false
+		}
+		l := f.lockOf(a)
+		return controller == "" || l != nil && l.Controller == controller || l == nil && controller == ControllerOpenStack
+	}, holdingClusterRules...)
+}
+
+// holdsPhase is what holds up a phase.
+func holdsPhase(f *attentionFacts, a Attention) string {
+	switch a.ID {
+	case "phase/" + itoa(int(PhaseServices)):
+		return f.holdsCluster("")
+	case "phase/" + itoa(int(PhaseMasters)):
+		return f.holds(f.isMaster)
+	case "phase/" + itoa(int(PhaseWorkers)):
+		return f.holds(func(node string) bool { return !f.isMaster(node) })
+	}
+	return ""
+}
+
+func (f *attentionFacts) isMaster(node string) bool {
+	n := f.s.Nodes[node]
+	return n != nil && n.Is(RoleMaster)
+}
+
+// holdsPlanStep is what holds up the step of the plan that is Stuck: something on a node that the step is about.
+func holdsPlanStep(f *attentionFacts, a Attention) string {
+	p := f.s.Management.Plan()
+	if p == nil {
+		return ""
+	}
+	i := slices.IndexFunc(p.Steps, func(st PlanStep) bool { return strings.HasSuffix(a.ID, "/"+st.ID) })
+	if i < 0 {
+		return ""
+	}
+	st := p.Steps[i]
+	switch group := st.group(); {
+	case group != "":
+		return f.holds(f.named(st.Message, func(node string) bool { return f.groupHas(group, node) }))
+	case st.ID == "openstack":
+		return f.holdsCluster(ControllerOpenStack)
+	case st.ID == "ceph":
+		return f.holdsCluster(ControllerCeph)
+	case strings.HasPrefix(st.ID, "k8s-controllers"):
+		return f.holds(f.named(st.Message, f.isMaster))
+	}
+	return ""
+}
+
+// groupHas tells whether a node is in an update group. A machine without a group is in the default one, whose name nobody knows.
+func (f *attentionFacts) groupHas(group, node string) bool {
+	v := f.s.MachineOf(node)
+	if v == nil || v.Machine == nil {
+		return false
+	}
+	if v.Machine.Group == "" {
+		return !v.Machine.Control && !f.s.Management.hasMachines(group)
+	}
+	return v.Machine.Group == group
+}
+
+// hasMachines tells whether a machine bears the label of the update group.
+func (m *Management) hasMachines(group string) bool {
+	return slices.ContainsFunc(m.Machines, func(v *MachineView) bool { return v.Machine != nil && v.Machine.Group == group })
+}
+
+// holdsLCM is what keeps an operation of LCM that is stuck.
+func holdsLCM(f *attentionFacts, _ Attention) string {
+	c := f.s.Management.LCM
+	if c == nil {
+		return ""
+	}
+	id := f.holds(f.named(c.StuckMessage, func(string) bool { return !strings.Contains(c.StuckMessage, "machine ") }))
+	if id != "" || len(f.namesIn(c.StuckMessage)) > 0 {
+		return id
+	}
+	return f.holdsCluster("")
+}
+
+// named narrows nodes down to those that a text names, where it names any.
+func (f *attentionFacts) named(text string, at func(node string) bool) func(node string) bool {
+	names := f.namesIn(text)
+	if len(names) == 0 {
+		return at
+	}
+	return func(node string) bool { return slices.Contains(names, node) && at(node) }
+}
+
+// namesIn are the nodes that a text names, by their own name, the one that people use, or their machine's.
+func (f *attentionFacts) namesIn(text string) []string {
+	words := map[string]bool{}
+	for _, w := range strings.FieldsFunc(text, func(r rune) bool {
+		return !(r == '-' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z')
+	}) {
+		words[strings.Trim(w, ".-")] = true
+	}
+	var out []string
+	for _, v := range f.s.NodeViews() {
+		machine := ""
+		if m := f.s.MachineOf(v.Name); m != nil {
+			machine = m.Name
+		}
+		if words[v.Name] || words[v.Label] || machine != "" && words[machine] {
+			out = append(out, v.Name)
+		}
+	}
+	return out
+}
+
+// holdsBetween is what keeps a cluster between two releases, where the plan itself says that it does not go on.
+func holdsBetween(f *attentionFacts, _ Attention) string {
+	return f.firstOf(nil, "auto-pause", "plan-stuck", "plan-waits", "lcm-stuck")
+}
