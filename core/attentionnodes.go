@@ -131,7 +131,7 @@ func (f *attentionFacts) nodeWaits(n nodeAttention) {
 	}
 	a.Since = f.waitsForYou(n, left)
 	for _, op := range f.s.Operations {
-		if op.Node == n.Name && len(op.Items) > 0 && (op.State == OperationRunning || op.State == OperationVerifying) {
+		if op.Node == n.Name && len(op.Items) > 0 && !op.Past && (op.State == OperationRunning || op.State == OperationVerifying) {
 			a.Severity, a.Hint = SeverityNotice, "wait: Lockstep moves them"
 			a.Reason += " (" + op.goes() + ")"
 			break

@@ -59,7 +59,7 @@ func (s *Snapshot) guardFresh(sources []SourceID) Guard {
 func (s *Snapshot) guardAlone(busy func(Operation) bool) Guard {
 	g := Guard{ID: "alone", Text: "nothing else is being done there", Holds: true, Answer: "nothing", Remedy: "wait for its end, or stop it"}
 	for _, op := range s.Operations {
-		if !op.State.Ended() && busy(op) {
+		if !op.State.Ended() && !op.Past && busy(op) { // what an earlier run began its own object tells
 			g.Holds, g.Answer = false, op.Title
 			break
 		}

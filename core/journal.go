@@ -72,6 +72,8 @@ type Record struct {
 	Change *AnnotationChange `json:"change,omitempty"`
 	Tags   *TagChange        `json:"tags,omitempty"`
 
+	Begun *ActionBegun `json:"begun,omitempty"` // of an action on an instance
+
 	Override *Override      `json:"override,omitempty"`
 	Refusal  *RefusalRecord `json:"refusal,omitempty"` // of the instance that is the object
 

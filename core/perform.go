@@ -91,9 +91,15 @@ func (e *Engine) perform(work context.Context, op *operation, item int, step Ste
 		r := base
 		r.Kind, r.Error = RecordRefused, err.Error()
 		e.record(r, true)
+		if e.ctx.Err() != nil { // nothing failed: it was not begun
+			return outcome{state: OperationStopped, text: "not begun: Lockstep left"}
+		}
 		return outcome{state: OperationFailed, text: errorText(err)}
 	}
 
+	if onInstance, ok := w.(*instanceWriter); ok {
+		base.Begun = onInstance.beginsFrom(e.cfg.Clock())
+	}
 	before := base
 	before.Kind, before.Commands = RecordBefore, step.Commands
 	before.From, before.To = w.values()
@@ -159,7 +165,7 @@ func (e *Engine) verify(work context.Context, w writer, began time.Time, lost er
 		o := w.outcome(ctx, began)
 		cancel()
 		if work.Err() != nil {
-			return outcome{state: OperationUnknown, text: "Lockstep left before the result was seen"}
+			return outcome{state: OperationUnknown, text: leftUnseen}
 		}
 		switch {
 		case o.err != nil && isGone(o.err):
@@ -189,7 +195,7 @@ func (e *Engine) verify(work context.Context, w writer, began time.Time, lost er
 		}
 		select {
 		case <-work.Done():
-			return outcome{state: OperationUnknown, text: "Lockstep left before the result was seen"}
+			return outcome{state: OperationUnknown, text: leftUnseen}
 		case <-time.After(e.cfg.PollEvery):
 		}
 	}

@@ -151,7 +151,7 @@ func (p *logPane) empty(*Model) string      { return "Nothing was done yet." }
 func (p *logPane) note(m *Model) line {
 	running := 0
 	for _, op := range m.snap.Operations {
-		if !op.State.Ended() {
+		if !op.State.Ended() && !op.Past {
 			running++
 		}
 	}
@@ -195,12 +195,12 @@ func (m *Model) running() *core.Operation {
 		return nil
 	}
 	if m.top() == nil && m.focus == paneLog {
-		if r, ok := m.log.current(); ok && r.op != nil && !r.op.State.Ended() {
+		if r, ok := m.log.current(); ok && r.op != nil && !r.op.State.Ended() && !r.op.Past {
 			return r.op
 		}
 	}
 	for i := range m.snap.Operations {
-		if !m.snap.Operations[i].State.Ended() {
+		if op := &m.snap.Operations[i]; !op.State.Ended() && !op.Past {
 			return &m.snap.Operations[i]
 		}
 	}

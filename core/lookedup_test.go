@@ -1,0 +1,198 @@
+package core
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lockstep/sim/bubble"
+)
+
+// hungUp begins what is confirmed and hangs up while the server has the first call. The next run begins a minute later.
+func hungUp(t *testing.T, cloud *testCloud, i Intent) (next *bench, id string) {
+	t.Helper()
+	dir := t.TempDir()
+	b := newBench(t, dir, cloud)
+	b.arm()
+	cloud.onWrite = func(string) { b.cancel() }
+	id, err := b.confirm(i)
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-b.ended
+	cloud.onWrite = nil
+	time.Sleep(time.Minute)
+	return newBench(t, dir, cloud), id
+}
+
+// killed is the same with a kill: of it no more is left than the journal as it was while the server had the call. What comes of that
+// says after.
+func killed(t *testing.T, cloud *testCloud, i Intent, after func(c *testCloud)) (next *bench, id string) {
+	t.Helper()
+	dir := t.TempDir()
+	b := newBench(t, t.TempDir(), cloud)
+	b.arm()
+	cloud.onWrite = func(string) {
+		raw, err := os.ReadFile(b.path)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, filepath.Base(b.path)), raw, 0o600)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	id, err := b.confirm(i)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.await(id, func(op Operation) bool { return op.State.Ended() || op.State == OperationVerifying && op.Text != "accepted" })
+	cloud.onWrite = nil
+	b.end()
+	cloud.mu.Lock()
+	after(cloud)
+	cloud.mu.Unlock()
+	time.Sleep(time.Minute)
+	return newBench(t, dir, cloud), id
+}
+
+func told(s *Snapshot, rule string) []Attention {
+	return slices.DeleteFunc(slices.Clone(s.Attention()), func(a Attention) bool { return !strings.HasPrefix(a.ID, rule) })
+}
+
+// What a kill left unseen is looked up at the next start, and told as it is: done, under way, or not done.
+func TestWhatAKillLeftUnseenIsLookedUp(t *testing.T) {
+	at := func(host string) func(c *testCloud) {
+		return func(c *testCloud) {
+			in := c.instances["id-web-1"]
+			in.Host, in.Status, in.TaskState = host, "ACTIVE", ""
+			m := c.migrations["id-web-1"][0]
+			if m.Status = "completed"; host != m.DestHost {
+				m.Status, m.Failure = "error", failText
+			}
+		}
+	}
+	for name, tt := range map[string]struct {
+		intent Intent
+		after  func(c *testCloud) // what comes of the call
+		state  OperationState
+		text   string
+		told   int // entries of it that need somebody
+	}{
+		"it has left":             {liveMigrate("web-1"), at("cmp-2"), OperationDone, "runs on cmp-2", 0},
+		"it failed":               {liveMigrate("web-1"), at("cmp-1"), OperationFailed, "No valid host", 1},
+		"it moves still":          {liveMigrate("web-1"), func(*testCloud) {}, OperationVerifying, "running, to cmp-2", 0},
+		"the instance is gone":    {liveMigrate("web-1"), func(c *testCloud) { delete(c.instances, "id-web-1") }, OperationSkipped, "does not exist any more", 0},
+		"a stop that was done":    {Intent{Kind: IntentStop, Instance: "id-web-1"}, func(*testCloud) {}, OperationDone, "is SHUTOFF on cmp-1", 0},
+		"a stop that was not":     {Intent{Kind: IntentStop, Instance: "id-web-1"}, func(c *testCloud) { c.instances["id-web-1"].Status = "ACTIVE" }, OperationFailed, "nothing shows that it was done: it is ACTIVE on cmp-1", 1},
+		"a cold migration":        {Intent{Kind: IntentColdMigrate, Instance: "id-web-1"}, func(*testCloud) {}, OperationDone, "waits to be confirmed or reverted", 0},
+		"a migration mode":        {Intent{Kind: IntentSetMode, Nodes: []string{"cmp-2"}, Mode: ModeLive}, func(*testCloud) {}, OperationDone, "", 0},
+		"a mode that was not set": {Intent{Kind: IntentSetMode, Nodes: []string{"cmp-2"}, Mode: ModeLive}, func(c *testCloud) { c.annotations["cmp-2"][AnnotationMigrationMode] = "manual" }, OperationUnknown, leftUnseen, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble.Run(t, func(t *testing.T) {
+				cloud := newTestCloud()
+				cloud.migrating = true
+				b, id := killed(t, cloud, tt.intent, tt.after)
+				defer func() { b.end() }()
+				b.sync()
+				op := b.operation(id)
+				if op.State != tt.state || !strings.Contains(op.Text, tt.text) {
+					t.Errorf("it is %s: %s", op.State, op.Text)
+				}
+				if !op.Started.Equal(worldTime) || op.Ended.IsZero() != (tt.state == OperationUnknown || tt.state == OperationVerifying) {
+					t.Errorf("it is from %s to %s", op.Started, op.Ended)
+				}
+				if got := told(b.engine.Snapshot(), "operation/"); len(got) != tt.told {
+					t.Errorf("told: %+v", got)
+				}
+				if got := cloud.written(); len(got) != 1 {
+					t.Errorf("the cloud received %q", got)
+				}
+				if tt.state == OperationVerifying {
+					cloud.mu.Lock()
+					cloud.finish("id-web-1")
+					cloud.mu.Unlock()
+					b.sync()
+					if op := b.operation(id); op.State != OperationDone || op.Text != "runs on cmp-2" {
+						t.Errorf("after its end it is %s: %s", op.State, op.Text)
+					}
+				}
+				b.end()
+				again := newBench(t, filepath.Dir(b.path), cloud)
+				defer again.end()
+				want := tt.state // what has ended well needs no third look
+				switch tt.state {
+				case OperationDone, OperationVerifying, OperationSkipped:
+					want = ""
+				}
+				if op := again.operation(id); op.State != want {
+					t.Errorf("the run after that has it as %s: %s", op.State, op.Text)
+				}
+			})
+		})
+	}
+}
+
+// Of a batch that a hang-up cut off nothing has failed: what was done is done, what is under way is watched, and the rest was not begun
+// and can be confirmed anew.
+func TestABatchThatWasCutOffIsToldAsItIs(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		cloud := newTestCloud()
+		cloud.migrating = true
+		b, id := hungUp(t, cloud, Intent{Kind: IntentLiveMigrateAll, Node: "cmp-1"})
+		defer b.end()
+		b.sync()
+		op := b.operation(id)
+		if op.State != OperationVerifying || op.Text != "0 of 3 done, 1 under way, 2 not begun" {
+			t.Errorf("it is %s: %s", op.State, op.Text)
+		}
+		if item := op.Items[0]; item.State != OperationVerifying || !strings.Contains(item.Text, "running, to cmp-2") || item.Started.IsZero() {
+			t.Errorf("its first item is %+v", item)
+		}
+		if got := told(b.engine.Snapshot(), "operation/"); len(got) != 0 {
+			t.Errorf("told: %+v", got)
+		}
+		if got := told(b.engine.Snapshot(), "node-waits/"); len(got) != 1 || got[0].Severity != SeverityUrgent {
+			t.Errorf("nobody moves the others, and the node's entry is %+v", got)
+		}
+		if err := b.engine.Control(id, ControlStop); err == nil {
+			t.Error("what another run began can be stopped")
+		}
+		b.arm()
+		if st := Plan(b.engine.Snapshot(), liveMigrate("web-2")); !st.Doable() {
+			t.Errorf("the next one cannot be confirmed: %s", st.Blocker())
+		}
+		cloud.mu.Lock()
+		cloud.finish("id-web-1")
+		cloud.mu.Unlock()
+		b.sync()
+		if op := b.operation(id); op.State != OperationStopped || op.Text != "1 of 3 done, 2 not begun" || op.Items[0].Text != "runs on cmp-2" {
+			t.Errorf("it is %s: %s; %+v", op.State, op.Text, op.Items[0])
+		}
+	})
+}
+
+// What was cut off before anything was sent has not failed.
+func TestWhatWasNotSentOnLeavingHasNotFailed(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		cloud := newTestCloud()
+		settings := DefaultSettings()
+		settings.MigrateAtOnce = 2
+		cloud.migrating = true
+		b := newBenchWith(t, t.TempDir(), cloud, settings)
+		b.arm()
+		cloud.onWrite = func(string) { b.cancel(); time.Sleep(time.Second) }
+		if _, err := b.confirm(Intent{Kind: IntentLiveMigrateAll, Node: "cmp-1"}); err != nil {
+			t.Fatal(err)
+		}
+		<-b.ended
+		for _, r := range b.journal() {
+			if r.Kind == RecordEnded && (r.State == string(OperationFailed) || strings.Contains(r.Text, "failed")) {
+				t.Errorf("%s: %s; %+v", r.State, r.Text, r.Items)
+			}
+		}
+	})
+}
