@@ -43,6 +43,7 @@ var attentionRules = []func(*attentionFacts){
 	(*attentionFacts).phasesOverdue,
 	(*attentionFacts).nodes,
 	(*attentionFacts).instances,
+	(*attentionFacts).ownMigrations, // after what tells of nodes and instances in maintenance
 	(*attentionFacts).tagsLeft,
 	(*attentionFacts).afterUpdate,
 	(*attentionFacts).operations,

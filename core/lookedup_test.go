@@ -1,7 +1,6 @@
 package core
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -36,13 +35,7 @@ func killed(t *testing.T, cloud *testCloud, i Intent, after func(c *testCloud)) 
 	b := newBench(t, t.TempDir(), cloud)
 	b.arm()
 	cloud.onWrite = func(string) {
-		raw, err := os.ReadFile(b.path)
-		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, filepath.Base(b.path)), raw, 0o600)
-		}
-		if err != nil {
-			t.Error(err)
-		}
+		copyJournal(t, b.path, dir)
 	}
 	id, err := b.confirm(i)
 	if err != nil {

@@ -68,6 +68,9 @@ func (e *Engine) perform(work context.Context, op *operation, item int, step Ste
 				stopped := maps.Clone(e.history.Stopped) // Snapshots have the other one
 				noteStop(stopped, step.Intent, state, StopRecord{Name: step.Target.Name, At: e.cfg.Clock(), By: e.cfg.Operator})
 				e.history.Stopped = stopped
+				cold := maps.Clone(e.history.Cold)
+				noteCold(cold, step.Intent, state, base.cold())
+				e.history.Cold = cold
 			})
 		}
 		return o
@@ -98,6 +101,7 @@ func (e *Engine) perform(work context.Context, op *operation, item int, step Ste
 	}
 
 	if onInstance, ok := w.(*instanceWriter); ok {
+		base.By = e.cfg.Operator
 		base.Begun = onInstance.beginsFrom(e.cfg.Clock())
 	}
 	before := base
