@@ -163,7 +163,7 @@ func (f *attentionFacts) clusterLocks() {
 			a.ID, a.Severity, a.Reason, a.Detail = "cluster-lock/"+l.UID, SeverityUrgent, "the cluster lock needs you: "+m.Meaning, m.Remedy
 			f.add(a)
 		case m.Class == MessageWaiting && f.long(f.waitsSince(m, a.Since).At, f.waitingLimit(m.ID)):
-			a.Since = f.waitsSince(m, a.Since)
+			a.Since = f.waitsSince(m, a.Since).plus(f.waitingLimit(m.ID))
 			a.ID, a.Severity, a.Detail = "cluster-lock-waits/"+l.UID, SeverityWarning, m.Remedy
 			a.Reason = "the cluster lock is held for long: " + m.Meaning
 			f.add(a)
@@ -308,7 +308,7 @@ func (f *attentionFacts) phasesOverdue() {
 		for _, e := range p.Evidence {
 			if strings.HasPrefix(e, overdueRuns) {
 				f.add(Attention{ID: "phase/" + itoa(int(p.ID)), Severity: SeverityWarning, Subject: Ref{Kind: KindCluster, Name: f.s.Cluster}, Label: "phase " + itoa(int(p.ID)),
-					Reason: p.Title + ": " + e, Since: p.Started, Resolve: clusterProcedure()})
+					Reason: p.Title + ": " + e, Since: p.Late, Resolve: clusterProcedure()})
 			}
 		}
 	}

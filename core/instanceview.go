@@ -190,9 +190,9 @@ func (s *Snapshot) whyOf(in *Instance, v InstanceView, m hostMaintenance) string
 	case !v.Migrates:
 		return fmt.Sprintf("runs, and nothing moves it: status %s%s", in.Status, dashed(wayOut(in)))
 	case givenUp && v.Failures > 0:
-		return "the OpenStack controller has given up on it: live migration failed " + times(v.Failures) + because(oneLine(v.Failure, 400))
+		return "live migration failed " + times(v.Failures) + ", and the OpenStack controller tries again every minute" + because(oneLine(v.Failure, 400))
 	case givenUp:
-		return "the OpenStack controller has given up on it" + because(failure)
+		return "the OpenStack controller could not move it, and tries again every minute" + because(failure)
 	case v.Failures > 0:
 		return fmt.Sprintf("live migration failed %s%s", times(v.Failures), because(oneLine(v.Failure, 400)))
 	case m.request == nil:
