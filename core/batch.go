@@ -165,7 +165,7 @@ func changedSince(s *Snapshot, item BatchItem, now Step) string {
 	if gone, _ := nothingLeft(s, item); gone {
 		return ""
 	}
-	switch changed := ChangedFacts(item.Basis, now.Basis); {
+	switch changed := s.ChangedFacts(item.Basis, now.Basis); {
 	case len(changed) > 0:
 		return strings.Join(changed, "; ")
 	case now.Change == nil:

@@ -295,7 +295,7 @@ func (p *planner) maintenanceFacts(name string) {
 // hostFacts are the instances on the node's host, each with its state.
 func (p *planner) hostFacts(name string) {
 	for _, in := range p.s.byID(name) {
-		p.fact("instance "+in.ID, instanceFact(in))
+		p.fact(instanceFactName+in.ID, instanceFact(in))
 	}
 }
 
