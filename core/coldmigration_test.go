@@ -101,7 +101,9 @@ func coldIsTold(t *testing.T, b *bench) {
 		t.Errorf("after the update: %q", outline(p))
 	}
 	way, _ := s.Procedure(*got[0].Resolve)
-	if !slices.ContainsFunc(way.Steps, func(st Step) bool { return st.Intent.Kind == IntentConfirmResize && (st.State == StepReady || !s.Write.Armed) }) {
+	if !slices.ContainsFunc(way.Steps, func(st Step) bool {
+		return st.Intent.Kind == IntentConfirmResize && (st.State == StepReady || !s.Write.Armed)
+	}) {
 		t.Errorf("enter leads to %q", outline(way))
 	}
 }

@@ -188,7 +188,9 @@ func (s *Snapshot) stillAs(now Step, target Ref, basis []Fact) error {
 func ChangedFacts(shown, now []Fact) []string { return changedFacts(shown, now, nil) }
 
 // ChangedFacts are the same, with what has become of what the step no longer rests on.
-func (s *Snapshot) ChangedFacts(shown, now []Fact) []string { return changedFacts(shown, now, s.FactNow) }
+func (s *Snapshot) ChangedFacts(shown, now []Fact) []string {
+	return changedFacts(shown, now, s.FactNow)
+}
 
 // FactNow is what has become of a fact on which a step no longer rests: of an instance that was on its host, where it is. Empty
 // when nothing more is known.

@@ -74,16 +74,31 @@ func (s *Snapshot) lookUpAction(w pastWrite, rule instanceRule) (outcome, bool) 
 	switch {
 	case o.err != nil:
 		return outcome{}, false
-	case o.state.Ended() || o.moving:
+	case o.state.Ended():
+		o.at = iw.endedAt(in, w.at)
+		return o, true
+	case o.moving:
 		return o, true
 	case s.Wall.Sub(w.wall) < nothingShows:
 		return outcome{}, false
 	}
 	where := textOf(s.hostLabel(in.Host), "no host")
 	if in.Host != w.begun.Host {
-		return outcome{state: OperationDone, text: "it is " + in.Status + " on " + where + " now"}, true
+		return outcome{state: OperationDone, text: "it is " + in.Status + " on " + where + " now", at: iw.endedAt(in, w.at)}, true
 	}
 	return outcome{state: OperationFailed, text: "nothing shows that it was done: it is " + in.Status + " on " + where}, true
+}
+
+// endedAt is when an action that began at a moment ended, as Nova notes it; zero when it does not.
+func (w *instanceWriter) endedAt(in *Instance, began time.Time) time.Time {
+	at := in.Updated
+	if m, _, err := w.own(context.Background()); err == nil && m != nil {
+		at = m.Updated
+	}
+	if at.Before(began) {
+		return time.Time{}
+	}
+	return at
 }
 
 // knownNova answers from a Snapshot what is asked of Nova to tell how an action ended. Nothing else may be asked of it.
@@ -128,7 +143,7 @@ func (o *operations) lookUp(s *Snapshot) (ended []Operation, changed bool) {
 		if !found.state.Ended() {
 			left = append(left, w)
 		}
-		if o.past[i].tell(w.item, found, s.Now) {
+		if o.past[i].tell(w.item, found) {
 			touched[w.operation], changed = true, true
 		}
 	}
@@ -140,6 +155,10 @@ func (o *operations) lookUp(s *Snapshot) (ended []Operation, changed bool) {
 		}
 		if len(op.Items) > 0 {
 			op.State, op.Text = sumOf(op.Items)
+			op.Ended = time.Time{}
+			for _, item := range op.Items {
+				op.Ended = later(op.Ended, item.Ended)
+			}
 		}
 		if !slices.ContainsFunc(left, func(w pastWrite) bool { return w.operation == op.ID }) {
 			ended = append(ended, *op)
@@ -149,16 +168,12 @@ func (o *operations) lookUp(s *Snapshot) (ended []Operation, changed bool) {
 }
 
 // tell notes how the operation, or an item of it, ended or goes, and tells whether that is news.
-func (o *Operation) tell(item int, found outcome, now time.Time) bool {
-	at := time.Time{}
-	if found.state.Ended() && found.state != OperationUnknown {
-		at = now
-	}
+func (o *Operation) tell(item int, found outcome) bool {
 	if item < 0 {
 		if o.State == found.state && o.Text == found.text {
 			return false
 		}
-		o.State, o.Text, o.Ended = found.state, found.text, at
+		o.State, o.Text, o.Ended = found.state, found.text, found.at
 		return true
 	}
 	if item >= len(o.Items) {
@@ -170,7 +185,7 @@ func (o *Operation) tell(item int, found outcome, now time.Time) bool {
 	}
 	o.Items = slices.Clone(o.Items) // Snapshots have the other one
 	it = &o.Items[item]
-	it.State, it.Text, it.Ended = found.state, found.text, at
+	it.State, it.Text, it.Ended = found.state, found.text, found.at
 	return true
 }
 
@@ -188,7 +203,7 @@ func (o *operations) endOf(op Operation) Record {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	r := o.records[op.ID]
-	r.Kind, r.State, r.Text = RecordEnded, string(op.State), op.Text
+	r.Kind, r.At, r.State, r.Text = RecordEnded, op.Ended, string(op.State), op.Text
 	r.Items = nil
 	for _, item := range op.Items {
 		r.Items = append(r.Items, ItemRecord{Label: item.Label, Instance: item.Instance, State: item.State, Text: clip(item.Text, maxItemText)})

@@ -53,7 +53,7 @@ func newLogPane(m *Model) *logPane {
 			if r.message != nil {
 				return nil
 			}
-			return one(themes.Dim, took(r.started(), r.ended(), m.snap.Now))
+			return one(themes.Dim, took(r.state(), r.started(), r.ended(), m.snap.Now))
 		}},
 		{title: "", width: 16, grow: true, cell: func(r logRow) line {
 			tone := themes.Text
@@ -236,7 +236,7 @@ func (m *Model) runningLine(w int) line {
 	if text != "" {
 		out = out.and(themes.Dim, "  "+named(m.snap, text))
 	}
-	out = out.and(themes.Dim, "  "+took(op.Started, op.Ended, m.snap.Now))
+	out = out.and(themes.Dim, "  "+took(op.State, op.Started, op.Ended, m.snap.Now))
 	if len(op.Items) == 0 {
 		return out
 	}
