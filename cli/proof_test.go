@@ -760,7 +760,7 @@ func (p *proof) useGrant(rt *rapid.T) {
 func (p *proof) control(rt *rapid.T) {
 	s := p.first.s.engine.Snapshot()
 	for _, op := range s.Operations {
-		if !op.State.Ended() && len(op.Items) > 0 {
+		if !op.State.Ended() && !op.Past && len(op.Items) > 0 {
 			c := rapid.SampledFrom([]core.Control{core.ControlPause, core.ControlResume, core.ControlSkip, core.ControlStop}).Draw(rt, "control")
 			p.tell("%s %s: %v", c, op.Title, p.first.s.engine.Control(op.ID, c))
 			return

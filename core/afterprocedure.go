@@ -82,6 +82,8 @@ func (s *Snapshot) afterWays(p AfterPoint) []Step {
 		for _, in := range s.stoppedInstances() {
 			out = append(out, Plan(s, Intent{Kind: in.broughtBackBy(), Instance: in.ID}))
 		}
+	case "migrations":
+		out = append(out, s.coldSteps()...)
 	case "tags":
 		for _, in := range s.taggedInstances() {
 			out = append(out, Plan(s, Intent{Kind: IntentRestoreTags, Instance: in.ID}))

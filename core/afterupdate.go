@@ -123,6 +123,8 @@ func (s *Snapshot) afterPoints() []AfterPoint {
 			Why: "Those that Lockstep set: a tag that was meant for this update counts in the next one too."},
 		{ID: "stopped", Title: "what Lockstep stopped or shelved is back", Open: instanceLabels(s.stoppedInstances()),
 			Why: "An instance that was stopped or shelved stays down until somebody brings it back."},
+		{ID: "migrations", Title: "what Lockstep cold-migrated is confirmed or reverted", Open: s.openCold(),
+			Why: "An instance in VERIFY_RESIZE is neither migrated nor stopped by anybody, and its old host keeps its files and its place."},
 	}
 	if !s.known(SourceInstances) {
 		why := string(SourceInstances) + ": " + s.whyUnknown(SourceInstances)
@@ -131,6 +133,9 @@ func (s *Snapshot) afterPoints() []AfterPoint {
 		}
 		if len(s.History.Stopped) > 0 {
 			own[3].Unknown = why
+		}
+		if len(s.History.Cold) > 0 {
+			own[4].Unknown = why
 		}
 	}
 	return append(points, own...)

@@ -61,8 +61,8 @@ func (f *attentionFacts) instance(v InstanceView, node NodeView, waits bool) {
 			return
 		}
 		a := f.entryOf("migration-long", v, node)
-		a.Since = Since{At: m.Created, Exact: true}
-		a.Reason = fmt.Sprintf("the migration of %s does not come to an end: %s", name, f.s.movingText(in))
+		a.Since = Since{At: m.Created, Exact: true}.plus(migrationLong)
+		a.Reason = fmt.Sprintf("the migration of %s does not come to an end: %s, since %s", name, f.s.movingText(in), clockText(m.Created))
 		a.Detail = "A guest that writes its memory faster than it can be copied has to be aborted or forced."
 		f.add(a)
 	case v.Failures >= failuresTold:
@@ -75,8 +75,11 @@ func (f *attentionFacts) instance(v InstanceView, node NodeView, waits bool) {
 		if waits {
 			a.Severity = SeverityUrgent
 		}
-		if f.s.moving(in) {
+		switch {
+		case f.s.moving(in):
 			a.Reason += "; the next try is under way"
+		case v.Migrates && waits && !f.s.playsOn(ControllerOpenStack, node.Name):
+			a.Reason += "; the OpenStack controller tries again every minute" // docs/mosk.md#migration-loop
 		}
 		f.add(a)
 	case waits:

@@ -102,6 +102,9 @@ func (f *attentionFacts) drainWaits(v *MachineView) {
 		a := f.machineEntry("drain-waits", v)
 		a.ID += "/" + oneLine(d.Type, 40)
 		a.Severity = SeverityWarning
+		if at, all := f.s.locksInactive(v.Node, ReadDrainMessage(d.Message)); all && f.long(at, waitOver) {
+			a.Since = Since{At: at}.plus(waitOver)
+		}
 		a.Reason = ReadDrainMessage(d.Message).Reason() + "; " + late
 		if d.Type != DrainKubernetes {
 			a.Reason = oneLine(d.Type, 40) + ": " + a.Reason
@@ -259,7 +262,7 @@ func (f *attentionFacts) updatePlan() {
 		a.ID += "/" + st.ID
 		a.Reason = stepShort(st) + " is Stuck" + because(oneLine(message, 400))
 		a.Detail = sentence(stepName(st)) + " A step is Stuck when something does not go on, or when it takes longer than was estimated. A step that has begun cannot be cancelled."
-		a.Since = Since{At: st.Started}
+		a.Since = st.late(f.s.Now)
 		f.tell(st.Message)
 		f.add(a)
 	}

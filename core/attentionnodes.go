@@ -131,7 +131,7 @@ func (f *attentionFacts) nodeWaits(n nodeAttention) {
 	}
 	a.Since = f.waitsForYou(n, left)
 	for _, op := range f.s.Operations {
-		if op.Node == n.Name && len(op.Items) > 0 && (op.State == OperationRunning || op.State == OperationVerifying) {
+		if op.Node == n.Name && len(op.Items) > 0 && !op.Past && (op.State == OperationRunning || op.State == OperationVerifying) {
 			a.Severity, a.Hint = SeverityNotice, "wait: Lockstep moves them"
 			a.Reason += " (" + op.goes() + ")"
 			break
@@ -269,6 +269,7 @@ func (f *attentionFacts) nodeReturns(n nodeAttention) {
 	case f.long(n.Since.At, returnLong):
 		a = n.entry(slowRule)
 		a.Severity = SeverityWarning
+		a.Since = n.Since.plus(returnLong)
 		a.Reason = "does not get back into service: " + textOf(n.What, "the controller does not say what it waits for")
 		a.Detail = f.s.accountSentence(f.s.NodeAccount(n.Name), n.Name, n.message)
 		if n.Node != nil && n.Node.Ready != "True" {
@@ -291,7 +292,7 @@ func (f *attentionFacts) nodeReboots(n nodeAttention) {
 		return
 	}
 	a := n.entry(slowRule)
-	a.Severity = SeverityUrgent
+	a.Severity, a.Since = SeverityUrgent, n.Since.plus(rebootLong)
 	a.Reason = "does not come back: not Ready since " + clockText(n.Since.At) + inBrackets(n.Node.ReadyReason)
 	a.Detail = "Look at the machine's console, and at its kubelet."
 	f.add(a)
@@ -338,10 +339,11 @@ func (f *attentionFacts) nodeSlow(n nodeAttention) {
 	a.Severity = SeverityWarning
 	switch whole := time.Duration(float64(f.estimate.worker()) * f.s.Settings.Overdue); {
 	case long:
-		a.Reason = string(n.Stage) + " for long: " + n.Reason
+		a.Since = n.Since.plus(own)
+		a.Reason = string(n.Stage) + " for long, since " + clockText(n.Since.At) + ": " + n.Reason
 	case n.Request != nil && whole > 0 && f.long(n.Request.Created, whole):
-		a.Since = Since{At: n.Request.Created, Exact: true}
-		a.Reason = fmt.Sprintf("in maintenance for long, now %s: %s", n.Stage, n.Reason)
+		a.Since = Since{At: n.Request.Created, Exact: true}.plus(f.estimate.worker())
+		a.Reason = fmt.Sprintf("in maintenance for long, since %s, now %s: %s", clockText(n.Request.Created), n.Stage, n.Reason)
 	default:
 		return
 	}
@@ -368,7 +370,8 @@ func (f *attentionFacts) nodeDeferred(n nodeAttention) {
 	if a.Since = n.Since; a.Since.At.Before(n.Request.Created) {
 		a.Since = Since{At: n.Request.Created, Exact: true}
 	}
-	long := f.long(a.Since.At, f.waitingLimit(n.message.ID))
+	limit := f.waitingLimit(n.message.ID)
+	long := f.long(a.Since.At, limit)
 	seen := f.s.Seen(n.own, n.message)
 	switch {
 	case n.message.ID == "F": // the others are under way; or a stale inner state holds it, which is an entry of its own
@@ -388,6 +391,9 @@ func (f *attentionFacts) nodeDeferred(n nodeAttention) {
 		a.Reason = "waits for long: " + n.message.Meaning
 	}
 	a.Severity = SeverityWarning
+	if long && !f.s.quorumBroken(n.message.Blockers) {
+		a.Since = a.Since.plus(limit)
+	}
 	a.Detail = sentence(n.message.Remedy)
 	if seen != "" && n.message.ID != "G" {
 		a.Detail = join(sentence("Seen: "+seen), a.Detail)

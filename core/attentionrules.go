@@ -42,6 +42,7 @@ var attentionRules = []func(*attentionFacts){
 	(*attentionFacts).phasesOverdue,
 	(*attentionFacts).nodes,
 	(*attentionFacts).instances,
+	(*attentionFacts).ownMigrations, // after what tells of nodes and instances in maintenance
 	(*attentionFacts).tagsLeft,
 	(*attentionFacts).afterUpdate,
 	(*attentionFacts).operations,
@@ -153,7 +154,7 @@ func (f *attentionFacts) clusterLocks() {
 			a.ID, a.Severity, a.Reason, a.Detail = "cluster-lock/"+l.UID, SeverityUrgent, "the cluster lock needs you: "+m.Meaning, m.Remedy
 			f.add(a)
 		case m.Class == MessageWaiting && f.long(f.waitsSince(m, a.Since).At, f.waitingLimit(m.ID)):
-			a.Since = f.waitsSince(m, a.Since)
+			a.Since = f.waitsSince(m, a.Since).plus(f.waitingLimit(m.ID))
 			a.ID, a.Severity, a.Detail = "cluster-lock-waits/"+l.UID, SeverityWarning, m.Remedy
 			a.Reason = "the cluster lock is held for long: " + m.Meaning
 			f.add(a)
@@ -297,7 +298,7 @@ func (f *attentionFacts) phasesOverdue() {
 		for _, e := range p.Evidence {
 			if strings.HasPrefix(e, overdueRuns) {
 				f.add(Attention{ID: "phase/" + itoa(int(p.ID)), Severity: SeverityWarning, Subject: Ref{Kind: KindCluster, Name: f.s.Cluster}, Label: "phase " + itoa(int(p.ID)),
-					Reason: p.Title + ": " + e, Since: p.Started, Resolve: clusterProcedure()})
+					Reason: p.Title + ": " + e, Since: p.Late, Resolve: clusterProcedure()})
 			}
 		}
 	}

@@ -54,14 +54,12 @@ func (e *Engine) runBatch(ctx context.Context, op *operation, b Batch) {
 	running.Wait()
 
 	// What is left over was never begun.
-	stopped := false
 	for i, item := range op.snapshot().Items {
 		if item.State == OperationQueued {
-			stopped = true
 			op.setItem(i, OperationStopped, "not begun", e.cfg.Clock())
 		}
 	}
-	state, text := op.sum(stopped)
+	state, text := sumOf(op.snapshot().Items)
 	op.set(state, text, e.cfg.Clock())
 }
 
@@ -167,7 +165,7 @@ func changedSince(s *Snapshot, item BatchItem, now Step) string {
 	if gone, _ := nothingLeft(s, item); gone {
 		return ""
 	}
-	switch changed := ChangedFacts(item.Basis, now.Basis); {
+	switch changed := s.ChangedFacts(item.Basis, now.Basis); {
 	case len(changed) > 0:
 		return strings.Join(changed, "; ")
 	case now.Change == nil:
@@ -336,31 +334,31 @@ func changeText(c Change) string {
 	return fmt.Sprintf("%T", c)
 }
 
-// sum is how a batch ended, from its items.
-func (op *operation) sum(stopped bool) (OperationState, string) {
+// sumOf is how a batch ended, or goes in an earlier run's stead, from its items.
+func sumOf(items []OperationItem) (OperationState, string) {
 	counts := map[OperationState]int{}
-	items := op.snapshot().Items
 	for _, item := range items {
 		counts[item.State]++
 	}
 	parts := []string{fmt.Sprintf("%d of %d done", counts[OperationDone], len(items))}
-	for _, s := range []OperationState{OperationFailed, OperationUnknown, OperationSkipped, OperationStopped} {
+	for _, s := range []OperationState{OperationFailed, OperationUnknown, OperationVerifying, OperationSkipped, OperationStopped} {
 		if counts[s] > 0 {
-			word := string(s)
-			if s == OperationStopped {
-				word = "not begun"
-			}
-			parts = append(parts, fmt.Sprintf("%d %s", counts[s], word))
+			parts = append(parts, fmt.Sprintf("%d %s", counts[s], textOf(sumWords[s], string(s))))
 		}
 	}
 	text := strings.Join(parts, ", ")
 	switch {
+	case counts[OperationVerifying] > 0:
+		return OperationVerifying, text
 	case counts[OperationFailed] > 0:
 		return OperationFailed, text
 	case counts[OperationUnknown] > 0:
 		return OperationUnknown, text
-	case stopped:
+	case counts[OperationStopped] > 0:
 		return OperationStopped, text
 	}
 	return OperationDone, text
 }
+
+// sumWords are the words for items of a batch, where the state's own is not the one.
+var sumWords = map[OperationState]string{OperationVerifying: "under way", OperationStopped: "not begun"}

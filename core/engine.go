@@ -303,6 +303,9 @@ func (e *Engine) publish() {
 	s.Revision = e.revision
 	e.world.project(s, prev)
 	e.history = e.observe(s)
+	if e.lookUpPast(s) {
+		s.Operations = e.ops.list()
+	}
 	e.latest.Store(s)
 	e.subMu.Lock()
 	defer e.subMu.Unlock()

@@ -87,7 +87,7 @@ var evacuationRules = []evacuationRule{
 	{KindState, func(c *evacuationCase) (EvacuationLevel, string) {
 		switch {
 		case c.in.Status != "ACTIVE" && c.in.Status != "PAUSED":
-			return LevelBlocks, "status " + tidy(c.in.Status) + ": it runs, and nothing moves it"
+			return LevelBlocks, "status " + tidy(c.in.Status) + ": it " + c.in.powerWord() + ", and nothing moves it"
 		case c.in.TaskState != "":
 			return LevelRisk, "busy: " + tidy(c.in.TaskState)
 		case c.in.Flavor.RAMMiB <= 0:

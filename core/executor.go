@@ -116,7 +116,7 @@ func (e *Engine) gate(g Grant, step Step) error {
 	if ours && !reflect.DeepEqual(given.grant, g) {
 		return refuse("the confirmation is not as it was given; confirm again")
 	}
-	if err := stillAs(step, g.Target, g.Basis); err != nil {
+	if err := e.Snapshot().stillAs(step, g.Target, g.Basis); err != nil {
 		return err
 	}
 	if ours && !reflect.DeepEqual(step.Change, given.change) {

@@ -122,7 +122,7 @@ func (e *Engine) Grant(step Step, typed string) (Grant, error) {
 		return Grant{}, refuse("type %s to confirm", step.Type)
 	}
 	now := Plan(e.Snapshot(), step.Intent)
-	if err := stillAs(now, step.Target, step.Basis); err != nil {
+	if err := e.Snapshot().stillAs(now, step.Target, step.Basis); err != nil {
 		return Grant{}, err
 	}
 	if !reflect.DeepEqual(now.Change, step.Change) {
@@ -170,14 +170,14 @@ func listText(b Batch) string {
 }
 
 // stillAs tells whether a step that was planned again is the one that was confirmed.
-func stillAs(now Step, target Ref, basis []Fact) error {
+func (s *Snapshot) stillAs(now Step, target Ref, basis []Fact) error {
 	if now.Change == nil {
 		return refuse("%s: there is nothing to do any more", now.Title)
 	}
 	if now.Target != target {
 		return refuse("it was confirmed for %s (%s), and is about %s (%s) now", target, target.UID, now.Target, now.Target.UID)
 	}
-	if changed := ChangedFacts(basis, now.Basis); len(changed) > 0 {
+	if changed := s.ChangedFacts(basis, now.Basis); len(changed) > 0 {
 		return refuse("it has changed since it was confirmed: %s", strings.Join(changed, "; "))
 	}
 	return nil
@@ -185,7 +185,31 @@ func stillAs(now Step, target Ref, basis []Fact) error {
 
 // ChangedFacts are the differences between the facts that a step was shown with and those of now, in words; none when
 // they are the same.
-func ChangedFacts(shown, now []Fact) []string {
+func ChangedFacts(shown, now []Fact) []string { return changedFacts(shown, now, nil) }
+
+// ChangedFacts are the same, with what has become of what the step no longer rests on.
+func (s *Snapshot) ChangedFacts(shown, now []Fact) []string {
+	return changedFacts(shown, now, s.FactNow)
+}
+
+// FactNow is what has become of a fact on which a step no longer rests: of an instance that was on its host, where it is. Empty
+// when nothing more is known.
+func (s *Snapshot) FactNow(f Fact) string {
+	id, of := strings.CutPrefix(f.Name, instanceFactName)
+	if !of || !s.known(SourceInstances) {
+		return ""
+	}
+	in := s.Instances[id]
+	switch {
+	case in == nil:
+		return "does not exist any more"
+	case in.Host == "":
+		return "on no host now"
+	}
+	return "on " + s.hostLabel(in.Host) + " now"
+}
+
+func changedFacts(shown, now []Fact, became func(Fact) string) []string {
 	var out []string
 	seen := map[string]bool{}
 	for _, n := range now {
@@ -199,7 +223,11 @@ func ChangedFacts(shown, now []Fact) []string {
 		}
 	}
 	for _, f := range shown {
-		if !seen[f.Name] {
+		switch {
+		case seen[f.Name]:
+		case became != nil && became(f) != "":
+			out = append(out, f.Name+": "+quoteFact(f.Value)+" → "+became(f))
+		default:
 			out = append(out, f.Name+" was "+quoteFact(f.Value)+", and is not known now")
 		}
 	}

@@ -59,7 +59,7 @@ func (s *Snapshot) guardFresh(sources []SourceID) Guard {
 func (s *Snapshot) guardAlone(busy func(Operation) bool) Guard {
 	g := Guard{ID: "alone", Text: "nothing else is being done there", Holds: true, Answer: "nothing", Remedy: "wait for its end, or stop it"}
 	for _, op := range s.Operations {
-		if !op.State.Ended() && busy(op) {
+		if !op.State.Ended() && !op.Past && busy(op) { // what an earlier run began its own object tells
 			g.Holds, g.Answer = false, op.Title
 			break
 		}
@@ -232,7 +232,7 @@ func (s *Snapshot) guardHostEmpty(node string) Guard {
 		names[i] = fmt.Sprintf("%s (%s)", name, state)
 		remedies[i] = name + ": " + s.remedyFor(v)
 	}
-	g.Answer = fmt.Sprintf("%d %s: %s", len(left), verb(len(left), "runs", "run"), some(names, 8))
+	g.Answer = fmt.Sprintf("%d left: %s", len(left), some(names, 8))
 	g.Remedy = strings.Join(remedies[:min(len(remedies), 8)], "; ")
 	if n := len(remedies) - 8; n > 0 {
 		g.Remedy += fmt.Sprintf("; and %d more", n)

@@ -16,6 +16,7 @@ type History struct {
 	Tries   map[string]AnnotationChange // by node UID: numbers of migration attempts that Lockstep set and did not set back
 	Tags    map[string]TagChange        // by instance ID: maintenance_action tags that Lockstep set and did not set back
 	Stopped map[string]StopRecord       // by instance ID: instances that Lockstep stopped or shelved and did not bring back
+	Cold    map[string]ColdMigration    // by instance ID: cold migrations that Lockstep began, until their end is seen
 
 	Overrides map[string]Override // by lock UID: what Lockstep made a lock say over the head of its controller
 }

@@ -184,24 +184,36 @@ func (s *Snapshot) whyOf(in *Instance, v InstanceView, m hostMaintenance) string
 	case in.TaskState != "":
 		return "busy: " + in.TaskState
 	case v.Action == ActionNotify && in.Status != "ACTIVE" && in.Status != "PAUSED":
-		return fmt.Sprintf("runs, and cannot be live-migrated: status %s%s", in.Status, dashed(wayOut(in)))
+		return fmt.Sprintf("%s, and cannot be live-migrated: status %s%s", in.powerWord(), in.Status, dashed(wayOut(in)))
 	case v.Action == ActionNotify:
 		return "manual: the operator moves it"
 	case !v.Migrates:
-		return fmt.Sprintf("runs, and nothing moves it: status %s%s", in.Status, dashed(wayOut(in)))
+		return fmt.Sprintf("%s, and nothing moves it: status %s%s", in.powerWord(), in.Status, dashed(wayOut(in)))
 	case givenUp && v.Failures > 0:
-		return "the OpenStack controller has given up on it: live migration failed " + times(v.Failures) + because(oneLine(v.Failure, 400))
+		return "live migration failed " + times(v.Failures) + ", and the OpenStack controller tries again every minute" + because(oneLine(v.Failure, 400))
 	case givenUp:
-		return "the OpenStack controller has given up on it" + because(failure)
+		return "the OpenStack controller could not move it, and tries again every minute" + because(failure)
 	case v.Failures > 0:
 		return fmt.Sprintf("live migration failed %s%s", times(v.Failures), because(oneLine(v.Failure, 400)))
 	case m.request == nil:
-		return "runs: live-migrated in its node's next maintenance"
+		return in.powerWord() + ": live-migrated in its node's next maintenance"
 	}
 	if s.playsOn(ControllerOpenStack, m.name) {
-		return "runs: it is live-migrated first"
+		return in.powerWord() + ": it is live-migrated first"
 	}
-	return "runs: the OpenStack controller live-migrates it"
+	return in.powerWord() + ": the OpenStack controller live-migrates it"
+}
+
+// powerWord says of an instance that the blocking check does not leave out whether its guest runs: one of whose power Nova knows nothing
+// holds its node as one that runs (docs/mosk.md#tags).
+func (in *Instance) powerWord() string {
+	switch in.Power {
+	case PowerRunning:
+		return "runs"
+	case PowerPaused:
+		return "is paused"
+	}
+	return "has no power"
 }
 
 func dashed(text string) string {

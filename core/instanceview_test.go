@@ -57,14 +57,14 @@ func TestWhatAnInstanceMeansForItsNode(t *testing.T) {
 		why      string
 	}{
 		{"running on a live node", ModeLive, nil, nil, true, true, "runs: the OpenStack controller live-migrates it"},
-		{"paused on a live node", ModeLive, nil, func(i *Instance) { i.Status, i.VMState, i.Power = "PAUSED", "paused", PowerPaused }, true, true, "runs"},
+		{"paused on a live node", ModeLive, nil, func(i *Instance) { i.Status, i.VMState, i.Power = "PAUSED", "paused", PowerPaused }, true, true, "is paused: the OpenStack controller live-migrates it"},
 		{"stopped", ModeLive, nil, func(i *Instance) { i.Status, i.VMState, i.Power = "SHUTOFF", "stopped", PowerShutdown }, false, false, "safe: stopped"},
 		{"suspended", ModeManual, nil, func(i *Instance) { i.Status, i.VMState, i.Power = "SUSPENDED", "suspended", PowerSuspended }, false, false, "safe: suspended"},
 		{"crashed", ModeLive, nil, func(i *Instance) { i.Status, i.VMState, i.Power = "ERROR", "error", PowerCrashed }, false, false, "safe: crashed"},
 		{"resized and not confirmed", ModeLive, nil, func(i *Instance) { i.Status, i.VMState = "VERIFY_RESIZE", "resized" }, true, false,
 			"waits for a decision: confirm or revert its migration (VERIFY_RESIZE)"},
-		{"in error with power on", ModeLive, nil, func(i *Instance) { i.Status, i.VMState = "ERROR", "error" }, true, false, "status ERROR"},
-		{"in error without a power state", ModeLive, nil, func(i *Instance) { i.Status, i.VMState, i.Power = "ERROR", "error", PowerNoState }, true, false, "status ERROR"},
+		{"in error with power on", ModeLive, nil, func(i *Instance) { i.Status, i.VMState = "ERROR", "error" }, true, false, "runs, and nothing moves it: status ERROR"},
+		{"in error without a power state", ModeLive, nil, func(i *Instance) { i.Status, i.VMState, i.Power = "ERROR", "error", PowerNoState }, true, false, "has no power, and nothing moves it: status ERROR"},
 		{"rescued", ModeLive, nil, func(i *Instance) { i.Status, i.VMState = "RESCUE", "rescued" }, true, false, "end its rescue"},
 		{"manual node", ModeManual, nil, nil, true, false, "manual: the operator moves it"},
 		{"live tag on a manual node", ModeManual, []string{"live_migrate"}, nil, true, true, "runs"},

@@ -32,6 +32,7 @@ const (
 	RecordBefore   RecordKind = "before"   // a write is about to be sent
 	RecordAfter    RecordKind = "after"    // the server answered, or did not
 	RecordVerified RecordKind = "verified" // the cluster showed how it ended
+	RecordMigrated RecordKind = "migrated" // a cold migration that Lockstep began was seen to have come to its end
 	RecordRefusal  RecordKind = "refusal"  // Nova was seen to refuse the OpenStack controller a migration
 	RecordRefused  RecordKind = "refused"  // the gate did not let a write through
 	RecordEnded    RecordKind = "ended"    // an operation came to its end, with all items of a batch
@@ -71,6 +72,8 @@ type Record struct {
 	Update *UpdateRecord     `json:"update,omitempty"`
 	Change *AnnotationChange `json:"change,omitempty"`
 	Tags   *TagChange        `json:"tags,omitempty"`
+
+	Begun *ActionBegun `json:"begun,omitempty"` // of an action on an instance
 
 	Override *Override      `json:"override,omitempty"`
 	Refusal  *RefusalRecord `json:"refusal,omitempty"` // of the instance that is the object

@@ -81,7 +81,7 @@ func (b *nodeSteps) reviveCompute() []Step {
 // batchRuns tells whether Lockstep moves the node's instances now, or failed to.
 func (b *nodeSteps) batchRuns() bool {
 	return slices.ContainsFunc(b.s.Operations, func(op Operation) bool {
-		return op.Node == b.v.Name && op.isBatchOf(IntentLiveMigrateAll) && (!op.State.Ended() || op.State == OperationFailed && !op.Acknowledged)
+		return op.Node == b.v.Name && op.isBatchOf(IntentLiveMigrateAll) && (!op.State.Ended() && !op.Past || op.State == OperationFailed && !op.Acknowledged)
 	})
 }
 
@@ -122,13 +122,7 @@ func (b *nodeSteps) unconfirmed() []Step {
 	s := b.s
 	var out []Step
 	for _, id := range s.undecidedFrom(s.HostOf(b.v.Name)) {
-		st := Plan(s, Intent{Kind: IntentConfirmResize, Instance: id})
-		st.Why = join("It is on "+s.hostLabel(s.Instances[id].Host)+" now, and "+b.v.Label+" keeps its files until somebody decides.", st.Why)
-		if st.State != StepRunning && st.State != StepFailed {
-			st.Status = "is on " + s.hostLabel(s.Instances[id].Host) + " now; " + b.v.Label + " keeps its place"
-		}
-		st.Alternatives = []Step{Plan(s, Intent{Kind: IntentRevertResize, Instance: id})}
-		out = append(out, st)
+		out = append(out, s.decideStep(s.Instances[id], s.HostOf(b.v.Name)))
 	}
 	return out
 }

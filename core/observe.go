@@ -20,6 +20,7 @@ func (e *Engine) observe(s *Snapshot) History {
 	h = e.observeStages(s, h)
 	h = e.observeLocks(s, h)
 	h = e.observePhases(s, h)
+	h = e.observeCold(s, h)
 	return h
 }
 
@@ -241,7 +242,8 @@ func (e *Engine) observePhases(s *Snapshot, h History) History {
 
 // replay makes a History of what the journal held.
 func replay(past []Record) History {
-	h := History{Changes: map[string]AnnotationChange{}, Tries: map[string]AnnotationChange{}, Tags: map[string]TagChange{}, Stopped: map[string]StopRecord{}}
+	h := History{Changes: map[string]AnnotationChange{}, Tries: map[string]AnnotationChange{}, Tags: map[string]TagChange{}, Stopped: map[string]StopRecord{},
+		Cold: map[string]ColdMigration{}}
 	stages, locks, rounds := map[string]StageRecord{}, map[string]LockRecord{}, map[string]Round{}
 	phases, refused := map[PhaseID]PhaseRecord{}, map[string]RefusalRecord{}
 	unseen := unseenEnds(past)
@@ -274,6 +276,10 @@ func replay(past []Record) History {
 			if r.Refusal != nil && r.Object != nil {
 				refused[r.Object.UID] = *r.Refusal
 			}
+		case RecordMigrated:
+			if r.Object != nil {
+				delete(h.Cold, r.Object.UID)
+			}
 		case RecordLock:
 			if r.Object != nil {
 				locks[r.Object.UID] = LockRecord{State: LockState(r.To), Since: Since{At: r.At, Exact: r.Exact}}
@@ -292,6 +298,7 @@ func replay(past []Record) History {
 			}
 			if r.Intent != nil && r.Object != nil {
 				noteStop(h.Stopped, *r.Intent, OperationState(r.State), StopRecord{Name: r.Object.Name, At: r.At, By: r.By})
+				noteCold(h.Cold, *r.Intent, OperationState(r.State), r.cold())
 			}
 		}
 	}

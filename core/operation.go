@@ -41,6 +41,7 @@ type Operation struct {
 	Ended        time.Time       // cluster time; zero while it goes on
 	Items        []OperationItem // of a batch
 	Acknowledged bool
+	Past         bool // an earlier run of Lockstep began it: nothing more of it is begun, and how it ended is looked up
 }
 
 // OperationItem is one item of a batch.

@@ -13,7 +13,10 @@ import (
 type operations struct {
 	mu   sync.Mutex
 	all  []*operation
-	past []Operation // of earlier runs, whose end nobody saw
+	past []Operation // of earlier runs, whose end nobody saw, or that failed
+
+	unseen  []pastWrite       // of those of earlier runs: what is still to be looked up
+	records map[string]Record // of those of earlier runs, by ID: what the record of their end says beside that end
 }
 
 // keptOperations is how many ended operations are kept; failed ones that nobody has acknowledged are always kept.
@@ -92,26 +95,40 @@ func (o *operations) acknowledge(id string) bool {
 const maxItemText = 400
 
 // restore finds the operations of earlier runs that were begun and whose end was not recorded, or that failed and were
-// not acknowledged: they are shown, not resumed. What is to be done next the cluster itself says. What ended well,
-// or was acknowledged, is kept where it came after such a one: a step is as the last try of it.
+// not acknowledged: they are shown, not resumed, and how they ended is looked up. What is to be done next the cluster itself
+// says. What ended well, or was acknowledged, is kept where it came after such a one: a step is as the last try of it.
 func (o *operations) restore(past []Record) {
 	open := map[string]Operation{}
+	began := map[string]time.Time{}    // by ID: when the operation, or the item of one, began
+	writes := map[string]pastWrite{}   // by ID: the newest write, and with it of an item
+	verified := map[string]time.Time{} // by ID: when the end of that write was seen
+	o.records = map[string]Record{}
 	var order []string
 	forget := func(id string) { // of a batch: with its items, which have its ID before their own number
 		maps.DeleteFunc(open, func(known string, _ Operation) bool { return known == id || strings.HasPrefix(known, id+"/") })
 	}
 	for _, r := range past {
 		switch r.Kind {
+		case RecordGrant:
+			began[r.Operation] = r.At
 		case RecordBefore:
 			if _, ok := open[r.Operation]; !ok {
 				order = append(order, r.Operation)
 			}
 			op := r.operation(OperationUnknown)
-			op.Text = "Lockstep ended before the result was seen; what the cluster shows now is the truth of it"
+			op.Text, op.Started, op.Ended = leftUnseen, r.At, time.Time{}
 			open[r.Operation] = op
+			o.records[r.Operation] = r.base()
+			if _, ok := began[r.Operation]; !ok {
+				began[r.Operation] = r.At
+			}
+			if r.Intent != nil && r.Object != nil {
+				writes[r.Operation] = pastWrite{operation: r.Operation, item: -1, intent: *r.Intent, object: *r.Object, begun: r.Begun, at: r.At, wall: r.Wall}
+			}
+			delete(verified, r.Operation)
 		case RecordVerified:
 			op, ok := open[r.Operation]
-			if !ok {
+			if verified[r.Operation] = r.At; !ok {
 				break
 			}
 			if op.State, op.Ended, op.Text = OperationState(r.State), r.At, r.Error; op.State == OperationDone {
@@ -121,6 +138,14 @@ func (o *operations) restore(past []Record) {
 			open[r.Operation] = op
 		case RecordEnded:
 			op := r.operation(OperationState(r.State))
+			if at := began[r.Operation]; !at.IsZero() {
+				op.Started = at
+			}
+			for i := range op.Items {
+				id := r.Operation + "/" + itoa(i)
+				op.Items[i].Started, op.Items[i].Ended = began[id], verified[id]
+			}
+			o.records[r.Operation] = r.base()
 			forget(r.Operation)
 			order = append(order, r.Operation)
 			open[r.Operation] = op
@@ -148,10 +173,40 @@ func (o *operations) restore(past []Record) {
 	})
 	for _, id := range slices.Backward(order) {
 		if op, ok := open[id]; ok {
+			op.Past = true
 			o.past = append(o.past, op)
+			o.unseen = append(o.unseen, op.unseen(writes)...)
 			delete(open, id)
 		}
 	}
+	kept := map[string]bool{}
+	for _, op := range o.past {
+		kept[op.ID] = true
+	}
+	maps.DeleteFunc(o.records, func(id string, _ Record) bool { return !kept[id] })
+}
+
+// unseen are the writes of an operation of an earlier run whose ends that run did not see.
+func (o *Operation) unseen(writes map[string]pastWrite) []pastWrite {
+	var out []pastWrite
+	if len(o.Items) == 0 {
+		if w, ok := writes[o.ID]; ok && o.State == OperationUnknown {
+			out = append(out, w)
+		}
+		return out
+	}
+	for i, item := range o.Items {
+		if w, ok := writes[o.ID+"/"+itoa(i)]; ok && item.State == OperationUnknown {
+			w.operation, w.item = o.ID, i
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// base is what all records of one operation have alike.
+func (r Record) base() Record {
+	return Record{Operation: r.Operation, Step: r.Step, Intent: r.Intent, Object: r.Object, Node: r.Node, Title: r.Title}
 }
 
 // operation is what a record tells of one.
@@ -164,7 +219,7 @@ func (r Record) operation(state OperationState) Operation {
 		op.Label = r.Object.Name
 	}
 	for _, item := range r.Items {
-		op.Items = append(op.Items, OperationItem{Label: item.Label, Instance: item.Instance, State: item.State, Text: item.Text, Ended: r.At})
+		op.Items = append(op.Items, OperationItem{Label: item.Label, Instance: item.Instance, State: item.State, Text: item.Text})
 	}
 	return op
 }

@@ -68,6 +68,9 @@ func (e *Engine) perform(work context.Context, op *operation, item int, step Ste
 				stopped := maps.Clone(e.history.Stopped) // Snapshots have the other one
 				noteStop(stopped, step.Intent, state, StopRecord{Name: step.Target.Name, At: e.cfg.Clock(), By: e.cfg.Operator})
 				e.history.Stopped = stopped
+				cold := maps.Clone(e.history.Cold)
+				noteCold(cold, step.Intent, state, base.cold())
+				e.history.Cold = cold
 			})
 		}
 		return o
@@ -91,9 +94,16 @@ func (e *Engine) perform(work context.Context, op *operation, item int, step Ste
 		r := base
 		r.Kind, r.Error = RecordRefused, err.Error()
 		e.record(r, true)
+		if e.ctx.Err() != nil { // nothing failed: it was not begun
+			return outcome{state: OperationStopped, text: "not begun: Lockstep left"}
+		}
 		return outcome{state: OperationFailed, text: errorText(err)}
 	}
 
+	if onInstance, ok := w.(*instanceWriter); ok {
+		base.By = e.cfg.Operator
+		base.Begun = onInstance.beginsFrom(e.cfg.Clock())
+	}
 	before := base
 	before.Kind, before.Commands = RecordBefore, step.Commands
 	before.From, before.To = w.values()
@@ -159,7 +169,7 @@ func (e *Engine) verify(work context.Context, w writer, began time.Time, lost er
 		o := w.outcome(ctx, began)
 		cancel()
 		if work.Err() != nil {
-			return outcome{state: OperationUnknown, text: "Lockstep left before the result was seen"}
+			return outcome{state: OperationUnknown, text: leftUnseen}
 		}
 		switch {
 		case o.err != nil && isGone(o.err):
@@ -189,7 +199,7 @@ func (e *Engine) verify(work context.Context, w writer, began time.Time, lost er
 		}
 		select {
 		case <-work.Done():
-			return outcome{state: OperationUnknown, text: "Lockstep left before the result was seen"}
+			return outcome{state: OperationUnknown, text: leftUnseen}
 		case <-time.After(e.cfg.PollEvery):
 		}
 	}

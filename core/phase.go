@@ -33,6 +33,7 @@ type Phase struct {
 	State    PhaseState
 	Started  Since // zero At when it has not begun or its beginning is not known
 	Ended    Since // zero At while it is not done or its end is not known
+	Late     Since // since when it is past the documents' estimate, where it is stuck for that; else zero
 	Done     int   // nodes or locks that are through; of Total
 	Total    int   // 0 where counting makes no sense
 	Lines    []PhaseLine

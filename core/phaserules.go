@@ -116,7 +116,7 @@ func (f *phaseFacts) overdue(p *Phase, limit time.Duration) {
 	if p.State != PhaseRunning || limit <= 0 || f.s.Settings.Overdue <= 0 || float64(elapsed) <= float64(limit)*f.s.Settings.Overdue {
 		return
 	}
-	p.State = PhaseStuck
+	p.State, p.Late = PhaseStuck, p.Started.plus(limit)
 	p.Evidence = append(p.Evidence, fmt.Sprintf(overdueRuns+"%s, the documents' estimate is %s", spanText(elapsed), spanText(limit)))
 }
 

@@ -168,6 +168,9 @@ func (s *Snapshot) operationOf(step Step) (OperationState, string) {
 			if op.Acknowledged || op.State == OperationDone || op.State == OperationSkipped || op.State == OperationStopped {
 				return "", ""
 			}
+			if op.Past && len(op.Items) > 0 && !op.State.Ended() {
+				return "", "" // what is under way is its items' matter; the rest can be confirmed anew
+			}
 			return op.State, op.goes()
 		}
 		if !op.mayDo(step) {
@@ -208,7 +211,7 @@ func (op Operation) mayDo(step Step) bool {
 
 // goes is how the operation goes, in a few words.
 func (op Operation) goes() string {
-	if len(op.Items) == 0 || op.State.Ended() {
+	if len(op.Items) == 0 || op.State.Ended() || op.Past {
 		return op.Text
 	}
 	done := 0

@@ -344,7 +344,7 @@ func TestDeclareSafeNamesWhatIsInTheWay(t *testing.T) {
 	st := Plan(sc.Snapshot, Intent{Kind: IntentDeclareSafe, Node: "cmp-01"})
 	i := slices.IndexFunc(st.Guards, func(g Guard) bool { return g.ID == "host-empty" })
 	g := st.Guards[i]
-	if want := "3 run: batch-17 (notify), half (notify), web-1 (notify)"; g.Answer != want {
+	if want := "3 left: batch-17 (notify), half (notify), web-1 (notify)"; g.Answer != want {
 		t.Errorf("answer %q, want %q", g.Answer, want)
 	}
 	if want := "batch-17: tell its owner, then live-migrate, cold-migrate or stop it; half: confirm or revert its migration; web-1: live-migrate, cold-migrate or stop it"; g.Remedy != want {

@@ -147,7 +147,7 @@ func (n *Node) annotation(key string) *string {
 
 func annotationWhy(key string, value *string) string {
 	if key == AnnotationMigrationAttempts {
-		return "It says how often the OpenStack controller tries to live-migrate one instance before it gives up and waits for you."
+		return "It says how often the OpenStack controller tries to live-migrate one instance before it says that it needs you; a minute later it begins anew."
 	}
 	switch MigrationMode(textOr(value, string(ModeLive))) {
 	case ModeManual:
@@ -295,7 +295,7 @@ func (p *planner) maintenanceFacts(name string) {
 // hostFacts are the instances on the node's host, each with its state.
 func (p *planner) hostFacts(name string) {
 	for _, in := range p.s.byID(name) {
-		p.fact("instance "+in.ID, instanceFact(in))
+		p.fact(instanceFactName+in.ID, instanceFact(in))
 	}
 }
 

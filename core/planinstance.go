@@ -14,6 +14,7 @@ type instanceRule struct {
 	idle     bool     // no task and no migration may be under way
 	target   bool     // another host has to be able to take it
 	runs     bool     // its guest has to run
+	cuts     bool     // a guest that runs is down for it: no less a risk than what stops it
 	dead     bool     // nova-compute of its host has to be down, not up
 	offHost  bool     // it may be on no host; then it needs one
 	running  []string // statuses of the live migration that it acts on; empty when it acts on none
@@ -33,7 +34,7 @@ var instanceRules = map[IntentKind]instanceRule{
 		why:     "It moves to a host that the scheduler chooses, and goes on running.",
 		then:    "Nova copies its memory while it runs; a guest that writes faster than that does not get away without being aborted or forced.",
 		undo:    "migrate it again, once the node is back"},
-	IntentColdMigrate: {verb: "cold-migrate", statuses: []string{"ACTIVE", "SHUTOFF"}, idle: true, target: true, risk: RiskMedium,
+	IntentColdMigrate: {verb: "cold-migrate", statuses: []string{"ACTIVE", "SHUTOFF"}, idle: true, target: true, cuts: true, risk: RiskMedium,
 		command: []string{"openstack", "server", "migrate"},
 		why:     "For an instance that cannot be live-migrated. It is down while it is moved, if it runs now.",
 		then:    "It is stopped if it runs, copied to another host, and started there if it ran; then it waits in VERIFY_RESIZE until the migration is confirmed or reverted.",
@@ -42,7 +43,7 @@ var instanceRules = map[IntentKind]instanceRule{
 		command: []string{"openstack", "server", "migration", "confirm"},
 		why:     "Its cold migration or resize waits for a decision; in VERIFY_RESIZE it can be neither migrated nor stopped.",
 		then:    "What the source host kept of it is removed, and it is ACTIVE where it is."},
-	IntentRevertResize: {verb: "revert the migration of", statuses: []string{"VERIFY_RESIZE"}, idle: true, risk: RiskMedium,
+	IntentRevertResize: {verb: "revert the migration of", statuses: []string{"VERIFY_RESIZE"}, idle: true, cuts: true, risk: RiskMedium,
 		command: []string{"openstack", "server", "migration", "revert"},
 		why:     "Its cold migration or resize waits for a decision; reverting takes it back to where it was.",
 		then:    "It is down while it goes back to its source host.",
@@ -126,6 +127,9 @@ func (p *planner) instanceAction() {
 	}
 	view, _ := s.InstanceView(in.ID)
 	label := instanceLabel(in)
+	if _, off := safePowerStates[in.Power]; rule.cuts && !off {
+		rule.risk, rule.typed = instanceRules[IntentStop].risk, instanceRules[IntentStop].typed
+	}
 	p.identify(in.Ref())
 	p.step.Title, p.step.Label, p.step.Risk = rule.name(label), label, rule.risk
 	p.step.Why, p.step.Then, p.step.Undo = rule.why, rule.then, rule.undo

@@ -68,6 +68,14 @@ func (st PlanStep) took(now time.Time) time.Duration {
 	return max(now.Sub(st.Started), 0)
 }
 
+// late is since when a step takes longer than the plan allows for it; nothing where it does not, or where that is not known.
+func (st PlanStep) late(now time.Time) Since {
+	if allowed := st.estimate(); !st.Started.IsZero() && allowed > 0 && now.Sub(st.Started) > allowed {
+		return Since{At: st.Started.Add(allowed), Exact: true}
+	}
+	return Since{}
+}
+
 // next is the step that has to be commenced for the plan to go on, while nothing of it is under way or scheduled; false when
 // the plan has not begun, is over, or goes on by itself.
 func (p *UpdatePlan) next() (PlanStep, bool) {

@@ -34,12 +34,12 @@ func TestARefusalIsRememberedAfterTheControllerGaveUp(t *testing.T) {
 		}
 		says("Got error while trying to migrate server id-web-1: No valid host was found.")
 		why := says("Some servers are still present on the host. Servers with unset maintenance action: ['id-web-1']")
-		if why != "the OpenStack controller has given up on it: No valid host was found" {
+		if why != "the OpenStack controller could not move it, and tries again every minute: No valid host was found" {
 			t.Errorf("after J: %q", why)
 		}
 		p, _ := b.engine.Snapshot().Procedure(ProcedureKey{Kind: ProcedureNode, Subject: "cmp-1"})
 		i := slices.IndexFunc(p.Steps, func(st Step) bool { return st.ID == "live-migrate/id-web-1" })
-		if i < 0 || !strings.Contains(p.Steps[i].Why, "given up on it: No valid host was found") {
+		if i < 0 || !strings.Contains(p.Steps[i].Why, "tries again every minute: No valid host was found") {
 			t.Errorf("the step says nothing of it: %q", outline(p))
 		}
 	})
@@ -74,7 +74,7 @@ func TestTheNextRunKnowsWhatNovaRefused(t *testing.T) {
 			return v.Why, steps
 		}
 		why, steps := proposed()
-		if why != "the OpenStack controller has given up on it: The host is in flames" {
+		if why != "the OpenStack controller could not move it, and tries again every minute: The host is in flames" {
 			t.Errorf("before the restart: %q", why)
 		}
 		b.end()
@@ -104,17 +104,17 @@ func TestWhenTheControllerHasGivenUp(t *testing.T) {
 		given func(sc scene, l *WorkloadLock)
 		says  string
 	}{
-		{"nothing is known of why", func(scene, *WorkloadLock) {}, "the OpenStack controller has given up on it"},
+		{"nothing is known of why", func(scene, *WorkloadLock) {}, "the OpenStack controller could not move it, and tries again every minute"},
 		{"its migrations failed", func(sc scene, _ *WorkloadLock) {
 			sc.migration(sc.named("web-1"), "error", "", 5*time.Minute).Failure = "a fan"
-		}, "the OpenStack controller has given up on it: live migration failed once: a fan"},
+		}, "live migration failed once, and the OpenStack controller tries again every minute: a fan"},
 		{"another is named", func(_ scene, l *WorkloadLock) { l.Message = strings.ReplaceAll(l.Message, web1, "x") }, "runs: the OpenStack controller live-migrates it"},
 		{"it is of another maintenance", func(sc scene, l *WorkloadLock) {
 			l.Message = ago(5*time.Hour).Format("2006-01-02 15:04:05.000000") + " " + left
 		}, "runs: the OpenStack controller live-migrates it"},
 		{"a refusal of another maintenance", func(sc scene, _ *WorkloadLock) {
 			sc.History.Refused = map[string]RefusalRecord{web1: {Text: "old", At: ago(5 * time.Hour)}}
-		}, "the OpenStack controller has given up on it"},
+		}, "the OpenStack controller could not move it, and tries again every minute"},
 	} {
 		sc := healthy()
 		l := sc.maintained("cmp-01", left)

@@ -27,6 +27,14 @@ type Since struct {
 	Exact bool
 }
 
+// plus is a time later; nothing stays nothing. What lasts for longer than it may is late since then.
+func (s Since) plus(d time.Duration) Since {
+	if !s.At.IsZero() {
+		s.At = s.At.Add(d)
+	}
+	return s
+}
+
 // NodeView is a node with all that is derived for it.
 type NodeView struct {
 	Name   string // the node's name

@@ -127,6 +127,12 @@ func paceOf(rounds []Round) (pace, bool) {
 	return p, true
 }
 
+// An end means something when it is known to a half of the time that is left, or to half an hour.
+const (
+	spreadOfRest = 2
+	spreadSmall  = 30 * time.Minute
+)
+
 // estimate is when the update will be through its nodes by this cluster's own pace: for masters and for workers, the middle
 // duration of the rounds that ended, times the nodes that are left, less what those in maintenance have behind them, over
 // how many went at the same time. Masters are no measure for workers while workers are measured themselves.
@@ -182,8 +188,8 @@ func (s *Snapshot) estimate(update string) (time.Time, time.Duration) {
 		rest += time.Duration(float64(todo) / p.atOnce)
 		spread += time.Duration(float64(part.left) * float64(p.spread) / p.atOnce)
 	}
-	if spread == 0 {
-		return time.Time{}, 0 // no node is left
+	if spread == 0 || spread > max(rest/spreadOfRest, spreadSmall) {
+		return time.Time{}, 0 // no node is left; or it says next to nothing
 	}
 	return s.Now.Add(rest), spread
 }

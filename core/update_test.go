@@ -53,6 +53,11 @@ func TestFinishByTheClustersOwnPace(t *testing.T) {
 		want  time.Duration // from now; 0 when it cannot be told
 	}{
 		{"one round is no pace", func(sc scene) { round(sc, "ctl-01", 180*time.Minute, 20*time.Minute) }, 0},
+		{"rounds so far apart that the end says nothing", func(sc scene) {
+			masters(sc)
+			round(sc, "ctl-01", 180*time.Minute, 5*time.Minute)
+			round(sc, "ctl-03", 120*time.Minute, 100*time.Minute)
+		}, 0},
 		{"rounds of another update", func(sc scene) {
 			masters(sc)
 			sc.ClusterRequests[0].UID = "another"

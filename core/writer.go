@@ -25,6 +25,8 @@ type outcome struct {
 	moving bool  // something happens: keep looking, however long it takes
 	again  bool  // of a failure: it was taken and did not work out, and another try may; never of a refusal or a lost answer
 	err    error // the server could not be asked
+
+	at time.Time // when it ended, where that is known of one that nobody watched
 }
 
 func (e *Engine) writerFor(step Step, c Change) (writer, error) {

@@ -68,7 +68,7 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 	p.Confirm()
 	p.WantsRow("failed", "live-migrate db-2", "the migration failed")
 	p.OpenStep("live-migrate db-2", "cold-migrate db-2")
-	p.Confirm()
+	p.ConfirmTyped("db-2")
 	p.WantsRow("ready", "confirm the migration of db-2")
 	p.OpenStep("confirm the migration of db-2")
 	p.Confirm()

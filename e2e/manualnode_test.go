@@ -52,7 +52,7 @@ func TestManualNode(t *testing.T) {
 
 	// It cannot be declared safe before it is.
 	p.OpenStep("declare cmp-01 safe")
-	p.Wants("no running instance is left on the host", "3 run: ", "Not yet: 1 condition does not hold.", "kubectl annotate node "+node)
+	p.Wants("no running instance is left on the host", "3 left: ", "Not yet: 1 condition does not hold.", "kubectl annotate node "+node)
 	p.Press("tab", "enter")
 	p.Wants("Not yet: 1 condition does not hold.")
 	p.Press("esc")
@@ -76,7 +76,7 @@ func TestManualNode(t *testing.T) {
 	p.WantsRow("db-2", "the migration failed: Live Migration failure: ", "x: acknowledge")
 	p.Press("3", "enter")
 	p.OpenStep("live-migrate db-2", "cold-migrate db-2")
-	p.Confirm()
+	p.ConfirmTyped("db-2")
 	p.WantsRow("ready", "confirm the migration of db-2")
 	p.OpenStep("confirm the migration of db-2")
 	p.Confirm()

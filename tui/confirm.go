@@ -173,7 +173,7 @@ func (d *confirmDialog) refresh(m *Model) tea.Cmd {
 		d.input.Blur()
 		d.input.Reset()
 	}
-	d.next, d.news = &now, whatChanged(d.step, now)
+	d.next, d.news = &now, whatChanged(m.snap, d.step, now)
 	return nil
 }
 
@@ -188,7 +188,7 @@ func sameBasis(a, b core.Step) bool {
 }
 
 // whatChanged says in words what is different: "host: cmp-07 → cmp-09".
-func whatChanged(was, now core.Step) []string {
+func whatChanged(s *core.Snapshot, was, now core.Step) []string {
 	var out []string
 	if was.Target != now.Target {
 		out = append(out, fmt.Sprintf("object: %s (uid %s) → %s (uid %s)", was.Target, was.Target.UID, now.Target, now.Target.UID))
@@ -207,7 +207,11 @@ func whatChanged(was, now core.Step) []string {
 	}
 	for _, f := range was.Basis {
 		if v, gone := old[f.Name]; gone {
-			out = append(out, f.Name+": "+orNothing(v)+" → not there any more")
+			became := s.FactNow(f)
+			if became == "" {
+				became = "not there any more"
+			}
+			out = append(out, f.Name+": "+orNothing(v)+" → "+became)
 		}
 	}
 	switch {

@@ -52,7 +52,7 @@ func (m *Model) updateLine(w int) line {
 		parts = append(parts, one(themes.Dim, "no update runs"))
 		parts = append(parts, m.leftOver()...)
 	case narrow:
-		parts = append(parts, one(phaseMark(m.look.glyph, u.Phase.State).tone, fmt.Sprintf("%d/5 %s", u.Phase.ID, u.Phase.Title)))
+		parts = append(parts, one(phaseMark(m.look.glyph, u.Phase.State).tone, fmt.Sprintf("phase %d/5: %s", u.Phase.ID, u.Phase.Title)))
 	default:
 		parts = append(parts, line{txt(themes.Text, fmt.Sprintf("phase %d of 5: ", u.Phase.ID)),
 			txt(phaseMark(m.look.glyph, u.Phase.State).tone, u.Phase.Title)})

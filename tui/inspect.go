@@ -211,14 +211,14 @@ func operationFacts(m *Model, f *facts, id string) {
 		if !op.Ended.IsZero() {
 			f.add("ended", stamp(op.Ended, m.snap.Now))
 		}
-		f.add("took", took(op.Started, op.Ended, m.snap.Now))
+		f.add("took", took(op.State, op.Started, op.Ended, m.snap.Now))
 		f.add("says", named(m.snap, op.Text))
 		f.add("id", op.ID)
 		for _, it := range op.Items {
 			f.section(it.Label)
 			f.tone(operationMark(m.look.glyph, it.State).tone, "state", string(it.State))
 			f.add("instance", it.Instance)
-			f.add("took", took(it.Started, it.Ended, m.snap.Now))
+			f.add("took", took(it.State, it.Started, it.Ended, m.snap.Now))
 			f.add("says", named(m.snap, it.Text))
 		}
 		return

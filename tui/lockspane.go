@@ -261,10 +261,10 @@ func (p *locksPane) subject(*Model) subject {
 	return out
 }
 
-// took is how long something took, or takes.
-func took(started, ended, now time.Time) string {
+// took is how long an operation or an item of one took, or takes; empty where nobody knows when it ended.
+func took(state core.OperationState, started, ended, now time.Time) string {
 	switch {
-	case started.IsZero():
+	case started.IsZero(), ended.IsZero() && state.Ended():
 		return ""
 	case ended.IsZero():
 		return age(now.Sub(started))

@@ -53,7 +53,7 @@ func newLogPane(m *Model) *logPane {
 			if r.message != nil {
 				return nil
 			}
-			return one(themes.Dim, took(r.started(), r.ended(), m.snap.Now))
+			return one(themes.Dim, took(r.state(), r.started(), r.ended(), m.snap.Now))
 		}},
 		{title: "", width: 16, grow: true, cell: func(r logRow) line {
 			tone := themes.Text
@@ -151,7 +151,7 @@ func (p *logPane) empty(*Model) string      { return "Nothing was done yet." }
 func (p *logPane) note(m *Model) line {
 	running := 0
 	for _, op := range m.snap.Operations {
-		if !op.State.Ended() {
+		if !op.State.Ended() && !op.Past {
 			running++
 		}
 	}
@@ -195,12 +195,12 @@ func (m *Model) running() *core.Operation {
 		return nil
 	}
 	if m.top() == nil && m.focus == paneLog {
-		if r, ok := m.log.current(); ok && r.op != nil && !r.op.State.Ended() {
+		if r, ok := m.log.current(); ok && r.op != nil && !r.op.State.Ended() && !r.op.Past {
 			return r.op
 		}
 	}
 	for i := range m.snap.Operations {
-		if !m.snap.Operations[i].State.Ended() {
+		if op := &m.snap.Operations[i]; !op.State.Ended() && !op.Past {
 			return &m.snap.Operations[i]
 		}
 	}
@@ -236,7 +236,7 @@ func (m *Model) runningLine(w int) line {
 	if text != "" {
 		out = out.and(themes.Dim, "  "+named(m.snap, text))
 	}
-	out = out.and(themes.Dim, "  "+took(op.Started, op.Ended, m.snap.Now))
+	out = out.and(themes.Dim, "  "+took(op.State, op.Started, op.Ended, m.snap.Now))
 	if len(op.Items) == 0 {
 		return out
 	}

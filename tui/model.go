@@ -416,7 +416,7 @@ func (m *Model) paste(msg tea.PasteMsg) tea.Cmd {
 func (m *Model) quit() tea.Cmd {
 	if _, asking := m.top().(*quitDialog); !asking && m.snap != nil {
 		for _, op := range m.snap.Operations {
-			if !op.State.Ended() {
+			if !op.State.Ended() && !op.Past {
 				m.open(newQuitDialog(op.Title))
 				return nil
 			}

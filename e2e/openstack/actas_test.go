@@ -114,7 +114,7 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 	c.steer(t, "db-2", contract.Behaviour{FailBefore: otherCPU})
 	c.steer(t, "etl-3", contract.Behaviour{Endless: true})
 	c.steer(t, "web-4", contract.Behaviour{Endless: true})
-	p.WantsRow("blocked", "release the lock on cmp-01", "4 run: app-1")
+	p.WantsRow("blocked", "release the lock on cmp-01", "4 left: app-1")
 	p.OpenStep("live-migrate 4 instances from cmp-01")
 	p.ConfirmTyped("cmp-01")
 	p.WantsRow("paused", "live-migrate 4 instances from cmp-01", "2 of 4", "db-2")
@@ -167,7 +167,7 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 	p.Wants("● openstack")
 	p.WantsGone("live-migrate web-4")
 	p.WantsRow("failed", "live-migrate etl-3", "the migration was aborted; it is still on cmp-01")
-	p.WantsRow("blocked", "release the lock on cmp-01", "2 run: db-2 (live_migrate), etl-3")
+	p.WantsRow("blocked", "release the lock on cmp-01", "2 left: db-2 (live_migrate), etl-3")
 	c.says(t, "web-4", target, "ACTIVE", []string{"live-migration"}, "live-migration "+node+" "+target+" completed")
 
 	// In the middle of a migration it is killed, and started again: it proposes the same.
@@ -198,7 +198,7 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 
 	// The last one moves cold.
 	p.OpenStep("live-migrate db-2", "cold-migrate db-2")
-	p.Confirm()
+	p.ConfirmTyped("db-2")
 	p.WantsRow("ready", "confirm the migration of db-2")
 	if s := c.server(t, "db-2"); s.Host != target || s.Status != "VERIFY_RESIZE" {
 		t.Errorf("db-2 is %s on %s", s.Status, s.Host)

@@ -71,7 +71,7 @@ func TestManualNode(t *testing.T) {
 	o.Find("3", "cmp-01")
 	o.Press("enter")
 	o.OpenStep("live-migrate sql-2", "cold-migrate sql-2")
-	o.Confirm()
+	o.ConfirmTyped("sql-2")
 	o.WantsRow("ready", "confirm the migration of sql-2")
 	o.OpenStep("confirm the migration of sql-2")
 	o.Confirm()
