@@ -10,16 +10,12 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"time"
 
 	"golang.org/x/term"
 
 	"lockstep/themes"
 	"lockstep/tui"
 )
-
-// armTimeout is how long --write waits for the operator lease before the screen opens.
-const armTimeout = 10 * time.Second
 
 // dashboard opens the screen on the operator's own cluster.
 func dashboard(ctx context.Context, p place, stdin *os.File, stdout io.Writer) error {
@@ -70,13 +66,7 @@ func (s *session) show(ctx context.Context, o options, title, notice string) err
 	defer leave()
 	var running sync.WaitGroup
 	running.Go(func() { s.run(ctx) })
-	if o.write {
-		armCtx, cancel := context.WithTimeout(ctx, armTimeout)
-		if err := s.engine.Arm(armCtx, false); err != nil {
-			look.Trouble = "writing was not armed: " + err.Error()
-		}
-		cancel()
-	}
+	look.Arm = o.write
 	look.Rehearsal, look.Owners, look.SaveFile = s.rehearsal, ownerDesk{s.client}, saveHere
 	look.Backend, look.Title, look.Notice, look.Version = s.engine, title, notice, programVersion()
 	err = tui.Run(ctx, look)

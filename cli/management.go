@@ -58,11 +58,8 @@ func (s *session) openManagement(ctx context.Context, p place, cfg *core.Config)
 	if m.Kubeconfig != p.kubeconfig {
 		cfg.Place.Kubeconfig = m.Kubeconfig
 	}
-	if _, err := client.Login(ctx); err != nil {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		s.log.Warn("log in to the management cluster", "error", err) // the watcher tries again, and its sources say why not
+	if err := p.getCredentials(ctx, s.log, client, "the management cluster"); err != nil {
+		return nil, err
 	}
 	cfg.Management = kube.NewManagementWriter(client)
 	return client, nil

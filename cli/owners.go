@@ -20,7 +20,7 @@ import (
 func newOwners(p *place) *cobra.Command {
 	var (
 		output string
-		wait   time.Duration
+		wait   patience
 	)
 	cmd := &cobra.Command{
 		Use:   "owners [NODE...]",
@@ -39,11 +39,11 @@ when the instances could not be read.`,
 			if !ok {
 				return fmt.Errorf("-o is %q; it takes text, csv or json", output)
 			}
-			return owners(cmd.Context(), *p, args, wait, print, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return owners(cmd.Context(), *p, args, wait.of(cmd), print, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "text", "`format`: text, csv or json")
-	cmd.Flags().DurationVar(&wait, "wait", 20*time.Second, "how long to wait for the sources' first answers")
+	wait.addTo(cmd)
 	return cmd
 }
 
@@ -67,9 +67,9 @@ var ownersPrinters = map[string]func(io.Writer, *core.Snapshot, []core.OwnerNote
 	},
 }
 
-func owners(ctx context.Context, p place, names []string, wait time.Duration, print func(io.Writer, *core.Snapshot, []core.OwnerNote) error, out, stderr io.Writer) error {
-	return glance(ctx, p, func(s *session, _ place) error {
-		snap := look(ctx, s.engine, wait)
+func owners(ctx context.Context, p place, names []string, wait patience, print func(io.Writer, *core.Snapshot, []core.OwnerNote) error, out, stderr io.Writer) error {
+	return glance(ctx, p, wait, func(s *session, _ place, left time.Duration) error {
+		snap := look(ctx, s.engine, left)
 		if err := cannotSee(snap); err != nil {
 			return err
 		}

@@ -22,7 +22,7 @@ type planFlags struct {
 	force   bool
 	all     bool
 	atOnce  int
-	wait    time.Duration
+	wait    patience
 	timeout time.Duration
 }
 
@@ -51,6 +51,7 @@ could not be checked, and 1 when there is no plan.`,
 			if f.atOnce < 1 {
 				return fmt.Errorf("--at-once is %d; it takes a number from 1", f.atOnce)
 			}
+			f.wait = f.wait.of(cmd)
 			return plan(cmd.Context(), *p, f, nodes, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
@@ -60,7 +61,7 @@ could not be checked, and 1 when there is no plan.`,
 	flags.BoolVar(&f.force, "force", false, "replace the file when it exists")
 	flags.BoolVar(&f.all, "all", false, "list every instance in the table, not only those that need somebody")
 	flags.IntVar(&f.atOnce, "at-once", 1, "how many `nodes` are in maintenance at the same time")
-	flags.DurationVar(&f.wait, "wait", 20*time.Second, "how long to wait for the sources' first answers")
+	f.wait.addTo(cmd)
 	flags.DurationVar(&f.timeout, "timeout", 5*time.Minute, "how long OpenStack may take to tell of room, groups and devices")
 	return cmd
 }
@@ -88,8 +89,8 @@ func plan(ctx context.Context, at place, f planFlags, nodes []string, stdout, st
 		}
 	}
 	var p core.EvacuationPlan
-	if err := glance(ctx, at, func(s *session, at place) (err error) {
-		p, err = s.plan(ctx, at, f, nodes, stderr)
+	if err := glance(ctx, at, f.wait, func(s *session, at place, left time.Duration) (err error) {
+		p, err = s.plan(ctx, at, f, left, nodes, stderr)
 		return err
 	}); err != nil {
 		return err
@@ -104,8 +105,8 @@ func plan(ctx context.Context, at place, f planFlags, nodes []string, stdout, st
 }
 
 // plan waits for the sources, finds the nodes, and has the engine make the plan.
-func (s *session) plan(ctx context.Context, at place, f planFlags, names []string, stderr io.Writer) (core.EvacuationPlan, error) {
-	snap := look(ctx, s.engine, f.wait)
+func (s *session) plan(ctx context.Context, at place, f planFlags, left time.Duration, names []string, stderr io.Writer) (core.EvacuationPlan, error) {
+	snap := look(ctx, s.engine, left)
 	if err := cannotSee(snap); err != nil {
 		return core.EvacuationPlan{}, err
 	}

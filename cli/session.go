@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"io"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -48,10 +49,13 @@ type place struct {
 	// cloudsYAML is the content of the clouds.yaml to use; nil: it is looked for as the openstack client does.
 	cloudsYAML []byte
 	log        *log // nil: the file that the flags name, to which client-go writes, too
+
+	stderr   io.Writer     // where what has to be known before the screen opens is said; nil: nowhere
+	loginFor time.Duration // how long a credential plugin may take that may ask a person; 0 means three minutes
 }
 
-// open loads the credentials and makes the session's parts. Nothing is asked of any server but the login that an exec
-// plugin may need. What cannot be used is no error: its sources say so, and the rest works.
+// open loads the credentials and makes the session's parts. No server is asked for anything, so that none can hold it up; what is
+// waited for is a credential plugin that may ask a person. What cannot be used is no error: its sources say so, and the rest works.
 func open(ctx context.Context, p place, log *log) (*session, error) {
 	s := &session{log: log}
 	cfg := core.Config{
@@ -88,7 +92,7 @@ func open(ctx context.Context, p place, log *log) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.openOpenStack(ctx, p, client, &cfg)
+	s.openOpenStack(p, client, &cfg)
 	s.openJournal(p, client, &cfg)
 	s.engine = core.New(cfg)
 	s.watch(p, client, management)
@@ -110,11 +114,8 @@ func (s *session) openKubernetes(ctx context.Context, p place, cfg *core.Config)
 	if cfg.Cluster == "" {
 		cfg.Cluster = client.ClusterName
 	}
-	if _, err := client.Login(ctx); err != nil {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		s.log.Warn("log in to Kubernetes", "error", err) // the watcher tries again, and its sources say why not
+	if err := p.getCredentials(ctx, s.log, client, "Kubernetes"); err != nil {
+		return nil, err
 	}
 	cfg.Kubernetes = kube.NewWriter(client)
 	s.lease = kube.NewLease(client, kube.LeaseOptions{Namespace: p.leaseNamespace, Identity: p.line.holder, Log: s.log.Logger})
@@ -122,19 +123,14 @@ func (s *session) openKubernetes(ctx context.Context, p place, cfg *core.Config)
 	return client, nil
 }
 
-func (s *session) openOpenStack(ctx context.Context, p place, client *kube.Client, cfg *core.Config) {
+func (s *session) openOpenStack(p place, client *kube.Client, cfg *core.Config) {
 	o := p.novaOptions(s.log)
 	if p.osFromCluster {
 		if client == nil {
 			s.unavailable(openStackSources(), &core.APIError{Kind: core.ErrConfiguration, Server: core.ServerOpenStack, Call: "read clouds.yaml from the cluster", Message: "there is no cluster to read it from"})
 			return
 		}
-		secret, err := client.OpenStackCredentials(ctx)
-		if err != nil {
-			s.unavailable(openStackSources(), err)
-			return
-		}
-		o.CloudsYAML = secret
+		o.Secret = client.OpenStackCredentials
 	}
 	config, err := nova.Load(o)
 	if err != nil {

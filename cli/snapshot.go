@@ -173,7 +173,7 @@ func (t *inventoryTaker) take(ctx context.Context) (*core.Inventory, error) {
 
 // login lets a credential plugin ask on the terminal, and notes all of Kubernetes as missing when there is no way in.
 func (t *inventoryTaker) login(ctx context.Context, client *kube.Client, inv *core.Inventory) bool {
-	_, err := client.Login(ctx)
+	err := t.place.login(ctx, t.log, client, "Kubernetes")
 	var api *core.APIError
 	if !errors.As(err, &api) {
 		return true
@@ -195,11 +195,7 @@ func (t *inventoryTaker) cloud(ctx context.Context, client *kube.Client) (core.C
 	}
 	o := t.novaOptions(t.log)
 	if t.osFromCluster {
-		secret, err := client.OpenStackCredentials(ctx)
-		if err != nil {
-			return none(err)
-		}
-		o.CloudsYAML = secret
+		o.Secret = client.OpenStackCredentials
 	}
 	config, err := nova.Load(o)
 	if err != nil {
@@ -226,7 +222,7 @@ func (t *inventoryTaker) management(ctx context.Context, inv *core.Inventory) {
 		miss(err)
 		return
 	}
-	if _, err := client.Login(ctx); err != nil {
+	if err := t.place.login(ctx, t.log, client, "the management cluster"); err != nil {
 		miss(err)
 		return
 	}

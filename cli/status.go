@@ -17,7 +17,7 @@ import (
 func newStatus(p *place) *cobra.Command {
 	var (
 		output string
-		wait   time.Duration
+		wait   patience
 	)
 	cmd := &cobra.Command{
 		Use:   "status",
@@ -31,11 +31,11 @@ The exit code is 0 when nothing needs you, 2 when something does, and 1 when the
 			if !ok {
 				return fmt.Errorf("-o is %q; it takes table, json or yaml", output)
 			}
-			return status(cmd.Context(), *p, wait, print, cmd.OutOrStdout())
+			return status(cmd.Context(), *p, wait.of(cmd), print, cmd.OutOrStdout())
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "table", "`format`: table, json or yaml")
-	cmd.Flags().DurationVar(&wait, "wait", 20*time.Second, "how long to wait for the sources' first answers")
+	wait.addTo(cmd)
 	return cmd
 }
 
@@ -56,10 +56,10 @@ var statusPrinters = map[string]func(io.Writer, Status) error{
 	},
 }
 
-func status(ctx context.Context, p place, wait time.Duration, print func(io.Writer, Status) error, out io.Writer) error {
+func status(ctx context.Context, p place, wait patience, print func(io.Writer, Status) error, out io.Writer) error {
 	var snap *core.Snapshot
-	if err := glance(ctx, p, func(s *session, _ place) error {
-		snap = look(ctx, s.engine, wait)
+	if err := glance(ctx, p, wait, func(s *session, _ place, left time.Duration) error {
+		snap = look(ctx, s.engine, left)
 		return nil
 	}); err != nil {
 		return err
@@ -78,8 +78,9 @@ func status(ctx context.Context, p place, wait time.Duration, print func(io.Writ
 }
 
 // glance runs a session that cannot write for as long as see takes; see is given the place with the options as the
-// configuration completes them.
-func glance(ctx context.Context, p place, see func(*session, place) error) error {
+// configuration completes them, and how much is left of the time to wait.
+func glance(ctx context.Context, p place, wait patience, see func(s *session, p place, left time.Duration) error) error {
+	began := time.Now()
 	if err := p.configure(); err != nil {
 		return err
 	}
@@ -89,14 +90,21 @@ func glance(ctx context.Context, p place, see func(*session, place) error) error
 	}
 	defer log.close()
 	p.readOnly = true
+	if wait.named {
+		p.loginFor = max(wait.wait, 1)
+	}
 	s, err := open(ctx, p, log)
 	if err != nil {
 		return err
 	}
+	left := wait.wait
+	if wait.named {
+		left = max(left-time.Since(began), 0)
+	}
 	runCtx, stop := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	running.Go(func() { s.run(runCtx) })
-	err = see(s, p)
+	err = see(s, p, left)
 	stop()
 	running.Wait()
 	if ctx.Err() != nil {

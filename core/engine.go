@@ -192,10 +192,15 @@ func (e *Engine) drain() {
 	}
 }
 
+// wallTime is a time without its monotonic reading, which stands still while a machine sleeps: what is known is as old as the wall clock
+// says.
+func wallTime(t time.Time) time.Time { return t.Round(0) }
+
 func (e *Engine) take(d Delta) {
 	if d.At.IsZero() {
 		d.At = e.cfg.Wall()
 	}
+	d.At, d.Next = wallTime(d.At), wallTime(d.Next)
 	if e.world.apply(d) {
 		e.dirty = true
 	}
@@ -289,8 +294,8 @@ func (e *Engine) publish() {
 	e.dirty = false
 	prev := e.latest.Load()
 	s := &Snapshot{
-		Now:        e.cfg.Clock(),
-		Wall:       e.cfg.Wall(),
+		Now:        wallTime(e.cfg.Clock()),
+		Wall:       wallTime(e.cfg.Wall()),
 		Cluster:    e.cfg.Cluster,
 		Place:      e.cfg.Place,
 		Operator:   e.cfg.Operator,

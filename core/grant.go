@@ -133,7 +133,7 @@ func (e *Engine) Grant(step Step, typed string) (Grant, error) {
 	}
 	g := Grant{
 		ID: e.cfg.NewID(), StepID: step.ID, Intent: step.Intent, Target: step.Target, Basis: slices.Clone(step.Basis), Typed: typed,
-		By: e.cfg.Operator, At: e.cfg.Wall(),
+		By: e.cfg.Operator, At: wallTime(e.cfg.Wall()),
 	}
 	g.Expires = g.At.Add(e.cfg.GrantFor)
 	if err := e.journal(Record{Kind: RecordGrant, Operation: g.ID, Step: step.ID, Intent: &g.Intent, Object: &g.Target, Node: step.Node,

@@ -39,35 +39,6 @@ type Client struct {
 	relogin sync.Mutex // one look at the kubeconfig for a new login at a time
 }
 
-// Login makes one harmless call, so that an exec credential plugin can ask on the terminal before the screen opens, and
-// answers the server's version ("v1.31.9"; empty when the login may not read it). From then on plugins are told that
-// standard input is taken. The caller's context is the only deadline: a person may be typing a password.
-func (c *Client) Login(ctx context.Context) (version string, err error) {
-	s := c.session.Load()
-	defer func() {
-		if p := s.config.ExecProvider; p != nil {
-			p.StdinUnavailable = true
-			p.StdinUnavailableMessage = "Lockstep is using the terminal; log in from another one"
-		}
-	}()
-	body, _, err := c.get(ctx, "/version")
-	described := Describe(err, "get /version")
-	if described != nil && described.Kind != core.ErrForbidden {
-		return "", c.withOrigin(described)
-	}
-	var answer struct {
-		GitVersion string `json:"gitVersion"`
-	}
-	if err := json.Unmarshal(body, &answer); err != nil && described == nil {
-		return "", &core.APIError{
-			Kind: core.ErrOther, Server: core.ServerKubernetes, Call: "get /version", Err: err,
-			Message: "the answer is not a Kubernetes API server's: " + cut(string(body)),
-			Remedy:  "Check the server's address, " + c.Server + ", in the kubeconfig (" + c.origin() + ").",
-		}
-	}
-	return answer.GitVersion, nil
-}
-
 // withOrigin adds to an error's remedy where the login and the address came from, where that helps.
 func (c *Client) withOrigin(e *core.APIError) *core.APIError {
 	switch e.Kind {

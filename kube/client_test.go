@@ -2,13 +2,16 @@ package kube
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/klog/v2"
@@ -66,6 +69,10 @@ echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","s
 		t.Fatal(err)
 	}
 	client := c.load(path)
+	c.ForgetRequests()
+	if err := client.GetCredentials(t.Context()); err != nil || len(c.Requests()) > 0 {
+		t.Fatalf("the server was asked %v; %v", c.Requests(), err)
+	}
 	if _, err := client.Login(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -78,6 +85,58 @@ echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","s
 	if !client.session.Load().config.ExecProvider.StdinUnavailable {
 		t.Error("the plugin may still ask on the terminal")
 	}
+}
+
+// hangingPlugin is a kubeconfig whose credential plugin does not end before the test does.
+func hangingPlugin(t *testing.T, c *cluster) string {
+	t.Helper()
+	dir := t.TempDir()
+	runs, path := filepath.Join(dir, "runs"), filepath.Join(dir, "kubeconfig")
+	raw, err := c.Kubeconfig(kubeapi.Readonly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	token := regexp.MustCompile(`(?m)^    token: .*$`)
+	config := token.ReplaceAllString(string(raw), `    exec: {apiVersion: client.authentication.k8s.io/v1, command: sh, args: [-c, "while [ -e `+runs+` ]; do sleep 0.05; done"], interactiveMode: Never}`)
+	for file, content := range map[string]string{runs: "", path: config} {
+		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() { os.Remove(runs) })
+	return path
+}
+
+// A credential plugin that does not come back holds up nobody for longer than he wants to wait: neither a login, nor a watch, nor a write.
+func TestAPluginThatHangsHoldsNobodyUp(t *testing.T) {
+	c := startCluster(t, kubeapi.Options{})
+	client := c.load(hangingPlugin(t, c))
+	if client.Asks() != "" {
+		t.Error("it may ask")
+	}
+	for what, call := range map[string]func(context.Context) error{
+		"get the credentials": client.GetCredentials,
+		"log in":              func(ctx context.Context) error { _, err := client.Login(ctx); return err },
+		"read":                func(ctx context.Context) error { return NewAccess(client).Review(ctx, WatchPermissions()...) },
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		e := Describe(call(ctx), "")
+		cancel()
+		if e == nil || e.Kind != core.ErrUnauthorized || !strings.Contains(e.Message, "sh has not finished in time") || !strings.Contains(e.Remedy, "plugin") {
+			t.Errorf("%s: %+v", what, e)
+		}
+	}
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	if err := client.GetCredentials(gone); !errors.Is(err, context.Canceled) {
+		t.Errorf("who leaves is told %v", err)
+	}
+	// The watcher says why, and ends. The test hangs where it does not.
+	_, o := watchCluster(t, client, WatchOptions{ListTimeout: 100 * time.Millisecond})
+	o.wait("told", func(v *view) bool {
+		err := v.err[core.SourceNodes]
+		return err != nil && strings.Contains(err.Message, "sh has not finished in time")
+	})
 }
 
 func TestAccess(t *testing.T) {

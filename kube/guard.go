@@ -95,7 +95,7 @@ func (s *stream) mistrust(err *core.APIError) {
 func (s *stream) checkSilence(now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	silent := now.Sub(s.heard)
+	silent := elapsed(now, s.heard)
 	if s.state != core.SourceLive || silent <= s.opts.WatchDuration+s.opts.SilenceAllowed {
 		return
 	}
@@ -109,7 +109,7 @@ func (s *stream) checkSilence(now time.Time) {
 	if s.watch != nil {
 		allowed += s.opts.WatchDuration // it is open again: its bookmark is due by then
 	}
-	if now.Sub(s.recycled) <= allowed {
+	if elapsed(now, s.recycled) <= allowed {
 		return
 	}
 	s.setState(core.SourceStale, &core.APIError{

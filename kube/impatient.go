@@ -13,6 +13,9 @@ type impatientTransport struct{ base http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.
 func (t *impatientTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if err := loggedIn(r.Context()); err != nil {
+		return nil, err
+	}
 	resp, err := t.base.RoundTrip(r)
 	if resp != nil && resp.StatusCode >= http.StatusBadRequest {
 		resp.Header.Del("Retry-After")

@@ -202,7 +202,7 @@ func (l *Lease) heldBy(holder string) *core.APIError {
 func (l *Lease) Held() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.held && l.elapsed(l.renewed) < l.opts.Distrust
+	return l.held && elapsed(time.Now(), l.renewed) < l.opts.Distrust
 }
 
 // Confirm implements core.OperatorLease: between two renewals somebody can have taken it over.
@@ -236,10 +236,9 @@ func (l *Lease) lost() {
 	l.held, l.wanted = false, false
 }
 
-// elapsed is the time since t by the clock that has gone further: the monotonic one stands still while a machine sleeps,
+// elapsed is the time from t to now by the clock that has gone further: the monotonic one stands still while a machine sleeps,
 // and the wall clock can be set back.
-func (l *Lease) elapsed(t time.Time) time.Duration {
-	now := time.Now()
+func elapsed(now, t time.Time) time.Duration {
 	return max(now.Sub(t), now.Round(0).Sub(t.Round(0)))
 }
 

@@ -192,6 +192,9 @@ func newSession(config *rest.Config) (*session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make an HTTP client: %w", err)
 	}
+	if plugin := pluginOf(config); plugin != "" {
+		client.Transport = &yielding{base: client.Transport, plugin: plugin}
+	}
 	speaking := dynamic.ConfigFor(config)
 	speaking.GroupVersion = &schema.GroupVersion{} // which one is a matter of each request
 	r, err := rest.RESTClientForConfigAndClient(speaking, client)

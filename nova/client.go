@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/gophercloud/gophercloud/v2"
-	"github.com/gophercloud/gophercloud/v2/openstack"
 
 	"lockstep/core"
 )
@@ -31,45 +30,53 @@ type times struct {
 	poll  time.Duration // one poll, retries included
 	login time.Duration
 
-	loginPause, loginPauseMax     time.Duration // after a login that failed
-	refusedPause, refusedPauseMax time.Duration // after one that was refused
+	loginPause, loginPauseMax time.Duration // after a login that failed
+	refusedPause              time.Duration // after one that was refused: then it is looked whether there are other credentials
+
+	repeat time.Duration // after this, credentials that were refused are tried again
+	tries  int           // how often they are tried in all; 0 means for ever
 }
 
-// usualTimes are those of a real cloud. A refused login is repeated slowly: Keystone may lock a user out after some failures
-// (security_compliance).
+// usualTimes are those of a real cloud, where Keystone locks a user out after some failures (docs/mosk.md#lock-out).
 var usualTimes = times{
 	try: 30 * time.Second, poll: 45 * time.Second, login: 30 * time.Second,
-	loginPause: 2 * time.Second, loginPauseMax: 60 * time.Second, refusedPause: 30 * time.Second, refusedPauseMax: 5 * time.Minute,
+	loginPause: 2 * time.Second, loginPauseMax: 60 * time.Second, refusedPause: 30 * time.Second, repeat: 5 * time.Minute, tries: 2,
 }
 
 // hurriedTimes are those of a cloud whose clock runs faster than the wall's: what takes half a minute on a real cloud must
 // not take half an hour of a simulated one.
 var hurriedTimes = times{
 	try: 3 * time.Second, poll: 4 * time.Second, login: 3 * time.Second,
-	loginPause: 500 * time.Millisecond, loginPauseMax: 2 * time.Second, refusedPause: time.Second, refusedPauseMax: 2 * time.Second,
+	loginPause: 500 * time.Millisecond, loginPauseMax: 2 * time.Second, refusedPause: time.Second, repeat: time.Second,
 }
 
 // Client is a connection to a cloud. It logs in at its first call, renews its token by itself, and may be used from
 // several goroutines.
 type Client struct {
-	cfg   *Config
-	http  http.Client
+	with  atomic.Pointer[credentials]
 	limit *limiter
 	times times
 	pause func(url string, try int) time.Duration // between the tries of a GET
 
-	// gate is held while logging in, so that one login serves all that wait; it guards the three below.
-	gate    chan struct{}
-	refused *core.APIError // why the last login failed; nil when it did not
-	again   time.Time      // before this no login is tried
-	losses  int            // failed logins in a row
+	// gate is held while logging in, so that one login serves all that wait; it guards the fields of refusal.
+	gate chan struct{}
+	refusal
 
 	current atomic.Pointer[session]
 }
 
+// credentials are what a Client logs in with, and the connections that they say how to make.
+type credentials struct {
+	*Config
+	http   http.Client
+	former []string // secrets of earlier ones: what is under way may still tell them
+}
+
 // session is what a login found out.
 type session struct {
+	with     *Config
 	provider *gophercloud.ProviderClient
+	endpoint gophercloud.EndpointOpts // which of a service are wanted
 	compute  *gophercloud.ServiceClient
 	versions supported // of compute
 	network  *gophercloud.ServiceClient
@@ -77,10 +84,24 @@ type session struct {
 	volume   *gophercloud.ServiceClient
 	// Why there is no network, identity or volume client: the catalog has no such endpoint.
 	networkErr, identityErr, volumeErr error
+
+	// denied is why Keystone has refused a new token: none is asked for again. It is read and written by one renewal at a time.
+	denied error
 }
 
 // Connect makes a client for the cloud. It does no I/O: the first call logs in, and asks Nova for its microversions.
 func Connect(cfg *Config) *Client {
+	rate := cfg.rate
+	if rate <= 0 {
+		rate = defaultRate
+	}
+	c := &Client{limit: newLimiter(rate, defaultBurst), times: usualTimes, pause: backoff(cfg.jitter), gate: make(chan struct{}, 1)}
+	c.use(cfg)
+	return c
+}
+
+// use has the Client log in with these credentials from now on.
+func (c *Client) use(cfg *Config) {
 	base := cfg.transport
 	if base == nil {
 		t := http.DefaultTransport.(*http.Transport).Clone()
@@ -90,29 +111,29 @@ func Connect(cfg *Config) *Client {
 		t.MaxIdleConnsPerHost = 8
 		base = t
 	}
-	rate := cfg.rate
-	if rate <= 0 {
-		rate = defaultRate
+	next := &credentials{Config: cfg}
+	next.http = http.Client{Transport: &transport{base: base, limit: c.limit, log: cfg.log}, Timeout: 2 * headerLimit}
+	if old := c.with.Load(); old != nil {
+		next.former = append(old.former, old.secrets()...)
+		defer old.http.CloseIdleConnections()
 	}
-	c := &Client{cfg: cfg, limit: newLimiter(rate, defaultBurst), times: usualTimes, pause: backoff(cfg.jitter), gate: make(chan struct{}, 1)}
-	c.http = http.Client{Transport: &transport{base: base, limit: c.limit, log: cfg.log}, Timeout: 2 * headerLimit}
-	return c
+	c.with.Store(next)
 }
 
-// Config is what the client was made for.
-func (c *Client) Config() *Config { return c.cfg }
+// Config is what the Client logs in with.
+func (c *Client) Config() *Config { return c.with.Load().Config }
 
 // Close drops idle connections.
-func (c *Client) Close() { c.http.CloseIdleConnections() }
+func (c *Client) Close() { c.with.Load().http.CloseIdleConnections() }
 
 // String names the cloud.
-func (c *Client) String() string { return c.cfg.String() }
+func (c *Client) String() string { return c.Config().String() }
 
 // GoString keeps %#v from printing secrets.
-func (c *Client) GoString() string { return "nova.Client{" + c.cfg.String() + "}" }
+func (c *Client) GoString() string { return "nova.Client{" + c.Config().String() + "}" }
 
 // LogValue keeps slog from printing secrets.
-func (c *Client) LogValue() slog.Value { return c.cfg.LogValue() }
+func (c *Client) LogValue() slog.Value { return c.Config().LogValue() }
 
 // Microversions is the range that Nova offers, "2.1" and "2.93"; empty before the first login.
 func (c *Client) Microversions() (low, high string) {
@@ -124,157 +145,20 @@ func (c *Client) Microversions() (low, high string) {
 }
 
 func (c *Client) secrets() []string {
-	secrets := c.cfg.secrets()
+	with := c.with.Load()
+	secrets := append(with.secrets(), with.former...)
 	if s := c.current.Load(); s != nil {
 		secrets = append(secrets, s.provider.Token())
 	}
 	return secrets
 }
 
-// session is the current session, or a new one. After a failed login it answers with that failure until it is time to
-// try again, so that five pollers don't make five failed logins.
-func (c *Client) session(ctx context.Context) (*session, error) {
-	if s := c.current.Load(); s != nil {
-		return s, nil
-	}
-	waited := false
-	select {
-	case c.gate <- struct{}{}:
-	default:
-		waited = true
-		select {
-		case c.gate <- struct{}{}:
-		case <-ctx.Done():
-			return nil, c.fail(action{call: "log in to " + c.cfg.cloud}, ctx.Err())
-		}
-	}
-	defer func() { <-c.gate }()
-	if s := c.current.Load(); s != nil {
-		if waited {
-			_ = sleep(ctx, inTurn) // those that waited go on in their order
-		}
-		return s, nil
-	}
-	if c.refused != nil && wallClock().Before(c.again) {
-		return nil, c.refused
-	}
-	ctx, cancel := context.WithTimeout(ctx, c.times.login)
-	defer cancel()
-	s, err := c.login(ctx)
-	if err != nil {
-		if !errors.Is(ctx.Err(), context.Canceled) {
-			c.putOff(err)
-		}
-		return nil, err
-	}
-	c.refused, c.losses = nil, 0
-	c.current.Store(s)
-	return s, nil
-}
-
-// putOff remembers a failed login. The gate is held.
-func (c *Client) putOff(err *core.APIError) {
-	first, limit := c.times.loginPause, c.times.loginPauseMax
-	if err.Kind == core.ErrUnauthorized || err.Kind == core.ErrConfiguration {
-		first, limit = c.times.refusedPause, c.times.refusedPauseMax
-	}
-	c.refused, c.again = err, wallClock().Add(max(min(first<<min(c.losses, 10), limit), err.After))
-	c.losses++
-}
-
-// retryAt is when the next login may be tried; zero when the client is logged in or busy with it.
-func (c *Client) retryAt() time.Time {
-	select {
-	case c.gate <- struct{}{}:
-		defer func() { <-c.gate }()
-	default:
-		return time.Time{}
-	}
-	if c.refused == nil || c.current.Load() != nil {
-		return time.Time{}
-	}
-	return c.again
-}
-
-// drop ends a session whose token could not be renewed. Somebody else may be logging in already: that is waited for as long as the
-// call may take, and remembered instead.
-func (c *Client) drop(ctx context.Context, s *session, err *core.APIError) {
-	if !c.current.CompareAndSwap(s, nil) {
-		return
-	}
-	select {
-	case c.gate <- struct{}{}:
-		defer func() { <-c.gate }()
-	case <-ctx.Done():
-		return
-	}
-	if c.current.Load() == nil {
-		c.putOff(err)
-	}
-}
-
-// login authenticates, and finds the endpoints and the microversions of Nova.
-func (c *Client) login(ctx context.Context) (*session, *core.APIError) {
-	a := action{call: fmt.Sprintf("log in to %s at %s", c.cfg.cloud, c.cfg.auth.IdentityEndpoint)}
-	provider, err := openstack.NewClient(c.cfg.auth.IdentityEndpoint)
-	if err != nil {
-		return nil, c.misconfigured(a, err)
-	}
-	provider.HTTPClient = c.http
-	if c.cfg.userAgent != "" {
-		provider.UserAgent.Prepend(c.cfg.userAgent)
-	}
-	auth := c.cfg.auth
-	if auth.Scope != nil {
-		scope := *auth.Scope
-		auth.Scope = &scope
-	}
-	// AuthenticateV3 and not Authenticate: the latter follows the addresses in Keystone's version document, which behind
-	// a proxy often lead nowhere, and there is no Keystone without v3 any more.
-	if err := openstack.AuthenticateV3(ctx, provider, &auth, gophercloud.EndpointOpts{}); err != nil {
-		if statusOf(err) == 0 {
-			if kind, _ := kindOfFailure(err); kind == core.ErrOther && !isNotJSON(err) {
-				return nil, c.misconfigured(a, err) // gophercloud refuses incomplete credentials before it sends them
-			}
-		}
-		return nil, c.fail(a, err)
-	}
-	s := &session{provider: provider}
-	if s.compute, err = c.endpoint(provider, "compute"); err != nil {
-		return nil, c.fail(action{call: "find Nova in the service catalog"}, err)
-	}
-	if s.network, s.networkErr = c.endpoint(provider, "network"); s.networkErr == nil {
-		s.network.ResourceBase = versioned(s.network.Endpoint, "v2.0")
-	}
-	if s.identity, s.identityErr = c.endpoint(provider, "identity"); s.identityErr == nil {
-		s.identity.ResourceBase = versioned(s.identity.Endpoint, "v3")
-	}
-	s.volume, s.volumeErr = c.volumeEndpoint(provider)
-	if s.versions, err = c.discoverCompute(ctx, s.compute); err != nil {
-		return nil, c.fail(action{call: "ask Nova for its API versions"}, err)
-	}
-	return s, nil
-}
-
 func (c *Client) misconfigured(a action, err error) *core.APIError {
 	return &core.APIError{
 		Kind: core.ErrConfiguration, Server: core.ServerOpenStack, Call: a.call,
 		Message: truncate(redact(err.Error(), c.secrets())),
-		Remedy:  fmt.Sprintf("complete cloud %s in %s", c.cfg.cloud, c.cfg.origin),
+		Remedy:  fmt.Sprintf("complete cloud %s in %s", c.Config().cloud, c.Config().origin),
 	}
-}
-
-// endpoint looks a service up in the catalog. gophercloud's own constructors would also ask the service for its versions,
-// without a deadline.
-func (c *Client) endpoint(provider *gophercloud.ProviderClient, kind string) (*gophercloud.ServiceClient, error) {
-	eo := c.cfg.endpoint
-	eo.Type, eo.Version = kind, 0
-	eo.ApplyDefaults(kind)
-	url, err := provider.EndpointLocator(eo)
-	if err != nil {
-		return nil, err
-	}
-	return &gophercloud.ServiceClient{ProviderClient: provider, Endpoint: url, Type: kind}, nil
 }
 
 // versioned adds the version to an endpoint that does not end in it.

@@ -7,6 +7,7 @@ import (
 	"log"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -46,13 +47,15 @@ type fakeCloud struct {
 
 	cinder string // what its catalog calls Cinder; empty: there is none
 
-	mu       sync.Mutex
-	routes   map[string]http.HandlerFunc // by "METHOD path" below the service
-	requests []seenRequest
-	logins   int
-	token    string // the only good one
-	refuse   bool   // logins
-	away     bool   // Keystone
+	mu        sync.Mutex
+	routes    map[string]http.HandlerFunc // by "METHOD path" below the service
+	requests  []seenRequest
+	logins    int
+	token     string              // the only good one
+	password  string              // the only good one
+	refuse    bool                // logins
+	elsewhere map[string][]string // further regions in its catalog, by the service; their endpoints come first
+	away      bool                // Keystone
 }
 
 type seenRequest struct {
@@ -60,7 +63,7 @@ type seenRequest struct {
 }
 
 func newFakeCloud(t testing.TB) *fakeCloud {
-	f := &fakeCloud{t: t, network: lan.New(1), max: "2.93", routes: map[string]http.HandlerFunc{}}
+	f := &fakeCloud{t: t, network: lan.New(1), max: "2.93", password: testPassword, routes: map[string]http.HandlerFunc{}}
 	listener, err := f.network.Listen("cloud:0")
 	if err != nil {
 		t.Fatal(err)
@@ -136,14 +139,22 @@ func (f *fakeCloud) login(w http.ResponseWriter, body []byte) {
 	}
 	json.Unmarshal(body, &asked)
 	secret := asked.Auth.Identity.Password.User.Password + asked.Auth.Identity.Credential.Secret
-	if f.refuse || secret != testPassword {
+	if f.refuse || secret != f.password {
 		// An unkind Keystone that says what it was sent.
 		reply(w, 401, fmt.Sprintf(`{"error": {"message": "Could not authenticate admin with %s", "code": 401, "title": "Unauthorized"}}`, secret))
 		return
 	}
 	f.token = fmt.Sprintf("%s%d", tokenPrefix, f.logins)
 	endpoint := func(kind, path string) string {
-		return fmt.Sprintf(`{"type": %q, "name": "x", "id": "1", "endpoints": [{"id": "2", "interface": "public", "region": "RegionOne", "region_id": "RegionOne", "url": "%s%s"}]}`, kind, f.URL, path)
+		var all []string
+		for _, region := range append(slices.Clone(f.elsewhere[kind]), "RegionOne") {
+			url := f.URL + path
+			if region != "RegionOne" {
+				url = "http://" + strings.ToLower(region) + ".example" + path
+			}
+			all = append(all, fmt.Sprintf(`{"id": "2", "interface": "public", "region": %q, "region_id": %q, "url": %q}`, region, region, url))
+		}
+		return fmt.Sprintf(`{"type": %q, "name": "x", "id": "1", "endpoints": [%s]}`, kind, strings.Join(all, ", "))
 	}
 	cinder := ""
 	if f.cinder != "" {

@@ -203,7 +203,7 @@ func (c *Client) remedy(a action, e *core.APIError, cause error) string {
 		}
 		return need + ": use the cloud's administrator, whose credentials are in the cluster's secret openstack-external/openstack-identity-credentials"
 	case core.ErrUnauthorized:
-		return fmt.Sprintf("check user, password and domains, or the application credential, of cloud %s in %s", c.cfg.cloud, c.cfg.origin)
+		return fmt.Sprintf("check user, password and domains, or the application credential, of cloud %s in %s", c.Config().cloud, c.Config().origin)
 	case core.ErrUnreachable, core.ErrTimeout:
 		return fmt.Sprintf("see whether %s answers from here (curl -sk); during an update the API can be away for minutes", c.addressOf(cause))
 	case core.ErrServer:
@@ -216,11 +216,11 @@ func (c *Client) remedy(a action, e *core.APIError, cause error) string {
 	case core.ErrConfiguration:
 		var noEndpoint *gophercloud.ErrEndpointNotFound
 		if errors.As(cause, &noEndpoint) || errors.Is(cause, gophercloud.ErrEndpointNotFound{}) {
-			return fmt.Sprintf("check region_name and interface of cloud %s in %s", c.cfg.cloud, c.cfg.origin)
+			return fmt.Sprintf("check region_name and interface of cloud %s in %s", c.Config().cloud, c.Config().origin)
 		}
-		return fmt.Sprintf("check cacert and auth_url of cloud %s in %s", c.cfg.cloud, c.cfg.origin)
+		return fmt.Sprintf("check cacert and auth_url of cloud %s in %s", c.Config().cloud, c.Config().origin)
 	case core.ErrNotFound:
-		return fmt.Sprintf("if it should be there, check the endpoints of cloud %s (openstack catalog list)", c.cfg.cloud)
+		return fmt.Sprintf("if it should be there, check the endpoints of cloud %s (openstack catalog list)", c.Config().cloud)
 	}
 	var answer *errAnswer
 	if errors.As(cause, &answer) || isNotJSON(cause) {
@@ -237,8 +237,8 @@ func (c *Client) addressOf(cause error) string {
 			return u.Scheme + "://" + u.Host
 		}
 	}
-	if u, err := url.Parse(c.cfg.auth.IdentityEndpoint); err == nil && u.Host != "" {
+	if u, err := url.Parse(c.Config().auth.IdentityEndpoint); err == nil && u.Host != "" {
 		return u.Scheme + "://" + u.Host
 	}
-	return c.cfg.cloud
+	return c.Config().cloud
 }

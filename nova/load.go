@@ -3,6 +3,7 @@ package nova
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -25,7 +26,8 @@ import (
 // Options says which cloud to load and how to talk to it. The zero value loads what the openstack client would use.
 type Options struct {
 	Cloud      string            // --os-cloud; empty: OS_CLOUD, the OS_* environment, or the only cloud in clouds.yaml
-	CloudsYAML []byte            // content of a clouds.yaml found in the cluster's secret; then no file is looked for
+	CloudsYAML []byte            // content of a clouds.yaml; then no file is looked for
+	Secret     Secret            // reads the clouds.yaml of the cluster's secret; then no file is looked for
 	UserAgent  string            // what the program calls itself towards the cloud
 	Transport  http.RoundTripper // nil: one with the cloud's TLS settings
 	Jitter     Jitter            // nil: by chance
@@ -49,6 +51,8 @@ const (
 	environmentCloud = "envvars"
 	// secretCloud is the cloud of Rockoon's clouds.yaml that has the admin's rights.
 	secretCloud = "admin"
+
+	originSecret = "the cluster's secret"
 )
 
 // Config is a cloud's address and credentials. It prints without its secrets.
@@ -63,7 +67,14 @@ type Config struct {
 	jitter    Jitter
 	rate      float64
 	log       *slog.Logger
+
+	unread bool // nothing but the cloud's name is known before it is read
+	// read reads the credentials as they are by now; nil when they cannot change.
+	read func(context.Context) (*Config, error)
 }
+
+// Secret reads the clouds.yaml of the cluster's secret. The answer is secret.
+type Secret func(context.Context) ([]byte, error)
 
 // Cloud is the cloud's name in clouds.yaml, "envvars" for the environment's.
 func (c Config) Cloud() string { return c.cloud }
@@ -94,8 +105,55 @@ func (c Config) secrets() []string {
 // the working directory, the user's configuration folder or /etc/openstack, each with the secure.yaml beside it; the
 // cloud by Options.Cloud or OS_CLOUD; without a name the plain OS_* environment, else the only cloud of the file.
 //
+// The cluster's secret is not read before the first login. After a refused login the credentials are read again, wherever they are from.
+//
 // Every error is a *core.APIError of kind core.ErrConfiguration; its cause is ErrNotConfigured when nobody named a cloud.
 func Load(o Options) (*Config, error) {
+	if o.Secret != nil {
+		return unread(o), nil
+	}
+	c, err := load(o)
+	if err == nil && len(o.CloudsYAML) == 0 {
+		c.read = func(context.Context) (*Config, error) {
+			again, err := load(o)
+			if err == nil {
+				again.read = c.read
+			}
+			return again, err
+		}
+	}
+	return c, err
+}
+
+// unread is the cloud of the cluster's secret before it was read.
+func unread(o Options) *Config {
+	read := func(ctx context.Context) (*Config, error) {
+		content, err := o.Secret(ctx)
+		if err != nil {
+			return nil, err
+		}
+		now := o
+		now.CloudsYAML = content
+		return load(now)
+	}
+	c := &Config{cloud: cmp.Or(o.Cloud, secretCloud), origin: originSecret, unread: true}
+	c.read = func(ctx context.Context) (*Config, error) {
+		again, err := read(ctx)
+		if err == nil {
+			again.read = c.read
+		}
+		return again, err
+	}
+	c.take(o)
+	return c
+}
+
+// take takes over what is no matter of credentials.
+func (c *Config) take(o Options) {
+	c.userAgent, c.transport, c.jitter, c.rate, c.log = o.UserAgent, o.Transport, o.Jitter, o.Rate, o.Log
+}
+
+func load(o Options) (*Config, error) {
 	var c *Config
 	var err error
 	name := cmp.Or(o.Cloud, os.Getenv("OS_CLOUD"))
@@ -114,7 +172,7 @@ func Load(o Options) (*Config, error) {
 		return nil, misconfigured(fmt.Sprintf("cloud %q in %s has no auth_url", c.cloud, c.origin), "add auth.auth_url to it")
 	}
 	completeAuth(&c.auth)
-	c.userAgent, c.transport, c.jitter, c.rate, c.log = o.UserAgent, o.Transport, o.Jitter, o.Rate, o.Log
+	c.take(o)
 	return c, nil
 }
 
@@ -154,7 +212,7 @@ func notConfigured(message string) *core.APIError {
 // fromSecret parses the clouds.yaml of the cluster's secret. OS_CLOUD and its sisters may well be meant for another
 // cloud, so only an explicit Options.Cloud has to exist in it.
 func fromSecret(o Options) (*Config, error) {
-	const origin = "the cluster's secret"
+	const origin = originSecret
 	all, err := parseClouds(o.CloudsYAML, origin)
 	if err != nil {
 		return nil, err

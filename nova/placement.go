@@ -73,7 +73,7 @@ func (d *allocationDocument) check() error {
 }
 
 func (c *Client) placement(s *session) (*gophercloud.ServiceClient, error) {
-	sc, err := c.endpoint(s.provider, "placement")
+	sc, err := s.find("placement")
 	if err != nil {
 		return nil, err
 	}

@@ -397,7 +397,7 @@ func TestACloudWithoutNeutron(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, lacking := c.endpoint(s.provider, "load-balancer")
+		_, lacking := s.find("load-balancer")
 		s.network, s.networkErr = nil, lacking
 		_, b := poll(t, c)
 		b.await("absent", func() bool { return b.state(core.SourceNetworkAgents) == core.SourceAbsent })

@@ -23,14 +23,14 @@ var errNoCinder = errors.New("the catalog has no block storage service")
 // volumeBinary is the service that keeps volumes.
 const volumeBinary = "cinder-volume"
 
-// volumeEndpoint finds Cinder in the catalog.
-func (c *Client) volumeEndpoint(provider *gophercloud.ProviderClient) (*gophercloud.ServiceClient, error) {
-	sc, err := c.endpoint(provider, volumeTypes[0])
+// findVolumes finds Cinder in the catalog.
+func (s *session) findVolumes() (*gophercloud.ServiceClient, error) {
+	sc, err := s.find(volumeTypes[0])
 	for _, kind := range volumeTypes[1:] {
 		if err == nil {
 			break
 		}
-		sc, err = c.endpoint(provider, kind)
+		sc, err = s.find(kind)
 	}
 	return sc, err
 }

@@ -114,8 +114,8 @@ func (m *Model) Init() tea.Cmd {
 	if m.opts.Notice != "" {
 		cmds = append(cmds, m.say(toneInfo, m.opts.Notice))
 	}
-	if m.opts.Trouble != "" {
-		cmds = append(cmds, m.say(toneBad, m.opts.Trouble))
+	if m.opts.Arm {
+		cmds = append(cmds, m.armAtOnce())
 	}
 	return tea.Batch(cmds...)
 }
@@ -157,6 +157,8 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.follow()
 	case previewMsg, executedMsg, armedMsg, controlledMsg:
 		return m, m.answered(msg)
+	case armedAtOnceMsg:
+		return m, m.armedAtOnce(msg)
 	case contactsMsg, savedMsg:
 		return m, m.owned(msg)
 	case plannedMsg, planTick, planSavedMsg:

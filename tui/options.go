@@ -36,7 +36,7 @@ type Options struct {
 	SyncOutput SyncOutput
 	Clipboard  Clipboard
 	Notice     string    // said when the screen opens; may be empty
-	Trouble    string    // the same, for what failed before the screen opened: it stays; may be empty
+	Arm        bool      // writing is armed once the screen is open
 	Actions    []Action  // what keys do: Actions(), or what Rebind made of it; nil: Actions()
 	Rehearsal  Rehearsal // what a demo's panel works on; nil on a real cloud
 	Owners     OwnerDesk // what the page of owners asks and saves with; nil: neither

@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"lockstep/kube"
+)
+
+// loginFor is how long a credential plugin may take: it may ask a person for a password, or wait for one in a browser.
+const loginFor = 3 * time.Minute
+
+// getCredentials lets a credential plugin that may ask a person do so while the terminal is still the operator's, and says so. Any other
+// login happens behind the screen, where nobody waits for it. A plugin that fails is no error: what it is for tells of it.
+func (p *place) getCredentials(ctx context.Context, log *log, client *kube.Client, what string) error {
+	plugin := client.Asks()
+	if plugin == "" {
+		client.KeepTerminal()
+		return nil
+	}
+	within := cmp.Or(p.loginFor, loginFor)
+	if p.stderr != nil {
+		fmt.Fprintf(p.stderr, "lockstep: %s logs in to %s. It may ask you something here; it has %s, and ctrl+c gives up.\n",
+			oneLine(plugin), what, span(within))
+	}
+	login, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	err := client.GetCredentials(login)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil && login.Err() != nil:
+		return err // the plugin still has the terminal: nothing else may read from it
+	case err != nil:
+		log.Warn("log in", "to", what, "error", err)
+	}
+	return nil
+}
+
+// login logs in to a cluster for a command that reads once. A server that does not answer holds it up for no longer than any call.
+func (p *place) login(ctx context.Context, log *log, client *kube.Client, what string) error {
+	if err := p.getCredentials(ctx, log, client, what); err != nil {
+		return err
+	}
+	login, cancel := context.WithTimeout(ctx, cmp.Or(p.loginFor, loginFor))
+	defer cancel()
+	_, err := client.Login(login)
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return ctx.Err()
+	}
+	return err
+}
+
+// patience is how long a command that takes one look waits for the sources' first answers.
+type patience struct {
+	wait  time.Duration
+	named bool // with --wait: then it covers a login that may ask a person, too
+}
+
+func (w *patience) addTo(cmd *cobra.Command) {
+	cmd.Flags().DurationVar(&w.wait, "wait", 20*time.Second, "how long to wait for the sources' first answers, logins included")
+}
+
+// of is the patience of a call, by its flags.
+func (w patience) of(cmd *cobra.Command) patience {
+	w.named = cmd.Flags().Changed("wait")
+	return w
+}

@@ -1,0 +1,270 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"lockstep/core"
+	"lockstep/sim"
+	"lockstep/sim/bubble"
+	"lockstep/sim/kubeapi"
+	"lockstep/sim/lan"
+)
+
+// silence is one way to accept a connection and never to answer.
+type silence struct {
+	name  string
+	serve func(t *testing.T, l net.Listener)
+}
+
+var silences = []silence{
+	{"after the connection", func(t *testing.T, l net.Listener) { // where TLS is spoken: before its handshake
+		var open []net.Conn
+		var mu sync.Mutex
+		go func() {
+			for {
+				c, err := l.Accept()
+				if err != nil {
+					return
+				}
+				mu.Lock()
+				open = append(open, c)
+				mu.Unlock()
+			}
+		}()
+		t.Cleanup(func() {
+			l.Close()
+			mu.Lock()
+			defer mu.Unlock()
+			for _, c := range open {
+				c.Close()
+			}
+		})
+	}},
+	{"after the request", answering("")},
+	{"in the middle of an answer", answering(`{"kind": "List", "items": [`)},
+}
+
+// answering serves the beginning of an answer, and then nothing.
+func answering(beginning string) func(*testing.T, net.Listener) {
+	return func(t *testing.T, l net.Listener) {
+		leave := make(chan struct{})
+		server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if beginning != "" {
+				w.Header().Set("Content-Type", "application/json")
+				w.Header().Set("Content-Length", "100000")
+				if r.Method == http.MethodPost { // for a token
+					w.WriteHeader(http.StatusCreated)
+				}
+				_, _ = w.Write([]byte(beginning))
+				_ = http.NewResponseController(w).Flush()
+			}
+			select {
+			case <-r.Context().Done():
+			case <-leave:
+			}
+		})}
+		go func() { _ = server.Serve(l) }()
+		t.Cleanup(func() { close(leave); _ = server.Close() })
+	}
+}
+
+// mute are the servers that can be silent, and how the session's place comes to ask a silent one.
+var mute = []struct {
+	name   string
+	server core.Server
+	ask    func(t *testing.T, c *sim.Cloud, p *place, address string)
+}{
+	{"Kubernetes", core.ServerKubernetes, func(t *testing.T, c *sim.Cloud, p *place, address string) {
+		readdress(t, p.kubeconfig, c.Kube.URL(), address)
+	}},
+	{"the management cluster", core.ServerManagement, func(t *testing.T, c *sim.Cloud, p *place, address string) {
+		readdress(t, p.kubeconfig, c.Management.URL(), address)
+	}},
+	{"Keystone", core.ServerOpenStack, func(_ *testing.T, c *sim.Cloud, p *place, address string) {
+		p.cloudsYAML = []byte(strings.ReplaceAll(string(p.cloudsYAML), c.OpenStack.AuthURL(), address+"/v3"))
+	}},
+	{"Nova", core.ServerOpenStack, func(t *testing.T, c *sim.Cloud, p *place, address string) {
+		p.line.transport = diverted{p.line.transport, "/compute/", strings.TrimPrefix(address, "http://")}
+	}},
+}
+
+// readdress has a kubeconfig name another address.
+func readdress(t *testing.T, path, from, to string) {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(raw), from) {
+		t.Fatalf("%s does not name %s", path, from)
+	}
+	if err := os.WriteFile(path, []byte(strings.ReplaceAll(string(raw), from, to)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// diverted sends the requests for a part of a server to another one.
+type diverted struct {
+	base http.RoundTripper
+	part string
+	to   string
+}
+
+func (d diverted) RoundTrip(r *http.Request) (*http.Response, error) {
+	if strings.Contains(r.URL.Path, d.part) {
+		r = r.Clone(r.Context())
+		r.URL.Scheme, r.URL.Host = "http", d.to
+	}
+	return d.base.RoundTrip(r)
+}
+
+func (d diverted) CloseIdleConnections() {}
+
+// silent is a cloud whose one server accepts connections and does not answer, and the place from which it is looked at.
+func silent(t *testing.T, how silence, ask func(*testing.T, *sim.Cloud, *place, string)) place {
+	t.Helper()
+	network := lan.New(1)
+	c, err := sim.Start(context.WithoutCancel(t.Context()), sim.Options{Scenario: told(t, "update-groups"), Network: network, Start: time.Now(), Dir: t.TempDir(),
+		Paused: true, User: kubeapi.Operator})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	l, err := network.Listen("silent:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	how.serve(t, l)
+	p := placeOn(t, c)
+	p.options = ownOptions(t, c)
+	p.management = simManagement(c)
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	raw, err := os.ReadFile(c.KubeconfigPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(kubeconfig, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.kubeconfig = kubeconfig
+	ask(t, c, &p, "http://"+l.Addr().String())
+	return p
+}
+
+// A server that accepts and never answers holds nothing up: the session is there at once, its sources say what is the matter, the other
+// servers are seen, and it ends when it is to.
+func TestASilentServerHoldsNothingUp(t *testing.T) {
+	for _, m := range mute {
+		for _, how := range silences {
+			t.Run(m.name+" "+how.name, func(t *testing.T) {
+				bubble.Run(t, func(t *testing.T) {
+					st := &story{t: t, place: silent(t, how, m.ask)}
+					began := time.Now()
+					st.begin()
+					if took := time.Since(began); took != 0 {
+						t.Errorf("it was there after %s", took)
+					}
+					st.until("its sources say so", func(s *core.Snapshot) bool {
+						src := troubled(s, m.server, func(src core.Source) bool { return src.Err != nil && src.Err.Kind == core.ErrTimeout })
+						return src != nil && s.Wall.Sub(began) < 2*time.Minute
+					})
+					st.until("the others are seen", func(s *core.Snapshot) bool {
+						return (m.server == core.ServerKubernetes || s.Sources[core.SourceNodes].State == core.SourceLive) &&
+							(m.server == core.ServerManagement || s.Sources[core.SourceMachines].State == core.SourceLive) &&
+							(m.server == core.ServerOpenStack || s.Sources[core.SourceInstances].State == core.SourceLive)
+					})
+					began = time.Now()
+					st.stop()
+					if took := time.Since(began); took > 5*time.Second {
+						t.Errorf("it ended after %s", took)
+					}
+				})
+			})
+		}
+	}
+}
+
+// The same on real sockets: a server that never does its part of the TLS handshake, Kubernetes and Keystone alike.
+func TestNobodyWaitsForATLSHandshake(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	silences[0].serve(t, l)
+	dir := t.TempDir()
+	kubeconfig := filepath.Join(dir, "kubeconfig")
+	config := strings.ReplaceAll(`{apiVersion: v1, kind: Config, current-context: mos,
+  clusters: [{name: mos, cluster: {server: "https://ADDRESS", insecure-skip-tls-verify: true}}],
+  contexts: [{name: mos, context: {cluster: mos, user: anna}}, {name: management, context: {cluster: mos, user: anna}}],
+  users: [{name: anna, user: {token: x}}]}`, "ADDRESS", l.Addr().String())
+	if err := os.WriteFile(kubeconfig, []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	clouds := `clouds: {a: {auth: {auth_url: "https://` + l.Addr().String() + `/v3", username: u, password: p, project_name: p}, verify: false}}`
+	for _, args := range [][]string{nil, {"--os-from-cluster"}} {
+		p := place{journal: t.TempDir(), log: ownLog(t), cloudsYAML: []byte(clouds)}
+		code, out, errs := runIn(t, p, append([]string{"status", "--wait", "1s", "--kubeconfig", kubeconfig, "--management-context", "management"}, args...)...)
+		if code != exitError || !strings.Contains(errs, "has not answered in time") {
+			t.Errorf("exit %d: %s%s", code, out, errs)
+		}
+	}
+}
+
+// --wait covers all that status does: what has not answered by then is told as it is.
+func TestStatusWaitsNoLongerThanItWasTold(t *testing.T) {
+	for _, m := range mute {
+		for _, how := range silences {
+			t.Run(m.name+" "+how.name, func(t *testing.T) {
+				bubble.Run(t, func(t *testing.T) {
+					p := silent(t, how, m.ask)
+					began := time.Now()
+					code, out, errs := runIn(t, p, "status", "--wait", "7s", "-o", "json", "--kubeconfig", p.kubeconfig, "--os-cloud", p.osCloud,
+						"--management-context", p.management.Context, "--management-namespace", p.management.Namespace)
+					if took := time.Since(began); took > 8*time.Second {
+						t.Errorf("it took %s", took)
+					}
+					if m.server == core.ServerKubernetes {
+						if code != exitError || !strings.Contains(errs, "has not answered in time") {
+							t.Errorf("exit %d: %s%s", code, out, errs)
+						}
+						return
+					}
+					var s Status
+					if err := json.Unmarshal([]byte(out), &s); err != nil || len(s.Nodes) == 0 {
+						t.Errorf("exit %d, %v: %s%s", code, err, out, errs)
+					}
+				})
+			})
+		}
+	}
+}
+
+// What reads all of a cloud ends as well, and says what it could not read.
+func TestAnInventoryOfASilentServerEnds(t *testing.T) {
+	for _, m := range mute {
+		t.Run(m.name, func(t *testing.T) {
+			bubble.Run(t, func(t *testing.T) {
+				p := silent(t, silences[1], m.ask)
+				began := time.Now()
+				code, out, errs := runIn(t, p, "snapshot", "-o", filepath.Join(t.TempDir(), "inventory.yaml"), "--kubeconfig", p.kubeconfig, "--os-cloud", p.osCloud,
+					"--management-context", p.management.Context, "--management-namespace", p.management.Namespace)
+				if took := time.Since(began); took > time.Minute {
+					t.Errorf("it took %s", took)
+				}
+				if code != exitAttention || !strings.Contains(out, "COULD NOT BE READ") {
+					t.Errorf("exit %d: %s%s", code, out, errs)
+				}
+			})
+		})
+	}
+}

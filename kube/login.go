@@ -1,0 +1,161 @@
+package kube
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+
+	"golang.org/x/term"
+	"k8s.io/client-go/rest"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"lockstep/core"
+)
+
+// Asks is the name of the credential plugin that may ask a person on the terminal when it is run; empty when there is none, or when
+// standard input is no terminal.
+func (c *Client) Asks() string {
+	p := c.session.Load().config.ExecProvider
+	if p == nil || p.InteractiveMode == clientcmdapi.NeverExecInteractiveMode || p.StdinUnavailable || !term.IsTerminal(int(os.Stdin.Fd())) {
+		return ""
+	}
+	return filepath.Base(p.Command)
+}
+
+// GetCredentials runs the kubeconfig's credential plugin, so that it can ask on the terminal before the screen opens; no server is
+// asked for anything. Then it keeps the terminal. A plugin that has not finished when ctx ends still has the terminal, if it may ask
+// there: the caller has to leave it alone.
+func (c *Client) GetCredentials(ctx context.Context) error {
+	if pluginOf(c.session.Load().config) == "" {
+		return nil
+	}
+	_, _, err := c.get(context.WithValue(ctx, credentialsOnly{}, true), "/version")
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+		return ctx.Err()
+	case ctx.Err() != nil:
+		return c.withOrigin(Describe(err, "log in"))
+	}
+	c.KeepTerminal()
+	if err != nil && !errors.Is(err, errLoggedIn) {
+		return c.withOrigin(Describe(err, "log in"))
+	}
+	return nil
+}
+
+// KeepTerminal tells credential plugins from now on that standard input is taken.
+func (c *Client) KeepTerminal() {
+	if p := c.session.Load().config.ExecProvider; p != nil {
+		p.StdinUnavailable = true
+		p.StdinUnavailableMessage = "Lockstep is using the terminal; log in from another one"
+	}
+}
+
+// Login gets the credentials, makes one harmless call, and answers the server's version ("v1.31.9"; empty when the login may not
+// read it). The caller's context is the only deadline for the credentials, for a person may be typing a password; the server has the
+// time of any call.
+func (c *Client) Login(ctx context.Context) (version string, err error) {
+	if err := c.GetCredentials(ctx); err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	body, _, err := c.get(ctx, "/version")
+	described := Describe(err, "get /version")
+	if described != nil && described.Kind != core.ErrForbidden {
+		return "", c.withOrigin(described)
+	}
+	var answer struct {
+		GitVersion string `json:"gitVersion"`
+	}
+	if err := json.Unmarshal(body, &answer); err != nil && described == nil {
+		return "", &core.APIError{
+			Kind: core.ErrOther, Server: core.ServerKubernetes, Call: "get /version", Err: err,
+			Message: "the answer is not a Kubernetes API server's: " + cut(string(body)),
+			Remedy:  "Check the server's address, " + c.Server + ", in the kubeconfig (" + c.origin() + ").",
+		}
+	}
+	return answer.GitVersion, nil
+}
+
+// pluginOf is what gets the credentials of a kubeconfig that has none itself; empty when it has.
+func pluginOf(config *rest.Config) string {
+	switch {
+	case config.ExecProvider != nil:
+		return filepath.Base(config.ExecProvider.Command)
+	case config.AuthProvider != nil:
+		return config.AuthProvider.Name
+	}
+	return ""
+}
+
+type (
+	credentialsOnly struct{} // key of the context of a request that is not sent
+	reachedServer   struct{} // key of the context of a request whose credentials are waited for: an *atomic.Bool
+)
+
+// errLoggedIn is the answer to a request that is not sent: the credentials for it are there.
+var errLoggedIn = errors.New("the credentials are there")
+
+// loggedIn notes that a request has its credentials, and answers an error when that is all that was wanted.
+func loggedIn(ctx context.Context) error {
+	if reached, ok := ctx.Value(reachedServer{}).(*atomic.Bool); ok {
+		reached.Store(true)
+	}
+	if ctx.Value(credentialsOnly{}) != nil {
+		return errLoggedIn
+	}
+	return nil
+}
+
+// yielding lets a call end with its context while a credential plugin is still at work: client-go waits for that without a limit. What
+// was given up is not sent when the plugin has finished after all, for its context is over.
+type yielding struct {
+	base   http.RoundTripper
+	plugin string
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t *yielding) RoundTrip(r *http.Request) (*http.Response, error) {
+	type answer struct {
+		resp *http.Response
+		err  error
+	}
+	var reached atomic.Bool
+	ctx := r.Context()
+	own := r.Clone(context.WithValue(ctx, reachedServer{}, &reached))
+	answered := make(chan answer, 1)
+	go func() {
+		resp, err := t.base.RoundTrip(own)
+		answered <- answer{resp, err}
+	}()
+	select {
+	case a := <-answered:
+		return a.resp, a.err
+	case <-ctx.Done():
+	}
+	go func() {
+		if a := <-answered; a.resp != nil {
+			a.resp.Body.Close()
+		}
+	}()
+	if reached.Load() || !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return nil, ctx.Err()
+	}
+	return nil, fmt.Errorf("getting credentials: %s has not finished in time", t.plugin)
+}
+
+// WrappedRoundTripper lets client-go reach the transport below, to close its idle connections.
+func (t *yielding) WrappedRoundTripper() http.RoundTripper { return t.base }
+
+// CloseIdleConnections lets http.Client.CloseIdleConnections reach the transport below.
+func (t *yielding) CloseIdleConnections() {
+	if c, ok := t.base.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
+}

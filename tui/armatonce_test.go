@@ -1,0 +1,27 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// Who starts with --write has the screen at once, and hears there what became of it.
+func TestWritingIsArmedBehindTheScreen(t *testing.T) {
+	for said, refused := range map[string]error{
+		"writing is on: confirmed steps are carried out":             nil,
+		"writing was not armed: take the lease: bob@jump02 holds it": errors.New("take the lease: bob@jump02 holds it"),
+	} {
+		d := drive(world(), 120, 40)
+		d.fake.armErr = refused
+		cmd := d.armAtOnce()
+		if frame := stripped(d.shows()); !strings.Contains(frame, "asking for the operator lease") || len(d.fake.armed) != 0 {
+			t.Errorf("before the answer:\n%s", frame)
+		}
+		d.run(cmd)
+		if frame := stripped(d.shows()); !strings.Contains(frame, said) || fmt.Sprint(d.fake.armed) != "[false]" {
+			t.Errorf("armed %v, and it does not say %q:\n%s", d.fake.armed, said, frame)
+		}
+	}
+}
