@@ -95,7 +95,7 @@ func Connect(cfg *Config) *Client {
 		rate = defaultRate
 	}
 	c := &Client{cfg: cfg, limit: newLimiter(rate, defaultBurst), times: usualTimes, pause: backoff(cfg.jitter), gate: make(chan struct{}, 1)}
-	c.http = http.Client{Transport: &transport{base: base, limit: c.limit, log: cfg.log}, Timeout: 2 * headerLimit}
+	c.http = http.Client{Transport: &transport{base: base, limit: c.limit, log: cfg.log}, Timeout: 2 * headerLimit, CheckRedirect: onlyReads}
 	return c
 }
 
