@@ -156,6 +156,8 @@ func (e *Engine) mayStillWrite(ctx context.Context) error {
 	if err := e.mayWrite(); err != nil || e.cfg.Lease == nil {
 		return err
 	}
+	ctx, cancel := context.WithTimeout(ctx, leaseTimeout)
+	defer cancel()
 	if err := e.cfg.Lease.Confirm(ctx); err != nil {
 		return refuse("not sure that the operator lease is still ours: %s", errorText(err))
 	}

@@ -8,8 +8,18 @@ import (
 	"time"
 )
 
-// callTimeout is how long one write may take before its answer counts as lost.
-const callTimeout = 30 * time.Second
+// The deadlines of a step's parts: a slow one leaves the others their own.
+const (
+	// checkTimeout is for all that is asked before a write: what was checked is then no older than facts may be to write on
+	// (Settings.StaleAfter).
+	checkTimeout = time.Minute
+
+	// leaseTimeout is for asking whose the operator lease is: two calls, and a renewal that may be under way.
+	leaseTimeout = 30 * time.Second
+
+	// lookTimeout is for one look at what became of a write.
+	lookTimeout = 30 * time.Second
+)
 
 // perform does one change and watches until the cluster shows its result. Item is the batch item's index, or -1.
 func (e *Engine) perform(work context.Context, op *operation, item int, step Step, c Change) outcome {
@@ -76,19 +86,14 @@ func (e *Engine) perform(work context.Context, op *operation, item int, step Ste
 		return o
 	}
 
-	ctx, cancel := context.WithTimeout(work, callTimeout)
-	defer cancel()
 	w, err := e.writerFor(step, c)
 	if err == nil {
-		err = e.nobodyElse(ctx, step)
-	}
-	if err == nil {
-		err = w.check(ctx)
+		err = e.checked(work, step, w)
 	}
 	if err == nil {
 		// The last look before the write: the lease can have gone while the servers were asked, or been taken over since it was
 		// last renewed.
-		err = e.mayStillWrite(ctx)
+		err = e.mayStillWrite(work)
 	}
 	if err != nil {
 		r := base
@@ -111,8 +116,12 @@ func (e *Engine) perform(work context.Context, op *operation, item int, step Ste
 	if err := e.journal(before, true); err != nil {
 		return outcome{state: OperationFailed, text: "not done: " + err.Error()}
 	}
+	if err := e.mayWrite(); err != nil { // a slow disk may have taken longer than the lease is good for
+		change, tags = nil, nil
+		return end(outcome{state: OperationFailed, text: "not done: " + errorText(err)})
+	}
 	began := e.cfg.Clock()
-	err = w.write(ctx)
+	err = e.send(work, w, began, func(text string) { report(OperationRunning, text) })
 	after := base
 	after.Kind, after.State = RecordAfter, "accepted"
 	if err != nil {
@@ -131,7 +140,7 @@ func (e *Engine) perform(work context.Context, op *operation, item int, step Ste
 	}
 	lost := err
 	if lost != nil {
-		report(OperationVerifying, "the answer was lost ("+errorText(lost)+"); looking whether it was done all the same")
+		report(OperationVerifying, "whether it was done is not known ("+errorText(lost)+"): looking")
 	} else {
 		report(OperationVerifying, "accepted")
 	}
@@ -165,9 +174,7 @@ func (e *Engine) verify(work context.Context, w writer, began time.Time, lost er
 		quiet = e.cfg.Wall() // since when nothing has happened
 	)
 	for {
-		ctx, cancel := context.WithTimeout(work, callTimeout)
-		o := w.outcome(ctx, began)
-		cancel()
+		o := lookOnce(work, w, began)
 		if work.Err() != nil {
 			return outcome{state: OperationUnknown, text: leftUnseen}
 		}
@@ -211,9 +218,13 @@ func isGone(err error) bool {
 	return errors.As(err, &api) && (api.Kind == ErrNotFound || api.Kind == ErrConflict)
 }
 
+// uncertain tells whether a write may have been made although it failed. What does not say that it was refused was not.
 func uncertain(err error) bool {
 	var api *APIError
-	return errors.As(err, &api) && api.Uncertain()
+	if errors.As(err, &api) {
+		return api.Uncertain()
+	}
+	return !errors.Is(err, ErrRefused)
 }
 
 // errorText is an error for an operation's line: the server's own words where there are some.

@@ -132,7 +132,7 @@ const (
 	ErrUnreachable     ErrorKind = "unreachable"       // no connection
 	ErrConfiguration   ErrorKind = "configuration"     // a broken kubeconfig, a missing clouds.yaml, an unknown context
 	ErrUnsupported     ErrorKind = "unsupported"       // the cloud is too old for it
-	ErrOther           ErrorKind = "error"
+	ErrOther           ErrorKind = "error"             // any other: a refusal where its Status says so (4xx), else an answer that is not the API's
 )
 
 // APIError is a call that did not do what was asked, in words for the operator. Adapters make them; nothing in it is
@@ -160,9 +160,16 @@ func (e *APIError) Error() string {
 // Unwrap is the cause.
 func (e *APIError) Unwrap() error { return e.Err }
 
-// Uncertain tells whether the call may have been carried out although it failed: the answer was lost.
+// Uncertain tells whether the call may have been carried out although it failed: the answer was lost, or is none that the API gives
+// (a status that was not expected, a body that cannot be read). Only a refusal is certain.
 func (e *APIError) Uncertain() bool {
-	return e.Kind == ErrTimeout || e.Kind == ErrUnreachable || e.Kind == ErrServer
+	switch e.Kind {
+	case ErrTimeout, ErrUnreachable, ErrServer:
+		return true
+	case ErrOther:
+		return e.Status < 400
+	}
+	return false
 }
 
 // Delta is news from one source: objects that came, changed or went, or that the source itself does better or worse.

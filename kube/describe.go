@@ -143,6 +143,7 @@ func describeTransport(e *core.APIError, err error) {
 		dns       *net.DNSError
 		op        *net.OpError
 		timeout   net.Error
+		strange   *strangeError
 	)
 	text := err.Error()
 	// The URL and client-go's own prefixes say nothing that the call does not say shorter.
@@ -188,8 +189,10 @@ func describeTransport(e *core.APIError, err error) {
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout(), strings.Contains(text, "context deadline exceeded"):
 		e.Kind = core.ErrTimeout
 		e.Remedy = "No answer in time: whether the call was carried out shows on the object."
-	case isNotJSON(err):
-		e.Message = "the answer is not the API's: " + e.Message
+	case errors.As(err, &strange), isNotJSON(err):
+		if strange == nil {
+			e.Message = "the answer is not the API's: " + e.Message
+		}
 		e.Remedy = "A proxy on the way may answer in the API server's place, or the answer was damaged: see what `kubectl get --raw /version` gets."
 	case errors.As(err, &op), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET),
 		strings.Contains(text, "http2: "), strings.Contains(text, "stream error: "), strings.Contains(text, "connection reset"):

@@ -57,7 +57,7 @@ func TestDescribe(t *testing.T) {
 		"an unknown authority":     {&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, core.ErrConfiguration, 0, false, "certificate-authority-data"},
 		"an expired certificate":   {&tls.CertificateVerificationError{Err: x509.CertificateInvalidError{Reason: x509.Expired}}, core.ErrConfiguration, 0, false, "expired"},
 		"a failing plugin":         {&url.Error{Op: "Get", URL: "x", Err: errors.New("getting credentials: exec: executable kubelogin failed with exit code 1")}, core.ErrUnauthorized, 0, false, "plugin"},
-		"anything else":            {errors.New("odd"), core.ErrOther, 0, false, ""},
+		"anything else":            {errors.New("odd"), core.ErrOther, 0, true, ""},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -20,7 +20,13 @@ func (t *impatientTransport) RoundTrip(r *http.Request) (*http.Response, error) 
 	if resp != nil && resp.StatusCode >= http.StatusBadRequest {
 		resp.Header.Del("Retry-After")
 	}
-	return resp, err
+	if err == nil {
+		err = strangeAnswer(r, resp)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return resp, nil
 }
 
 // WrappedRoundTripper lets client-go reach the transport below, to close its idle connections.

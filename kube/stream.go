@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	selectors "k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
@@ -40,6 +39,7 @@ type stream struct {
 	heard     time.Time       // the server's last word
 	touched   time.Time       // the last Delta that said so
 	recycled  time.Time       // when a silent watch was closed last
+	pages     pageProgress    // of the list that is being read
 	refused   time.Time       // since when a resource that was seen has been missing or forbidden; zero while it is not
 }
 
@@ -101,17 +101,15 @@ func (s *stream) begin() *time.Timer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.listed, s.relist = false, false
+	s.pages = pageProgress{size: s.pages.size}
 	return time.AfterFunc(s.opts.SyncDeadline, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if s.listed || s.state == core.SourceAbsent || s.state == core.SourceForbidden || s.state == core.SourceOff {
 			return
 		}
-		s.setState(s.downState(), &core.APIError{
-			Kind: core.ErrTimeout, Server: core.ServerKubernetes, Call: s.res.call("list"),
-			Message: fmt.Sprintf("no complete list within %s", s.opts.SyncDeadline),
-			Remedy:  "The server is slow, or something on the way swallows the connection. Lockstep keeps trying.",
-		}, time.Time{})
+		s.pages.overdue = true
+		s.tellOverdue()
 	})
 }
 
@@ -258,26 +256,9 @@ func (e *openError) Error() string { return e.cause.Error() }
 // the end-of-list bookmark, that hangs for ever.
 func (s *stream) IsWatchListSemanticsUnSupported() bool { return true }
 
-// List implements cache.ListerWatcher; the reflector calls ListWithContext.
-func (s *stream) List(options metav1.ListOptions) (runtime.Object, error) {
-	return s.ListWithContext(context.Background(), options)
-}
-
 // Watch implements cache.ListerWatcher; the reflector calls WatchWithContext.
 func (s *stream) Watch(options metav1.ListOptions) (watch.Interface, error) {
 	return s.WatchWithContext(context.Background(), options)
-}
-
-// ListWithContext implements cache.ListerWatcherWithContext.
-func (s *stream) ListWithContext(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.opts.ListTimeout)
-	defer cancel()
-	s.choose(&options)
-	list, err := s.client.resource(s.res.gvr, s.res.namespace).List(ctx, options)
-	if err != nil {
-		return nil, err // the reflector looks at the type of the error
-	}
-	return list, nil
 }
 
 // WatchWithContext implements cache.ListerWatcherWithContext. Unlike a bare watch it fails for good when it cannot be
@@ -347,8 +328,8 @@ func (s *stream) choose(options *metav1.ListOptions) {
 func (s *stream) Replace(items []any, _ string) error {
 	objects := make([]core.Object, 0, len(items))
 	for _, item := range items {
-		if u, ok := item.(*unstructured.Unstructured); ok {
-			objects = append(objects, s.res.translate(u))
+		if l, ok := item.(*listed); ok {
+			objects = append(objects, l.object)
 		}
 	}
 	s.mu.Lock()

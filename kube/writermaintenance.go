@@ -147,7 +147,12 @@ func (w *Writer) CreateLock(ctx context.Context, l core.NewLock, dryRun bool) er
 	}
 	ref := l.Ref()
 	ref.UID = string(made.GetUID())
-	return w.SetLock(ctx, ref, "", core.LockStatus{State: core.LockActive, Release: l.Release}, false)
+	if err := w.SetLock(ctx, ref, "", core.LockStatus{State: core.LockActive, Release: l.Release}, false); err != nil {
+		half := *Describe(err, "") // the lock is there: that is no refusal, whatever was refused of its status
+		half.Kind, half.Status, half.Message = core.ErrOther, 0, "only the lock was made; its release could not be written: "+half.Message
+		return &half
+	}
+	return nil
 }
 
 // DeletionRequest implements core.KubernetesWriter. It lists by name, which is the right that a Watcher needs anyway.

@@ -112,7 +112,7 @@ func (c *Client) use(cfg *Config) {
 		base = t
 	}
 	next := &credentials{Config: cfg}
-	next.http = http.Client{Transport: &transport{base: base, limit: c.limit, log: cfg.log}, Timeout: 2 * headerLimit}
+	next.http = http.Client{Transport: &transport{base: base, limit: c.limit, log: cfg.log}, Timeout: 2 * headerLimit, CheckRedirect: onlyReads}
 	if old := c.with.Load(); old != nil {
 		next.former = append(old.former, old.secrets()...)
 		defer old.http.CloseIdleConnections()

@@ -56,6 +56,7 @@ type fakeCloud struct {
 	refuse    bool                // logins
 	elsewhere map[string][]string // further regions in its catalog, by the service; their endpoints come first
 	away      bool                // Keystone
+	mute      bool                // Keystone takes the question and never answers
 }
 
 type seenRequest struct {
@@ -99,10 +100,14 @@ func (f *fakeCloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	f.mu.Lock()
 	f.requests = append(f.requests, seenRequest{r.Method, r.URL.Path, r.URL.RawQuery, r.Header.Get("X-OpenStack-Nova-API-Version"), string(body)})
-	token, away, h := f.token, f.away, f.routes[r.Method+" "+r.URL.Path]
+	token, away, mute, h := f.token, f.away, f.mute, f.routes[r.Method+" "+r.URL.Path]
 	f.mu.Unlock()
 	switch {
 	case r.URL.Path == "/identity/v3/auth/tokens" && r.Method == http.MethodPost:
+		if mute {
+			<-r.Context().Done()
+			return
+		}
 		if away {
 			reply(w, 503, "<html><body>503 Service Temporarily Unavailable</body></html>")
 			return

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/gophercloud/gophercloud/v2"
@@ -21,8 +22,9 @@ import (
 
 // action is a call as it is told to the operator.
 type action struct {
-	call   string // "list compute services"
-	policy string // the rule of policy.yaml that allows it; empty when every user may
+	call   string        // "list compute services"
+	policy string        // the rule of policy.yaml that allows it; empty when every user may
+	limit  time.Duration // how long a write may take; 0 means writeLimit
 }
 
 // maxMessage is how much of a server's words is kept, in bytes (core.APIError.Message).
@@ -62,7 +64,7 @@ func (c *Client) fail(a action, err error) *core.APIError {
 		e.After, _ = retryAfter(cause)
 		e.Kind = kindOfStatus(http.Actual)
 		e.Message = messageOf(http.Body, http.Actual)
-		if http.Actual < 300 {
+		if http.Actual < 400 { // a write may have been made all the same
 			cause = errShape("the API's: " + e.Message)
 			e.Message = cause.Error()
 		}

@@ -2,8 +2,10 @@ package nova
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 )
@@ -67,6 +69,17 @@ type transport struct {
 	log   *slog.Logger
 }
 
+// onlyReads follows redirections of reads alone: of a write they would become a read, whose answer says nothing of it.
+func onlyReads(_ *http.Request, via []*http.Request) error {
+	if first := via[0].Method; first != http.MethodGet && first != http.MethodHead || len(via) >= 10 {
+		return http.ErrUseLastResponse
+	}
+	return nil
+}
+
+// loginLimit is how long Keystone may take for a token.
+const loginLimit = 30 * time.Second
+
 // RoundTrip implements http.RoundTripper.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
@@ -77,7 +90,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		t.limit.take(wallClock())
 	}
 	start := wallClock()
-	resp, err := t.base.RoundTrip(r)
+	resp, err := t.roundTrip(r)
 	if t.log != nil {
 		status := 0
 		if resp != nil {
@@ -87,6 +100,34 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 			"status", status, "took", wallClock().Sub(start), "failed", err != nil)
 	}
 	return resp, err
+}
+
+// roundTrip gives Keystone's answer a deadline of its own: gophercloud asks for a new token in the middle of a call, with the deadline of
+// that call, which may be half an hour.
+func (t *transport) roundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/auth/tokens") {
+		return t.base.RoundTrip(r)
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), loginLimit)
+	resp, err := t.base.RoundTrip(r.WithContext(ctx))
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	resp.Body = &lastRead{resp.Body, cancel}
+	return resp, nil
+}
+
+// lastRead ends a request's context when its answer has been read.
+type lastRead struct {
+	io.ReadCloser
+	done context.CancelFunc
+}
+
+// Close implements io.Closer.
+func (b *lastRead) Close() error {
+	defer b.done()
+	return b.ReadCloser.Close()
 }
 
 // CloseIdleConnections lets http.Client.CloseIdleConnections reach the transport below.

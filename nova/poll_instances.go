@@ -4,28 +4,35 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"sync"
 	"time"
 
 	"lockstep/core"
 )
 
 const (
-	// changesOverlap is how far a look at the changes reaches back before the newest change seen: Nova's hosts stamp their
+	// changesOverlap is how far a look at the changes reaches back before what the last one has covered: Nova's hosts stamp their
 	// own changes, and their clocks differ.
 	changesOverlap = 5 * time.Minute
 
 	// hostsPerPoll is how many focus hosts are read in one turn; with more of them in maintenance they take turns.
 	hostsPerPoll = 6
 
-	maxRestarts = 3 // of one listing
+	// smallestPage is the least that is asked for at once, where the server is slow.
+	smallestPage = 25
+
+	// answerPatience is how long a turn waits for one answer. Then it goes on, and takes the answer in when it comes.
+	answerPatience = 2 * time.Second
+
+	maxRestarts = 3 // of one list, before there is a pause
 )
 
-// pagesPerLook is how many pages of the first list are read between two looks at the hosts that matter most.
-const pagesPerLook = 20
-
 // instancePoll polls the instances of the whole cloud: all of them by pages at first and every ten minutes, between that
-// those that changed, and the focus hosts often and in full. It runs in one goroutine, so answers are applied in the
-// order in which they were asked for.
+// those that changed, and the focus hosts often and in full.
+//
+// Each of these looks reads one page at a time, with a deadline for each, and beside the others: one that hangs or fails holds up none
+// of them for longer than answerPatience. What an answer says counts unless something was learned since it was asked for. A page that
+// takes too long is asked for again in smaller ones, and a look that failed goes on where it was.
 //
 // "Changed since" is asked from the newest change that Nova itself reported, never from this machine's clock: the two may
 // differ by any amount.
@@ -33,73 +40,212 @@ type instancePoll struct {
 	p      *Poller
 	known  map[string]*core.Instance
 	byHost map[string]map[string]*core.Instance // the known ones; with 100,000 of them, a host must not be looked for among all
-	heard  map[string]uint64                    // the turn in which each was last seen
-	turn   uint64
+
+	step    uint64            // counts the pages that were taken in
+	learned map[string]uint64 // the step in which each was last seen
+	gone    map[string]uint64 // the step in which each was forgotten, since the last listing
 
 	newest  time.Time // the newest change seen, by Nova's clock
+	covered time.Time // the changes up to here have all been seen
+	asOf    time.Time // when the server last confirmed what is known of the whole cloud
 	synced  bool      // the first listing is complete
-	changes time.Time // when the changes are due
-	listing *listing  // under way, one page per turn; nil otherwise
-	relist  time.Time // when the next listing is due
+	listed  time.Time // when the last listing was complete
 
-	hostDue map[string]time.Time
+	size    int              // of the next page
+	hosts   map[string]*look // of the focus hosts
+	changes *look
+	listing *look
+
+	answers chan answer    // of the pages that are being read
+	asking  sync.WaitGroup // for those who read them
 }
 
-type listing struct {
-	started  uint64 // the turn
-	marker   string
-	pages    int
+// look is a list that is read page by page, again and again.
+type look struct {
+	query serverQuery
+
+	// Of the one under way.
+	open     bool
+	busy     bool // a page is being read
+	began    uint64
+	since    time.Time       // when it began
+	covers   time.Time       // when it is complete, the changes up to here have been seen
+	marker   string          // after which the next page begins
+	before   []string        // the IDs before the marker, for when that is refused
+	markers  map[string]bool // so far
+	present  map[string]bool // instances of the host
 	restarts int
+
+	due      time.Time // when the next one, or the next page of this one, is to be asked for
+	failures int       // in a row
+}
+
+// answer is a page, or why there is none.
+type answer struct {
+	look    *look
+	step    uint64 // when it was asked for
+	newest  time.Time
+	size    int
+	took    time.Duration
+	records []serverRecord
+	next    string
+	err     error
 }
 
 func newInstancePoll(p *Poller) *instancePoll {
-	return &instancePoll{p: p, known: map[string]*core.Instance{}, byHost: map[string]map[string]*core.Instance{}, heard: map[string]uint64{}, hostDue: map[string]time.Time{}}
+	return &instancePoll{
+		p: p, known: map[string]*core.Instance{}, byHost: map[string]map[string]*core.Instance{},
+		learned: map[string]uint64{}, gone: map[string]uint64{},
+		size: pageSize, hosts: map[string]*look{}, changes: &look{}, listing: &look{},
+		answers: make(chan answer),
+	}
 }
 
-func (l *instancePoll) poll(ctx context.Context, nudged bool) (time.Duration, error) {
+// run polls until ctx is done, so long behind the first of those that are due at once.
+func (l *instancePoll) run(ctx context.Context, behind time.Duration, nudge <-chan struct{}) {
+	defer l.asking.Wait()
+	l.p.emit(core.Delta{Source: core.SourceInstances, State: core.SourceConnecting})
+	if sleep(ctx, behind) != nil {
+		return
+	}
+	for nudged := false; ; {
+		l.turn(ctx, nudged)
+		if ctx.Err() != nil {
+			return
+		}
+		timer := time.NewTimer(l.next() + behind)
+		nudged = false
+		select {
+		case <-timer.C:
+		case a := <-l.answers:
+			l.take(ctx, a)
+		case <-nudge:
+			nudged = true
+			if sleep(ctx, l.p.floor/4+behind) != nil { // a few nudges at once are one; Snapshots come three in a floor
+				timer.Stop()
+				return
+			}
+			select { // those that came meanwhile are answered, too
+			case <-nudge:
+			default:
+			}
+		case <-ctx.Done():
+		}
+		timer.Stop()
+		if ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+// turn reads a page of each look that is due.
+func (l *instancePoll) turn(ctx context.Context, nudged bool) {
+	for _, host := range l.focus(nudged) {
+		l.read(ctx, host)
+	}
 	now := wallClock()
-	focus, moving := l.p.hosts()
-	// The first list of a large cloud would never end, if all hosts that are being emptied were asked between its pages.
-	if l.synced || l.listing == nil || l.listing.pages%pagesPerLook == 0 {
-		if err := l.pollHosts(ctx, focus, moving, nudged); err != nil {
-			return 0, err
-		}
+	if l.synced && !l.changes.busy && (nudged || !now.Before(l.changesDue())) {
+		l.read(ctx, l.changes)
 	}
-	changesPace := l.p.scaled(changesEvery)
-	if moving {
-		changesPace = l.p.scaled(hostMovingEvery) // one request that sees everything arrive
+	if !l.listing.busy && !wallClock().Before(l.listing.due) {
+		l.read(ctx, l.listing)
 	}
-	if l.synced && (nudged || !now.Before(l.changes)) {
-		if err := l.pollChanges(ctx); err != nil {
-			return 0, err
-		}
-	}
-	// Computed anew each turn, so that a change of pace counts at once.
-	l.changes = minTime(l.changes, now.Add(changesPace))
-	if l.changes.Before(now) {
-		l.changes = now.Add(changesPace)
-	}
-	if l.listing == nil && !now.Before(l.relist) {
-		l.listing = &listing{started: l.turn + 1}
-	}
-	if l.listing != nil {
-		if err := l.page(ctx); err != nil {
-			return 0, err
-		}
-	}
-	return l.next(focus), nil
 }
 
-// next is the time until something is due.
-func (l *instancePoll) next(focus []string) time.Duration {
-	if l.listing != nil {
+// focus are the hosts that are due, those first that were asked longest ago. The first list of a large cloud would never end, if all
+// hosts that are being emptied were asked between its pages.
+func (l *instancePoll) focus(nudged bool) []*look {
+	now := wallClock()
+	hosts, moving := l.p.hosts()
+	every := l.p.scaled(hostQuietEvery)
+	if moving {
+		every = l.p.scaled(hostMovingEvery)
+	}
+	for h, k := range l.hosts {
+		if !slices.Contains(hosts, h) && !k.busy {
+			delete(l.hosts, h)
+		}
+	}
+	var due []*look
+	busy := 0
+	for _, h := range hosts {
+		k := l.hosts[h]
+		if k == nil {
+			k = &look{query: serverQuery{host: h}}
+			l.hosts[h] = k
+		}
+		if latest := now.Add(every); k.failures == 0 && k.due.After(latest) {
+			k.due = latest // something began to move
+		}
+		switch {
+		case k.busy:
+			busy++
+		case nudged || !now.Before(k.due):
+			due = append(due, k)
+		}
+	}
+	most := hostsPerPoll
+	if !l.synced {
+		most = 1
+	}
+	slices.SortStableFunc(due, func(a, b *look) int { return a.due.Compare(b.due) })
+	due = due[:min(len(due), max(most-busy, 0))]
+	for _, k := range due {
+		k.due = now.Add(every)
+	}
+	return due
+}
+
+func (l *instancePoll) changesPace() time.Duration {
+	if _, moving := l.p.hosts(); moving {
+		return l.p.scaled(hostMovingEvery) // one request that sees everything arrive
+	}
+	return l.p.scaled(changesEvery)
+}
+
+// changesDue is computed anew each time, so that a change of pace counts at once.
+func (l *instancePoll) changesDue() time.Time {
+	if l.changes.open {
+		return l.changes.due
+	}
+	return minTime(l.changes.due, wallClock().Add(l.changesPace()))
+}
+
+// next is the time until something is due that is not under way.
+func (l *instancePoll) next() time.Duration {
+	now := wallClock()
+	wait := l.p.scaled(hostQuietEvery)
+	at := func(k *look, due time.Time) {
+		switch {
+		case k.busy:
+		case k.open && k.failures == 0: // in the middle
+			wait = 0
+		default:
+			wait = min(wait, max(due.Sub(now), l.p.floor))
+		}
+	}
+	if l.synced {
+		at(l.changes, l.changesDue())
+	}
+	at(l.listing, l.listing.due)
+	if !l.synced && !l.listing.busy && !now.Before(l.listing.due) {
 		return 0
 	}
-	due := minTime(l.changes, l.relist)
-	for _, h := range focus {
-		due = minTime(due, l.hostDue[h])
+	hosts, _ := l.p.hosts()
+	busy := 0
+	for _, h := range hosts {
+		if k := l.hosts[h]; k != nil && k.busy {
+			busy++
+		}
 	}
-	return max(due.Sub(wallClock()), l.p.floor)
+	if most := hostsPerPoll; busy < most {
+		for _, h := range hosts {
+			if k := l.hosts[h]; k != nil {
+				at(k, k.due)
+			}
+		}
+	}
+	return wait
 }
 
 func minTime(a, b time.Time) time.Time {
@@ -109,177 +255,290 @@ func minTime(a, b time.Time) time.Time {
 	return a
 }
 
-func (l *instancePoll) pollHosts(ctx context.Context, focus []string, moving, nudged bool) error {
-	now := wallClock()
-	every := l.p.scaled(hostQuietEvery)
-	if moving {
-		every = l.p.scaled(hostMovingEvery)
+// read asks for the next page of a look, and waits a while for the answer. The others that come meanwhile are taken in, too.
+func (l *instancePoll) read(ctx context.Context, k *look) {
+	if k.busy || ctx.Err() != nil || !l.begin(k) {
+		return
 	}
-	for h := range l.hostDue {
-		if !slices.Contains(focus, h) {
-			delete(l.hostDue, h)
+	k.busy = true
+	asked := answer{look: k, step: l.step, newest: l.newest, size: l.size}
+	query, marker := k.query, k.marker
+	l.asking.Go(func() {
+		began := wallClock()
+		pageCtx, cancel := context.WithTimeout(ctx, l.p.c.times.try)
+		defer cancel()
+		asked.records, asked.next, asked.err = l.p.c.serversPage(pageCtx, query, marker, asked.size)
+		asked.took = wallClock().Sub(began)
+		select {
+		case l.answers <- asked:
+		case <-ctx.Done():
+		}
+	})
+	patience := time.NewTimer(l.p.scaled(answerPatience))
+	defer patience.Stop()
+	for k.busy {
+		select {
+		case a := <-l.answers:
+			l.take(ctx, a)
+		case <-patience.C:
+			return
+		case <-ctx.Done():
+			return
 		}
 	}
-	var due []string
-	for _, h := range focus {
-		if latest := now.Add(every); l.hostDue[h].After(latest) {
-			l.hostDue[h] = latest // something began to move
-		}
-		if nudged || !now.Before(l.hostDue[h]) {
-			due = append(due, h)
-		}
-	}
-	slices.SortStableFunc(due, func(a, b string) int { return l.hostDue[a].Compare(l.hostDue[b]) })
-	for _, h := range due[:min(len(due), hostsPerPoll)] {
-		l.hostDue[h] = now.Add(every) // whatever comes: a host that fails must not be the first one each time
-		if err := l.pollHost(ctx, h); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
-// pollHost reads the whole list of one host. An instance that is no longer on it is looked for among the changes first,
-// so that it moves to its new host before it leaves the old one, and is at no moment nowhere.
-func (l *instancePoll) pollHost(ctx context.Context, host string) error {
-	records, err := l.p.c.listServers(ctx, serverQuery{host: host})
-	if err != nil {
-		return err
+// begin starts a look that is not under way. There is none at the changes of a cloud that has never shown one: the whole list is as cheap.
+func (l *instancePoll) begin(k *look) bool {
+	if k.open {
+		return true
 	}
-	answered := wallClock()
-	l.turn++
-	listed := l.turn
-	present := map[string]bool{}
-	changed := false
-	for i := range records {
-		if records[i].deleted() {
-			continue
+	if k == l.changes {
+		if l.covered.IsZero() {
+			k.due, l.listing.due = wallClock().Add(l.changesPace()), time.Time{}
+			return false
 		}
-		present[records[i].ID] = true
-		_, isNew := l.learn(&records[i])
-		changed = changed || isNew
+		k.query = serverQuery{since: l.covered.Add(-changesOverlap)}
 	}
-	missing := false
-	for id := range l.byHost[host] {
-		missing = missing || !present[id]
+	l.restart(k)
+	return true
+}
+
+// restart lets a look begin with its first page.
+func (l *instancePoll) restart(k *look) {
+	*k = look{
+		query: k.query, open: true, began: l.step, since: wallClock(), markers: map[string]bool{}, present: map[string]bool{},
+		busy: k.busy, restarts: k.restarts, due: k.due, failures: k.failures,
 	}
-	if !changed && !missing {
-		l.p.emit(core.Delta{Source: core.SourceInstances, At: answered, State: l.state(), Touch: true})
-		return nil
+}
+
+// take takes a page in.
+func (l *instancePoll) take(ctx context.Context, a answer) {
+	k := a.look
+	k.busy = false
+	if ctx.Err() != nil {
+		return
 	}
-	if missing && l.synced {
-		if err := l.pollChanges(ctx); err != nil {
-			return err
+	if a.err == nil && k.markers[a.next] {
+		a.err = l.p.c.fail(k.query.action(), errShape("a list of servers: it has no end"))
+		l.restart(k)
+	}
+	if a.err != nil {
+		l.failed(k, a)
+		return
+	}
+	k.failures = 0
+	switch try := l.p.c.times.try; {
+	case a.took > try/2:
+		l.size = max(min(l.size, a.size/2), smallestPage)
+	case a.took < try/8 && a.next != "":
+		l.size = min(max(l.size, a.size*2), pageSize)
+	}
+	if k.marker == "" {
+		k.covers = a.newest // a change that is not on the first page, or those after it, has a later stamp than any that were known then
+		for i := range a.records {
+			if updated := parseTime(a.records[i].Updated); updated.After(k.covers) {
+				k.covers = updated
+			}
 		}
 	}
-	d := core.Delta{Source: core.SourceInstances, At: answered, State: l.state(), Replace: true, Host: host}
-	for id, i := range l.byHost[host] {
-		if present[id] || l.heard[id] > listed { // heard later: it came back meanwhile
-			d.Upserts = append(d.Upserts, i)
-			continue
+	l.step++
+	upserts, deletes := l.learnAll(k, a)
+	if a.next != "" {
+		k.markers[a.next] = true
+		k.marker, k.before = a.next, idsOf(a.records)
+		if len(upserts)+len(deletes) > 0 {
+			l.tell(core.Delta{Upserts: upserts, Deletes: deletes}, l.asOf)
 		}
-		// Where it went the next look at the changes tells, or that it was deleted. Until then it is on no host.
-		gone := *i
-		gone.Host = ""
-		l.know(&gone)
+		return
+	}
+	k.open, k.restarts = false, 0
+	switch k {
+	case l.changes:
+		l.changed(upserts, deletes)
+	case l.listing:
+		l.complete()
+	default:
+		l.hostRead(ctx, k, upserts)
+	}
+}
+
+func idsOf(records []serverRecord) []string {
+	ids := make([]string, 0, len(records))
+	for i := range records[:max(len(records)-1, 0)] {
+		ids = append(ids, records[i].ID)
+	}
+	return ids
+}
+
+// failed puts a look off, which then goes on where it was, and says why the source is not live where that is what it means.
+func (l *instancePoll) failed(k *look, a answer) {
+	status := apiStatus(a.err)
+	if status == http.StatusBadRequest && k.marker != "" {
+		// The instance that marks the page was deleted meanwhile. One of those before it does as well, else the look begins again: at
+		// once at first, and later after a pause.
+		if n := len(k.before); n > 0 {
+			k.marker, k.before = k.before[n-1], k.before[:n/2]
+			return
+		}
+		l.restart(k)
+		if k.restarts++; k.restarts <= maxRestarts {
+			return
+		}
+		k.restarts = 0
+	}
+	if e, ok := a.err.(*core.APIError); ok && (e.Kind == core.ErrTimeout || e.Kind == core.ErrUnreachable) {
+		l.size = max(min(l.size, a.size/4), smallestPage)
+	}
+	pause := l.p.failurePause(k.failures)
+	k.failures++
+	if k.query.host != "" {
+		// The changes tell of its instances all the same.
+		l.p.log.Info("the instances of a host are not told", "host", k.query.host, "err", a.err, "next", pause)
+		k.due = wallClock().Add(pause)
+		return
+	}
+	if !l.healthy() {
+		l.p.report(core.SourceInstances, a.err, l.synced, &pause)
+	}
+	k.due = wallClock().Add(pause)
+}
+
+// healthy tells whether all is seen that happens: the changes are, and the list as a whole has been seen at least every half hour or so.
+func (l *instancePoll) healthy() bool {
+	overdue := l.listing.failures > 0 && wallClock().Sub(l.listed) > l.p.scaled(3*relistEvery)
+	return l.synced && l.changes.failures == 0 && !overdue
+}
+
+// tell hands on what is new. Only a look at the whole cloud that is complete makes what is known of it younger: at is when it began.
+func (l *instancePoll) tell(d core.Delta, at time.Time) {
+	d.Source, d.At = core.SourceInstances, at
+	if l.healthy() { // until the whole cloud was seen, a host's list says nothing about the others
+		d.State = core.SourceLive
 	}
 	l.p.emit(d)
-	return nil
 }
 
-// pollChanges reads what changed or was deleted.
-func (l *instancePoll) pollChanges(ctx context.Context) error {
-	if l.newest.IsZero() {
-		l.relist = time.Time{} // an empty cloud: the whole list is as cheap
-		return nil
-	}
-	records, err := l.p.c.listServers(ctx, serverQuery{since: l.newest.Add(-changesOverlap)})
-	if err != nil {
-		return err
-	}
-	l.turn++
-	d := core.Delta{Source: core.SourceInstances, State: l.state()}
-	for i := range records {
-		r := &records[i]
-		if r.deleted() {
-			l.clock(parseTime(r.Updated))
-			if l.known[r.ID] != nil {
+// learnAll takes in what a page says.
+func (l *instancePoll) learnAll(k *look, a answer) (upserts []core.Object, deletes []string) {
+	for i := range a.records {
+		r := &a.records[i]
+		updated := parseTime(r.Updated)
+		if updated.After(l.newest) {
+			l.newest = updated
+		}
+		if !r.deleted() {
+			k.present[r.ID] = true
+		}
+		old := l.known[r.ID]
+		switch {
+		case l.gone[r.ID] > a.step: // it was deleted since this was asked for
+			continue
+		case old != nil && l.learned[r.ID] > a.step && !updated.After(old.Updated): // another answer was as new
+			continue
+		case r.deleted():
+			if old != nil && k == l.changes {
 				l.forget(r.ID)
-				d.Deletes = append(d.Deletes, r.ID)
+				deletes = append(deletes, r.ID)
 			}
 			continue
 		}
-		if instance, isNew := l.learn(r); isNew {
-			d.Upserts = append(d.Upserts, instance)
-		}
-	}
-	d.Touch = len(d.Upserts) == 0 && len(d.Deletes) == 0
-	l.p.emit(d)
-	_, moving := l.p.hosts()
-	pace := l.p.scaled(changesEvery)
-	if moving {
-		pace = l.p.scaled(hostMovingEvery)
-	}
-	l.changes = wallClock().Add(pace)
-	return nil
-}
-
-// page reads the next page of the listing that is under way. What nobody has seen since the listing began is gone.
-func (l *instancePoll) page(ctx context.Context) error {
-	records, next, err := l.p.c.serversPage(ctx, serverQuery{}, l.listing.marker)
-	if err != nil {
-		if apiStatus(err) == http.StatusBadRequest && l.listing.marker != "" && l.listing.restarts < maxRestarts {
-			// The instance that marks the page was deleted meanwhile: begin again.
-			l.listing = &listing{started: l.turn + 1, restarts: l.listing.restarts + 1}
-			return nil
-		}
-		return err
-	}
-	l.turn++
-	var upserts []core.Object
-	for i := range records {
-		if records[i].deleted() {
+		instance := r.instance()
+		l.learned[r.ID] = l.step
+		if same(old, instance) {
 			continue
 		}
-		if instance, isNew := l.learn(&records[i]); isNew {
-			upserts = append(upserts, instance)
-		}
+		l.know(instance)
+		upserts = append(upserts, instance)
 	}
-	l.listing.pages++
-	if next != "" && l.listing.pages < maxPages {
-		l.listing.marker = next
-		if len(upserts) > 0 {
-			l.p.emit(core.Delta{Source: core.SourceInstances, State: l.state(), Upserts: upserts})
-		}
-		return nil
+	return upserts, deletes
+}
+
+// changed ends a look at the changes.
+func (l *instancePoll) changed(upserts []core.Object, deletes []string) {
+	k := l.changes
+	l.asOf = maxTime(l.asOf, k.since)
+	l.covered = maxTime(l.covered, k.covers)
+	k.due = wallClock().Add(l.changesPace())
+	at := l.asOf
+	if len(k.markers) == 0 {
+		at = wallClock() // one page: all of it was true when it came
+		l.asOf = at
 	}
+	l.tell(core.Delta{Upserts: upserts, Deletes: deletes, Touch: len(upserts)+len(deletes) == 0}, at)
+}
+
+func maxTime(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// complete ends a listing. What nobody has seen since it began is gone.
+func (l *instancePoll) complete() {
+	k := l.listing
 	for id := range l.known {
-		if l.heard[id] < l.listing.started {
+		if l.learned[id] <= k.began {
 			l.forget(id)
 		}
 	}
+	for id, step := range l.gone {
+		if step <= k.began {
+			delete(l.gone, id)
+		}
+	}
+	l.covered = maxTime(l.covered, k.covers)
 	all := make([]core.Object, 0, len(l.known))
 	for _, instance := range l.known {
 		all = append(all, instance)
 	}
-	l.listing, l.synced = nil, true
 	now := wallClock()
-	l.relist = now.Add(l.p.scaled(relistEvery))
-	l.changes = now.Add(l.p.scaled(changesEvery))
-	l.p.emit(core.Delta{Source: core.SourceInstances, State: core.SourceLive, Replace: true, Upserts: all})
-	return nil
+	first := !l.synced
+	l.synced, l.listed, k.due = true, now, now.Add(l.p.scaled(relistEvery))
+	if first {
+		l.changes.due = now.Add(l.p.scaled(changesEvery))
+	}
+	at := maxTime(l.asOf, k.since)
+	if len(k.markers) == 0 {
+		at = now
+	}
+	l.asOf = at
+	l.tell(core.Delta{Replace: true, Upserts: all}, at)
 }
 
-// learn notes what a record says; isNew tells whether that differs from what was known.
-func (l *instancePoll) learn(r *serverRecord) (i *core.Instance, isNew bool) {
-	i = r.instance()
-	l.clock(i.Updated)
-	l.heard[i.ID] = l.turn
-	if old := l.known[i.ID]; same(old, i) {
-		return old, false
+// hostRead ends a look at a host. An instance that is no longer on it is looked for among the changes first, so that it moves to its
+// new host before it leaves the old one, and is at no moment nowhere.
+func (l *instancePoll) hostRead(ctx context.Context, k *look, upserts []core.Object) {
+	began, present := k.began, k.present
+	missing := func() (ids []string) {
+		for id := range l.byHost[k.query.host] {
+			if !present[id] && l.learned[id] <= began {
+				ids = append(ids, id)
+			}
+		}
+		return ids
 	}
-	l.know(i)
-	return i, true
+	some := len(missing()) > 0
+	if some && l.synced && !l.changes.busy {
+		l.read(ctx, l.changes)
+	}
+	left := missing()
+	for _, id := range left {
+		// Where it went the next look at the changes tells, or that it was deleted. Until then it is on no host.
+		gone := *l.known[id]
+		gone.Host = ""
+		l.know(&gone)
+	}
+	if len(upserts) == 0 && !some {
+		l.tell(core.Delta{Touch: true}, l.asOf)
+		return
+	}
+	d := core.Delta{Replace: true, Host: k.query.host}
+	for _, i := range l.byHost[k.query.host] {
+		d.Upserts = append(d.Upserts, i)
+	}
+	l.tell(d, l.asOf)
 }
 
 // know puts an instance in the place of what was known of it.
@@ -302,19 +561,6 @@ func (l *instancePoll) leave(id string) {
 func (l *instancePoll) forget(id string) {
 	l.leave(id)
 	delete(l.known, id)
-	delete(l.heard, id)
-}
-
-func (l *instancePoll) clock(updated time.Time) {
-	if updated.After(l.newest) {
-		l.newest = updated
-	}
-}
-
-// state is live once the whole cloud was seen: until then a host's list says nothing about the others.
-func (l *instancePoll) state() core.SourceState {
-	if l.synced {
-		return core.SourceLive
-	}
-	return ""
+	delete(l.learned, id)
+	l.gone[id] = l.step
 }

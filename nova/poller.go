@@ -96,7 +96,7 @@ func (p *Poller) Run(ctx context.Context) {
 		poll   pollFunc
 	}{
 		{core.SourceComputeServices, p.wakeServices, p.computeServices()},
-		{core.SourceInstances, p.wakeInstances, newInstancePoll(p).poll},
+		{core.SourceInstances, p.wakeInstances, nil}, // has a loop of its own
 		{core.SourceMigrations, p.wakeMigrations, newMigrationPoll(p).poll},
 		{core.SourceNetworkAgents, p.wakeAgents, newAgentPoll(p).poll},
 		{core.SourceProjects, nil, p.projects()},
@@ -106,7 +106,12 @@ func (p *Poller) Run(ctx context.Context) {
 	var wg sync.WaitGroup
 	for i, l := range loops {
 		// Those that are due at once go in this order, so that what matters most has the limiter's first places.
-		wg.Go(func() { p.loop(ctx, time.Duration(i)*pollsApart, l.source, l.nudge, l.poll) })
+		behind := time.Duration(i) * pollsApart
+		if l.source == core.SourceInstances {
+			wg.Go(func() { newInstancePoll(p).run(ctx, behind, l.nudge) })
+			continue
+		}
+		wg.Go(func() { p.loop(ctx, behind, l.source, l.nudge, l.poll) })
 	}
 	wg.Wait()
 }

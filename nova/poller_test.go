@@ -464,9 +464,10 @@ func TestFocusDecidesTheCadence(t *testing.T) {
 			t.Errorf("migrations every %v while one runs", got)
 		}
 		now := wallClock()
-		l.synced, l.changes, l.relist = true, now.Add(20*time.Second), now.Add(time.Hour)
-		l.hostDue["h1"] = now.Add(4 * time.Second)
-		if got := l.next([]string{"h1"}); got != 4*time.Second {
+		p.SetHosts([]string{"h1"}, false)
+		l.synced, l.changes.due, l.listing.due = true, now.Add(20*time.Second), now.Add(time.Hour)
+		l.hosts["h1"] = &look{query: serverQuery{host: "h1"}, due: now.Add(4 * time.Second)}
+		if got := l.next(); got != 4*time.Second {
 			t.Errorf("next look at instances in %v, want that of the host in 4s", got)
 		}
 	})

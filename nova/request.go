@@ -15,12 +15,19 @@ import (
 )
 
 const (
-	maxTries    = 4                // of a GET
-	maxAnswer   = 64 << 20         // bytes of one page; 1000 servers are about 3 MB
-	longestWait = 5 * time.Minute  // a server that asks for more may well be back earlier
-	readLimit   = time.Minute      // of a read for a step, all pages and tries included
-	writeLimit  = 90 * time.Second // of a write: a live migration is scheduled before it is answered
-	headerLimit = 2 * time.Minute  // until the first byte of any answer, a backstop behind the deadline of each call
+	maxTries    = 4               // of a GET
+	maxAnswer   = 64 << 20        // bytes of one page; 1000 servers are about 3 MB
+	longestWait = 5 * time.Minute // a server that asks for more may well be back earlier
+	readLimit   = time.Minute     // of a read for a step, all pages and tries included
+
+	// Of a write: longer than Nova waits for a host that is silent (docs/mosk.md#how-long-nova-takes).
+	writeLimit = 90 * time.Second
+
+	// Of a write that Nova schedules before it answers it: longer than the longest that Nova waits for its own parts, so that it always
+	// says itself why nothing came of it (docs/mosk.md#how-long-nova-takes).
+	scheduleLimit = 31 * time.Minute
+
+	headerLimit = scheduleLimit + time.Minute // until the first byte of any answer, a backstop behind the deadline of each call
 )
 
 // checked is an answer that can tell whether it is what was asked for. Fields of unexpected types are left empty; a list

@@ -129,10 +129,10 @@ func (q serverQuery) action() action {
 	return a
 }
 
-// serversPage reads one page after marker. The next page's marker is the last ID; links are not followed, because behind
+// serversPage reads one page after marker, of at most so many. The next page's marker is the last ID; links are not followed, because behind
 // a proxy they often lead nowhere.
-func (c *Client) serversPage(ctx context.Context, q serverQuery, marker string) (records []serverRecord, next string, err error) {
-	values := url.Values{"all_tenants": {"True"}, "limit": {strconv.Itoa(pageSize)}}
+func (c *Client) serversPage(ctx context.Context, q serverQuery, marker string, limit int) (records []serverRecord, next string, err error) {
+	values := url.Values{"all_tenants": {"True"}, "limit": {strconv.Itoa(limit)}}
 	if q.host != "" {
 		values.Set("host", q.host)
 	}
@@ -165,7 +165,7 @@ func (c *Client) listServers(ctx context.Context, q serverQuery) ([]serverRecord
 	var all []serverRecord
 	marker := ""
 	for range maxPages {
-		records, next, err := c.serversPage(ctx, q, marker)
+		records, next, err := c.serversPage(ctx, q, marker, pageSize)
 		if err != nil {
 			return nil, err
 		}

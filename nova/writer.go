@@ -1,6 +1,7 @@
 package nova
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -103,14 +104,15 @@ func (w *Writer) MigrationsOn(ctx context.Context, host string) ([]*core.Migrati
 // and schedules before it answers, so that "no valid host was found" is a 400 with its reason. From 2.34 on it answers
 // 202 to everything, the instance returns to ACTIVE, and only a migration record with the status error tells.
 func (w *Writer) LiveMigrate(ctx context.Context, instanceID string) error {
-	a := action{call: "live-migrate instance " + instanceID, policy: "os_compute_api:os-migrate-server:migrate_live"}
+	a := action{call: "live-migrate instance " + instanceID, policy: "os_compute_api:os-migrate-server:migrate_live", limit: scheduleLimit}
 	body := map[string]any{"os-migrateLive": map[string]any{"host": nil, "block_migration": "auto"}}
 	return w.act(ctx, a, instanceID, vLiveMigrate, body, http.StatusAccepted)
 }
 
-// ColdMigrate implements core.OpenStackWriter.
+// ColdMigrate implements core.OpenStackWriter. Nova schedules it before it answers, as a live migration.
 func (w *Writer) ColdMigrate(ctx context.Context, instanceID string) error {
-	return w.order(ctx, instanceID, "migrate", "migrate", "os_compute_api:os-migrate-server:migrate")
+	a := action{call: "migrate instance " + instanceID, policy: "os_compute_api:os-migrate-server:migrate", limit: scheduleLimit}
+	return w.act(ctx, a, instanceID, vBase, map[string]any{"migrate": nil}, http.StatusAccepted)
 }
 
 // ConfirmResize implements core.OpenStackWriter.
@@ -207,7 +209,7 @@ func (w *Writer) order(ctx context.Context, instanceID, name, what, policy strin
 
 // write refuses what the cloud is too old for, and else sends it once, with a deadline.
 func (w *Writer) write(ctx context.Context, a action, needs microversion, do func(context.Context, *session) error) error {
-	ctx, cancel := context.WithTimeout(ctx, writeLimit)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(a.limit, writeLimit))
 	defer cancel()
 	err := w.c.call(ctx, a, func(s *session) error {
 		if err := s.versions.require(a.call, needs); err != nil {

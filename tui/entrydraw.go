@@ -143,7 +143,7 @@ func (p *entryPage) chosen(m *Model, w, room int) []line {
 		last = "enter opens the steps"
 	case wayCause, wayFollows:
 		last = "enter opens its page"
-	case wayKey:
+	case wayDone:
 		last = "enter does it"
 	}
 	lines := wrap(clean(row.more, rowLimit), max(w, 8))

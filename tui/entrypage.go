@@ -36,13 +36,13 @@ type wayKind string
 const (
 	wayCause   wayKind = "cause"
 	waySteps   wayKind = "steps"
-	wayKey     wayKind = "do"      // Lockstep does it at once: nothing is written to the cluster
+	wayDone    wayKind = "do"      // Lockstep does it at once: nothing is written to the cluster
 	wayChange  wayKind = "change"  // a command that changes something
 	wayLook    wayKind = "look"    // a command that only looks
 	wayFollows wayKind = "follows" // what follows from the entry
 )
 
-var wayTones = map[wayKind]themes.Token{wayCause: themes.Needs, waySteps: themes.Key, wayKey: themes.Key, wayChange: themes.Warn, wayLook: themes.Dim, wayFollows: themes.Dim}
+var wayTones = map[wayKind]themes.Token{wayCause: themes.Needs, waySteps: themes.Key, wayDone: themes.Key, wayChange: themes.Warn, wayLook: themes.Dim, wayFollows: themes.Dim}
 
 // openEntry opens the page of an entry, or goes back to it where it is open already.
 func (m *Model) openEntry(id string) tea.Cmd {
@@ -171,9 +171,10 @@ func (p *entryPage) stepOf(proc core.Procedure) int {
 	if p.a.Subject.Kind != core.KindNode && p.a.Subject.UID != "" {
 		at = slices.IndexFunc(proc.Steps, func(st core.Step) bool { return yours(st) && st.Target.UID == p.a.Subject.UID })
 	}
+	next, _ := proc.Next()
 	for _, fits := range []func(core.Step) bool{
 		func(st core.Step) bool { return st.State == core.StepFailed },
-		func(st core.Step) bool { return st.ID == firstReady(proc.Steps) },
+		func(st core.Step) bool { return st.ID == next.ID && next.ID != "" },
 		yours,
 	} {
 		if at < 0 {
@@ -197,7 +198,7 @@ func (p *entryPage) goOn(m *Model, key core.ProcedureKey) tea.Cmd {
 // ownWays are what Lockstep itself does at once, without a step: what was done with an operation, and arming.
 func (p *entryPage) ownWays(m *Model) []wayOn {
 	do := func(id, what, text string, run func(*Model) tea.Cmd) wayOn {
-		return wayOn{id: "do/" + id, kind: wayKey, what: what, text: text, more: text, open: run}
+		return wayOn{id: "do/" + id, kind: wayDone, what: what, text: text, more: text, open: run}
 	}
 	if p.a.Rule() == "disarmed" {
 		return []wayOn{do("arm", "arm writing again", "it asks for the Lease first (w)", (*Model).toggleArm)}

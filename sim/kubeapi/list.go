@@ -180,6 +180,9 @@ func (s *Server) list(c *call, r *resource) error {
 	if err != nil {
 		return err
 	}
+	if q.ResourceVersion == "0" {
+		q.Limit = 0 // the real server answers this from its watch cache, which knows no pages
+	}
 	first, _ := slices.BinarySearchFunc(snap.objects, start, func(o *object, start string) int { return strings.Compare(o.key, start) })
 	var page []*object
 	rest := 0

@@ -1,0 +1,29 @@
+package kube
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// strangeError is an answer to a write that an API server does not give: somebody on the way gave it.
+type strangeError struct{ text string }
+
+func (e *strangeError) Error() string { return "the answer is not the API's: " + e.text }
+
+// strangeAnswer refuses to take an answer to a write for a success that only looks like one: a page, or a redirection, which would be
+// followed with a read. Whether the write was made is not known then. The answer is closed.
+func strangeAnswer(r *http.Request, resp *http.Response) error {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead || resp.StatusCode >= http.StatusBadRequest {
+		return nil
+	}
+	kind := resp.Header.Get("Content-Type")
+	if resp.StatusCode < http.StatusMultipleChoices && strings.Contains(kind, "json") {
+		return nil
+	}
+	resp.Body.Close()
+	if kind == "" {
+		kind = "no type"
+	}
+	return &strangeError{fmt.Sprintf("%s, with %s", resp.Status, cut(kind))}
+}

@@ -1,0 +1,174 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"lockstep/core"
+)
+
+// How many objects are asked for in one page of a list. The size follows the line: a page that takes too long is asked for again in
+// smaller ones, and what has come stays.
+const (
+	firstPage    = 250
+	largestPage  = 500
+	smallestPage = 10
+
+	pageTries = 5 // of one page, once others have come
+)
+
+// listed is an object of a list, translated: what the API says beyond that is forgotten with its page. The reflector takes it for an
+// object of the API, and only hands it on.
+type listed struct{ object core.Object }
+
+// GetObjectKind implements runtime.Object.
+func (l *listed) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
+
+// DeepCopyObject implements runtime.Object.
+func (l *listed) DeepCopyObject() runtime.Object { return l }
+
+// pageProgress is how far a list has come.
+type pageProgress struct {
+	size    int64 // of the next page
+	came    int   // objects of the list that is being read
+	left    int64 // that the server says are to come; 0 when it does not say
+	overdue bool  // the list has not come in time; that is told
+}
+
+// List implements cache.ListerWatcher; the reflector calls ListWithContext.
+func (s *stream) List(options metav1.ListOptions) (runtime.Object, error) {
+	return s.ListWithContext(context.Background(), options)
+}
+
+// ListWithContext implements cache.ListerWatcherWithContext. It reads all pages by itself: each has a deadline of its own, so a line
+// that takes minutes for the whole list gets it all the same.
+//
+// It asks for no resourceVersion: with "0", the reflector's first, an API server ignores the limit and answers with the whole list at once
+// (apiserver, storage/cacher). All pages are of one moment, unless they take longer than the server's history reaches back (five minutes
+// of etcd's). Then the rest is of a later moment, and the watch begins where the first page was: it brings what has changed since.
+func (s *stream) ListWithContext(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+	s.choose(&options)
+	options.ResourceVersion, options.ResourceVersionMatch, options.Continue = "", "", ""
+	list := &internalversion.List{}
+	for failures := 0; ; {
+		options.Limit = s.pageSize()
+		began := time.Now()
+		page, err := s.page(ctx, options)
+		if err != nil {
+			next := restOf(err)
+			if options.Continue == "" || ctx.Err() != nil || next == "" && !passing(err) || failures == pageTries {
+				s.tookTooLong(err)
+				return nil, err // the reflector looks at the type of the error
+			}
+			s.tookTooLong(err)
+			if next != "" {
+				options.Continue = next
+			} else if sleep(ctx, s.backoff(failures)) != nil {
+				return nil, err
+			}
+			failures++
+			continue
+		}
+		failures = 0
+		if list.ResourceVersion == "" {
+			list.ResourceVersion = page.GetResourceVersion()
+		}
+		for i := range page.Items {
+			list.Items = append(list.Items, &listed{s.res.translate(&page.Items[i])})
+		}
+		s.pageCame(page, len(list.Items), time.Since(began))
+		if options.Continue = page.GetContinue(); options.Continue == "" {
+			return list, nil
+		}
+	}
+}
+
+// page reads one page, with a deadline.
+func (s *stream) page(ctx context.Context, options metav1.ListOptions) (*unstructured.UnstructuredList, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.opts.ListTimeout)
+	defer cancel()
+	return s.client.resource(s.res.gvr, s.res.namespace).List(ctx, options)
+}
+
+// passing tells whether the same page may come a moment later.
+func passing(err error) bool {
+	switch Describe(err, "").Kind {
+	case core.ErrTimeout, core.ErrUnreachable, core.ErrServer, core.ErrTooManyRequests:
+		return true
+	}
+	return false
+}
+
+// restOf is how to go on with a list whose first pages are too old for the server to go on with; empty when there is no way.
+func restOf(err error) string {
+	var status apierrors.APIStatus
+	if !apierrors.IsResourceExpired(err) && !apierrors.IsGone(err) || !errors.As(err, &status) {
+		return ""
+	}
+	return status.Status().Continue
+}
+
+func (s *stream) pageSize() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.pages.size == 0 {
+		s.pages.size = firstPage
+	}
+	return s.pages.size
+}
+
+// tookTooLong asks for less the next time, where that was what failed.
+func (s *stream) tookTooLong(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if Describe(err, "").Kind == core.ErrTimeout {
+		s.pages.size = max(s.pages.size/4, smallestPage)
+	}
+}
+
+// pageCame notes how far the list is, and how large the next page may be.
+func (s *stream) pageCame(page *unstructured.UnstructuredList, came int, took time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := &s.pages
+	switch {
+	case took > s.opts.ListTimeout/2:
+		p.size = max(p.size/2, smallestPage)
+	case took < s.opts.ListTimeout/8 && page.GetContinue() != "":
+		p.size = min(p.size*2, largestPage)
+	}
+	p.came, p.left = came, 0
+	if left := page.GetRemainingItemCount(); left != nil {
+		p.left = *left
+	}
+	if page.GetContinue() != "" && p.overdue {
+		s.tellOverdue()
+	}
+}
+
+// tellOverdue makes it show that the list does not come in time, and how far it is. The caller holds mu.
+func (s *stream) tellOverdue() {
+	e := &core.APIError{
+		Kind: core.ErrTimeout, Server: core.ServerKubernetes, Call: s.res.call("list"),
+		Message: fmt.Sprintf("no complete list within %s", s.opts.SyncDeadline),
+		Remedy:  "The server is slow, or something on the way swallows the connection. Lockstep keeps trying.",
+	}
+	switch p := s.pages; {
+	case p.left > 0:
+		e.Message += fmt.Sprintf("; %d of %d have come", p.came, int64(p.came)+p.left)
+		e.Remedy = "The line or the server is slow. What has come stays; the rest follows."
+	case p.came > 0:
+		e.Message += fmt.Sprintf("; %d have come", p.came)
+		e.Remedy = "The line or the server is slow. What has come stays; the rest follows."
+	}
+	s.setState(s.downState(), e, time.Time{})
+}

@@ -1,0 +1,185 @@
+package nova
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lockstep/core"
+	"lockstep/sim/bubble"
+)
+
+// novaWrites are all calls of core.OpenStackWriter that change something, with the request each makes and the status that Nova gives it.
+var novaWrites = map[string]struct {
+	request string
+	status  int
+	write   func(*Writer, context.Context) error
+}{
+	"LiveMigrate":   {"POST /compute/v2.1/servers/a/action", 202, func(w *Writer, c context.Context) error { return w.LiveMigrate(c, "a") }},
+	"ColdMigrate":   {"POST /compute/v2.1/servers/a/action", 202, func(w *Writer, c context.Context) error { return w.ColdMigrate(c, "a") }},
+	"ConfirmResize": {"POST /compute/v2.1/servers/a/action", 204, func(w *Writer, c context.Context) error { return w.ConfirmResize(c, "a") }},
+	"RevertResize":  {"POST /compute/v2.1/servers/a/action", 202, func(w *Writer, c context.Context) error { return w.RevertResize(c, "a") }},
+	"Stop":          {"POST /compute/v2.1/servers/a/action", 202, func(w *Writer, c context.Context) error { return w.Stop(c, "a") }},
+	"Start":         {"POST /compute/v2.1/servers/a/action", 202, func(w *Writer, c context.Context) error { return w.Start(c, "a") }},
+	"Resume":        {"POST /compute/v2.1/servers/a/action", 202, func(w *Writer, c context.Context) error { return w.Resume(c, "a") }},
+	"AbortMigration": {"DELETE /compute/v2.1/servers/a/migrations/7", 202, func(w *Writer, c context.Context) error {
+		return w.AbortMigration(c, "a", 7)
+	}},
+	"ForceCompleteMigration": {"POST /compute/v2.1/servers/a/migrations/7/action", 202, func(w *Writer, c context.Context) error {
+		return w.ForceCompleteMigration(c, "a", 7)
+	}},
+	"ResetState": {"POST /compute/v2.1/servers/a/action", 202, func(w *Writer, c context.Context) error { return w.ResetState(c, "a") }},
+	"Evacuate":   {"POST /compute/v2.1/servers/a/action", 200, func(w *Writer, c context.Context) error { return w.Evacuate(c, "a") }},
+	"Shelve":     {"POST /compute/v2.1/servers/a/action", 202, func(w *Writer, c context.Context) error { return w.Shelve(c, "a") }},
+	"Unshelve":   {"POST /compute/v2.1/servers/a/action", 202, func(w *Writer, c context.Context) error { return w.Unshelve(c, "a") }},
+	"SetTags":    {"PUT /compute/v2.1/servers/a/tags", 200, func(w *Writer, c context.Context) error { return w.SetTags(c, "a", []string{"x"}) }},
+	"SetComputeService": {"PUT /compute/v2.1/os-services/1", 200, func(w *Writer, c context.Context) error {
+		return w.SetComputeService(c, "1", true, "")
+	}},
+	"SetVolumeService": {"PUT /volume/v3/os-services/enable", 200, func(w *Writer, c context.Context) error {
+		return w.SetVolumeService(c, "kaas-node-001@lvm", true, "")
+	}},
+}
+
+// novaReads are the others.
+var novaReads = []string{"Instance", "InstancesOf", "MigrationsOf", "MigrationsOn", "ComputeService", "VolumeServices", "VolumesOf"}
+
+// strangeAnswers are answers that Nova does not give, each in the place of one with a certain status.
+var strangeAnswers = map[string]func(w http.ResponseWriter, r *http.Request, status int){
+	"another status": func(w http.ResponseWriter, _ *http.Request, status int) {
+		if status == 200 {
+			reply(w, 202, "{}")
+			return
+		}
+		reply(w, 200, "{}")
+	},
+	"a page": func(w http.ResponseWriter, _ *http.Request, _ int) {
+		w.Header().Set("Content-Type", "text/html")
+		w.WriteHeader(203)
+		io.WriteString(w, "<html>Log in to the network</html>")
+	},
+	"a redirection": func(w http.ResponseWriter, r *http.Request, _ int) {
+		http.Redirect(w, r, "/compute/v2.1/", http.StatusFound)
+	},
+	"no answer": func(_ http.ResponseWriter, r *http.Request, _ int) { <-r.Context().Done() },
+	"a connection that breaks off": func(http.ResponseWriter, *http.Request, int) {
+		panic(http.ErrAbortHandler)
+	},
+	"a body that is cut": func(w http.ResponseWriter, _ *http.Request, status int) {
+		w.Header().Set("Content-Length", "1000")
+		w.WriteHeader(status)
+		io.WriteString(w, `{"serv`)
+		w.(http.Flusher).Flush()
+		panic(http.ErrAbortHandler)
+	},
+	"a body that is not JSON": func(w http.ResponseWriter, _ *http.Request, status int) { reply(w, status, "{{{") },
+	"500":                     func(w http.ResponseWriter, _ *http.Request, _ int) { reply(w, 500, "") },
+	"504":                     func(w http.ResponseWriter, _ *http.Request, _ int) { reply(w, 504, "") },
+}
+
+// An answer that Nova does not give says nothing of the write: it may have been made, and counts as refused by no means. Where the
+// status is Nova's own for it, it was taken, whatever became of the rest of the answer.
+func TestAStrangeAnswerToAWriteIsNoRefusal(t *testing.T) {
+	methods := reflect.TypeFor[core.OpenStackWriter]()
+	for i := range methods.NumMethod() {
+		name := methods.Method(i).Name
+		if _, writes := novaWrites[name]; writes == slices.Contains(novaReads, name) {
+			t.Errorf("%s is neither a read nor a write of this test, or both", name)
+		}
+	}
+	for name, tt := range novaWrites {
+		for what, answer := range strangeAnswers {
+			t.Run(name+"/"+what, func(t *testing.T) {
+				bubble.Run(t, func(t *testing.T) {
+					f := newFakeCloud(t)
+					f.cinder = "volumev3"
+					status := tt.status
+					if status == 204 && strings.HasPrefix(what, "a body") {
+						status = 202 // which Nova may give as well, and 204 has no body
+					}
+					f.on(tt.request, func(w http.ResponseWriter, r *http.Request) { answer(w, r, status) })
+					err := tt.write(NewWriter(f.client(), nil), context.Background())
+					if n := len(f.seen(tt.request)); n != 1 {
+						t.Errorf("it was sent %d times", n)
+					}
+					if err != nil && !apiError(t, err).Uncertain() {
+						t.Errorf("it counts as refused: %v", err)
+					}
+					if taken := what == "a body that is not JSON"; (err == nil) != taken && what != "a body that is cut" {
+						t.Errorf("got %v", err)
+					}
+				})
+			})
+		}
+	}
+}
+
+// What Nova refuses is refused, over whatever line the refusal came.
+func TestARefusalIsCertain(t *testing.T) {
+	for name, tt := range novaWrites {
+		t.Run(name, func(t *testing.T) {
+			bubble.Run(t, func(t *testing.T) {
+				f := newFakeCloud(t)
+				f.cinder = "volumev3"
+				f.on(tt.request, func(w http.ResponseWriter, _ *http.Request) {
+					w.Header().Set("Content-Length", "1000")
+					w.WriteHeader(409)
+					io.WriteString(w, `{"conflictingRequest": {"mess`)
+					w.(http.Flusher).Flush()
+					panic(http.ErrAbortHandler)
+				})
+				if e := apiError(t, tt.write(NewWriter(f.client(), nil), context.Background())); e.Kind != core.ErrConflict || e.Uncertain() {
+					t.Errorf("%s: %+v", name, e)
+				}
+			})
+		})
+	}
+}
+
+// Each write waits longer for its answer than Nova itself waits before it says why nothing came of it.
+func TestAWriteWaitsLongerThanNova(t *testing.T) {
+	const silent, long = 60 * time.Second, 1800 * time.Second // docs/mosk.md#how-long-nova-takes
+	for name, tt := range novaWrites {
+		t.Run(name, func(t *testing.T) {
+			bubble.Run(t, func(t *testing.T) {
+				takes := silent
+				if name == "LiveMigrate" || name == "ColdMigrate" {
+					takes = long
+				}
+				f := newFakeCloud(t)
+				f.cinder = "volumev3"
+				f.on(tt.request, func(w http.ResponseWriter, _ *http.Request) {
+					time.Sleep(takes)
+					reply(w, 400, `{"badRequest": {"message": "No valid host was found."}}`)
+				})
+				e := apiError(t, tt.write(NewWriter(f.client(), nil), context.Background()))
+				if e.Kind != core.ErrInvalid || e.Message != "No valid host was found." {
+					t.Errorf("got %v", e)
+				}
+			})
+		})
+	}
+}
+
+// A Keystone that hangs holds up a write no longer than a login may take.
+func TestATokenIsNotWaitedForAsLongAsAMigration(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		f := newFakeCloud(t)
+		c := f.client()
+		if _, err := c.session(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		f.expireToken()
+		f.set(func() { f.mute = true })
+		began := time.Now()
+		e := apiError(t, NewWriter(c, nil).LiveMigrate(context.Background(), "a"))
+		if took := time.Since(began); took > loginLimit+time.Second || e.Kind != core.ErrTimeout {
+			t.Errorf("after %v: %v", took, e)
+		}
+	})
+}
