@@ -17,7 +17,7 @@ import (
 
 	"github.com/gophercloud/gophercloud/v2"
 	"github.com/gophercloud/gophercloud/v2/openstack/config/clouds"
-	"sigs.k8s.io/yaml"
+	"gopkg.in/yaml.v2" // gophercloud's own: both read a scalar in the same way
 
 	"lockstep/core"
 )
@@ -171,7 +171,12 @@ func fromSecret(o Options) (*Config, error) {
 			return nil, notConfigured(fmt.Sprintf("%s has the clouds %s, and none was named", origin, cloudNames(all)))
 		}
 	}
-	return parseCloud(all, nil, name, origin, clouds.WithRegion(""), clouds.WithEndpointType(""))
+	c, err := parseCloud(all, nil, name, origin, clouds.WithRegion(""), clouds.WithEndpointType(""))
+	if err != nil {
+		return nil, err
+	}
+	c.secretsAsWritten(o.CloudsYAML)
+	return c, nil
 }
 
 func fromFiles(name string) (*Config, error) {
@@ -197,12 +202,18 @@ func fromFiles(name string) (*Config, error) {
 	}
 	var secure *clouds.Clouds
 	securePath := filepath.Join(filepath.Dir(path), "secure.yaml")
-	if content, err := os.ReadFile(securePath); err == nil {
-		if secure, err = parseClouds(content, securePath); err != nil {
+	secureContent, err := os.ReadFile(securePath)
+	if err == nil {
+		if secure, err = parseClouds(secureContent, securePath); err != nil {
 			return nil, err
 		}
 	}
-	return parseCloud(all, secure, name, path)
+	c, err := parseCloud(all, secure, name, path)
+	if err != nil {
+		return nil, err
+	}
+	c.secretsAsWritten(secureContent, content)
+	return c, nil
 }
 
 // locations are the files that the openstack client would read, first to last.
