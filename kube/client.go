@@ -35,6 +35,7 @@ type Client struct {
 	File        string // the kubeconfig that has the context; empty inside a pod
 
 	opts    Options
+	secrets *core.Secrets
 	session atomic.Pointer[session]
 	relogin sync.Mutex // one look at the kubeconfig for a new login at a time
 }
@@ -61,7 +62,7 @@ func (c *Client) Login(ctx context.Context) (version string, err error) {
 	if err := json.Unmarshal(body, &answer); err != nil && described == nil {
 		return "", &core.APIError{
 			Kind: core.ErrOther, Server: core.ServerKubernetes, Call: "get /version", Err: err,
-			Message: "the answer is not a Kubernetes API server's: " + cut(string(body)),
+			Message: "the answer is not a Kubernetes API server's: " + cut(c.secrets.Redact(string(body))),
 			Remedy:  "Check the server's address, " + c.Server + ", in the kubeconfig (" + c.origin() + ").",
 		}
 	}
@@ -137,7 +138,7 @@ func statusError(code int, body []byte) error {
 func (c *Client) renew() bool {
 	c.relogin.Lock()
 	defer c.relogin.Unlock()
-	probe := &Client{opts: c.opts}
+	probe := &Client{opts: c.opts, secrets: c.secrets}
 	if c.ContextName != "in-cluster" {
 		probe.opts.Context = c.ContextName
 	}
@@ -153,7 +154,7 @@ func (c *Client) renew() bool {
 	if p := config.ExecProvider; p != nil {
 		p.StdinUnavailable = true
 	}
-	s, err := newSession(config)
+	s, err := newSession(config, c.secrets)
 	if err != nil {
 		return false
 	}

@@ -56,7 +56,9 @@ type Client struct {
 	http  http.Client
 	limit *limiter
 	times times
-	pause func(url string, try int) time.Duration // between the tries of a GET
+	// secrets are those of the configuration, and the tokens.
+	secrets core.Secrets
+	pause   func(url string, try int) time.Duration // between the tries of a GET
 
 	// gate is held while logging in, so that one login serves all that wait; it guards the three below.
 	gate    chan struct{}
@@ -95,7 +97,8 @@ func Connect(cfg *Config) *Client {
 		rate = defaultRate
 	}
 	c := &Client{cfg: cfg, limit: newLimiter(rate, defaultBurst), times: usualTimes, pause: backoff(cfg.jitter), gate: make(chan struct{}, 1)}
-	c.http = http.Client{Transport: &transport{base: base, limit: c.limit, log: cfg.log}, Timeout: 2 * headerLimit}
+	c.secrets.Give(cfg.secrets()...)
+	c.http = http.Client{Transport: &transport{base: base, limit: c.limit, log: cfg.log, secrets: &c.secrets}, Timeout: 2 * headerLimit}
 	return c
 }
 
@@ -121,14 +124,6 @@ func (c *Client) Microversions() (low, high string) {
 		return "", ""
 	}
 	return s.versions.min.String(), s.versions.max.String()
-}
-
-func (c *Client) secrets() []string {
-	secrets := c.cfg.secrets()
-	if s := c.current.Load(); s != nil {
-		secrets = append(secrets, s.provider.Token())
-	}
-	return secrets
 }
 
 // session is the current session, or a new one. After a failed login it answers with that failure until it is time to
@@ -215,7 +210,7 @@ func (c *Client) drop(ctx context.Context, s *session, err *core.APIError) {
 
 // login authenticates, and finds the endpoints and the microversions of Nova.
 func (c *Client) login(ctx context.Context) (*session, *core.APIError) {
-	a := action{call: fmt.Sprintf("log in to %s at %s", c.cfg.cloud, c.cfg.auth.IdentityEndpoint)}
+	a := action{call: fmt.Sprintf("log in to %s at %s", c.cfg.cloud, c.cfg.AuthURL())}
 	provider, err := openstack.NewClient(c.cfg.auth.IdentityEndpoint)
 	if err != nil {
 		return nil, c.misconfigured(a, err)
@@ -259,7 +254,7 @@ func (c *Client) login(ctx context.Context) (*session, *core.APIError) {
 func (c *Client) misconfigured(a action, err error) *core.APIError {
 	return &core.APIError{
 		Kind: core.ErrConfiguration, Server: core.ServerOpenStack, Call: a.call,
-		Message: truncate(redact(err.Error(), c.secrets())),
+		Message: truncate(c.secrets.Redact(err.Error())),
 		Remedy:  fmt.Sprintf("complete cloud %s in %s", c.cfg.cloud, c.cfg.origin),
 	}
 }

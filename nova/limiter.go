@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"lockstep/core"
 )
 
 // wallClock is the time of sources and deltas, which is never the simulated cloud's.
@@ -65,6 +67,8 @@ type transport struct {
 	base  http.RoundTripper
 	limit *limiter
 	log   *slog.Logger
+
+	secrets *core.Secrets // learn the tokens
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -76,6 +80,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	} else {
 		t.limit.take(wallClock())
 	}
+	t.secrets.Sent(r.Header.Get("X-Auth-Token"))
 	start := wallClock()
 	resp, err := t.base.RoundTrip(r)
 	if t.log != nil {
