@@ -52,8 +52,11 @@ func unquoted(s string) string { return s[1 : len(s)-1] }
 // URLSecrets are the parts of a URL that must not be printed: user and password, whether it can be parsed or not.
 func URLSecrets(address string) []string {
 	_, rest, ok := strings.Cut(address, "://")
+	if !ok {
+		rest = address // somebody forgot the scheme
+	}
 	at := strings.LastIndexByte(rest, '@')
-	if !ok || at < 0 {
+	if at < 0 {
 		return nil
 	}
 	info := rest[:at]
@@ -70,10 +73,15 @@ func URLSecrets(address string) []string {
 // PublicURL is a server's address without user and password, fit to be printed. No such address has another @.
 func PublicURL(address string) string {
 	scheme, rest, ok := strings.Cut(address, "://")
-	if at := strings.LastIndexByte(rest, '@'); ok && at >= 0 {
-		address = scheme + "://" + Hidden + rest[at:]
+	if ok {
+		scheme += "://"
+	} else {
+		scheme, rest = "", address
 	}
-	return Redact(address)
+	if at := strings.LastIndexByte(rest, '@'); at >= 0 {
+		rest = Hidden + rest[at:]
+	}
+	return Redact(scheme + rest)
 }
 
 // redactURLs hides what URLs in a text give away.

@@ -105,6 +105,7 @@ func TestPublicURL(t *testing.T) {
 		"https://token@k8s:6443":           "https://(hidden)@k8s:6443",
 		"https://admin:12/a?b@c@k8s:6443":  "https://(hidden)@k8s:6443",
 		"https://k8s:6443?token=abc&x=1":   "https://k8s:6443?token=(hidden)&x=1",
+		"admin:hunter2@k8s:6443":           "(hidden)@k8s:6443",
 		"10.0.0.1":                         "10.0.0.1",
 		"":                                 "",
 	} {

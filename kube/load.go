@@ -77,7 +77,7 @@ func (c *Client) locate() (*rest.Config, error) {
 		return nil, c.configurationError("read kubeconfig "+files, errors.New("the file does not exist"),
 			"Check --kubeconfig.")
 	case err != nil:
-		return nil, c.configurationError("read kubeconfig "+files, err,
+		return nil, c.configurationError("read kubeconfig "+files, core.RedactedError(withoutQuotes(err.Error(), files), err),
 			"Mend the file; `kubectl config view` reads it in the same way.")
 	}
 	if len(raw.Contexts) == 0 && len(raw.Clusters) == 0 {

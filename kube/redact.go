@@ -5,7 +5,9 @@ import (
 	"encoding/base64"
 	"io"
 	"net/http"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -139,3 +141,16 @@ type discreetError struct {
 func (e *discreetError) Error() string    { return e.text }
 func (e *discreetError) GoString() string { return e.text }
 func (e *discreetError) Unwrap() error    { return e.cause }
+
+// withoutQuotes is why a file cannot be read, without what it quotes of it: that may be a password. Names of files stay.
+func withoutQuotes(text, files string) string {
+	return quotations.ReplaceAllStringFunc(text, func(quoted string) string {
+		if path := quoted[1 : len(quoted)-1]; slices.Contains(filepath.SplitList(files), path) {
+			return quoted
+		}
+		return quoted[:1] + core.Hidden + quoted[len(quoted)-1:]
+	})
+}
+
+// quotations are of two characters at least: a parser tells of the brackets and commas that it misses.
+var quotations = regexp.MustCompile("\"[^\"]{2,}\"|'[^']{2,}'|`[^`]{2,}`")
