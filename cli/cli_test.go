@@ -127,10 +127,16 @@ func statusIsADocument(t *testing.T, c *sim.Cloud) {
 func statusForPeopleAndForYAML(t *testing.T, c *sim.Cloud) {
 	t.Helper()
 	_, out, _ := runOn(t, c, "status")
-	for _, want := range []string{"PHASE", "worker nodes", "NODE", "cmp-03", "ctl-01"} {
+	for _, want := range []string{"PHASE", "worker nodes", "NODE", "\ncmp-03 ", "\n12 more nodes: 7 idle, 5 done; nothing is amiss there (--all shows them)\n"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the table does not show %q:\n%s", want, out)
 		}
+	}
+	if strings.Contains(out, "\nctl-01 ") {
+		t.Errorf("the table shows a node where nothing happens:\n%s", out)
+	}
+	if _, out, _ = runOn(t, c, "status", "--all"); !strings.Contains(out, "\nctl-01 ") || strings.Contains(out, "more nodes") {
+		t.Errorf("not every node is shown:\n%s", out)
 	}
 	if _, out, _ = runOn(t, c, "status", "-o", "yaml"); !strings.Contains(out, "\nphases:\n") {
 		t.Errorf("no YAML:\n%s", out)

@@ -40,8 +40,10 @@ const maxLines = 20
 // maxLine is how much of one text is printed on a line, in runes.
 const maxLine = 2000
 
-// oneLine makes a text from a server fit for a terminal: one line, no control or formatting characters, not endless.
+// oneLine makes a text from a server fit for a terminal: one line, no control or formatting characters, not endless, and nobody's
+// password in a URL.
 func oneLine(s string) string {
+	s = core.Redact(s)
 	var b strings.Builder
 	n := 0
 	space := false

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"os/user"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/adrg/xdg"
 
+	"lockstep/core"
 	"lockstep/kube"
 )
 
@@ -112,5 +115,19 @@ func openLogFile(path string) (*log, error) {
 		}
 		return nothing, nil
 	}
-	return &log{slog.New(slog.NewTextHandler(f, nil)), f}, nil
+	return &log{slog.New(slog.NewTextHandler(discreet{f}, nil)), f}, nil
+}
+
+// discreet writes what URLs give away nowhere. A log line is one write.
+type discreet struct{ w io.Writer }
+
+// Write implements io.Writer.
+func (d discreet) Write(line []byte) (int, error) {
+	if !bytes.Contains(line, []byte("://")) {
+		return d.w.Write(line)
+	}
+	if _, err := io.WriteString(d.w, core.Redact(string(line))); err != nil {
+		return 0, err
+	}
+	return len(line), nil
 }

@@ -82,19 +82,20 @@ func snapshot(ctx context.Context, p place, f snapshotFlags, stdout, stderr io.W
 	if err := s.Write(&file, inventory.Header(s, name)...); err != nil {
 		return err
 	}
-	if _, err := scenario.Parse(file.Bytes()); err != nil { // a file that could not be read again is worth nothing tonight
+	content := []byte(core.Redact(file.String()))      // a lock's message, say, may tell somebody's URL
+	if _, err := scenario.Parse(content); err != nil { // a file that could not be read again is worth nothing tonight
 		return fmt.Errorf("the inventory does not fit the file's format: %w", err)
 	}
 	report := stdout
 	if f.output == toStdout {
 		report = stderr
-		if _, err := stdout.Write(file.Bytes()); err != nil {
+		if _, err := stdout.Write(content); err != nil {
 			return fmt.Errorf("write the inventory: %w", err)
 		}
-	} else if err := writeFile(f.output, file.Bytes(), f.force); err != nil {
+	} else if err := writeFile(f.output, content, f.force); err != nil {
 		return err
 	}
-	return reportSnapshot(report, s, inv.Missing, f.output, file.Len())
+	return reportSnapshot(report, s, inv.Missing, f.output, len(content))
 }
 
 // reportSnapshot says what was written and what is missing in it.

@@ -17,12 +17,14 @@ import (
 func newStatus(p *place) *cobra.Command {
 	var (
 		output string
+		all    bool
 		wait   patience
 	)
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Take one look at the update and print it",
-		Long: `Takes one look at the update and prints what needs you, the phases and the nodes.
+		Long: `Takes one look at the update and prints what needs you, the phases, the nodes where something happens or is amiss, and
+how many others there are. JSON and YAML have every node.
 
 The exit code is 0 when nothing needs you, 2 when something does, and 1 when the cluster could not be looked at.`,
 		Args: cobra.NoArgs,
@@ -31,16 +33,20 @@ The exit code is 0 when nothing needs you, 2 when something does, and 1 when the
 			if !ok {
 				return fmt.Errorf("-o is %q; it takes table, json or yaml", output)
 			}
+			if output == "table" {
+				print = tableOn(cmd.OutOrStdout(), all).print
+			}
 			return status(cmd.Context(), *p, wait.of(cmd), print, cmd.OutOrStdout())
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "table", "`format`: table, json or yaml")
+	cmd.Flags().BoolVar(&all, "all", false, "in the table, every node, also those where nothing happens")
 	wait.addTo(cmd)
 	return cmd
 }
 
 var statusPrinters = map[string]func(io.Writer, Status) error{
-	"table": printStatusTable,
+	"table": statusTable{}.print,
 	"json": func(w io.Writer, s Status) error {
 		enc := json.NewEncoder(w)
 		enc.SetIndent("", "  ")

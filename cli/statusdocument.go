@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"sort"
-	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -74,6 +73,8 @@ type StatusNode struct {
 	Problems  []string          `json:"problems,omitempty"`
 
 	Controller *StatusAccount `json:"openstackController,omitempty"` // absent when its bookkeeping says nothing
+
+	matters bool // whoever takes one look should read of it
 }
 
 // StatusAccount is what the OpenStack controller does with what is asked of a node, by its own bookkeeping.
@@ -113,7 +114,8 @@ func statusOf(s *core.Snapshot) Status {
 
 		RoleLabels: oneLine(s.RoleLabelsText()),
 	}
-	for _, a := range s.Attention() {
+	attention := s.Attention()
+	for _, a := range attention {
 		st.NeedsYou = append(st.NeedsYou, StatusAttention{ID: oneLine(a.ID), Severity: a.Severity.String(), Subject: oneLine(a.Label),
 			Reason: oneLine(a.Reason), Since: moment(a.Since.At), Hint: oneLine(a.Hint)})
 	}
@@ -124,8 +126,11 @@ func statusOf(s *core.Snapshot) Status {
 		}
 		st.Phases = append(st.Phases, sp)
 	}
+	needing := nodesNeedingYou(attention)
 	for _, v := range s.NodeViews() {
-		st.Nodes = append(st.Nodes, statusNode(s, v))
+		n := statusNode(s, v)
+		n.matters = nodeMatters(v, needing)
+		st.Nodes = append(st.Nodes, n)
 	}
 	for _, l := range s.ClusterLocks {
 		m := s.ReadLock(l)
@@ -180,7 +185,7 @@ func known(n int) *int {
 	return &n
 }
 
-func printStatusTable(out io.Writer, s Status) error {
+func (t statusTable) print(out io.Writer, s Status) error {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
 	head := s.Cluster
 	if s.Update.To != "" {
@@ -193,10 +198,10 @@ func printStatusTable(out io.Writer, s Status) error {
 	if len(s.NeedsYou) == 0 {
 		fmt.Fprintln(w, "Nothing needs you.")
 	} else {
-		fmt.Fprintln(w, "NEEDS YOU\tSEVERITY\tFOR\tREASON")
-		for _, a := range s.NeedsYou {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", a.Subject, a.Severity, since(s.AsOf, a.Since), a.Reason)
+		if err := w.Flush(); err != nil {
+			return err
 		}
+		t.needs(out, s)
 	}
 	fmt.Fprintln(w, "\nPHASE\tSTATE\tTOOK\tDONE")
 	for _, p := range s.Phases {
@@ -205,20 +210,11 @@ func printStatusTable(out io.Writer, s Status) error {
 	if s.RoleLabels != "" {
 		fmt.Fprintf(w, "\nRoles by other labels than the usual: %s\n", s.RoleLabels)
 	}
-	fmt.Fprintln(w, "\nNODE\tROLES\tSTAGE\tFOR\tMODE\tLOCKS\tINSTANCES\tBLOCKING")
-	for _, n := range s.Nodes {
-		roles := make([]string, len(n.Roles))
-		for i, r := range n.Roles {
-			roles[i] = string(r)
-		}
-		var locks []string
-		for c, state := range n.Locks {
-			locks = append(locks, c+":"+state)
-		}
-		sort.Strings(locks)
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", n.Label, strings.Join(roles, ","), n.Stage, since(s.AsOf, n.Since), n.Mode,
-			strings.Join(locks, " "), number(n.Instances), number(n.Blocking))
+	fmt.Fprintln(w)
+	if err := w.Flush(); err != nil {
+		return err
 	}
+	t.nodes(out, s)
 	for _, src := range s.Sources {
 		if src.State != string(core.SourceLive) {
 			fmt.Fprintf(w, "\n%s: %s\t%s", src.ID, src.State, src.Error)

@@ -10,6 +10,7 @@ const longestTidy = 400
 
 // tidy makes a text of an API fit for a document that is printed: one line, without control and format characters.
 func tidy(text string) string {
+	text = Redact(text)
 	plain := true
 	for i := range len(text) {
 		if text[i] < 0x20 || text[i] > 0x7e {

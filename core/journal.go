@@ -136,6 +136,11 @@ func (j *Journal) Write(r Record, durable bool) error {
 	if err != nil {
 		return fmt.Errorf("encode a journal record: %w", err)
 	}
+	if bytes.Contains(line, []byte("://")) {
+		if line, err = withoutSecrets(line); err != nil {
+			return err
+		}
+	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.torn {

@@ -266,7 +266,7 @@ func printable(text string, most int) string {
 			return -1
 		}
 		return r
-	}, clip(text, 4*most)), most)
+	}, clip(Redact(text), 4*most)), most)
 }
 
 // personOf is the owner in the note with this ID.

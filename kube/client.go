@@ -35,6 +35,7 @@ type Client struct {
 	File        string // the kubeconfig that has the context; empty inside a pod
 
 	opts    Options
+	secrets *core.Secrets
 	session atomic.Pointer[session]
 	relogin sync.Mutex // one look at the kubeconfig for a new login at a time
 }
@@ -108,7 +109,7 @@ func statusError(code int, body []byte) error {
 func (c *Client) renew() bool {
 	c.relogin.Lock()
 	defer c.relogin.Unlock()
-	probe := &Client{opts: c.opts}
+	probe := &Client{opts: c.opts, secrets: c.secrets}
 	if c.ContextName != "in-cluster" {
 		probe.opts.Context = c.ContextName
 	}
@@ -124,7 +125,7 @@ func (c *Client) renew() bool {
 	if p := config.ExecProvider; p != nil {
 		p.StdinUnavailable = true
 	}
-	s, err := newSession(config)
+	s, err := newSession(config, c.secrets)
 	if err != nil {
 		return false
 	}

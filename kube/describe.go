@@ -38,7 +38,7 @@ func Describe(err error, call string) *core.APIError {
 	if errors.As(err, &already) {
 		return already
 	}
-	e := &core.APIError{Kind: core.ErrOther, Server: core.ServerKubernetes, Call: call, Message: cut(err.Error()), Err: err}
+	e := &core.APIError{Kind: core.ErrOther, Server: core.ServerKubernetes, Call: call, Message: cut(core.Redact(err.Error())), Err: err}
 	var status apierrors.APIStatus
 	if errors.As(err, &status) {
 		describeStatus(e, status)
@@ -56,7 +56,7 @@ func describeStatus(e *core.APIError, answer apierrors.APIStatus) {
 		e.After = min(time.Duration(s.Details.RetryAfterSeconds)*time.Second, longestWait)
 	}
 	if s.Message != "" {
-		e.Message = cut(s.Message)
+		e.Message = cut(core.Redact(s.Message))
 	}
 	switch code := e.Status; {
 	case code == http.StatusUnauthorized:
@@ -149,7 +149,7 @@ func describeTransport(e *core.APIError, err error) {
 	// The URL and client-go's own prefixes say nothing that the call does not say shorter.
 	var request *url.Error
 	if errors.As(err, &request) {
-		e.Message = cut(request.Err.Error())
+		e.Message = cut(core.Redact(request.Err.Error()))
 	}
 	switch {
 	// client-go wraps a plugin's failure in text only.

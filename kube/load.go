@@ -48,15 +48,15 @@ func Load(opts Options) (*Client, error) {
 	if opts.Jitter == nil {
 		opts.Jitter = func(_ string, most time.Duration) time.Duration { return rand.N(most + 1) }
 	}
-	c := &Client{opts: opts}
+	c := &Client{opts: opts, secrets: new(core.Secrets)}
 	config, err := c.locate()
 	if err != nil {
 		return nil, err
 	}
 	config.UserAgent, config.Transport = opts.UserAgent, opts.Transport
-	s, err := newSession(config)
+	s, err := newSession(config, c.secrets)
 	if err != nil {
-		return nil, configurationError("use "+c.origin(), err, "Mend the user or the cluster of this context.")
+		return nil, c.configurationError("use "+c.origin(), err, "Mend the user or the cluster of this context.")
 	}
 	c.session.Store(s)
 	return c, nil
@@ -74,15 +74,16 @@ func (c *Client) locate() (*rest.Config, error) {
 	raw, err := rules.Load()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, configurationError("read kubeconfig "+files, errors.New("the file does not exist"),
+		return nil, c.configurationError("read kubeconfig "+files, errors.New("the file does not exist"),
 			"Check --kubeconfig.")
 	case err != nil:
-		return nil, configurationError("read kubeconfig "+files, err,
+		return nil, c.configurationError("read kubeconfig "+files, core.RedactedError(withoutQuotes(err.Error(), files), err),
 			"Mend the file; `kubectl config view` reads it in the same way.")
 	}
 	if len(raw.Contexts) == 0 && len(raw.Clusters) == 0 {
 		return c.locateInCluster(files)
 	}
+	c.secrets.Give(secretsOf(raw)...)
 	return c.locateContext(raw, files, rules)
 }
 
@@ -95,11 +96,11 @@ func (c *Client) locateInCluster(files string) (*rest.Config, error) {
 			return config, nil
 		}
 		if !errors.Is(err, rest.ErrNotInCluster) {
-			return nil, configurationError("use the pod's service account", err,
+			return nil, c.configurationError("use the pod's service account", err,
 				"Mount a service account token, or pass --kubeconfig FILE.")
 		}
 	}
-	return nil, configurationError("find a kubeconfig",
+	return nil, c.configurationError("find a kubeconfig",
 		fmt.Errorf("%s names no cluster (no such file, or an empty one)", files),
 		"Pass --kubeconfig FILE, or set KUBECONFIG.")
 }
@@ -117,12 +118,12 @@ func (c *Client) locateContext(raw *clientcmdapi.Config, files string, rules *cl
 	}
 	call := "read kubeconfig " + files
 	if name == "" {
-		return nil, configurationError(call, fmt.Errorf("no current context is set; %s", exist),
+		return nil, c.configurationError(call, fmt.Errorf("no current context is set; %s", exist),
 			"Pass --context NAME, or set one with `kubectl config use-context NAME`.")
 	}
 	context, ok := raw.Contexts[name]
 	if !ok {
-		return nil, configurationError(call, fmt.Errorf("there is no context %q; %s", name, exist),
+		return nil, c.configurationError(call, fmt.Errorf("there is no context %q; %s", name, exist),
 			"Pass --context with one of these.")
 	}
 	if context.LocationOfOrigin != "" {
@@ -131,24 +132,24 @@ func (c *Client) locateContext(raw *clientcmdapi.Config, files string, rules *cl
 	}
 	cluster, ok := raw.Clusters[context.Cluster]
 	if !ok {
-		return nil, configurationError(call, fmt.Errorf("context %q names the cluster %q, which is not there", name, context.Cluster),
+		return nil, c.configurationError(call, fmt.Errorf("context %q names the cluster %q, which is not there", name, context.Cluster),
 			"Add the cluster, or pass another --context.")
 	}
 	if cluster.Server == "" {
-		return nil, configurationError(call, fmt.Errorf("the cluster %q of context %q has no server", context.Cluster, name),
+		return nil, c.configurationError(call, fmt.Errorf("the cluster %q of context %q has no server", context.Cluster, name),
 			"Set its server with `kubectl config set-cluster`.")
 	}
 	if _, ok := raw.AuthInfos[context.AuthInfo]; context.AuthInfo != "" && !ok {
-		return nil, configurationError(call, fmt.Errorf("context %q names the user %q, which is not there", name, context.AuthInfo),
+		return nil, c.configurationError(call, fmt.Errorf("context %q names the user %q, which is not there", name, context.AuthInfo),
 			"Add the user, or pass another --context.")
 	}
 	loader := clientcmd.NewNonInteractiveClientConfig(*raw, name, &clientcmd.ConfigOverrides{}, rules)
 	config, err := loader.ClientConfig()
 	if err != nil {
-		return nil, configurationError(call, fmt.Errorf("context %q: %w", name, err),
+		return nil, c.configurationError(call, fmt.Errorf("context %q: %w", name, err),
 			"Mend the user or the cluster of this context, or pass another --context.")
 	}
-	c.ContextName, c.ClusterName, c.User, c.Server = name, context.Cluster, context.AuthInfo, config.Host
+	c.ContextName, c.ClusterName, c.User, c.Server = name, context.Cluster, context.AuthInfo, core.PublicURL(config.Host)
 	c.Namespace = context.Namespace
 	if c.Namespace == "" {
 		c.Namespace = "default"
@@ -164,10 +165,11 @@ func (c *Client) origin() string {
 	return fmt.Sprintf("context %s of %s", c.ContextName, c.File)
 }
 
-func configurationError(call string, err error, remedy string) *core.APIError {
+func (c *Client) configurationError(call string, err error, remedy string) *core.APIError {
+	text := c.secrets.Redact(err.Error())
 	return &core.APIError{
 		Kind: core.ErrConfiguration, Server: core.ServerKubernetes,
-		Call: call, Message: cut(err.Error()), Remedy: remedy, Err: err,
+		Call: call, Message: cut(text), Remedy: remedy, Err: core.RedactedError(text, err),
 	}
 }
 
@@ -179,7 +181,7 @@ type session struct {
 	dynamic dynamic.Interface
 }
 
-func newSession(config *rest.Config) (*session, error) {
+func newSession(config *rest.Config, secrets *core.Secrets) (*session, error) {
 	config = rest.CopyConfig(config)
 	config.QPS, config.Burst = queriesPerSecond, queriesBurst
 	// A timeout here would end watches too: each call has its own deadline instead.
@@ -188,6 +190,7 @@ func newSession(config *rest.Config) (*session, error) {
 		config.UserAgent = "lockstep"
 	}
 	config.Wrap(impatient)
+	config.Wrap(learning(secrets))
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("make an HTTP client: %w", err)
@@ -195,6 +198,7 @@ func newSession(config *rest.Config) (*session, error) {
 	if plugin := pluginOf(config); plugin != "" {
 		client.Transport = &yielding{base: client.Transport, plugin: plugin}
 	}
+	client.Transport = &discreet{client.Transport, secrets}
 	speaking := dynamic.ConfigFor(config)
 	speaking.GroupVersion = &schema.GroupVersion{} // which one is a matter of each request
 	r, err := rest.RESTClientForConfigAndClient(speaking, client)

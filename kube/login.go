@@ -76,7 +76,7 @@ func (c *Client) Login(ctx context.Context) (version string, err error) {
 	if err := json.Unmarshal(body, &answer); err != nil && described == nil {
 		return "", &core.APIError{
 			Kind: core.ErrOther, Server: core.ServerKubernetes, Call: "get /version", Err: err,
-			Message: "the answer is not a Kubernetes API server's: " + cut(string(body)),
+			Message: "the answer is not a Kubernetes API server's: " + cut(c.secrets.Redact(string(body))),
 			Remedy:  "Check the server's address, " + c.Server + ", in the kubeconfig (" + c.origin() + ").",
 		}
 	}

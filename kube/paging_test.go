@@ -60,7 +60,7 @@ func (c *cluster) overLine() (*Client, *line) {
 	l := &line{next: c.network.Transport("lockstep")}
 	config := *client.session.Load().config
 	config.Transport, config.WrapTransport = l, nil
-	session, err := newSession(&config)
+	session, err := newSession(&config, client.secrets)
 	if err != nil {
 		c.t.Fatal(err)
 	}

@@ -164,7 +164,7 @@ func intercept(t *testing.T, client *Client, b *between) {
 		b.next = next
 		return b
 	})
-	s, err := newSession(config)
+	s, err := newSession(config, client.secrets)
 	if err != nil {
 		t.Fatal(err)
 	}

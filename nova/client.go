@@ -56,7 +56,9 @@ type Client struct {
 	with  atomic.Pointer[credentials]
 	limit *limiter
 	times times
-	pause func(url string, try int) time.Duration // between the tries of a GET
+	// secrets are those of the configuration, and the tokens.
+	secrets core.Secrets
+	pause   func(url string, try int) time.Duration // between the tries of a GET
 
 	// gate is held while logging in, so that one login serves all that wait; it guards the fields of refusal.
 	gate chan struct{}
@@ -68,8 +70,7 @@ type Client struct {
 // credentials are what a Client logs in with, and the connections that they say how to make.
 type credentials struct {
 	*Config
-	http   http.Client
-	former []string // secrets of earlier ones: what is under way may still tell them
+	http http.Client
 }
 
 // session is what a login found out.
@@ -112,11 +113,11 @@ func (c *Client) use(cfg *Config) {
 		base = t
 	}
 	next := &credentials{Config: cfg}
-	next.http = http.Client{Transport: &transport{base: base, limit: c.limit, log: cfg.log}, Timeout: 2 * headerLimit, CheckRedirect: onlyReads}
+	next.http = http.Client{Transport: &transport{base: base, limit: c.limit, log: cfg.log, secrets: &c.secrets}, Timeout: 2 * headerLimit, CheckRedirect: onlyReads}
 	if old := c.with.Load(); old != nil {
-		next.former = append(old.former, old.secrets()...)
 		defer old.http.CloseIdleConnections()
 	}
+	c.secrets.Give(cfg.secrets()...)
 	c.with.Store(next)
 }
 
@@ -144,19 +145,10 @@ func (c *Client) Microversions() (low, high string) {
 	return s.versions.min.String(), s.versions.max.String()
 }
 
-func (c *Client) secrets() []string {
-	with := c.with.Load()
-	secrets := append(with.secrets(), with.former...)
-	if s := c.current.Load(); s != nil {
-		secrets = append(secrets, s.provider.Token())
-	}
-	return secrets
-}
-
 func (c *Client) misconfigured(a action, err error) *core.APIError {
 	return &core.APIError{
 		Kind: core.ErrConfiguration, Server: core.ServerOpenStack, Call: a.call,
-		Message: truncate(redact(err.Error(), c.secrets())),
+		Message: truncate(c.secrets.Redact(err.Error())),
 		Remedy:  fmt.Sprintf("complete cloud %s in %s", c.Config().cloud, c.Config().origin),
 	}
 }

@@ -151,7 +151,7 @@ func TestSecretsAreInNoErrorAndNoLog(t *testing.T) {
 			if strings.Contains(text, testPassword) || strings.Contains(text, tokenPrefix) {
 				t.Errorf("a secret is printed: %s", text)
 			}
-			if !strings.Contains(e.Message, hidden) {
+			if !strings.Contains(e.Message, core.Hidden) {
 				t.Errorf("message %q does not show that something was hidden", e.Message)
 			}
 		}

@@ -43,7 +43,6 @@ func (c *Client) fail(a action, err error) *core.APIError {
 	if errors.As(err, &done) {
 		return done
 	}
-	secrets := c.secrets()
 	e := &core.APIError{Server: core.ServerOpenStack, Call: a.call}
 
 	cause := err
@@ -71,9 +70,9 @@ func (c *Client) fail(a action, err error) *core.APIError {
 	} else {
 		e.Kind, e.Message = kindOfFailure(cause)
 	}
-	e.Message = truncate(redact(e.Message, secrets))
+	e.Message = truncate(c.secrets.Redact(e.Message))
 	e.Remedy = c.remedy(a, e, cause)
-	e.Err = &redacted{text: redact(fmt.Sprintf("%s: %s", e.Kind, e.Message), secrets), cause: cause}
+	e.Err = core.RedactedError(fmt.Sprintf("%s: %s", e.Kind, e.Message), cause)
 	return e
 }
 

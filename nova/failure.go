@@ -86,7 +86,7 @@ func (c *Client) failureOf(ctx context.Context, m *core.Migration) (string, erro
 		return "", nil // the instance is gone, and its actions with it
 	}
 	if err != nil || text != "" {
-		return truncate(redact(text, c.secrets())), err
+		return truncate(c.secrets.Redact(text)), err
 	}
 	server, err := c.getServer(ctx, m.InstanceID)
 	switch {
@@ -95,7 +95,7 @@ func (c *Client) failureOf(ctx context.Context, m *core.Migration) (string, erro
 	case err != nil:
 		return "", err
 	case server.Status == "ERROR" && !parseTime(server.Fault.Created).Before(m.Created.Add(-startsBefore)):
-		return truncate(redact(server.Fault.Message, c.secrets())), nil
+		return truncate(c.secrets.Redact(server.Fault.Message)), nil
 	}
 	return "", nil
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"lockstep/core"
 )
 
 // wallClock is the time of sources and deltas, which is never the simulated cloud's.
@@ -67,6 +69,8 @@ type transport struct {
 	base  http.RoundTripper
 	limit *limiter
 	log   *slog.Logger
+
+	secrets *core.Secrets // learn the tokens
 }
 
 // onlyReads follows redirections of reads alone: of a write they would become a read, whose answer says nothing of it.
@@ -89,6 +93,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	} else {
 		t.limit.take(wallClock())
 	}
+	t.secrets.Sent(r.Header.Get("X-Auth-Token"))
 	start := wallClock()
 	resp, err := t.roundTrip(r)
 	if t.log != nil {

@@ -18,7 +18,7 @@ import (
 
 	"github.com/gophercloud/gophercloud/v2"
 	"github.com/gophercloud/gophercloud/v2/openstack/config/clouds"
-	"sigs.k8s.io/yaml"
+	"gopkg.in/yaml.v2" // gophercloud's own: both read a scalar in the same way
 
 	"lockstep/core"
 )
@@ -82,12 +82,12 @@ func (c Config) Cloud() string { return c.cloud }
 // Origin says where the credentials were found: a file's path, "the environment", "the cluster's secret".
 func (c Config) Origin() string { return c.origin }
 
-// AuthURL is Keystone's address.
-func (c Config) AuthURL() string { return c.auth.IdentityEndpoint }
+// AuthURL is Keystone's address, without user and password if it has them.
+func (c Config) AuthURL() string { return core.PublicURL(c.auth.IdentityEndpoint) }
 
 // String names the cloud, its address and the origin of its credentials.
 func (c Config) String() string {
-	return fmt.Sprintf("cloud %s at %s (from %s)", c.cloud, c.auth.IdentityEndpoint, c.origin)
+	return fmt.Sprintf("cloud %s at %s (from %s)", c.cloud, c.AuthURL(), c.origin)
 }
 
 // GoString keeps %#v from printing secrets.
@@ -98,7 +98,7 @@ func (c Config) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
 // secrets are the values that must never leave the process except towards Keystone.
 func (c Config) secrets() []string {
-	return []string{c.auth.Password, c.auth.ApplicationCredentialSecret, c.auth.TokenID, c.auth.Passcode}
+	return append(core.URLSecrets(c.auth.IdentityEndpoint), c.auth.Password, c.auth.ApplicationCredentialSecret, c.auth.TokenID, c.auth.Passcode)
 }
 
 // Load finds a cloud's credentials by the openstack client's rules: the file OS_CLIENT_CONFIG_FILE, else clouds.yaml in
@@ -229,7 +229,12 @@ func fromSecret(o Options) (*Config, error) {
 			return nil, notConfigured(fmt.Sprintf("%s has the clouds %s, and none was named", origin, cloudNames(all)))
 		}
 	}
-	return parseCloud(all, nil, name, origin, clouds.WithRegion(""), clouds.WithEndpointType(""))
+	c, err := parseCloud(all, nil, name, origin, clouds.WithRegion(""), clouds.WithEndpointType(""))
+	if err != nil {
+		return nil, err
+	}
+	c.secretsAsWritten(o.CloudsYAML)
+	return c, nil
 }
 
 func fromFiles(name string) (*Config, error) {
@@ -255,12 +260,18 @@ func fromFiles(name string) (*Config, error) {
 	}
 	var secure *clouds.Clouds
 	securePath := filepath.Join(filepath.Dir(path), "secure.yaml")
-	if content, err := os.ReadFile(securePath); err == nil {
-		if secure, err = parseClouds(content, securePath); err != nil {
+	secureContent, err := os.ReadFile(securePath)
+	if err == nil {
+		if secure, err = parseClouds(secureContent, securePath); err != nil {
 			return nil, err
 		}
 	}
-	return parseCloud(all, secure, name, path)
+	c, err := parseCloud(all, secure, name, path)
+	if err != nil {
+		return nil, err
+	}
+	c.secretsAsWritten(secureContent, content)
+	return c, nil
 }
 
 // locations are the files that the openstack client would read, first to last.
@@ -373,10 +384,26 @@ func parseCloud(all, secure *clouds.Clouds, name, origin string, more ...clouds.
 	}
 	auth, endpoint, tlsConfig, err := clouds.Parse(append(opts, more...)...)
 	if err != nil {
-		c := Config{auth: auth}
-		return nil, misconfigured(redact(fmt.Sprintf("cloud %q in %s: %v", name, origin, err), c.secrets()), "correct the file")
+		return nil, misconfigured(core.Redact(fmt.Sprintf("cloud %q in %s: %v", name, origin, err), secretsOf(name, all, secure)...), "correct the file")
 	}
 	return &Config{cloud: name, origin: origin, auth: auth, endpoint: endpoint, tls: tlsConfig}, nil
+}
+
+// secretsOf are the secrets of a cloud in files that may not make a Config together.
+func secretsOf(name string, files ...*clouds.Clouds) []string {
+	var secrets []string
+	for _, f := range files {
+		if f == nil || f.Clouds[name].AuthInfo == nil {
+			continue
+		}
+		a := f.Clouds[name].AuthInfo
+		secrets = append(secrets, a.Password, a.ApplicationCredentialSecret, a.Token)
+		secrets = append(secrets, core.URLSecrets(a.AuthURL)...)
+		if key := f.Clouds[name].ClientKeyFile; strings.Contains(key, "\n") {
+			secrets = append(secrets, key) // the key itself in the place of its path
+		}
+	}
+	return secrets
 }
 
 // fromEnvironment reads the OS_* variables of an openrc file by way of a clouds.yaml of one cloud, so that both have the

@@ -113,7 +113,7 @@ func TestOwnersAreSavedAsTheyAreShown(t *testing.T) {
 		t.Errorf("it is not said where:\n%s", frame)
 	}
 	d.keys("left", "v", "s")
-	if text := desk.saved["owners-mos-cmp-07-"+stamp+".csv"]; !strings.HasPrefix(text, "project,project_id,") || strings.Count(text, "\n") != 3 {
+	if text := desk.saved["owners-mos-cmp-07-"+stamp+".csv"]; !strings.HasPrefix(text, `"project","project_id",`) || strings.Count(text, "\n") != 3 {
 		t.Errorf("saved: %q", desk.saved)
 	}
 	desk.refuse = errors.New("the file exists")
@@ -125,7 +125,7 @@ func TestOwnersAreSavedAsTheyAreShown(t *testing.T) {
 	}
 	var copied []string
 	collect(d.copy(d.top().(*ownersPage).content(d.Model)), &copied)
-	if len(copied) == 0 || !strings.HasPrefix(copied[0], "project,project_id,") {
+	if len(copied) == 0 || !strings.HasPrefix(copied[0], `"project","project_id",`) {
 		t.Errorf("copied %q", copied)
 	}
 }
@@ -141,7 +141,7 @@ func collect(cmd tea.Cmd, into *[]string) {
 			collect(c, into)
 		}
 	default:
-		if text := fmt.Sprintf("%s", msg); strings.HasPrefix(text, "project,") {
+		if text := fmt.Sprintf("%s", msg); strings.HasPrefix(text, "\"project\",") {
 			*into = append(*into, text)
 		}
 	}

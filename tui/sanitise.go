@@ -6,24 +6,27 @@ import (
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"lockstep/core"
 )
 
 // How many bytes of one text are looked at, at most: what does not fit a screen is not worth styling.
 const (
 	rowLimit    = 4 << 10
 	detailLimit = 64 << 10
+	longestURL  = 4 << 10
 )
 
 // clean makes a text from an API safe to print on one line: it is cut to limit bytes first; escape and other control
 // characters, bidirectional and zero-width ones are dropped, line breaks become spaces, broken UTF-8 becomes U+FFFD, and
-// so does every cluster about whose width terminals disagree.
+// so does every cluster about whose width terminals disagree. What URLs give away is hidden.
 func clean(s string, limit int) string {
-	cut := false
-	if len(s) > limit {
+	cut := len(s) > limit
+	if s = withoutSecrets(s, limit); len(s) > limit {
 		for limit > 0 && !utf8.RuneStart(s[limit]) {
 			limit--
 		}
-		s, cut = s[:limit], true
+		s = s[:limit]
 	}
 	if !plainASCII(s) {
 		s = cleanRunes(s)
@@ -37,7 +40,7 @@ func clean(s string, limit int) string {
 // cleanLines is clean for a text of several lines; the limit holds for the whole.
 func cleanLines(s string, limit int) []string {
 	cut := len(s) > limit
-	if cut {
+	if s = withoutSecrets(s, limit); len(s) > limit {
 		for limit > 0 && !utf8.RuneStart(s[limit]) {
 			limit--
 		}
@@ -51,6 +54,14 @@ func cleanLines(s string, limit int) []string {
 		lines[len(lines)-1] += "…"
 	}
 	return lines
+}
+
+// withoutSecrets hides what URLs in the part of a text that matters give away, before it is cut: half a URL is not known for one.
+func withoutSecrets(s string, limit int) string {
+	if !strings.Contains(s, "://") {
+		return s
+	}
+	return core.Redact(s[:min(len(s), limit+longestURL)])
 }
 
 func plainASCII(s string) bool {

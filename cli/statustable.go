@@ -1,0 +1,185 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+	"golang.org/x/term"
+
+	"lockstep/core"
+)
+
+// statusTable is how `lockstep status` prints for a person.
+type statusTable struct {
+	all   bool // every node, not only those that matter
+	width int  // columns of the terminal; 0: lines are as long as they are
+}
+
+// tableOn is the table for what out is: a terminal has a width, and a pipe goes to something that reads whole lines.
+func tableOn(out io.Writer, all bool) statusTable {
+	t := statusTable{all: all}
+	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
+			t.width = width
+		}
+	}
+	return t
+}
+
+// nodeMatters tells whether whoever takes one look should read of a node: something happens there, or something is amiss. Of 500
+// nodes that wait for their turn, or have had it, only the number is told.
+func nodeMatters(v core.NodeView, needing map[string]bool) bool {
+	return v.Active() || len(v.Problems) > 0 || needing[v.Name] || v.Node == nil || v.Node.Ready != "True" || v.Node.Cordoned
+}
+
+// nodesNeedingYou are those that an entry of "Needs you" is about which is more than a notice.
+func nodesNeedingYou(all []core.Attention) map[string]bool {
+	needing := map[string]bool{}
+	for _, a := range all {
+		if a.Severity != core.SeverityNotice && a.Subject.Kind == core.KindNode {
+			needing[a.Subject.Name] = true
+		}
+	}
+	return needing
+}
+
+// needs prints what needs a person.
+func (t statusTable) needs(out io.Writer, s Status) {
+	rows := [][]string{{"NEEDS YOU", "SEVERITY", "FOR", "REASON"}}
+	for _, a := range s.NeedsYou {
+		rows = append(rows, []string{a.Subject, a.Severity, since(s.AsOf, a.Since), a.Reason})
+	}
+	t.columns(out, rows, 3, 0)
+}
+
+// nodes prints those that matter, and counts the others by their stages.
+func (t statusTable) nodes(out io.Writer, s Status) {
+	rows := [][]string{{"NODE", "ROLES", "STAGE", "FOR", "MODE", "LOCKS", "INSTANCES", "BLOCKING"}}
+	if t.width > 0 && t.width < 100 {
+		rows[0][6], rows[0][7] = "INST", "BLOCK"
+	}
+	var stages []string // in the order of the nodes
+	left := map[string]int{}
+	for _, n := range s.Nodes {
+		if !t.all && !n.matters {
+			if left[n.Stage]++; left[n.Stage] == 1 {
+				stages = append(stages, n.Stage)
+			}
+			continue
+		}
+		roles := make([]string, len(n.Roles))
+		for i, r := range n.Roles {
+			roles[i] = string(r)
+		}
+		var locks []string
+		for c, state := range n.Locks {
+			locks = append(locks, c+":"+state)
+		}
+		slices.Sort(locks)
+		rows = append(rows, []string{n.Label, strings.Join(roles, ","), n.Stage, since(s.AsOf, n.Since), n.Mode, strings.Join(locks, " "),
+			number(n.Instances), number(n.Blocking)})
+	}
+	if len(rows) > 1 {
+		t.columns(out, rows, 1, 2, 5, 0)
+	}
+	if len(stages) == 0 {
+		return
+	}
+	sum, counts := 0, make([]string, len(stages))
+	for i, stage := range stages {
+		sum += left[stage]
+		counts[i] = fmt.Sprintf("%d %s", left[stage], stage)
+	}
+	more, nodes := "", "nodes"
+	if len(rows) > 1 {
+		more = "more "
+	}
+	if sum == 1 {
+		nodes = "node"
+	}
+	fmt.Fprintf(out, "%d %s%s: %s; nothing is amiss there (--all shows them)\n", sum, more, nodes, strings.Join(counts, ", "))
+}
+
+// columns prints rows below one another. Where they are wider than the terminal, cells of the columns in give are broken, in that
+// order.
+func (t statusTable) columns(out io.Writer, rows [][]string, give ...int) {
+	const gap = 2
+	widths, least := make([]int, len(rows[0])), make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], ansi.StringWidth(cell))
+			for _, word := range words(cell) {
+				least[i] = max(least[i], ansi.StringWidth(strings.TrimRight(word, " ")))
+			}
+		}
+	}
+	total := gap * (len(widths) - 1)
+	for _, w := range widths {
+		total += w
+	}
+	for _, i := range give {
+		if over := total - t.width; t.width > 0 && over > 0 {
+			narrower := min(over, widths[i]-least[i])
+			widths[i] -= narrower
+			total -= narrower
+		}
+	}
+	for _, row := range rows {
+		cells, height := make([][]string, len(row)), 1
+		for i, cell := range row {
+			cells[i] = broken(cell, widths[i])
+			height = max(height, len(cells[i]))
+		}
+		for line := range height {
+			var b strings.Builder
+			for i, cell := range cells {
+				text := ""
+				if line < len(cell) {
+					text = cell[line]
+				}
+				b.WriteString(text + strings.Repeat(" ", widths[i]-ansi.StringWidth(text)+gap))
+			}
+			fmt.Fprintln(out, strings.TrimRight(b.String(), " "))
+		}
+	}
+}
+
+// longestWord is where a word is broken that has no place to break at: a name of a hundred letters.
+const longestWord = 24
+
+// words are the parts of a cell between which it may be broken, each with what ends it.
+func words(cell string) []string {
+	var parts []string
+	from, n := 0, 0
+	for i, r := range cell {
+		n++
+		if r == ' ' || r == ',' || r == ':' || n == longestWord {
+			end := i + len(string(r))
+			parts, from, n = append(parts, cell[from:end]), end, 0
+		}
+	}
+	if from < len(cell) {
+		parts = append(parts, cell[from:])
+	}
+	return parts
+}
+
+// broken is a cell on lines of at most width columns.
+func broken(cell string, width int) []string {
+	if ansi.StringWidth(cell) <= width {
+		return []string{cell}
+	}
+	var lines []string
+	line := ""
+	for _, word := range words(cell) {
+		if line != "" && ansi.StringWidth(line+strings.TrimRight(word, " ")) > width {
+			lines, line = append(lines, strings.TrimRight(line, " ")), ""
+		}
+		line += word
+	}
+	return append(lines, strings.TrimRight(line, " "))
+}

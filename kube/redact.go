@@ -1,0 +1,156 @@
+package kube
+
+import (
+	"bytes"
+	"encoding/base64"
+	"io"
+	"net/http"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"lockstep/core"
+)
+
+// secretName is what a variable, an option or a setting is called whose value is a secret.
+var secretName = regexp.MustCompile(`(?i)token|passw|secret|credential|private|api[-_]?key|access[-_]?key`)
+
+// secretsOf are the secrets of a kubeconfig: what a server or a library must not repeat in an error.
+func secretsOf(raw *clientcmdapi.Config) []string {
+	var secrets []string
+	for _, c := range raw.Clusters {
+		secrets = append(secrets, core.URLSecrets(c.Server)...)
+		secrets = append(secrets, core.URLSecrets(c.ProxyURL)...)
+	}
+	for _, u := range raw.AuthInfos {
+		secrets = append(secrets, u.Token, u.Password, string(u.ClientKeyData))
+		if p := u.AuthProvider; p != nil {
+			for key, value := range p.Config {
+				if secretName.MatchString(key) {
+					secrets = append(secrets, value)
+				}
+			}
+		}
+		if p := u.Exec; p != nil {
+			for _, v := range p.Env {
+				if secretName.MatchString(v.Name) {
+					secrets = append(secrets, v.Value)
+				}
+			}
+			for i, arg := range p.Args {
+				name, value, joined := strings.Cut(arg, "=")
+				switch {
+				case !strings.HasPrefix(arg, "-") || !secretName.MatchString(name):
+				case joined:
+					secrets = append(secrets, value)
+				case i+1 < len(p.Args):
+					secrets = append(secrets, p.Args[i+1])
+				}
+			}
+		}
+	}
+	return secrets
+}
+
+// learning remembers what requests log in with: a plugin's token is seen nowhere else. It lies below what logs in.
+func learning(secrets *core.Secrets) func(http.RoundTripper) http.RoundTripper {
+	return func(base http.RoundTripper) http.RoundTripper { return &learningTransport{base, secrets} }
+}
+
+type learningTransport struct {
+	base    http.RoundTripper
+	secrets *core.Secrets
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t *learningTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if kind, value, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok {
+		t.secrets.Sent(value)
+		if plain, err := base64.StdEncoding.DecodeString(value); err == nil && strings.EqualFold(kind, "basic") {
+			_, password, _ := strings.Cut(string(plain), ":")
+			t.secrets.Sent(password)
+		}
+	}
+	return t.base.RoundTrip(r)
+}
+
+// WrappedRoundTripper lets client-go reach the transport below, to close its idle connections.
+func (t *learningTransport) WrappedRoundTripper() http.RoundTripper { return t.base }
+
+// CloseIdleConnections lets http.Client.CloseIdleConnections reach the transport below.
+func (t *learningTransport) CloseIdleConnections() {
+	if c, ok := t.base.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
+}
+
+// discreet takes secrets out of everything that says why a request failed, before client-go makes a text or a log line of it. It
+// lies above what logs in.
+type discreet struct {
+	base    http.RoundTripper
+	secrets *core.Secrets
+}
+
+// maxRefusal is how much of an answer that says why is looked through, in bytes; the rest is dropped.
+const maxRefusal = 1 << 20
+
+// RoundTrip implements http.RoundTripper.
+func (t *discreet) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := t.base.RoundTrip(r)
+	if err != nil {
+		return resp, t.error(err)
+	}
+	if resp.StatusCode < http.StatusBadRequest {
+		return resp, nil
+	}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
+	resp.Body.Close()
+	if err != nil {
+		return nil, t.error(err)
+	}
+	text := t.secrets.Redact(string(body))
+	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader([]byte(text))), int64(len(text))
+	resp.Header.Del("Content-Length")
+	return resp, nil
+}
+
+func (t *discreet) error(err error) error {
+	text := t.secrets.Redact(err.Error())
+	if text == err.Error() {
+		return err
+	}
+	return &discreetError{text, err}
+}
+
+// CloseIdleConnections lets http.Client.CloseIdleConnections reach the transport below.
+func (t *discreet) CloseIdleConnections() {
+	if c, ok := t.base.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
+}
+
+// discreetError says what a request failed of, without secrets. Its cause is for whoever asks for its kind.
+type discreetError struct {
+	text  string
+	cause error
+}
+
+func (e *discreetError) Error() string    { return e.text }
+func (e *discreetError) GoString() string { return e.text }
+func (e *discreetError) Unwrap() error    { return e.cause }
+
+// withoutQuotes is why a file cannot be read, without what it quotes of it: that may be a password. Names of files stay.
+func withoutQuotes(text, files string) string {
+	return quotations.ReplaceAllStringFunc(text, func(quoted string) string {
+		if path := quoted[1 : len(quoted)-1]; slices.Contains(filepath.SplitList(files), path) {
+			return quoted
+		}
+		return quoted[:1] + core.Hidden + quoted[len(quoted)-1:]
+	})
+}
+
+// quotations are of two characters at least: a parser tells of the brackets and commas that it misses.
+var quotations = regexp.MustCompile("\"[^\"]{2,}\"|'[^']{2,}'|`[^`]{2,}`")
