@@ -37,7 +37,7 @@ func newNodesPane(m *Model) *nodesPane {
 			compare: func(a, b core.NodeView) int { return a.Since.At.Compare(b.Since.At) }},
 		{title: "ready", width: 9, rank: 8, cell: readyCell,
 			compare: func(a, b core.NodeView) int { return strings.Compare(readyCell(a).text(), readyCell(b).text()) }},
-		{title: "mode", width: 6, rank: 3, cell: func(v core.NodeView) line { return modeCell(m, v) },
+		{title: "mode", width: 6, most: 12, rank: 3, measure: modeWidth, cell: func(v core.NodeView) line { return modeCell(m, v) },
 			compare: func(a, b core.NodeView) int { return strings.Compare(string(a.Mode), string(b.Mode)) }},
 		{title: "tries", width: 5, right: true, rank: 9, cell: func(v core.NodeView) line { return attemptsCell(m, v) },
 			compare: func(a, b core.NodeView) int { return cmp.Compare(a.Attempts, b.Attempts) }},
@@ -100,6 +100,18 @@ func modeCell(m *Model, v core.NodeView) line {
 		return one(rest(v, themes.Warn), string(v.Mode))
 	}
 	return one(rest(v, themes.Text), string(v.Mode))
+}
+
+// modeWidth is what a node's mode takes, with the brackets of one that does not count.
+func modeWidth(v core.NodeView) int {
+	switch w := width(clean(string(v.Mode), rowLimit)); {
+	case v.Node == nil || !v.Node.Is(core.RoleCompute) && !v.ModeSet:
+		return 1
+	case !v.ModeCounts:
+		return w + 2
+	default:
+		return w
+	}
 }
 
 func attemptsCell(m *Model, v core.NodeView) line {
