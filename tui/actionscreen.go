@@ -31,6 +31,10 @@ func globalActions() []Action {
 		{ID: "redraw", Title: "Draw the screen anew", Short: "redraw", Scope: ScopeGlobal, Keys: []string{"ctrl+l"},
 			run: func(*Model) tea.Cmd { return tea.ClearScreen }},
 		{ID: "quit", Title: "Leave", Short: "leave", Scope: ScopeGlobal, Keys: []string{"q", "ctrl+c"}, run: (*Model).quit},
+		{ID: "log", Title: "Show what was done", Short: "log", Scope: ScopeGlobal, Keys: []string{"l"}, Footer: 40,
+			blocked: needSnapshot, run: (*Model).openLog},
+		{ID: "messages", Title: "Show what this line has said before, with times", Short: "messages", Scope: ScopeGlobal, Keys: []string{"L"},
+			Footer: 96, run: (*Model).openSaid},
 		{ID: "acknowledge", Title: "Acknowledge a failure: it has been seen", Short: "seen", Scope: ScopeGlobal,
 			Keys: []string{"x"}, blocked: needFailure, run: (*Model).acknowledge},
 		{ID: "operation.pause", Title: "Hold the running batch, or let it go on", Short: "hold", Scope: ScopeGlobal,
@@ -50,7 +54,7 @@ func globalActions() []Action {
 // dashboardActions work in every pane.
 func dashboardActions() []Action {
 	all := []Action{
-		{ID: "steps", Title: "Open the steps of what is selected", Short: "steps", Scope: ScopeDashboard, Keys: []string{"enter"},
+		{ID: "steps", Title: "Open the steps of what is selected; in the log, all of the entry", Short: "steps", Scope: ScopeDashboard, Keys: []string{"enter"},
 			Footer: 1, blocked: needRow, run: (*Model).openSteps},
 		{ID: "inspect", Title: "Show everything that is known of what is selected", Short: "inspect", Scope: ScopeDashboard,
 			Keys: []string{"i", "d"}, Footer: 20, blocked: needRow, run: (*Model).inspect},
@@ -75,8 +79,6 @@ func dashboardActions() []Action {
 			Keys: []string{"p"}, blocked: needSnapshot, run: func(m *Model) tea.Cmd { m.open(newPlain(m)); return nil }},
 		{ID: "owners", Title: "Show whose instances need their owner, with a note to send to each project", Short: "owners", Scope: ScopeDashboard,
 			Keys: []string{"O"}, blocked: needSnapshot, run: func(m *Model) tea.Cmd { return m.openOwners(m.ownersOfSelection()) }},
-		{ID: "log", Title: "Show what was done", Short: "log", Scope: ScopeDashboard, Keys: []string{"l"}, Footer: 40,
-			run: func(m *Model) tea.Cmd { return m.setFocus(paneLog) }},
 		{ID: "plan", Title: "Plan the whole update: what every instance will do, what holds it, is there room", Short: "plan all",
 			Scope: ScopeDashboard, Keys: []string{"V"}, blocked: needSnapshot,
 			run: func(m *Model) tea.Cmd { return m.openPlan(nil) }},
@@ -127,8 +129,8 @@ func needsActions() []Action {
 			}
 			return ""
 		}, run: func(m *Model) tea.Cmd {
-			m.needs.lead(m)
-			return m.setFocus(paneNodes)
+			a, _ := m.needs.current()
+			return tea.Batch(m.goToNode(a.Node), m.setFocus(paneNodes))
 		}}}
 }
 
@@ -166,7 +168,23 @@ func needLock(m *Model) string {
 }
 
 // logActions work in the log; its footer shows what controls the running batch.
-func logActions() []Action { return nil }
+func logActions() []Action {
+	about := func(m *Model) string {
+		if m.snap == nil {
+			return "nothing is known yet"
+		}
+		if s := m.log.subject(m); s.node == "" && m.snap.Instances[s.instance] == nil {
+			return "the entry is not about a node or an instance that is there"
+		}
+		return ""
+	}
+	return []Action{
+		{ID: "log.where", Title: "Go to the instance or node that the entry is about", Short: "to it", Scope: ScopeLog, Keys: []string{"f", "right"},
+			Footer: 10, blocked: about, run: (*Model).goToLogged},
+		{ID: "log.steps", Title: "Open the steps of the instance or node that the entry is about", Short: "its steps", Scope: ScopeLog,
+			blocked: about, run: func(m *Model) tea.Cmd { return m.openProcedure(*m.log.subject(m).procedure) }},
+	}
+}
 
 func needSnapshot(m *Model) string {
 	if m.snap == nil {

@@ -57,6 +57,13 @@ func (m *Model) inspect() tea.Cmd {
 	case id == panePhases:
 		title = "The cluster update"
 		lines = phaseFacts
+	case id == paneLog && s.operation == nil:
+		msg := *m.log.rows[m.log.index].message
+		title = "Error"
+		lines = func(m *Model, f *facts) {
+			f.add("at", stamp(msg.at, m.snap.Now))
+			f.tone(msg.tone, "says", msg.text)
+		}
 	case s.operation != nil:
 		key := s.operation.ID
 		title = s.operation.Title

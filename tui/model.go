@@ -49,7 +49,9 @@ type Model struct {
 	drafts    map[string]draft // by the form's title
 	filtering bool             // the filter of the focused pane is being typed
 	toast     toast
-	messages  []message
+	messages  []message // what went wrong, for the log; the newest first
+	said      []message // all that was said; the newest first
+	beforeLog paneID    // where l leads back to from the log
 	lastLost  string
 	shown     string // the node whose instances and locks are shown
 	follows   int    // how often the cursor has left it
@@ -76,7 +78,7 @@ func newModel(ctx context.Context, opts Options) *Model {
 	}
 	m := &Model{
 		opts: opts, backend: opts.Backend, ctx: ctx, now: opts.Now, plan: core.Plan, after: after, theme: theme, depth: themes.Depth256,
-		focus: paneNodes, bottom: paneLocks, dirty: true, actions: Actions(),
+		focus: paneNodes, beforeLog: paneNodes, bottom: paneLocks, dirty: true, actions: Actions(),
 	}
 	if opts.Actions != nil {
 		m.actions = opts.Actions

@@ -28,7 +28,7 @@ type procedurePage struct {
 // openSteps opens the steps of what is selected; where there are none, what is known of it.
 func (m *Model) openSteps() tea.Cmd {
 	s := m.panes[m.focus].subject(m)
-	if s.procedure == nil {
+	if s.procedure == nil || m.focus == paneLog { // an entry of the log is what was done, not what can be done
 		return m.inspect()
 	}
 	return m.openProcedure(*s.procedure)

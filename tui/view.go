@@ -66,6 +66,9 @@ func (m *Model) screen(w, h int) []string {
 	switch {
 	case page != nil:
 		lines = append(lines, padTo(page.draw(m, w, room), w, room)...)
+		if _, ok := page.(searched); ok {
+			foot = m.footLines(w) // it says how much was found
+		}
 	case wide(w, h):
 		lines = append(lines, m.wideBody(w, room, len(lines))...)
 	default:
