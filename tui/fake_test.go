@@ -213,3 +213,6 @@ func (d *driver) later(by time.Duration) *driver { d.at = d.at.Add(by); return d
 
 // shows is the frame.
 func (d *driver) shows() string { return d.View().Content }
+
+// sized is the terminal's word that it has another size.
+func sized(w, h int) tea.WindowSizeMsg { return tea.WindowSizeMsg{Width: w, Height: h} }

@@ -32,10 +32,7 @@ func (m *Model) footLines(w int) []string {
 // keysLine is the filter while it is being typed, otherwise the keys that work here, the most useful first.
 func (m *Model) keysLine(w int) line {
 	if m.filtering {
-		p := m.panes[m.focus]
-		shown, all := p.count()
-		return line{txt(themes.Key, " /"), txt(themes.Input, p.filterText()+" "), txt(themes.Dim, "  "+itoa(shown)+" of "+
-			itoa(all)+"   enter keeps it   esc clears it")}
+		return m.filterLine(w)
 	}
 	if p, ok := m.top().(searched); ok && p.search().typing {
 		f := p.search()
@@ -141,6 +138,8 @@ func keyName(k string) string {
 	return strings.ReplaceAll(k, "ctrl+", "^")
 }
 
+const filterLimit = 120 // bytes of a filter
+
 // typeFilter takes a key while a filter is typed.
 func (m *Model) typeFilter(msg tea.KeyPressMsg) tea.Cmd {
 	p := m.panes[m.focus]
@@ -163,11 +162,13 @@ func (m *Model) typeFilter(msg tea.KeyPressMsg) tea.Cmd {
 	case "up", "down":
 		m.filtering = false
 		return m.press(msg)
+	case "tab":
+		return m.completeFilter()
 	default:
 		if msg.Text == "" {
 			return nil
 		}
-		p.setFilter(clean(text+msg.Text, 64))
+		p.setFilter(clean(text+msg.Text, filterLimit))
 	}
 	return m.selectionMoved()
 }

@@ -51,6 +51,14 @@ func newInstancesPane(m *Model) *instancesPane {
 		}},
 		{title: "migration", width: 16, grow: true, cell: func(v core.InstanceView) line { return migrationCell(m, v) }},
 	}
+	t.keys = []filterKey[core.InstanceView]{
+		{"zone", func(v core.InstanceView) []string { return []string{v.Instance.Zone} }},
+		{"tag", func(v core.InstanceView) []string { return v.Instance.Tags }},
+		{"user", func(v core.InstanceView) []string { return []string{v.Instance.UserID} }},
+		{"flavor", func(v core.InstanceView) []string {
+			return []string{v.Instance.Flavor.Name, strings.Join(strings.Fields(flavorText(v.Instance.Flavor)), " ")}
+		}},
+	}
 	return &instancesPane{tablePane[core.InstanceView]{t}}
 }
 

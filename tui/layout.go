@@ -135,6 +135,11 @@ func (m *Model) tabsLine(w int) string {
 			tone = themes.TabFocus
 		}
 		part := line{txt(tone, " "+name+" ")}
+		if p.filterText() != "" { // it hides rows
+
+			name += "/"
+			part = line{txt(tone, " "+name[:len(name)-1]), txt(orTone(id == m.focus, themes.TabFocus, themes.Match), "/ ")}
+		}
 		if id == paneNeeds && m.snap != nil {
 			if n := len(m.snap.Attention()); n > 0 {
 				part = line{txt(tone, " "+name), txt(orTone(id == m.focus, themes.TabFocus, themes.Needs), " "+itoa(n)+" ")}

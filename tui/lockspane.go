@@ -60,6 +60,7 @@ func newLocksPane(m *Model) *locksPane {
 		{title: "for", width: 4, most: 10, right: true, rank: 2, measure: func(l *core.WorkloadLock) int { return len(lockAge(m, l)) }, cell: func(l *core.WorkloadLock) line { return one(released(l, themes.Text), lockAge(m, l)) }},
 		{title: "says", width: 20, grow: true, cell: func(l *core.WorkloadLock) line { return lockSays(m, l) }},
 	}
+	t.keys = nodeKeys(m, func(l *core.WorkloadLock) string { return l.Node })
 	return &locksPane{tablePane: tablePane[*core.WorkloadLock]{t}}
 }
 

@@ -247,17 +247,20 @@ func (m *Model) selectionMoved() tea.Cmd {
 	if m.snap == nil {
 		return nil
 	}
+	var said tea.Cmd
 	if m.focus == paneNeeds {
-		m.needs.lead(m)
+		if word := m.needs.lead(m); word != "" {
+			said = m.say(toneWarn, word)
+		}
 	}
 	switch {
 	case m.shown == m.nodes.selected():
-		return nil
+		return said
 	case m.focus != paneNeeds && m.focus != paneNodes:
-		return m.follow()
+		return tea.Batch(said, m.follow())
 	}
 	m.follows++
-	return m.after(followAfter, followMsg{m.follows})
+	return tea.Batch(said, m.after(followAfter, followMsg{m.follows}))
 }
 
 // follow shows what hangs on the selected node.
@@ -384,7 +387,7 @@ func (m *Model) paste(msg tea.PasteMsg) tea.Cmd {
 	if p, ok := m.top().(paster); ok {
 		p.paste(m, msg.Content)
 	} else if m.filtering {
-		m.panes[m.focus].setFilter(clean(m.panes[m.focus].filterText()+msg.Content, 64))
+		m.panes[m.focus].setFilter(clean(m.panes[m.focus].filterText()+msg.Content, filterLimit))
 		return m.selectionMoved()
 	}
 	return nil

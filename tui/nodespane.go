@@ -14,6 +14,8 @@ import (
 type nodesPane struct {
 	tablePane[core.NodeView]
 	controllers []string // those that have locks on nodes, in the order of the column
+	zoned       bool     // there are several availability zones
+	racked      bool     // there are several racks
 }
 
 func newNodesPane(m *Model) *nodesPane {
@@ -31,6 +33,12 @@ func newNodesPane(m *Model) *nodesPane {
 		{title: "role", width: 3, most: 11, rank: 5, measure: func(v core.NodeView) int { return len(rolesText(v.Node)) },
 			cell:    func(v core.NodeView) line { return one(rest(v, themes.Text), rolesText(v.Node)) },
 			compare: func(a, b core.NodeView) int { return strings.Compare(rolesText(a.Node), rolesText(b.Node)) }},
+		{title: "zone", width: 4, most: 16, rank: 10, measure: func(v core.NodeView) int { return width(clean(zoneOf(v), rowLimit)) },
+			hide: func() bool { return !p.zoned }, cell: func(v core.NodeView) line { return one(rest(v, themes.Text), zoneOf(v)) },
+			compare: func(a, b core.NodeView) int { return strings.Compare(zoneOf(a), zoneOf(b)) }},
+		{title: "rack", width: 4, most: 12, rank: 11, measure: func(v core.NodeView) int { return width(clean(rackOf(v), rowLimit)) },
+			hide: func() bool { return !p.racked }, cell: func(v core.NodeView) line { return one(rest(v, themes.Text), rackOf(v)) },
+			compare: func(a, b core.NodeView) int { return strings.Compare(rackOf(a), rackOf(b)) }},
 		{title: "stage", width: 17, cell: func(v core.NodeView) line { return stageCell(m, v) },
 			compare: func(a, b core.NodeView) int { return strings.Compare(string(a.Stage), string(b.Stage)) }},
 		{title: "for", width: 4, most: 10, right: true, rank: 2, measure: func(v core.NodeView) int { return stageAge(m, v).width() }, cell: func(v core.NodeView) line { return stageAge(m, v) },
@@ -46,6 +54,7 @@ func newNodesPane(m *Model) *nodesPane {
 			compare: func(a, b core.NodeView) int { return cmp.Compare(a.Instances, b.Instances) }},
 		{title: "what", width: 14, grow: true, cell: func(v core.NodeView) line { return whatCell(m, v) }},
 	}
+	t.keys = nodeKeys(m, func(v core.NodeView) string { return v.Name })
 	p.tablePane = tablePane[core.NodeView]{t}
 	return p
 }
@@ -169,6 +178,7 @@ func whatCell(m *Model, v core.NodeView) line {
 
 func (p *nodesPane) refresh(m *Model) string {
 	views := m.snap.NodeViews()
+	p.zoned, p.racked = differ(views, zoneOf), differ(views, rackOf)
 	p.setControllers(m.snap)
 	return p.set(views, m.snap.Revision)
 }
@@ -245,7 +255,11 @@ func (p *nodesPane) note(m *Model) line {
 	u := m.snap.Update()
 	var out line
 	if n := p.marks(); n > 0 {
-		out = out.and(themes.Match, fmt.Sprintf("%d marked  ", n))
+		hidden := ""
+		if h := p.hiddenMarks(); h > 0 {
+			hidden = fmt.Sprintf(", %d of them hidden", h)
+		}
+		out = out.and(themes.Match, fmt.Sprintf("%d marked%s  ", n, hidden))
 	}
 	if u.Nodes > 0 {
 		out = out.and(themes.Text, fmt.Sprintf("%d of %d done", u.Done, u.Nodes))

@@ -231,7 +231,10 @@ func (m *Model) paneBody(id paneID, x, y, w, h int) []string {
 		st := loadStateOf(m.snap, p.sources())
 		switch {
 		case all > 0:
-			words = []line{one(themes.Dim, " Nothing here matches /"+p.filterText()+". esc clears the filter.")}
+			for _, l := range wrap(clean("Nothing here matches /"+p.filterText()+". esc clears the filter. A filter can ask for one thing: "+
+				strings.Join(p.known(), ": ")+": and for several, or without: role:cmp,gtw -stage:done", rowLimit), max(w-2, 8)) {
+				words = append(words, one(themes.Dim, " "+l))
+			}
 		case st.trouble != nil:
 			words = allTroubleLines(m, append([]*core.Source{st.trouble}, st.others...), w)
 		default:
