@@ -80,7 +80,7 @@ func tookText(u core.Update, narrow bool) string {
 		return ""
 	}
 	took, less := u.Phase.Ended.At.Sub(u.Started.At), ""
-	if !u.Phase.Ended.Exact {
+	if !u.EndSeen {
 		less = "<"
 	}
 	if narrow {
