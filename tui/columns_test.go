@@ -104,3 +104,31 @@ func TestTheHeaderKeepsTheTotalTime(t *testing.T) {
 		t.Errorf("its end was seen: %q", header)
 	}
 }
+
+// What a phase rests on is told as far as there is room, and cut where there is none: never above empty rows.
+func TestWhatAPhaseRestsOnIsCutByItsRoomAlone(t *testing.T) {
+	long := strings.TrimSpace(strings.Repeat("a long word of the plan ", 30))
+	d := drive(world(), 120, 40)
+	for h := range 60 {
+		evidence := []string{"the first", long, "the last"}
+		out := evidenceLines(d.Model, evidence, 38, h)
+		var text strings.Builder
+		for _, l := range out {
+			if l.width() > 38 {
+				t.Fatalf("in %d lines one is %d wide: %q", h, l.width(), l.text())
+			}
+			text.WriteString(" " + strings.TrimSpace(l.text()))
+		}
+		whole := strings.Contains(text.String(), long)
+		switch {
+		case len(out) > h:
+			t.Fatalf("%d lines in room for %d", len(out), h)
+		case h == 59 && !whole, whole != strings.HasSuffix(strings.ReplaceAll(text.String(), d.look.glyph.Dot+" ", ""), long+" the last"):
+			t.Errorf("in %d lines: %q", h, text.String())
+		case h > 2 && !whole && !strings.Contains(text.String(), d.look.glyph.Ellipsis):
+			t.Errorf("in %d lines it is cut without a mark: %q", h, text.String())
+		case h >= 6 && !strings.Contains(text.String(), "the last"):
+			t.Errorf("in %d lines the long one leaves no room for the last: %q", h, text.String())
+		}
+	}
+}

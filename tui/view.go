@@ -279,7 +279,7 @@ func (m *Model) explained(p pane, w, room int) []string {
 	if room < 3 || text == "" {
 		return nil
 	}
-	lines := wrap(clean(text, rowLimit), max(w-3, 8))
+	lines := wrap(clean(text, rowLimit), max(w-3, 8)) // where all of it has no room, i shows it
 	if len(lines) > room-1 {
 		lines = lines[:room-1]
 		last := one(themes.Dim, lines[room-2]+" "+m.look.glyph.Ellipsis)
