@@ -129,6 +129,7 @@ func attentionFacts(m *Model, f *facts, a core.Attention) {
 }
 
 func phaseFacts(m *Model, f *facts) {
+	rests := ""
 	for _, p := range m.snap.Phases() {
 		f.section(fmt.Sprintf("%d %s", p.ID, p.Title))
 		f.tone(phaseMark(m.look.glyph, p.State).tone, "state", string(p.State))
@@ -152,8 +153,10 @@ func phaseFacts(m *Model, f *facts) {
 		}
 		for _, e := range p.Evidence {
 			f.add("because", e)
+			rests += " " + e
 		}
 	}
+	f.add("short for", shortFor(rests))
 	managementFacts(m, f)
 	for _, st := range m.snap.OpenStack {
 		f.section("OpenStackDeploymentStatus " + st.Name)

@@ -278,9 +278,9 @@ func (p *nodesPane) note(m *Model) line {
 func (p *nodesPane) explain(m *Model) string {
 	v, ok := m.snap.NodeView(m.shown)
 	if !ok || v.Reason == "" {
-		return ""
+		return lockLegend(m)
 	}
-	return v.Label + ": " + named(m.snap, v.Reason)
+	return v.Label + ": " + named(m.snap, v.Reason) + "\n" + lockLegend(m)
 }
 
 func (p *nodesPane) subject(*Model) subject {

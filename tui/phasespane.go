@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"strings"
 
 	"lockstep/core"
 	"lockstep/themes"
@@ -168,8 +169,16 @@ func evidenceLines(m *Model, evidence []string, w, h int) []line {
 			}
 		}
 		if len(out) <= h {
-			return out
+			break
 		}
+	}
+	if len(out) <= h {
+		if short := shortFor(strings.Join(evidence, " ")); short != "" {
+			if lines := paragraph(themes.Dim, short, max(w-1, 8)); len(out)+1+len(lines) <= h {
+				out = append(append(out, line{}), inset(1, lines)...)
+			}
+		}
+		return out
 	}
 	if h < 1 {
 		return nil

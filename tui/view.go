@@ -279,7 +279,12 @@ func (m *Model) explained(p pane, w, room int) []string {
 	if room < 3 || text == "" {
 		return nil
 	}
-	lines := wrap(clean(text, rowLimit), max(w-3, 8)) // where all of it has no room, i shows it
+	var lines []string // where all of it has no room, i shows it
+	for _, part := range strings.SplitN(text, "\n", 4) {
+		if part != "" {
+			lines = append(lines, wrap(clean(part, rowLimit), max(w-3, 8))...)
+		}
+	}
 	if len(lines) > room-1 {
 		lines = lines[:room-1]
 		last := one(themes.Dim, lines[room-2]+" "+m.look.glyph.Ellipsis)
