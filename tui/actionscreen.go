@@ -30,6 +30,8 @@ func globalActions() []Action {
 			Short: "rehearsal", Scope: ScopeGlobal, Keys: []string{"f4"}, Footer: 89, demo: true, run: (*Model).toggleRehearsal},
 		{ID: "redraw", Title: "Draw the screen anew", Short: "redraw", Scope: ScopeGlobal, Keys: []string{"ctrl+l"},
 			run: func(*Model) tea.Cmd { return tea.ClearScreen }},
+		{ID: "suspend", Title: "Suspend Lockstep and go back to the shell, whose fg brings it back", Short: "suspend", Scope: ScopeGlobal,
+			Keys: []string{"ctrl+z"}, run: (*Model).suspend},
 		{ID: "quit", Title: "Leave", Short: "leave", Scope: ScopeGlobal, Keys: []string{"q", "ctrl+c"}, run: (*Model).quit},
 		{ID: "log", Title: "Show what was done", Short: "log", Scope: ScopeGlobal, Keys: []string{"l"}, Footer: 40,
 			blocked: needSnapshot, run: (*Model).openLog},

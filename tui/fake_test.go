@@ -181,7 +181,7 @@ func (d *driver) run(cmd tea.Cmd) {
 		for _, c := range msg {
 			d.run(c)
 		}
-	case previewMsg, executedMsg, armedMsg, controlledMsg, followMsg, rehearsalMsg, contactsMsg, savedMsg, plannedMsg, planSavedMsg:
+	case previewMsg, executedMsg, armedMsg, controlledMsg, followMsg, rehearsalMsg, contactsMsg, savedMsg, plannedMsg, planSavedMsg, haltMsg, resumedMsg:
 		d.send(msg)
 	}
 }
@@ -205,7 +205,7 @@ var namedKeys = map[string]tea.KeyPressMsg{
 	"up": {Code: tea.KeyUp}, "left": {Code: tea.KeyLeft}, "right": {Code: tea.KeyRight}, "backspace": {Code: tea.KeyBackspace},
 	"shift+tab": {Code: tea.KeyTab, Mod: tea.ModShift}, "space": {Code: tea.KeySpace, Text: " "}, "pgdown": {Code: tea.KeyPgDown},
 	"end": {Code: tea.KeyEnd}, "f4": {Code: tea.KeyF4}, "home": {Code: tea.KeyHome}, "ctrl+k": {Code: 'k', Mod: tea.ModCtrl}, "f2": {Code: tea.KeyF2},
-	"ctrl+y": {Code: 'y', Mod: tea.ModCtrl}, "ctrl+f": {Code: 'f', Mod: tea.ModCtrl},
+	"ctrl+z": {Code: 'z', Mod: tea.ModCtrl}, "ctrl+y": {Code: 'y', Mod: tea.ModCtrl}, "ctrl+f": {Code: 'f', Mod: tea.ModCtrl},
 }
 
 // later moves the screen's clock.

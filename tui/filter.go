@@ -243,7 +243,7 @@ func (m *Model) filterLine(w int) line {
 	if len(words) > 0 {
 		keys = one(themes.Dim, "   tab completes   enter keeps it   esc clears it")
 		if w < 110 {
-			keys = one(themes.Dim, "   tab  enter keeps  esc clears")
+			keys = one(themes.Dim, "   tab  enter keeps it  esc clears")
 		}
 	}
 	return append(append(out, offersLine(words, w-out.width()-keys.width())...), keys...)

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -19,6 +20,10 @@ type Model struct {
 	now     func() time.Time
 	after   func(time.Duration, tea.Msg) tea.Cmd        // a message after a while
 	plan    func(*core.Snapshot, core.Intent) core.Step // core.Plan
+
+	unstoppable func() string  // why the program cannot be suspended
+	halt        func() tea.Cmd // stops the program
+	armedBefore bool           // writing was on when it was to be suspended
 
 	theme themes.Theme
 	look  *look
@@ -77,7 +82,8 @@ func newModel(ctx context.Context, opts Options) *Model {
 		theme, _ = themes.Load(themes.Auto) // embedded, and loaded by its test
 	}
 	m := &Model{
-		opts: opts, backend: opts.Backend, ctx: ctx, now: opts.Now, plan: core.Plan, after: after, theme: theme, depth: themes.Depth256,
+		opts: opts, backend: opts.Backend, ctx: ctx, now: opts.Now, plan: core.Plan, after: after,
+		unstoppable: unstoppable, halt: halt, theme: theme, depth: themes.Depth256,
 		focus: paneNodes, beforeLog: paneNodes, bottom: paneLocks, dirty: true, actions: Actions(),
 	}
 	if opts.Actions != nil {
@@ -163,6 +169,10 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.owned(msg)
 	case plannedMsg, planTick, planSavedMsg:
 		return m, m.planned(msg)
+	case haltMsg:
+		return m, m.halt()
+	case resumedMsg:
+		return m, m.resumed(msg)
 	case rehearsalMsg, rehearsalTick:
 		return m, m.rehearsed(msg)
 	default:
@@ -345,6 +355,9 @@ func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 	if key == "ctrl+c" {
 		return m.quit()
 	}
+	if a := m.called("suspend"); a != nil && slices.Contains(a.Keys, key) { // as ctrl+c, wherever one is
+		return a.run(m)
+	}
 	if m.small() {
 		return nil // nobody can see what the key would do
 	}
@@ -363,6 +376,16 @@ func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 		return m.say(toneWarn, a.Title+": "+reason)
 	}
 	return a.run(m)
+}
+
+// called is the action with the ID; nil when there is none.
+func (m *Model) called(id string) *Action {
+	for i := range m.actions {
+		if m.actions[i].ID == id {
+			return &m.actions[i]
+		}
+	}
+	return nil
 }
 
 // actionFor is the action that the key stands for here: the innermost scope that knows it wins.
