@@ -67,7 +67,7 @@ func (f *attentionFacts) instance(v InstanceView, node NodeView, waits bool) {
 		f.add(a)
 	case v.Failures >= failuresTold:
 		a := f.entryOf("migration-failed", v, node)
-		a.Reason = fmt.Sprintf("%s failed to migrate %s%s", name, times(v.Failures), because(oneLine(v.Failure, 400)))
+		a.Reason = fmt.Sprintf("%s failed to migrate %s%s", name, times(v.Failures), because(oneLine(v.Failure, mostRead)))
 		a.Since = f.failedSince(v)
 		if noRoom(v) {
 			a.Detail = "No further try helps until there is room for it."
@@ -90,7 +90,7 @@ func (f *attentionFacts) instance(v InstanceView, node NodeView, waits bool) {
 	case stranded(v):
 		a := f.entryOf("instance-stranded", v, node)
 		a.Reason = fmt.Sprintf("%s holds the node: %s", name, v.Why)
-		a.Detail = oneLine(in.Fault, 400)
+		a.Detail = oneLine(in.Fault, mostRead)
 		f.add(a)
 	case v.Origin == OriginConflicting:
 		a := f.entryOf("instance-tags", v, node)

@@ -184,7 +184,7 @@ func itemText(item StateItem) string {
 	if item.Running() {
 		text += ", runs again"
 	}
-	return text + because(oneLine(item.Message, 300))
+	return text + because(oneLine(item.Message, mostRead))
 }
 
 // machineErrors are the errors that LCM notes of a machine beside drains and items.
@@ -200,7 +200,7 @@ func (f *attentionFacts) machineErrors(v *MachineView) {
 			continue
 		}
 		a := f.machineEntry(e.rule, v)
-		a.Severity, a.Reason = SeverityWarning, e.what+because(oneLine(e.text, 400))
+		a.Severity, a.Reason = SeverityWarning, e.what+because(oneLine(e.text, mostRead))
 		f.tell(e.text)
 		f.add(a)
 	}
@@ -260,7 +260,7 @@ func (f *attentionFacts) updatePlan() {
 		}
 		a := f.planEntry("plan-stuck", p)
 		a.ID += "/" + st.ID
-		a.Reason = stepShort(st) + " is Stuck" + because(oneLine(message, 400))
+		a.Reason = stepShort(st) + " is Stuck" + because(oneLine(message, mostRead))
 		a.Detail = sentence(stepName(st)) + " A step is Stuck when something does not go on, or when it takes longer than was estimated. A step that has begun cannot be cancelled."
 		a.Since = st.late(f.s.Now)
 		f.tell(st.Message)
@@ -285,7 +285,7 @@ func (f *attentionFacts) autoPaused(m *Management, p *UpdatePlan) {
 		}
 		if m.Pause.Error != "" {
 			a := f.planEntry("auto-pause-error", p)
-			a.Severity, a.Subject, a.Reason = SeverityWarning, m.Pause.Ref(), "UpdateAutoPause says: "+oneLine(m.Pause.Error, 300)
+			a.Severity, a.Subject, a.Reason = SeverityWarning, m.Pause.Ref(), "UpdateAutoPause says: "+oneLine(m.Pause.Error, mostRead)
 			f.add(a)
 		}
 	}
@@ -316,7 +316,7 @@ func (f *attentionFacts) lcmStuck() {
 		return
 	}
 	f.add(Attention{ID: "lcm-stuck/" + textOf(c.UID, c.Name), Severity: SeverityUrgent, Subject: c.Ref(), Label: "LCM", Resolve: clusterProcedure(),
-		Reason: "an operation of LCM is stuck" + because(oneLine(message, 400))})
+		Reason: "an operation of LCM is stuck" + because(oneLine(message, mostRead))})
 }
 
 // rebootsLeft is one entry for all machines that have to be rebooted and that no update will come to any more: a group whose

@@ -357,7 +357,7 @@ func (f *attentionFacts) nodeSays(n nodeAttention) {
 	}
 	a := n.entry("node-says")
 	a.Severity, a.Since = SeverityWarning, Since{At: n.message.At, Exact: !n.message.At.IsZero()}
-	a.Reason = "the OpenStack controller says what no document lists: " + oneLine(n.message.Text, 400)
+	a.Reason = "the OpenStack controller says what no document lists: " + oneLine(n.message.Text, mostRead)
 	f.add(a)
 }
 

@@ -160,7 +160,7 @@ func (f *attentionFacts) clusterLocks() {
 			f.add(a)
 		case m.Class == MessageUnknown:
 			a.ID, a.Severity = "cluster-lock-says/"+l.UID, SeverityNotice
-			a.Reason = "says what no document lists: " + oneLine(m.Text, 400)
+			a.Reason = "says what no document lists: " + oneLine(m.Text, mostRead)
 			f.add(a)
 		}
 	}
@@ -203,7 +203,7 @@ func (f *attentionFacts) lockState(l *WorkloadLock, m LockMessage, a Attention) 
 	case LockActive, LockInactive:
 		return false
 	case LockFailed:
-		a.ID, a.Severity, a.Reason = "lock-failed/"+l.UID, SeverityUrgent, "the lock of "+oneLine(l.Controller, 40)+" says failed"+because(oneLine(m.Text, 300))
+		a.ID, a.Severity, a.Reason = "lock-failed/"+l.UID, SeverityUrgent, "the lock of "+oneLine(l.Controller, 40)+" says failed"+because(oneLine(m.Text, mostRead))
 		a.Detail = join("The controller could not shut its workload down in good order; LCM does not go on.", f.s.AskAbout(l))
 	default:
 		a.ID, a.Severity, a.Reason = "lock-state/"+l.UID, SeverityWarning, fmt.Sprintf("the lock of %s has a state that is not documented: %q", oneLine(l.Controller, 40), oneLine(string(l.RawState), 40))
@@ -311,13 +311,13 @@ func (f *attentionFacts) operations() {
 			continue
 		}
 		a := Attention{ID: "operation/" + op.ID, Severity: SeverityWarning, Label: textOf(op.Label, op.Title), Node: op.Node, Instance: op.Instance,
-			Since: Since{At: op.Started, Exact: true}, Reason: op.Title + " " + string(op.State) + because(oneLine(op.Text, 400)), Hint: "x: acknowledge"}
+			Since: Since{At: op.Started, Exact: true}, Reason: op.Title + " " + string(op.State) + because(oneLine(op.Text, mostRead)), Hint: "x: acknowledge"}
 		if !op.Ended.IsZero() {
 			a.Since.At = op.Ended
 		}
 		switch op.State {
 		case OperationUnknown:
-			a.Reason = op.Title + ": how it ended is not known" + because(oneLine(op.Text, 400))
+			a.Reason = op.Title + ": how it ended is not known" + because(oneLine(op.Text, mostRead))
 		case OperationPaused:
 			a.Severity, a.Since.At = SeverityUrgent, op.Started
 			a.Hint = "l: resume, skip or stop"
@@ -346,5 +346,5 @@ func (f *attentionFacts) writing() {
 		return
 	}
 	f.add(Attention{ID: "disarmed", Severity: SeverityWarning, Subject: Ref{Kind: KindCluster, Name: f.s.Cluster}, Label: "read-only", Since: f.since(f.s.Write.Since),
-		Reason: "writing was disarmed: " + oneLine(f.s.Write.Lost, 300), Hint: "w: arm it again"})
+		Reason: "writing was disarmed: " + oneLine(f.s.Write.Lost, mostRead), Hint: "w: arm it again"})
 }

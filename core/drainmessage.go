@@ -38,7 +38,7 @@ var (
 
 // ReadDrainMessage finds the pod and the budget in a text. It is total: a text of another form is only its own words.
 func ReadDrainMessage(text string) DrainMessage {
-	m := DrainMessage{Text: oneLine(text, 600)}
+	m := DrainMessage{Text: oneLine(text, mostRead)}
 	if g := drainPod.FindStringSubmatch(m.Text); g != nil {
 		m.Pod, m.Namespace = g[1], g[2]
 	} else if g := otherPod.FindStringSubmatch(m.Text); g != nil {

@@ -65,12 +65,13 @@ type Engine struct {
 	subID int
 
 	// Owned by the goroutine of Run.
-	world     *world
-	history   History
-	write     WriteMode
-	givenBack <-chan struct{} // closed when the lease is, that was given back last; nil before
-	revision  uint64
-	dirty     bool
+	world      *world
+	history    History
+	updateSeen string // UID of the update's request that this run has seen
+	write      WriteMode
+	givenBack  <-chan struct{} // closed when the lease is, that was given back last; nil before
+	revision   uint64
+	dirty      bool
 
 	ops   *operations
 	tasks sync.WaitGroup // running operations

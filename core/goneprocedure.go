@@ -14,7 +14,7 @@ func goneTitle(label string) string { return "What is left of " + label + ", whi
 func (b *nodeSteps) goneSummary() []string {
 	out := []string{string(b.v.Stage) + ": " + b.v.Reason}
 	if b.message.Class != MessageNone {
-		out = append(out, "the OpenStack controller says: "+oneLine(b.message.Text, 400))
+		out = append(out, "the OpenStack controller says: "+oneLine(b.message.Text, mostRead))
 	}
 	if n := len(b.s.InstancesOn(b.v.Name)); n > 0 {
 		out = append(out, "Nova still has "+count(n, "instance")+" on it")
@@ -58,7 +58,7 @@ func (b *nodeSteps) quorumHolds() Step {
 	}
 	st := b.other("quorum", name+" can do without "+b.v.Label,
 		"The cleanup waits until all its other pods are ready. A pod that is Pending is bound to the node by its volume: look at where its PersistentVolumeClaim is, and whether the StatefulSet has a node to go to.",
-		StepWaiting, oneLine(b.message.Text, 400))
+		StepWaiting, oneLine(b.message.Text, mostRead))
 	st.Commands = b.s.look(b.lock, b.message)
 	return st
 }

@@ -82,6 +82,7 @@ type UpdateRecord struct {
 	From    string // the release of the locks when it was first seen; may be empty
 	Started time.Time
 	Ended   time.Time // zero while it runs
+	EndSeen bool      `json:",omitempty"` // its request was seen to go; otherwise it was gone when Lockstep looked again
 }
 
 // StopRecord is an instance that Lockstep stopped or shelved.

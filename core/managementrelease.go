@@ -118,7 +118,7 @@ func (s *Snapshot) versionStep() []Step {
 		st.State = StepLater
 		st.Why = join(st.Why, "Look in the management console.")
 	case s.Management.Upgrade != nil && s.Management.Upgrade.Message != "":
-		st.Why = join(st.Why, "It says: "+oneLine(s.Management.Upgrade.Message, 300)+".")
+		st.Why = join(st.Why, "It says: "+oneLine(s.Management.Upgrade.Message, mostRead)+".")
 	}
 	return []Step{st}
 }

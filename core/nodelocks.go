@@ -69,13 +69,13 @@ func (s *Snapshot) lockStep(l *WorkloadLock, title string, over bool) Step {
 			st.Status = "since " + clockText(r.Since.At)
 		}
 	case l.State() == LockFailed:
-		st.State, st.Status = StepFailed, textOf(oneLine(m.Text, 400), "the lock says failed")
+		st.State, st.Status = StepFailed, textOf(oneLine(m.Text, mostRead), "the lock says failed")
 		st.Why, st.Commands = join(st.Why, s.AskAbout(l)), askCommands(l)
 	default:
 		st.Why, st.Commands = join(st.Why, s.AskAbout(l)), append(s.look(l, m), askCommands(l)...)
-		st.State, st.Status = StepWaiting, oneLine(m.Text, 400)
+		st.State, st.Status = StepWaiting, oneLine(m.Text, mostRead)
 		if l.Progress != nil {
-			st.Status = strings.TrimSpace(fmt.Sprintf("%d %% %s", l.Progress.Percentage, oneLine(l.Progress.Description, 200)))
+			st.Status = strings.TrimSpace(fmt.Sprintf("%d %% %s", l.Progress.Percentage, oneLine(l.Progress.Description, mostRead)))
 		}
 	}
 	return st

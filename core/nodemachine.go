@@ -112,12 +112,12 @@ func (s *Snapshot) managementSummary() []string {
 		}
 		for _, cond := range c.Conditions {
 			if !cond.Ready {
-				out = append(out, oneLine(cond.Type, 40)+" not ready"+because(oneLine(cond.Message, 300)))
+				out = append(out, oneLine(cond.Type, 40)+" not ready"+because(oneLine(cond.Message, mostRead)))
 			}
 		}
 	}
 	if c := m.LCM; c != nil && c.Stuck {
-		out = append(out, "LCM is stuck"+because(oneLine(c.StuckMessage, 400)))
+		out = append(out, "LCM is stuck"+because(oneLine(c.StuckMessage, mostRead)))
 	}
 	if r := m.Reboot; r != nil {
 		what := "all machines"
@@ -182,7 +182,7 @@ func (s *Snapshot) planSteps(target Ref) []Step {
 			why += "; the group has " + groupText(g)
 		}
 		if ps.Message != "" && ps.Status != PlanCompleted {
-			why += "; it says: " + oneLine(ps.Message, 600)
+			why += "; it says: " + oneLine(ps.Message, mostRead)
 		}
 		st.Why = sentence(why)
 		if waits && ps.ID == next.ID || ps.Status == PlanAutoPaused {

@@ -126,7 +126,7 @@ func (b *nodeSteps) summary() []string {
 		if s.playsOn(ControllerOpenStack, v.Name) {
 			who = "its lock says: "
 		}
-		if text := oneLine(b.message.Text, 400); !strings.HasSuffix(v.Reason, text) {
+		if text := oneLine(b.message.Text, mostRead); !strings.HasSuffix(v.Reason, text) {
 			out = append(out, who+text)
 		}
 	}

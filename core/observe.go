@@ -37,6 +37,9 @@ func (s *Snapshot) settled() bool {
 
 func (e *Engine) observeUpdate(s *Snapshot, h History) History {
 	cmr := s.updateRequest()
+	if cmr != nil {
+		e.updateSeen = cmr.UID
+	}
 	switch {
 	case cmr != nil && cmr.UID != h.Update.UID && s.toBeTold(cmr):
 		return h // whether it is an update has not been told yet
@@ -48,7 +51,7 @@ func (e *Engine) observeUpdate(s *Snapshot, h History) History {
 		h.Phases = nil
 		e.record(Record{Kind: RecordUpdate, Update: &h.Update, Object: ptr(cmr.Ref())}, false)
 	case cmr == nil && h.Update.UID != "" && h.Update.Ended.IsZero():
-		h.Update.Ended = s.Now
+		h.Update.Ended, h.Update.EndSeen = s.Now, e.updateSeen == h.Update.UID
 		e.record(Record{Kind: RecordUpdate, Update: &h.Update}, false)
 	}
 	return h

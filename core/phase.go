@@ -74,6 +74,7 @@ type Update struct {
 	From    string // release; empty when unknown
 	To      string // release; empty when unknown
 	Started Since
+	EndSeen bool  // of one that has ended: its end was seen
 	Phase   Phase // the phase that runs; the last one when all are done
 	Nodes   int   // nodes that the update goes through
 	Done    int   // of them, those that are done; all of them once the update is over

@@ -48,5 +48,5 @@ func (f *phaseFacts) planLine(st PlanStep) string {
 	if g := f.s.Management.groupOf(st.group()); g != nil {
 		name += " (" + groupText(g) + ")"
 	}
-	return "plan, " + name + ": " + oneLine(PlanStepText(st, f.s.Now), 160) // all of it is in the plan's own step
+	return "plan, " + name + ": " + oneLine(PlanStepText(st, f.s.Now), mostRead) // all of it is in the plan's own step
 }

@@ -271,7 +271,7 @@ func (f *phaseFacts) lockLine(l *WorkloadLock, waitsForOpenStack bool) PhaseLine
 		line.State, line.Text = PhaseDone, "inactive"
 		return line
 	case LockFailed:
-		line.State, line.Text = PhaseStuck, "failed"+because(oneLine(m.Text, 300))
+		line.State, line.Text = PhaseStuck, "failed"+because(oneLine(m.Text, mostRead))
 		return line
 	case LockActive:
 	default:
@@ -287,9 +287,9 @@ func (f *phaseFacts) lockLine(l *WorkloadLock, waitsForOpenStack bool) PhaseLine
 	case m.Meaning != "":
 		line.Text = m.Meaning
 	case m.Text != "":
-		line.Text = oneLine(m.Text, 300)
+		line.Text = oneLine(m.Text, mostRead)
 	case l.Progress != nil:
-		line.Text = strings.TrimSpace(fmt.Sprintf("%d %% %s", l.Progress.Percentage, oneLine(l.Progress.Description, 200)))
+		line.Text = strings.TrimSpace(fmt.Sprintf("%d %% %s", l.Progress.Percentage, oneLine(l.Progress.Description, mostRead)))
 	case l.Controller == ControllerCeph && waitsForOpenStack:
 		line.State, line.Text = PhasePending, "waits for openstack" // the documents' order (docs/mosk.md#phases)
 	}

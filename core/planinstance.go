@@ -203,7 +203,7 @@ func (p *planner) instanceAction() {
 		if !noRoom(view) { // else it is not the one to try again
 			p.step.State = StepFailed
 		}
-		p.step.Status = "failed " + times(view.Failures) + because(oneLine(view.Failure, 400))
+		p.step.Status = "failed " + times(view.Failures) + because(oneLine(view.Failure, mostRead))
 	}
 }
 

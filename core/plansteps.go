@@ -150,7 +150,7 @@ func PlanStepText(st PlanStep, now time.Time) string {
 	case st.Status == PlanNotStarted && !st.Commence:
 		parts = append(parts, "not commenced")
 	case st.Message != "" && st.Status != PlanCompleted:
-		parts = append(parts, oneLine(st.Message, 300))
+		parts = append(parts, oneLine(st.Message, mostRead))
 	}
 	return strings.Join(parts, ", ")
 }

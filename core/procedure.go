@@ -48,7 +48,7 @@ func (s *Snapshot) instanceProcedure(id string) (Procedure, bool) {
 	}
 	p.Summary = []string{"is " + in.Status + " on " + on, v.Why}
 	if in.Fault != "" {
-		p.Summary = append(p.Summary, "fault: "+oneLine(in.Fault, 400))
+		p.Summary = append(p.Summary, "fault: "+oneLine(in.Fault, mostRead))
 	}
 	for _, text := range []string{s.ownerText(v), s.lockedText(in)} {
 		if text != "" {

@@ -39,7 +39,7 @@ func (s *Snapshot) sourceStep(src Source) Step {
 		st.Status = fmt.Sprintf("%s; seen last %s ago", src.State, spanText(max(s.Wall.Sub(src.AsOf), 0)))
 	}
 	if src.Err != nil {
-		st.Status += ": " + oneLine(src.Err.Error(), 400)
+		st.Status += ": " + oneLine(src.Err.Error(), mostRead)
 		st.Why = sentence(src.Err.Remedy)
 	}
 	if !src.Next.IsZero() && src.Next.After(s.Wall) {

@@ -53,7 +53,7 @@ func controllerGaveUp(f *stageFacts) (verdict, bool) {
 		return verdict{}, false
 	}
 	if f.message.ID != "J" {
-		return verdict{reason: "the OpenStack controller says: " + oneLine(f.message.Text, 300), what: f.message.Meaning, at: f.message.At}, true
+		return verdict{reason: "the OpenStack controller says: " + oneLine(f.message.Text, mostRead), what: f.message.Meaning, at: f.message.At}, true
 	}
 	if f.computeKnown {
 		// The text is as old as the controller's last look; the instances say how it is now.
@@ -125,7 +125,7 @@ func instancesMove(f *stageFacts) (verdict, bool) {
 	case f.on.migrating > 0:
 		return verdict{reason: fmt.Sprintf("%s under way from it", count(f.on.migrating, "migration")), what: f.movedText(), at: f.on.since}, true
 	case f.message.Class == MessageProgress && (!f.computeKnown || f.on.blocking > 0):
-		return verdict{reason: "the OpenStack controller says: " + oneLine(f.message.Text, 200), what: f.movedText(), at: f.requestAt()}, true
+		return verdict{reason: "the OpenStack controller says: " + oneLine(f.message.Text, mostRead), what: f.movedText(), at: f.requestAt()}, true
 	case f.working() && f.message.ID == "K":
 		return verdict{reason: f.message.Meaning, what: "OpenStack API away; " + f.movedText(), at: f.requestAt()}, true
 	case f.working() && f.message.ID == "L":
@@ -153,7 +153,7 @@ func instancesInTheWay(f *stageFacts) (verdict, bool) {
 	case f.mode == ModeManual:
 		reason = "manual mode: the operator moves the instances"
 	case f.gaveUpBefore():
-		reason = "the OpenStack controller begins anew, as every minute: " + oneLine(f.message.Text, 200)
+		reason = "the OpenStack controller begins anew, as every minute: " + oneLine(f.message.Text, mostRead)
 	}
 	return verdict{reason: reason, what: f.inTheWay(), at: f.requestAt()}, true
 }
@@ -198,7 +198,7 @@ func atWork(f *stageFacts) (verdict, bool) {
 	case f.message.Class == MessageOutage:
 		v.reason, v.what = f.message.Meaning, "OpenStack API away"
 	case f.message.Class == MessageUnknown:
-		v.reason = "the OpenStack controller says: " + oneLine(f.message.Text, 200)
+		v.reason = "the OpenStack controller says: " + oneLine(f.message.Text, mostRead)
 	case f.evacuates() && f.computeKnown && f.on.blocking == 0:
 		v.reason = "nothing holds the lock any more; the controller looks again " + f.s.nextLookOf(f.name)
 		v.what = "nothing in the way"

@@ -219,7 +219,7 @@ func (s *Snapshot) tempestStep() Step {
 	case j.State == JobComplete:
 		st.State, st.Status = StepDone, "passed at "+clockText(j.Completed)+tookText(j.Started, j.Completed)
 	case j.State == JobFailed:
-		st.State, st.Status = StepFailed, "the tests failed"+because(oneLine(j.Message, 200))+"; the logs say which"
+		st.State, st.Status = StepFailed, "the tests failed"+because(oneLine(j.Message, mostRead))+"; the logs say which"
 	default:
 		st.State, st.Status = StepWaiting, fmt.Sprintf("runs%s, %s", sinceSpan(j.Started, s.Now), count(j.Active, "pod"))
 		if j.Failed > 0 {

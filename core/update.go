@@ -23,7 +23,7 @@ func (s *Snapshot) Update() Update {
 		}
 	case h.UID != "":
 		u.Started = Since{At: h.Started, Exact: true} // its request's creation
-		u.From, u.To = h.From, h.Release
+		u.From, u.To, u.EndSeen = h.From, h.Release, h.EndSeen
 	}
 	if u.From == "" && u.To != "" {
 		u.From = s.otherRelease(u.To)

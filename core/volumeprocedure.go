@@ -24,7 +24,7 @@ func (b *nodeSteps) volumesSummary() []string {
 	var out []string
 	for _, v := range b.s.VolumeServicesOn(b.v.Name) {
 		if !v.Enabled || !v.Up {
-			out = append(out, v.label()+" is "+oneLine(v.text(), 200))
+			out = append(out, v.label()+" is "+oneLine(v.text(), mostRead))
 		}
 	}
 	return out
@@ -59,7 +59,7 @@ func seesVolumes(s *Snapshot, l *WorkloadLock, _ LockMessage) string {
 	case len(services) == 0:
 		return "Cinder answers Lockstep, and knows no cinder-volume on the node"
 	default:
-		return "Cinder answers Lockstep: " + oneLine(volumesText(services), 200)
+		return "Cinder answers Lockstep: " + oneLine(volumesText(services), mostRead)
 	}
 }
 
@@ -78,7 +78,7 @@ func (b *nodeSteps) refusedVolumes() []Step {
 		}
 		st := b.volumeSwitch(v, enable)
 		if st.State == StepReady {
-			st.Status = "it is " + oneLine(v.text(), 200)
+			st.Status = "it is " + oneLine(v.text(), mostRead)
 		}
 		out = append(out, st)
 	}

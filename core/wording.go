@@ -45,6 +45,10 @@ func some(names []string, most int) string {
 	return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
 }
 
+// mostRead is how much is taken of what a server or a controller says, where a person reads it: whoever shows it wraps it, and cuts it
+// where its own room ends. A longer text is in the inspection of its object.
+const mostRead = 2000
+
 // oneLine is the beginning of a text, on one line.
 func oneLine(text string, most int) string {
 	return strings.Join(strings.Fields(clip(text, most)), " ")

@@ -41,6 +41,9 @@ func newNode(s *scenario.Scenario, n scenario.Node, i int, now time.Time) *corev
 		}
 		maps.Copy(labels, roleLabels[role])
 	}
+	if n.Rack != "" {
+		labels["rack"] = n.Rack
+	}
 	if s.Cloud.Fabric == "" && (n.Has(scenario.RoleCompute) || n.Has(scenario.RoleGateway)) {
 		labels["openvswitch"] = "enabled"
 	}

@@ -30,7 +30,13 @@ func globalActions() []Action {
 			Short: "rehearsal", Scope: ScopeGlobal, Keys: []string{"f4"}, Footer: 89, demo: true, run: (*Model).toggleRehearsal},
 		{ID: "redraw", Title: "Draw the screen anew", Short: "redraw", Scope: ScopeGlobal, Keys: []string{"ctrl+l"},
 			run: func(*Model) tea.Cmd { return tea.ClearScreen }},
+		{ID: "suspend", Title: "Suspend Lockstep and go back to the shell, whose fg brings it back", Short: "suspend", Scope: ScopeGlobal,
+			Keys: []string{"ctrl+z"}, run: (*Model).suspend},
 		{ID: "quit", Title: "Leave", Short: "leave", Scope: ScopeGlobal, Keys: []string{"q", "ctrl+c"}, run: (*Model).quit},
+		{ID: "log", Title: "Show what was done", Short: "log", Scope: ScopeGlobal, Keys: []string{"l"}, Footer: 40,
+			blocked: needSnapshot, run: (*Model).openLog},
+		{ID: "messages", Title: "Show what this line has said before, with times", Short: "messages", Scope: ScopeGlobal, Keys: []string{"L"},
+			Footer: 96, run: (*Model).openSaid},
 		{ID: "acknowledge", Title: "Acknowledge a failure: it has been seen", Short: "seen", Scope: ScopeGlobal,
 			Keys: []string{"x"}, blocked: needFailure, run: (*Model).acknowledge},
 		{ID: "operation.pause", Title: "Hold the running batch, or let it go on", Short: "hold", Scope: ScopeGlobal,
@@ -50,14 +56,14 @@ func globalActions() []Action {
 // dashboardActions work in every pane.
 func dashboardActions() []Action {
 	all := []Action{
-		{ID: "steps", Title: "Open the steps of what is selected; of what needs you its page: cause, evidence, commands, steps", Short: "steps",
+		{ID: "steps", Title: "Open the steps of what is selected; of what needs you its page, with cause and commands; of the log all of the entry", Short: "steps",
 			Scope: ScopeDashboard, Keys: []string{"enter"},
 			Footer: 1, blocked: needRow, now: (*Model).stepsOrDetails, run: (*Model).openSteps},
 		{ID: "inspect", Title: "Show everything that is known of what is selected", Short: "inspect", Scope: ScopeDashboard,
 			Keys: []string{"i", "d"}, Footer: 20, blocked: needRow, run: (*Model).inspect},
 		{ID: "menu", Title: "Show all that can be done with what is selected", Short: "actions", Scope: ScopeDashboard,
 			Keys: []string{"a"}, Footer: 12, run: func(m *Model) tea.Cmd { m.open(newPalette(m, true)); return nil }},
-		{ID: "filter", Title: "Show only rows with this text", Short: "filter", Scope: ScopeDashboard, Keys: []string{"/"},
+		{ID: "filter", Title: "Show only rows with this text; or with zone:az-1, role:cmp,gtw, -stage:done: tab tells what there is", Short: "filter", Scope: ScopeDashboard, Keys: []string{"/"},
 			Footer: 30, run: func(m *Model) tea.Cmd { m.filtering = true; return nil }},
 		{ID: "sort", Title: "Sort by the next column; after the last, what moves first", Short: "sort", Scope: ScopeDashboard,
 			Keys: []string{"s"}, Footer: 31, run: func(m *Model) tea.Cmd { return m.sorted(m.panes[m.focus].nextSort()) }},
@@ -76,8 +82,6 @@ func dashboardActions() []Action {
 			Keys: []string{"p"}, blocked: needSnapshot, run: func(m *Model) tea.Cmd { m.open(newPlain(m)); return nil }},
 		{ID: "owners", Title: "Show whose instances need their owner, with a note to send to each project", Short: "owners", Scope: ScopeDashboard,
 			Keys: []string{"O"}, blocked: needSnapshot, run: func(m *Model) tea.Cmd { return m.openOwners(m.ownersOfSelection()) }},
-		{ID: "log", Title: "Show what was done", Short: "log", Scope: ScopeDashboard, Keys: []string{"l"}, Footer: 40,
-			run: func(m *Model) tea.Cmd { return m.setFocus(paneLog) }},
 		{ID: "plan", Title: "Plan the whole update: what every instance will do, what holds it, is there room", Short: "plan all",
 			Scope: ScopeDashboard, Keys: []string{"V"}, blocked: needSnapshot,
 			run: func(m *Model) tea.Cmd { return m.openPlan(nil) }},
@@ -128,8 +132,8 @@ func needsActions() []Action {
 			}
 			return ""
 		}, run: func(m *Model) tea.Cmd {
-			m.needs.lead(m)
-			return m.setFocus(paneNodes)
+			a, _ := m.needs.current()
+			return tea.Batch(m.goToNode(a.Node), m.setFocus(paneNodes))
 		}}}
 }
 
@@ -168,7 +172,23 @@ func needLock(m *Model) string {
 }
 
 // logActions work in the log; its footer shows what controls the running batch.
-func logActions() []Action { return nil }
+func logActions() []Action {
+	about := func(m *Model) string {
+		if m.snap == nil {
+			return "nothing is known yet"
+		}
+		if s := m.log.subject(m); s.node == "" && m.snap.Instances[s.instance] == nil {
+			return "the entry is not about a node or an instance that is there"
+		}
+		return ""
+	}
+	return []Action{
+		{ID: "log.where", Title: "Go to the instance or node that the entry is about", Short: "to it", Scope: ScopeLog, Keys: []string{"f", "right"},
+			Footer: 10, blocked: about, run: (*Model).goToLogged},
+		{ID: "log.steps", Title: "Open the steps of the instance or node that the entry is about", Short: "its steps", Scope: ScopeLog,
+			blocked: about, run: func(m *Model) tea.Cmd { return m.openProcedure(*m.log.subject(m).procedure) }},
+	}
+}
 
 func needSnapshot(m *Model) string {
 	if m.snap == nil {

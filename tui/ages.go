@@ -59,6 +59,14 @@ func clock(t, now time.Time) string {
 	return t.Format("15:04")
 }
 
+// secondsClock is clock with seconds.
+func secondsClock(t, now time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return clock(t, now) + t.In(now.Location()).Format(":05")
+}
+
 // stamp is a full timestamp, for the detail view.
 func stamp(t, now time.Time) string {
 	if t.IsZero() {

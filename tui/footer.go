@@ -23,16 +23,27 @@ func (m *Model) footLines(w int) []string {
 	default:
 		word = one(m.toast.tone, " "+m.toast.text)
 	}
+	if chain := m.scope().chain(); word.width() > w && chain[len(chain)-1] == ScopeGlobal {
+		word = apart(word, line{txt(themes.Text, "L"), txt(themes.Hint, " all of it ")}, w)
+	}
 	return append(out, m.look.draw(word, w, asItIs), m.look.draw(m.keysLine(w), w, asItIs))
 }
 
 // keysLine is the filter while it is being typed, otherwise the keys that work here, the most useful first.
 func (m *Model) keysLine(w int) line {
 	if m.filtering {
-		p := m.panes[m.focus]
-		shown, all := p.count()
-		return line{txt(themes.Key, " /"), txt(themes.Input, p.filterText()+" "), txt(themes.Dim, "  "+itoa(shown)+" of "+
-			itoa(all)+"   enter keeps it   esc clears it")}
+		return m.filterLine(w)
+	}
+	if p, ok := m.top().(searched); ok && p.search().typing {
+		f := p.search()
+		found := "type what to search for"
+		if f.text != "" {
+			found = itoa(len(f.hits)) + " found"
+			if len(f.hits) == 0 {
+				found = "not there"
+			}
+		}
+		return line{txt(themes.Key, " /"), txt(themes.Input, f.text+" "), txt(themes.Dim, "  "+found+"   enter keeps it: n next, N before   esc clears it")}
 	}
 	var help line
 	if chain := m.scope().chain(); chain[len(chain)-1] == ScopeGlobal {
@@ -77,11 +88,19 @@ func (m *Model) footerActions() []*Action {
 		}
 	}
 	for i := range out {
-		for j := i; j > 0 && out[j].Footer < out[j-1].Footer; j-- {
+		for j := i; j > 0 && out[j].place(m) < out[j-1].place(m); j-- {
 			out[j], out[j-1] = out[j-1], out[j]
 		}
 	}
 	return out
+}
+
+// place is the action's place in the footer here: on a page, what the page is for comes before the log.
+func (a *Action) place(m *Model) int {
+	if a.ID == "log" && m.top() != nil {
+		return 95
+	}
+	return a.Footer
 }
 
 // achieved tells whether what the action is for is so already, so that the footer need not speak of it.
@@ -96,6 +115,12 @@ func (a *Action) short(m *Model) string {
 	}
 	if a.ID == "arm" && m.snap != nil && m.snap.Write.Armed {
 		return "disarm"
+	}
+	if a.ID == "steps" && m.focus == paneLog {
+		return "in full"
+	}
+	if a.ID == "log" && m.top() == nil && m.focus == paneLog {
+		return "back"
 	}
 	if a.now != nil && m.snap != nil {
 		return a.now(m)
@@ -126,6 +151,8 @@ func keyName(k string) string {
 	return strings.ReplaceAll(k, "ctrl+", "^")
 }
 
+const filterLimit = 120 // bytes of a filter
+
 // typeFilter takes a key while a filter is typed.
 func (m *Model) typeFilter(msg tea.KeyPressMsg) tea.Cmd {
 	p := m.panes[m.focus]
@@ -148,11 +175,13 @@ func (m *Model) typeFilter(msg tea.KeyPressMsg) tea.Cmd {
 	case "up", "down":
 		m.filtering = false
 		return m.press(msg)
+	case "tab":
+		return m.completeFilter()
 	default:
 		if msg.Text == "" {
 			return nil
 		}
-		p.setFilter(clean(text+msg.Text, 64))
+		p.setFilter(clean(text+msg.Text, filterLimit))
 	}
 	return m.selectionMoved()
 }

@@ -5,14 +5,17 @@ import (
 	"testing"
 )
 
-// In 80 columns the footer of every pane has the keys to look around: steps, actions, filter and help.
+// In 80 columns the footer of every pane has the keys to look around: steps (of the log: the entry), actions, filter and help.
 func TestTheFooterHasTheKeysToLookAround(t *testing.T) {
 	for _, pane := range []string{"1", "2", "3", "4", "5", "6"} {
 		lines := strings.Split(strings.TrimSpace(stripped(drive(world(), 80, 24).keys(pane).shows())), "\n")
 		foot := lines[len(lines)-1]
 		enter := "enter steps"
-		if pane == "1" {
+		switch pane {
+		case "1":
 			enter = "enter open"
+		case "6":
+			enter = "enter in full"
 		}
 		for _, want := range []string{enter, "a actions", "/ filter", "? help"} {
 			if !strings.Contains(foot, want) {

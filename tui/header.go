@@ -44,7 +44,7 @@ func (m *Model) updateLine(w int) line {
 	case u.ByHand:
 		parts = append(parts, one(themes.Warn, "maintenance by hand"))
 	case !u.Running && u.Phase.State == core.PhaseDone:
-		parts = append(parts, one(themes.Good, "update done"))
+		parts = append(parts, one(themes.Good, "update done").and(themes.Dim, tookText(u, narrow)))
 		parts = append(parts, m.leftOver()...)
 	case !u.Running && !u.Known:
 		parts = append(parts, one(themes.Warn, "update not known"))
@@ -72,6 +72,21 @@ func (m *Model) updateLine(w int) line {
 		n = 2
 	}
 	return apart(join(n, append([]line{left}, parts...)...), right, w)
+}
+
+// tookText is how long the update took that has ended; empty when that is not known. With "<" when its end was not seen: it ended before.
+func tookText(u core.Update, narrow bool) string {
+	if u.Started.At.IsZero() || !u.Phase.Ended.At.After(u.Started.At) {
+		return ""
+	}
+	took, less := u.Phase.Ended.At.Sub(u.Started.At), ""
+	if !u.EndSeen {
+		less = "<"
+	}
+	if narrow {
+		return " " + less + shortAge(took)
+	}
+	return " in " + less + age(took)
 }
 
 // leftOver is how many points there are to see to after an update that has ended, and the key that leads to them.

@@ -4,7 +4,7 @@ import (
 	"lockstep/themes"
 )
 
-// newHelp is every action of the catalogue: the keys that work where the operator is, what the marks mean, the keys that work
+// newHelp is every action of the catalogue: the keys that work where the operator is, what the columns there and the marks mean, the keys that work
 // elsewhere, and at last what has no key.
 func newHelp(m *Model) *pager {
 	here := m.scope()
@@ -38,8 +38,10 @@ func helpLines(m *Model, here Scope, w int) []line {
 	}
 	for _, s := range here.chain() {
 		section(s, string(s))
+		out = append(out, columnLines(m, s, w)...)
 	}
 	out = append(append(out, line{}), legend(m)...)
+	out = append(append(out, line{}), shortLines(w)...)
 	for _, s := range Scopes() {
 		section(s, string(s)+", elsewhere")
 	}

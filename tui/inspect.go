@@ -55,6 +55,13 @@ func (m *Model) inspect() tea.Cmd {
 	case id == panePhases:
 		title = "The cluster update"
 		lines = phaseFacts
+	case id == paneLog && s.operation == nil:
+		msg := *m.log.rows[m.log.index].message
+		title = "Error"
+		lines = func(m *Model, f *facts) {
+			f.add("at", stamp(msg.at, m.snap.Now))
+			f.tone(msg.tone, "says", msg.text)
+		}
 	case s.operation != nil:
 		key := s.operation.ID
 		title = s.operation.Title
@@ -154,6 +161,7 @@ func attentionFacts(m *Model, f *facts, a core.Attention) {
 }
 
 func phaseFacts(m *Model, f *facts) {
+	rests := ""
 	for _, p := range m.snap.Phases() {
 		f.section(fmt.Sprintf("%d %s", p.ID, p.Title))
 		f.tone(phaseMark(m.look.glyph, p.State).tone, "state", string(p.State))
@@ -177,8 +185,10 @@ func phaseFacts(m *Model, f *facts) {
 		}
 		for _, e := range p.Evidence {
 			f.add("because", e)
+			rests += " " + e
 		}
 	}
+	f.add("short for", shortFor(rests))
 	managementFacts(m, f)
 	for _, st := range m.snap.OpenStack {
 		f.section("OpenStackDeploymentStatus " + st.Name)

@@ -34,13 +34,14 @@ func newInstancesPane(m *Model) *instancesPane {
 		{title: "status", width: 9, most: 17, measure: func(v core.InstanceView) int { return width(clean(v.Instance.Status, rowLimit)) },
 			cell:    func(v core.InstanceView) line { return one(aside(v, statusTone(v.Instance)), v.Instance.Status) },
 			compare: func(a, b core.InstanceView) int { return strings.Compare(a.Instance.Status, b.Instance.Status) }},
-		{title: "task", width: 9, rank: 8, cell: func(v core.InstanceView) line { return one(themes.Moves, v.Instance.TaskState) }},
+		{title: "task", width: 9, most: 20, rank: 8, measure: func(v core.InstanceView) int { return width(clean(v.Instance.TaskState, rowLimit)) },
+			cell: func(v core.InstanceView) line { return one(themes.Moves, v.Instance.TaskState) }},
 		{title: "power", width: 7, most: 9, rank: 5, measure: func(v core.InstanceView) int { return width(powerText(v.Instance.Power)) }, cell: func(v core.InstanceView) line { return one(aside(v, themes.Text), powerText(v.Instance.Power)) }},
-		{title: "flavor", width: 15, right: true, rank: 7, cell: func(v core.InstanceView) line { return one(aside(v, themes.Text), flavorText(v.Instance.Flavor)) },
+		{title: "flavor", width: 8, most: 24, right: true, rank: 7, measure: func(v core.InstanceView) int { return width(clean(flavorText(v.Instance.Flavor), rowLimit)) }, cell: func(v core.InstanceView) line { return one(aside(v, themes.Text), flavorText(v.Instance.Flavor)) },
 			compare: func(a, b core.InstanceView) int {
 				return cmp.Compare(a.Instance.Flavor.RAMMiB, b.Instance.Flavor.RAMMiB)
 			}},
-		{title: "action", width: 19, rank: 2, cell: actionCell,
+		{title: "action", width: 19, most: 24, rank: 2, measure: func(v core.InstanceView) int { return len(actionText(v)) }, cell: actionCell,
 			compare: func(a, b core.InstanceView) int { return strings.Compare(string(a.Action), string(b.Action)) }},
 		{title: "blocks", width: 6, rank: 1, cell: func(v core.InstanceView) line {
 			if v.Blocks {
@@ -49,6 +50,14 @@ func newInstancesPane(m *Model) *instancesPane {
 			return one(themes.Dim, "no")
 		}},
 		{title: "migration", width: 16, grow: true, cell: func(v core.InstanceView) line { return migrationCell(m, v) }},
+	}
+	t.keys = []filterKey[core.InstanceView]{
+		{"zone", func(v core.InstanceView) []string { return []string{v.Instance.Zone} }},
+		{"tag", func(v core.InstanceView) []string { return v.Instance.Tags }},
+		{"user", func(v core.InstanceView) []string { return []string{v.Instance.UserID} }},
+		{"flavor", func(v core.InstanceView) []string {
+			return []string{v.Instance.Flavor.Name, strings.Join(strings.Fields(flavorText(v.Instance.Flavor)), " ")}
+		}},
 	}
 	return &instancesPane{tablePane[core.InstanceView]{t}}
 }
@@ -116,6 +125,8 @@ func actionCell(v core.InstanceView) line {
 	}
 	return line{txt(aside(v, tone), string(v.Action)), txt(themes.Dim, " ("+string(v.Origin)+")")}
 }
+
+func actionText(v core.InstanceView) string { return string(v.Action) + " (" + string(v.Origin) + ")" }
 
 func migrationCell(m *Model, v core.InstanceView) line {
 	mig := v.Migration

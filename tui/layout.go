@@ -71,11 +71,24 @@ func (m *Model) wideBody(w, h, top int) []string {
 	beside(panePhases, paneNodes, left, middle)
 	stack(paneInstances, instances, map[int]string{left: g.TeeUp})
 	if roomy(w) {
-		beside(paneLocks, paneLog, w*3/5, locks)
+		left := w * 3 / 5
+		if m.logEmpty() {
+			left = w - emptyLogWidth
+		}
+		beside(paneLocks, paneLog, left, locks)
 	} else {
 		stack(third, locks, nil)
 	}
 	return out
+}
+
+// emptyLogWidth is what a log takes in which nothing stands: the locks beside it have the room.
+const emptyLogWidth = 32
+
+// logEmpty tells whether nothing was done or said yet.
+func (m *Model) logEmpty() bool {
+	_, all := m.log.count()
+	return all == 0
 }
 
 // phasesWidth leaves the nodes what they need.
@@ -122,6 +135,11 @@ func (m *Model) tabsLine(w int) string {
 			tone = themes.TabFocus
 		}
 		part := line{txt(tone, " "+name+" ")}
+		if p.filterText() != "" { // it hides rows
+
+			name += "/"
+			part = line{txt(tone, " "+name[:len(name)-1]), txt(orTone(id == m.focus, themes.TabFocus, themes.Match), "/ ")}
+		}
 		if id == paneNeeds && m.snap != nil {
 			if n := len(m.snap.Attention()); n > 0 {
 				part = line{txt(tone, " "+name), txt(orTone(id == m.focus, themes.TabFocus, themes.Needs), " "+itoa(n)+" ")}

@@ -34,7 +34,8 @@ func newLogPane(m *Model) *logPane {
 		name: func(r logRow) string { return "the entry" },
 	}
 	t.columns = []column[logRow]{
-		{title: "at", width: 5, cell: func(r logRow) line { return one(themes.Dim, clock(r.started(), m.snap.Now)) }},
+		{title: "at", width: 5, most: 12, measure: func(r logRow) int { return len(clock(r.started(), m.snap.Now)) },
+			cell: func(r logRow) line { return one(themes.Dim, clock(r.started(), m.snap.Now)) }},
 		{title: "state", width: 11, cell: func(r logRow) line {
 			if r.message != nil {
 				return one(r.message.tone, m.look.glyph.Failed+" error")

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -19,6 +20,10 @@ type Model struct {
 	now     func() time.Time
 	after   func(time.Duration, tea.Msg) tea.Cmd        // a message after a while
 	plan    func(*core.Snapshot, core.Intent) core.Step // core.Plan
+
+	unstoppable func() string  // why the program cannot be suspended
+	halt        func() tea.Cmd // stops the program
+	armedBefore bool           // writing was on when it was to be suspended
 
 	theme themes.Theme
 	look  *look
@@ -49,7 +54,9 @@ type Model struct {
 	drafts    map[string]draft // by the form's title
 	filtering bool             // the filter of the focused pane is being typed
 	toast     toast
-	messages  []message
+	messages  []message // what went wrong, for the log; the newest first
+	said      []message // all that was said; the newest first
+	beforeLog paneID    // where l leads back to from the log
 	lastLost  string
 	shown     string // the node whose instances and locks are shown
 	follows   int    // how often the cursor has left it
@@ -75,8 +82,9 @@ func newModel(ctx context.Context, opts Options) *Model {
 		theme, _ = themes.Load(themes.Auto) // embedded, and loaded by its test
 	}
 	m := &Model{
-		opts: opts, backend: opts.Backend, ctx: ctx, now: opts.Now, plan: core.Plan, after: after, theme: theme, depth: themes.Depth256,
-		focus: paneNodes, bottom: paneLocks, dirty: true, actions: Actions(),
+		opts: opts, backend: opts.Backend, ctx: ctx, now: opts.Now, plan: core.Plan, after: after,
+		unstoppable: unstoppable, halt: halt, theme: theme, depth: themes.Depth256,
+		focus: paneNodes, beforeLog: paneNodes, bottom: paneLocks, dirty: true, actions: Actions(),
 	}
 	if opts.Actions != nil {
 		m.actions = opts.Actions
@@ -163,6 +171,10 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.owned(msg)
 	case plannedMsg, planTick, planSavedMsg:
 		return m, m.planned(msg)
+	case haltMsg:
+		return m, m.halt()
+	case resumedMsg:
+		return m, m.resumed(msg)
 	case rehearsalMsg, rehearsalTick:
 		return m, m.rehearsed(msg)
 	default:
@@ -263,17 +275,20 @@ func (m *Model) selectionMoved() tea.Cmd {
 	if m.snap == nil {
 		return nil
 	}
+	var said tea.Cmd
 	if m.focus == paneNeeds {
-		m.needs.lead(m)
+		if word := m.needs.lead(m); word != "" {
+			said = m.say(toneWarn, word)
+		}
 	}
 	switch {
 	case m.shown == m.nodes.selected():
-		return nil
+		return said
 	case m.focus != paneNeeds && m.focus != paneNodes:
-		return m.follow()
+		return tea.Batch(said, m.follow())
 	}
 	m.follows++
-	return m.after(followAfter, followMsg{m.follows})
+	return tea.Batch(said, m.after(followAfter, followMsg{m.follows}))
 }
 
 // follow shows what hangs on the selected node.
@@ -358,6 +373,9 @@ func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 	if key == "ctrl+c" {
 		return m.quit()
 	}
+	if a := m.called("suspend"); a != nil && slices.Contains(a.Keys, key) { // as ctrl+c, wherever one is
+		return a.run(m)
+	}
 	if m.small() {
 		return nil // nobody can see what the key would do
 	}
@@ -386,6 +404,16 @@ func (m *Model) refuse(title, reason string) tea.Cmd {
 	return m.say(toneWarn, title+": "+reason)
 }
 
+// called is the action with the ID; nil when there is none.
+func (m *Model) called(id string) *Action {
+	for i := range m.actions {
+		if m.actions[i].ID == id {
+			return &m.actions[i]
+		}
+	}
+	return nil
+}
+
 // actionFor is the action that the key stands for here: the innermost scope that knows it wins.
 func (m *Model) actionFor(key string) *Action {
 	for _, scope := range m.scope().chain() {
@@ -408,7 +436,7 @@ func (m *Model) paste(msg tea.PasteMsg) tea.Cmd {
 	if p, ok := m.top().(paster); ok {
 		p.paste(m, msg.Content)
 	} else if m.filtering {
-		m.panes[m.focus].setFilter(clean(m.panes[m.focus].filterText()+msg.Content, 64))
+		m.panes[m.focus].setFilter(clean(m.panes[m.focus].filterText()+msg.Content, filterLimit))
 		return m.selectionMoved()
 	}
 	return nil

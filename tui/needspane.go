@@ -15,6 +15,8 @@ type needsPane struct {
 
 func newNeedsPane(m *Model) *needsPane {
 	return &needsPane{tablePane: tablePane[core.Attention]{&table[core.Attention]{
+		keys: append(nodeKeys(m, func(a core.Attention) string { return a.Node }),
+			filterKey[core.Attention]{"node", func(a core.Attention) []string { return []string{m.snap.Label(a.Node)} }}),
 		id:   func(a core.Attention) string { return a.ID },
 		name: func(a core.Attention) string { return a.Label + ": " + a.Reason },
 		columns: []column[core.Attention]{
@@ -115,11 +117,14 @@ func (p *needsPane) subject(*Model) subject {
 		command: ""}
 }
 
-// lead selects the node that the selected row is about, so that the panes below show it.
-func (p *needsPane) lead(m *Model) {
-	if a, ok := p.current(); ok && a.Node != "" {
-		m.nodes.choose(a.Node)
+// lead selects the node that the selected row is about, so that the panes below show it. It returns a word where the filter of the nodes
+// hides it.
+func (p *needsPane) lead(m *Model) string {
+	a, ok := p.current()
+	if !ok || a.Node == "" || m.nodes.choose(a.Node) || m.nodes.filterText() == "" {
+		return ""
 	}
+	return "the filter /" + m.nodes.filterText() + " hides " + m.snap.Label(a.Node) + " among the nodes: f clears it and goes there"
 }
 
 // operationOf is the operation that an entry is about: the failed one that has not been acknowledged.

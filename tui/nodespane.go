@@ -14,6 +14,8 @@ import (
 type nodesPane struct {
 	tablePane[core.NodeView]
 	controllers []string // those that have locks on nodes, in the order of the column
+	zoned       bool     // there are several availability zones
+	racked      bool     // there are several racks
 }
 
 func newNodesPane(m *Model) *nodesPane {
@@ -31,13 +33,19 @@ func newNodesPane(m *Model) *nodesPane {
 		{title: "role", width: 3, most: 11, rank: 5, measure: func(v core.NodeView) int { return len(rolesText(v.Node)) },
 			cell:    func(v core.NodeView) line { return one(rest(v, themes.Text), rolesText(v.Node)) },
 			compare: func(a, b core.NodeView) int { return strings.Compare(rolesText(a.Node), rolesText(b.Node)) }},
+		{title: "zone", width: 4, most: 16, rank: 10, measure: func(v core.NodeView) int { return width(clean(zoneOf(v), rowLimit)) },
+			hide: func() bool { return !p.zoned }, cell: func(v core.NodeView) line { return one(rest(v, themes.Text), zoneOf(v)) },
+			compare: func(a, b core.NodeView) int { return strings.Compare(zoneOf(a), zoneOf(b)) }},
+		{title: "rack", width: 4, most: 12, rank: 11, measure: func(v core.NodeView) int { return width(clean(rackOf(v), rowLimit)) },
+			hide: func() bool { return !p.racked }, cell: func(v core.NodeView) line { return one(rest(v, themes.Text), rackOf(v)) },
+			compare: func(a, b core.NodeView) int { return strings.Compare(rackOf(a), rackOf(b)) }},
 		{title: "stage", width: 17, cell: func(v core.NodeView) line { return stageCell(m, v) },
 			compare: func(a, b core.NodeView) int { return strings.Compare(string(a.Stage), string(b.Stage)) }},
 		{title: "for", width: 4, most: 10, right: true, rank: 2, measure: func(v core.NodeView) int { return stageAge(m, v).width() }, cell: func(v core.NodeView) line { return stageAge(m, v) },
 			compare: func(a, b core.NodeView) int { return a.Since.At.Compare(b.Since.At) }},
 		{title: "ready", width: 9, rank: 8, cell: readyCell,
 			compare: func(a, b core.NodeView) int { return strings.Compare(readyCell(a).text(), readyCell(b).text()) }},
-		{title: "mode", width: 6, rank: 3, cell: func(v core.NodeView) line { return modeCell(m, v) },
+		{title: "mode", width: 6, most: 12, rank: 3, measure: modeWidth, cell: func(v core.NodeView) line { return modeCell(m, v) },
 			compare: func(a, b core.NodeView) int { return strings.Compare(string(a.Mode), string(b.Mode)) }},
 		{title: "tries", width: 5, right: true, rank: 9, cell: func(v core.NodeView) line { return attemptsCell(m, v) },
 			compare: func(a, b core.NodeView) int { return cmp.Compare(a.Attempts, b.Attempts) }},
@@ -46,6 +54,7 @@ func newNodesPane(m *Model) *nodesPane {
 			compare: func(a, b core.NodeView) int { return cmp.Compare(a.Instances, b.Instances) }},
 		{title: "what", width: 14, grow: true, cell: func(v core.NodeView) line { return whatCell(m, v) }},
 	}
+	t.keys = nodeKeys(m, func(v core.NodeView) string { return v.Name })
 	p.tablePane = tablePane[core.NodeView]{t}
 	return p
 }
@@ -100,6 +109,18 @@ func modeCell(m *Model, v core.NodeView) line {
 		return one(rest(v, themes.Warn), string(v.Mode))
 	}
 	return one(rest(v, themes.Text), string(v.Mode))
+}
+
+// modeWidth is what a node's mode takes, with the brackets of one that does not count.
+func modeWidth(v core.NodeView) int {
+	switch w := width(clean(string(v.Mode), rowLimit)); {
+	case v.Node == nil || !v.Node.Is(core.RoleCompute) && !v.ModeSet:
+		return 1
+	case !v.ModeCounts:
+		return w + 2
+	default:
+		return w
+	}
 }
 
 func attemptsCell(m *Model, v core.NodeView) line {
@@ -157,6 +178,7 @@ func whatCell(m *Model, v core.NodeView) line {
 
 func (p *nodesPane) refresh(m *Model) string {
 	views := m.snap.NodeViews()
+	p.zoned, p.racked = differ(views, zoneOf), differ(views, rackOf)
 	p.setControllers(m.snap)
 	return p.set(views, m.snap.Revision)
 }
@@ -233,7 +255,11 @@ func (p *nodesPane) note(m *Model) line {
 	u := m.snap.Update()
 	var out line
 	if n := p.marks(); n > 0 {
-		out = out.and(themes.Match, fmt.Sprintf("%d marked  ", n))
+		hidden := ""
+		if h := p.hiddenMarks(); h > 0 {
+			hidden = fmt.Sprintf(", %d of them hidden", h)
+		}
+		out = out.and(themes.Match, fmt.Sprintf("%d marked%s  ", n, hidden))
 	}
 	if u.Nodes > 0 {
 		out = out.and(themes.Text, fmt.Sprintf("%d of %d done", u.Done, u.Nodes))
@@ -252,9 +278,9 @@ func (p *nodesPane) note(m *Model) line {
 func (p *nodesPane) explain(m *Model) string {
 	v, ok := m.snap.NodeView(m.shown)
 	if !ok || v.Reason == "" {
-		return ""
+		return lockLegend(m)
 	}
-	return v.Label + ": " + named(m.snap, v.Reason)
+	return v.Label + ": " + named(m.snap, v.Reason) + "\n" + lockLegend(m)
 }
 
 func (p *nodesPane) subject(*Model) subject {

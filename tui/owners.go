@@ -42,6 +42,7 @@ type ownersPage struct {
 	asking   bool
 	asked    bool
 
+	find                  finder
 	offset, height, total int // as drawn last
 }
 

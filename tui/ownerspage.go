@@ -10,9 +10,19 @@ import (
 	"lockstep/themes"
 )
 
-func (*ownersPage) scope() Scope                                   { return ScopeOwners }
-func (*ownersPage) page() bool                                     { return true }
-func (*ownersPage) handle(*Model, tea.KeyPressMsg) (bool, tea.Cmd) { return false, nil }
+func (*ownersPage) scope() Scope      { return ScopeOwners }
+func (*ownersPage) page() bool        { return true }
+func (p *ownersPage) search() *finder { return &p.find }
+
+func (p *ownersPage) handle(_ *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
+	return p.find.typed(msg), nil
+}
+
+func (p *ownersPage) paste(_ *Model, text string) {
+	if p.find.typing {
+		p.find.set(p.find.text + text)
+	}
+}
 
 func (p *ownersPage) refresh(m *Model) tea.Cmd {
 	if m.now().Sub(p.made) >= max(ownersAge, ownersShare*p.took) {
@@ -36,15 +46,24 @@ func (p *ownersPage) draw(m *Model, w, h int) []string {
 		}
 		note = one(themes.Key, which+": left, right").and(themes.Dim, "   esc back")
 	}
+	head := p.head(m, w-2)
+	body := p.body(m, w-2)
+	p.height, p.total = max(h-len(head)-1, 1), len(body)
+	p.scrollBy(0)
+	body, p.offset = p.find.look(body, p.offset, p.height)
+	if p.find.text != "" {
+		note = append(p.find.count(), one(themes.Dim, "   esc clears it")...)
+	}
 	out := []string{m.ruleLine(w, one(themes.RuleFocus, title), note, true, nil)}
-	for _, l := range p.head(m, w-2) {
+	for _, l := range head {
 		out = append(out, m.look.draw(append(line{blank(1)}, l...), w, asItIs))
 	}
-	body := p.body(m, w-2)
-	p.height, p.total = max(h-len(out), 1), len(body)
-	p.scrollBy(0)
-	for _, l := range body[p.offset:min(p.offset+p.height, p.total)] {
-		out = append(out, m.look.draw(append(line{blank(1)}, l...), w, asItIs))
+	for i, l := range body[p.offset:min(p.offset+p.height, p.total)] {
+		lead := blank(1)
+		if p.find.current(p.offset + i) {
+			lead = txt(themes.Match, m.look.glyph.Cursor)
+		}
+		out = append(out, m.look.draw(append(line{lead}, l...), w, asItIs))
 	}
 	return out
 }
@@ -175,5 +194,10 @@ func ownersActions() []Action {
 	for i := range all {
 		all[i].Scope = ScopeOwners
 	}
-	return all
+	return append(all, findActions(ScopeOwners, "owners", func(m *Model) (*finder, int) {
+		if p, ok := m.top().(*ownersPage); ok {
+			return &p.find, p.offset
+		}
+		return nil, 0
+	})...)
 }

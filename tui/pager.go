@@ -16,16 +16,25 @@ type pager struct {
 	bare   bool // no rule, no margin: for selecting with the terminal
 	copied func(m *Model) string
 
+	find   finder
 	offset int
 	height int
 	total  int
 }
 
-func (*pager) scope() Scope                                   { return ScopeText }
-func (*pager) page() bool                                     { return true }
-func (*pager) refresh(*Model) tea.Cmd                         { return nil }
-func (*pager) handle(*Model, tea.KeyPressMsg) (bool, tea.Cmd) { return false, nil }
-func (p *pager) scrollBy(n int)                               { p.offset = max(min(p.offset+n, p.total-p.height), 0) }
+func (*pager) scope() Scope           { return ScopeText }
+func (*pager) page() bool             { return true }
+func (*pager) refresh(*Model) tea.Cmd { return nil }
+func (p *pager) search() *finder      { return &p.find }
+func (p *pager) scrollBy(n int)       { p.offset = max(min(p.offset+n, p.total-p.height), 0) }
+
+func (p *pager) handle(_ *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) { return p.find.typed(msg), nil }
+
+func (p *pager) paste(_ *Model, text string) {
+	if p.find.typing {
+		p.find.set(p.find.text + text)
+	}
+}
 
 func (p *pager) draw(m *Model, w, h int) []string {
 	var out []string
@@ -39,16 +48,24 @@ func (p *pager) draw(m *Model, w, h int) []string {
 	}
 	p.height, p.total = max(h, 1), len(lines)
 	p.scrollBy(0)
+	lines, p.offset = p.find.look(lines, p.offset, p.height)
 	end := min(p.offset+p.height, p.total)
 	if !p.bare {
 		note := one(themes.Dim, "esc closes")
 		if p.total > p.height {
 			note = one(themes.Dim, itoa(p.offset+1)+" to "+itoa(end)+" of "+itoa(p.total)+"   esc closes")
 		}
+		if p.find.text != "" {
+			note = append(p.find.count(), one(themes.Dim, "   esc clears it")...)
+		}
 		out = append(out, m.ruleLine(w, one(themes.RuleFocus, p.title(m)), note, true, nil))
 	}
-	for _, l := range lines[p.offset:end] {
-		out = append(out, m.look.draw(append(line{blank(margin)}, l...), w, asItIs))
+	for i, l := range lines[p.offset:end] {
+		lead := blank(margin)
+		if margin > 0 && p.find.current(p.offset+i) {
+			lead = txt(themes.Match, m.look.glyph.Cursor)
+		}
+		out = append(out, m.look.draw(append(line{lead}, l...), w, asItIs))
 	}
 	return out
 }
@@ -84,7 +101,7 @@ func textActions() []Action {
 	scroll := func(by func(p *pager) int) func(*Model) tea.Cmd {
 		return with(func(_ *Model, p *pager) tea.Cmd { p.scrollBy(by(p)); return nil })
 	}
-	return []Action{
+	all := []Action{
 		{ID: "text.close", Title: "Close the page", Short: "close", Scope: ScopeText, Keys: []string{"esc", "q", "backspace"}, Footer: 1,
 			run: with(func(m *Model, p *pager) tea.Cmd { m.close(p); return nil })},
 		{ID: "text.down", Title: "Scroll down", Short: "scroll", Scope: ScopeText, Keys: []string{"down", "j", "enter"}, Footer: 2,
@@ -102,6 +119,12 @@ func textActions() []Action {
 		{ID: "text.copy", Title: "Copy the text of the page", Short: "copy", Scope: ScopeText, Keys: []string{"y", "c"}, Footer: 4,
 			run: with(func(m *Model, p *pager) tea.Cmd { return m.copy(p.text(m)) })},
 	}
+	return append(all, findActions(ScopeText, "text", func(m *Model) (*finder, int) {
+		if p, ok := m.top().(*pager); ok {
+			return &p.find, p.offset
+		}
+		return nil, 0
+	})...)
 }
 
 // text is what the page says, for copying.

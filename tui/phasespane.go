@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"strings"
 
 	"lockstep/core"
 	"lockstep/themes"
@@ -137,22 +138,54 @@ func (p *phasesPane) drawRows(m *Model, w, h int, focused, old bool) []string {
 	if old {
 		over = stale
 	}
-	var below []string
-	say := func(lead, text string) {
-		below = append(below, m.look.draw(one(themes.Dim, lead+text), w, over))
-	}
-	say(" ", "because")
-	for _, e := range r.phase.Evidence {
-		lead := " " + m.look.glyph.Dot + " "
-		for _, part := range wrap(clean(named(m.snap, e), rowLimit), max(w-4, 10)) {
-			say(lead, part)
-			lead = "   "
-		}
-	}
+	below := evidenceLines(m, r.phase.Evidence, max(w-1, 10), h-len(out))
 	if room := h - len(out); room > len(below) {
 		out = append(out, m.look.draw(nil, w, asItIs))
 	}
-	return append(out, below[:min(len(below), max(h-len(out), 0))]...)
+	for _, l := range below {
+		out = append(out, m.look.draw(l, w, over))
+	}
+	return out
+}
+
+// evidenceLines are what a phase rests on, in at most h lines: all of it where there is room, else the beginning of each piece. What is
+// left out is marked.
+func evidenceLines(m *Model, evidence []string, w, h int) []line {
+	const least = 2 // lines of each piece
+	more := m.look.glyph.Ellipsis
+	var out []line
+	for _, whole := range []bool{true, false} {
+		out = []line{one(themes.Dim, " because")}
+		for _, e := range evidence {
+			lead := " " + m.look.glyph.Dot + " "
+			parts := wrap(clean(named(m.snap, e), rowLimit), max(w-3, 7))
+			if !whole && len(parts) > least {
+				parts = parts[:least:least]
+				parts[least-1] = one(themes.Dim, parts[least-1]+" "+more).cut(max(w-3, 7)).text()
+			}
+			for _, part := range parts {
+				out = append(out, one(themes.Dim, lead+part))
+				lead = "   "
+			}
+		}
+		if len(out) <= h {
+			break
+		}
+	}
+	if len(out) <= h {
+		if short := shortFor(strings.Join(evidence, " ")); short != "" {
+			if lines := paragraph(themes.Dim, short, max(w-1, 8)); len(out)+1+len(lines) <= h {
+				out = append(append(out, line{}), inset(1, lines)...)
+			}
+		}
+		return out
+	}
+	if h < 1 {
+		return nil
+	}
+	out = out[:h]
+	out[h-1] = append(out[h-1].cut(max(w-2, 1)), txt(themes.Dim, " "+more))
+	return out
 }
 
 func (p *phasesPane) name(*Model) string { return "Phases" }

@@ -187,7 +187,7 @@ func planActions() []Action {
 			run: with(func(_ *Model, p *planPage) tea.Cmd { p.every = !p.every; return nil })},
 		{ID: "plan.markdown", Title: "Write the plan to a file as Markdown, readable by you alone", Short: "to Markdown", Keys: []string{"m"}, Footer: 3, blocked: needFile,
 			run: with(func(m *Model, p *planPage) tea.Cmd { return p.save(m, "md") })},
-		{ID: "plan.json", Title: "Write the plan to a file as JSON, readable by you alone", Short: "to JSON", Keys: []string{"n"}, Footer: 4, blocked: needFile,
+		{ID: "plan.json", Title: "Write the plan to a file as JSON, readable by you alone", Short: "to JSON", Keys: []string{"J"}, Footer: 4, blocked: needFile,
 			run: with(func(m *Model, p *planPage) tea.Cmd { return p.save(m, "json") })},
 		{ID: "plan.again", Title: "Make the plan anew", Short: "anew", Keys: []string{"r"}, Footer: 5,
 			run: with(func(m *Model, p *planPage) tea.Cmd { return p.ask(m) })},
@@ -205,7 +205,12 @@ func planActions() []Action {
 	for i := range all {
 		all[i].Scope = ScopePlan
 	}
-	return all
+	return append(all, findActions(ScopePlan, "plan", func(m *Model) (*finder, int) {
+		if p, ok := m.top().(*planPage); ok {
+			return &p.find, p.offset
+		}
+		return nil, 0
+	})...)
 }
 
 // fateMark is how a fate is drawn.

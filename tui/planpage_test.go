@@ -107,7 +107,7 @@ func TestAPlanIsWrittenToAFile(t *testing.T) {
 			return "/home/anna/" + name, refuse
 		}
 	})
-	d.keys("m", "n")
+	d.keys("m", "J")
 	if md := written["plan-cmp-07-20260314T170000Z.md"]; !strings.HasPrefix(md, "# Evacuation plan of mos\n") {
 		t.Errorf("written were %v", written)
 	}

@@ -33,7 +33,7 @@ func (m *Model) openSteps() tea.Cmd {
 	if m.focus == paneNeeds && s.attention != nil {
 		return m.openEntry(s.attention.ID)
 	}
-	if s.procedure == nil {
+	if s.procedure == nil || m.focus == paneLog { // an entry of the log is what was done, not what can be done
 		return m.inspect()
 	}
 	return m.openProcedure(*s.procedure)

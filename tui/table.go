@@ -3,7 +3,6 @@ package tui
 import (
 	"cmp"
 	"slices"
-	"strings"
 )
 
 // column is one column of a table.
@@ -20,13 +19,17 @@ type column[T any] struct {
 	cell    func(T) line
 	fill    func(r T, w int) line // instead of cell, for what has to know the column's width
 	compare func(a, b T) int      // nil: not to be sorted by
+	hide    func() bool           // it is left out now; nil: never
 }
+
+func (c *column[T]) hidden() bool { return c.hide != nil && c.hide() }
 
 // table is a list of objects whose cursor stays on an object, not on a place: when rows come, go or change their order,
 // it follows the object. When the object goes, nothing is selected until the operator moves. Only the rows that are seen are
 // drawn, and a drawn row is kept until something of it changes.
 type table[T any] struct {
 	columns []column[T]
+	keys    []filterKey[T] // what a filter can ask for, beside the columns
 	id      func(T) string
 	name    func(T) string // what to call a row when it has gone
 	header  bool
@@ -99,10 +102,10 @@ func (t *table[T]) arrange() {
 	}
 	t.rows = t.all
 	if t.filter != "" {
-		words := strings.Fields(strings.ToLower(t.filter))
+		terms := t.filterTerms()
 		t.rows = nil
 		for _, r := range t.all {
-			if t.matches(r, words) {
+			if t.passes(r, terms) {
 				t.rows = append(t.rows, r)
 			}
 		}
@@ -154,21 +157,6 @@ func anchor(id string, before []string, at int, place map[string]int, n int) int
 		}
 	}
 	return max(min(at, n-1), 0)
-}
-
-func (t *table[T]) matches(r T, words []string) bool {
-	var text strings.Builder
-	for i := range t.columns {
-		text.WriteString(strings.ToLower(t.columns[i].cell(r).text()))
-		text.WriteByte(' ')
-	}
-	text.WriteString(strings.ToLower(t.id(r)))
-	for _, w := range words {
-		if !strings.Contains(text.String(), w) {
-			return false
-		}
-	}
-	return true
 }
 
 func (t *table[T]) sortColumn() *column[T] {
@@ -259,6 +247,9 @@ type list interface {
 	count() (shown, all int)
 	setFilter(s string)
 	filterText() string
+	offers() (done string, words []string)
+	complete() bool
+	known() []string
 	nextSort() string
 	reverseSort() string
 	toggleMark()
@@ -304,7 +295,7 @@ func (t *table[T]) nextSort() string {
 	seen := t.sortBy == ""
 	for i := range t.columns {
 		c := &t.columns[i]
-		if c.compare == nil {
+		if c.compare == nil || c.hidden() {
 			continue
 		}
 		if seen {

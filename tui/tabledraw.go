@@ -37,6 +37,9 @@ func (t *table[T]) place(w int) []placed[T] {
 	cols := make([]placed[T], 0, len(t.columns))
 	for i := range t.columns {
 		c := &t.columns[i]
+		if c.hidden() {
+			continue
+		}
 		p := placed[T]{c, c.width}
 		if c.measure != nil {
 			want := max(t.widths[i], c.width)

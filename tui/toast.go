@@ -25,12 +25,13 @@ type toast struct {
 	tone themes.Token
 }
 
-// message is a toast as the log keeps it.
+// message is a toast as it is kept, to be read again.
 type message struct {
-	n    int
-	at   time.Time // cluster time
-	text string
-	tone themes.Token
+	n     int
+	at    time.Time // cluster time
+	text  string
+	tone  themes.Token
+	times int // how often it was said, one time after the other
 }
 
 const keepMessages = 200
@@ -40,6 +41,7 @@ type toastGoneMsg struct{ n int }
 // show shows a word.
 func (m *Model) show(tone themes.Token, text string) tea.Cmd {
 	m.toast = toast{n: m.toast.n + 1, text: text, tone: tone}
+	m.remember(tone, text)
 	if tone == toneBad {
 		return nil
 	}
@@ -54,7 +56,7 @@ func (m *Model) say(tone themes.Token, text string) tea.Cmd {
 		if m.snap != nil {
 			at = m.snap.Now
 		}
-		m.messages = append([]message{{m.toast.n, at, text, tone}}, m.messages...)
+		m.messages = append([]message{{m.toast.n, at, text, tone, 1}}, m.messages...)
 		m.messages = m.messages[:min(len(m.messages), keepMessages)]
 		m.log.refresh(m)
 	}

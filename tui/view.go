@@ -66,6 +66,9 @@ func (m *Model) screen(w, h int) []string {
 	switch {
 	case page != nil:
 		lines = append(lines, padTo(page.draw(m, w, room), w, room)...)
+		if _, ok := page.(searched); ok {
+			foot = m.footLines(w) // it says how much was found
+		}
 	case wide(w, h):
 		lines = append(lines, m.wideBody(w, room, len(lines))...)
 	default:
@@ -228,7 +231,10 @@ func (m *Model) paneBody(id paneID, x, y, w, h int) []string {
 		st := loadStateOf(m.snap, p.sources())
 		switch {
 		case all > 0:
-			words = []line{one(themes.Dim, " Nothing here matches /"+p.filterText()+". esc clears the filter.")}
+			for _, l := range wrap(clean("Nothing here matches /"+p.filterText()+". esc clears the filter. A filter can ask for one thing: "+
+				strings.Join(p.known(), ": ")+": and for several, or without: role:cmp,gtw -stage:done", rowLimit), max(w-2, 8)) {
+				words = append(words, one(themes.Dim, " "+l))
+			}
 		case st.trouble != nil:
 			words = allTroubleLines(m, append([]*core.Source{st.trouble}, st.others...), w)
 		default:
@@ -273,7 +279,12 @@ func (m *Model) explained(p pane, w, room int) []string {
 	if room < 3 || text == "" {
 		return nil
 	}
-	lines := wrap(clean(text, rowLimit), max(w-3, 8))
+	var lines []string // where all of it has no room, i shows it
+	for _, part := range strings.SplitN(text, "\n", 4) {
+		if part != "" {
+			lines = append(lines, wrap(clean(part, rowLimit), max(w-3, 8))...)
+		}
+	}
 	if len(lines) > room-1 {
 		lines = lines[:room-1]
 		last := one(themes.Dim, lines[room-2]+" "+m.look.glyph.Ellipsis)

@@ -17,7 +17,7 @@ import (
 type Fleet struct {
 	Nodes map[string]int `json:"nodes"` // how many of a role; masters are controllers, too, where no controllers are given
 	Zones map[string]int `json:"zones"` // availability zones of the computes with their weights; default nova
-	Racks int            `json:"racks"` // of computes, each in one zone; default 1. A compute's name has its rack
+	Racks int            `json:"racks"` // of computes, each in one zone; default 1. A compute has its rack in its name and as a label
 	Modes map[string]int `json:"modes"` // migration modes of the computes with their weights; default live
 
 	VCPUs     int `json:"vcpus"`     // of each compute; default 64
@@ -187,7 +187,8 @@ func (g *generator) computes() {
 			VCPUs: f.VCPUs, MemoryGiB: f.MemoryGiB, DiskGiB: f.DiskGiB,
 		}
 		if racks > 1 {
-			n.Machine = fmt.Sprintf("r%0*d-cmp-%0*d", width(racks), rack+1, width((total+racks-1)/racks), len(g.racks[rack])+1)
+			n.Rack = fmt.Sprintf("r%0*d", width(racks), rack+1)
+			n.Machine = fmt.Sprintf("%s-cmp-%0*d", n.Rack, width((total+racks-1)/racks), len(g.racks[rack])+1)
 		}
 		switch {
 		case i < f.Done:

@@ -110,6 +110,7 @@ type Node struct {
 	Name        string            `json:"name"`        // in Kubernetes and Nova; default kaas-node-<uuid>, which follows from the seed
 	Roles       []string          `json:"roles"`       // Role constants
 	Zone        string            `json:"zone"`        // availability zone of a compute; default nova
+	Rack        string            `json:"rack"`        // the label rack of the Kubernetes node; default: it has none
 	VCPUs       int               `json:"vcpus"`       // of a compute; default 64
 	MemoryGiB   int               `json:"memoryGiB"`   // of a compute; default 256
 	DiskGiB     int               `json:"diskGiB"`     // of a compute; default 4000

@@ -1,0 +1,116 @@
+// Package jobcontrol tests that the program can be suspended and brought back: in a terminal, below a shell with job control, on the
+// simulated cloud of the demo.
+package jobcontrol
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"lockstep/e2e/build"
+	"lockstep/e2e/operator"
+	"lockstep/e2e/terminal"
+)
+
+// left is a terminal that a program has given back.
+var left = terminal.That("the terminal as the shell has it", func(s terminal.Screen) bool {
+	return !s.AltScreen && !s.CursorHidden && s.Keyboards == 0 && !slices.Contains(s.Modes, 2004) && !slices.Contains(s.Modes, 1004)
+})
+
+var dashboard = terminal.All(terminal.Shows("3 Nodes"), terminal.That("the program's screen", func(s terminal.Screen) bool { return s.AltScreen && s.Keyboards > 0 }))
+
+// sh is a shell with job control, that has the program of the name lockstep.
+func sh(t *testing.T) (o *operator.Operator, lockstep string) {
+	t.Helper()
+	lockstep, err := build.Lockstep(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	o = operator.SitDown(t, operator.Desk{Program: "/bin/sh"}, "-i")
+	o.Type("PS1='shell> '\r")
+	o.Wants("shell> ")
+	return o, lockstep
+}
+
+// suspended waits until the shell has the terminal again, and shows that it takes what is typed.
+func suspended(t *testing.T, o *operator.Operator, said string) {
+	t.Helper()
+	o.Want(t, terminal.All(left, terminal.Shows("Stopped"), terminal.That("the shell's prompt", func(s terminal.Screen) bool {
+		lines := slices.DeleteFunc(s.Lines(), func(l string) bool { return strings.TrimSpace(l) == "" })
+		return len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) == "shell>"
+	})))
+	o.Type("echo " + said + "-$((6*7))\r")
+	o.Wants(said + "-42")
+}
+
+// ctrl+z leaves the terminal as it was, and fg brings the dashboard back, twice over; then it can be left as ever.
+func TestSuspendedAndBroughtBack(t *testing.T) {
+	o, lockstep := sh(t)
+	o.Type(lockstep + " demo smooth --speed 1\r")
+	o.Want(t, terminal.All(dashboard, terminal.Shows("READ-ONLY")))
+	for _, said := range []string{"first", "second"} {
+		o.Press("ctrl+z")
+		suspended(t, o, said)
+		o.Type("fg\r")
+		o.Want(t, terminal.All(dashboard, terminal.Shows("back after"), terminal.Hides(said+"-42")))
+		o.Press("?") // it takes keys again
+		o.Wants("Keys of lockstep")
+		o.Press("esc")
+		o.WantsGone("Keys of lockstep")
+	}
+	o.Press("q")
+	o.Want(t, left)
+	o.Type("echo left-$((6*7))\r")
+	o.Wants("left-42")
+}
+
+// Writing is switched off before the program stops. While something runs it asks first; how that went is looked up after the return.
+func TestSuspendedWhileSomethingRuns(t *testing.T) {
+	o, lockstep := sh(t)
+	o.Type(lockstep + " demo --speed 60\r")
+	o.Want(t, dashboard)
+	o.Arm()
+	o.Press("ctrl+z") // nothing of ours runs yet
+	suspended(t, o, "armed")
+	o.Type("fg\r")
+	o.Want(t, terminal.All(dashboard, terminal.Shows("READ-ONLY"), terminal.Shows("writing was switched off")))
+
+	o.WantsRow("cmp-04", "waiting for you")
+	o.Arm()
+	o.Find("3", "cmp-04")
+	o.Press("4", "m")
+	o.Confirm()
+	o.Press("ctrl+z")
+	o.Wants("Suspend?", "Still running: live-migrate", "[ Stay ]", "enter stays")
+	o.Press("tab")
+	o.Wants("[ Suspend ]", "enter suspends")
+	o.Press("enter")
+	suspended(t, o, "running")
+	o.Type("fg\r")
+	o.Want(t, terminal.All(dashboard, terminal.Shows("READ-ONLY")))
+	o.Press("6")
+	o.WantsRow("done", "live-migrate")
+	o.Press("q")
+	o.Want(t, left)
+}
+
+// Where no shell could bring it back it is not stopped, and goes on.
+func TestNotSuspendedWithoutAShell(t *testing.T) {
+	lockstep, err := build.Lockstep(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, command := range map[string][]string{
+		"as the terminal's own program": {lockstep, "demo", "smooth", "--speed", "1"},
+		"below a script":                {"/bin/sh", "-c", lockstep + " demo smooth --speed 1; echo over"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := operator.SitDown(t, operator.Desk{Program: command[0]}, command[1:]...)
+			o.Want(t, dashboard)
+			o.Press("ctrl+z")
+			o.Wants("Lockstep cannot be suspended here: no shell with job control is above it")
+			o.Press("?")
+			o.Wants("Keys of lockstep")
+		})
+	}
+}

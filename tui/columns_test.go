@@ -1,0 +1,134 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"lockstep/core"
+)
+
+// crowded is the world with the longest words that its columns have to bear.
+func crowded() *core.Snapshot {
+	s := world()
+	node := s.Nodes["kaas-node-cmp07"]
+	for _, in := range s.ByHost[node.Name] {
+		in.Flavor.VCPUs, in.Flavor.RAMMiB = 128, 1536*1024
+		in.TagsKnown, in.Tags = true, []string{core.TagMaintenanceAction + "live_migrate", core.TagMaintenanceAction + "notify"}
+		in.TaskState = "resize_migrating"
+	}
+	gateway := s.Nodes["kaas-node-gtw01"]
+	gateway.Annotations[core.AnnotationMigrationMode] = string(core.ModeManual)
+	s.Operations[0].Started = before(40 * time.Hour)
+	s.NodeLock(node.Name, core.ControllerOpenStack).RawState = "half-released"
+	return s
+}
+
+// What a column is made for is never cut: sizes, modes, states, times of another day.
+func TestColumnsShowTheirWordsWhole(t *testing.T) {
+	for _, c := range []struct {
+		key   string
+		words []string
+		least int // columns of the terminal from which on it has room
+	}{
+		{"4", []string{"128 vCPU 1536 GiB"}, 120},
+		{"4", []string{"resize_migrating"}, 200},
+		{"4", []string{"notify (two tags)"}, 80},
+		{"3", []string{"(manual)"}, 80},
+		{"5", []string{"half-released"}, 80},
+		{"6", []string{"Mar 13 00:43"}, 80},
+	} {
+		for _, w := range []int{80, 100, 120, 160, 200} {
+			if w < c.least {
+				continue
+			}
+			d := drive(crowded(), w, 24)
+			frame := stripped(d.keys(c.key).shows())
+			for _, word := range c.words {
+				if !strings.Contains(frame, word) {
+					t.Errorf("at %d columns the pane %s does not show %q whole:\n%s", w, c.key, word, frame)
+				}
+			}
+		}
+	}
+}
+
+// A log in which nothing stands leaves the locks their room; with its first entry it takes its share.
+func TestAnEmptyLogTakesLittleRoom(t *testing.T) {
+	share := func(s *core.Snapshot, keys ...string) int {
+		d := drive(s, 200, 60).keys(keys...)
+		d.shows()
+		for _, a := range d.areas {
+			if a.id == paneLog {
+				return a.w
+			}
+		}
+		t.Fatal("the log is not on the screen")
+		return 0
+	}
+	empty := world()
+	empty.Operations = nil
+	for _, keys := range [][]string{nil, {"6"}} {
+		if w := share(empty, keys...); w > 40 {
+			t.Errorf("after %q an empty log takes %d of 200 columns", keys, w)
+		}
+	}
+	if w := share(world()); w < 75 {
+		t.Errorf("a log with an entry has %d columns", w)
+	}
+}
+
+// finished is the fixture's cluster after its update, with the cluster's locks active again.
+func finished() *core.Snapshot {
+	s := over()
+	for _, l := range s.ClusterLocks {
+		l.RawState = core.LockActive
+	}
+	return s
+}
+
+// The header of an update that has ended tells how long it took.
+func TestTheHeaderKeepsTheTotalTime(t *testing.T) {
+	for _, c := range []struct {
+		w    int
+		want string
+	}{{80, "update done <4h00m"}, {120, "update done in <4 h 00 m"}, {200, "update done in <4 h 00 m"}} {
+		header, _, _ := strings.Cut(stripped(drive(finished(), c.w, 24).shows()), "\n")
+		if !strings.Contains(header, c.want) {
+			t.Errorf("at %d columns it says %q, and not %q", c.w, header, c.want)
+		}
+	}
+	seen := finished()
+	seen.History.Update.EndSeen = true
+	if header, _, _ := strings.Cut(stripped(drive(seen, 120, 40).shows()), "\n"); !strings.Contains(header, "update done in 4 h 00 m") {
+		t.Errorf("its end was seen: %q", header)
+	}
+}
+
+// What a phase rests on is told as far as there is room, and cut where there is none: never above empty rows.
+func TestWhatAPhaseRestsOnIsCutByItsRoomAlone(t *testing.T) {
+	long := strings.TrimSpace(strings.Repeat("a long word of the plan ", 30))
+	d := drive(world(), 120, 40)
+	for h := range 60 {
+		evidence := []string{"the first", long, "the last"}
+		out := evidenceLines(d.Model, evidence, 38, h)
+		var text strings.Builder
+		for _, l := range out {
+			if l.width() > 38 {
+				t.Fatalf("in %d lines one is %d wide: %q", h, l.width(), l.text())
+			}
+			text.WriteString(" " + strings.TrimSpace(l.text()))
+		}
+		whole := strings.Contains(text.String(), long)
+		switch {
+		case len(out) > h:
+			t.Fatalf("%d lines in room for %d", len(out), h)
+		case h == 59 && !whole, whole != strings.HasSuffix(strings.ReplaceAll(text.String(), d.look.glyph.Dot+" ", ""), long+" the last"):
+			t.Errorf("in %d lines: %q", h, text.String())
+		case h > 2 && !whole && !strings.Contains(text.String(), d.look.glyph.Ellipsis):
+			t.Errorf("in %d lines it is cut without a mark: %q", h, text.String())
+		case h >= 6 && !strings.Contains(text.String(), "the last"):
+			t.Errorf("in %d lines the long one leaves no room for the last: %q", h, text.String())
+		}
+	}
+}

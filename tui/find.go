@@ -1,0 +1,207 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	tea "charm.land/bubbletea/v2"
+
+	"lockstep/themes"
+)
+
+// finder is the search in a page of text. It is made anew over the lines of every frame, so it finds what is there now.
+type finder struct {
+	typing bool
+	text   string
+	from   int   // the line at which the page was when typing began: a search goes on from there
+	hits   []int // the lines in which a match begins
+	at     int   // which of the hits is the current one
+	line   int   // the line of the current hit, which is kept when lines come and go
+	jump   bool  // the current hit is to be scrolled into sight
+}
+
+// searched is a page with a search.
+type searched interface{ search() *finder }
+
+// typed takes a key while the text is typed; false when it is not for the search.
+func (f *finder) typed(msg tea.KeyPressMsg) bool {
+	key := msg.String()
+	if !f.typing {
+		if key == "esc" && f.text != "" { // one thing at a time: the page is closed by the next
+			f.clear()
+			return true
+		}
+		return false
+	}
+	switch key {
+	case "esc":
+		f.clear()
+	case "enter":
+		f.typing = false
+	case "backspace":
+		if f.text == "" {
+			f.typing = false
+			return true
+		}
+		_, n := utf8.DecodeLastRuneInString(f.text)
+		f.set(f.text[:len(f.text)-n])
+	case "ctrl+u":
+		f.set("")
+	case "up", "down", "pgup", "pgdown", "home", "end":
+		f.typing = false
+		return false
+	default:
+		if msg.Text != "" {
+			f.set(f.text + msg.Text)
+		}
+	}
+	return true
+}
+
+const searchLimit = 64 // bytes of what is searched for
+
+// set searches for another text, from where the page was on.
+func (f *finder) set(text string) {
+	f.text = clean(text, searchLimit)
+	f.line, f.jump = f.from, true
+}
+
+func (f *finder) clear() { *f = finder{} }
+
+// begin opens the search at the line that the page shows first.
+func (f *finder) begin(top int) {
+	f.typing, f.from = true, top
+}
+
+// turn goes to the next match or the one before, and round at the ends.
+func (f *finder) turn(by int) {
+	if n := len(f.hits); n > 0 {
+		f.at = (f.at + by + n) % n
+		f.line, f.jump = f.hits[f.at], true
+	}
+}
+
+// look finds the text in the lines. It returns the lines with the matches marked, and the top line of a page of h lines: the page's own,
+// or the one from which on the current match is seen.
+func (f *finder) look(lines []line, top, h int) ([]line, int) {
+	if f.hits = f.hits[:0]; f.text == "" {
+		return lines, top
+	}
+	want := folded(f.text)
+	out := slices.Clone(lines)
+	for i, l := range lines {
+		text := folded(l.text())
+		rest := text
+		if i+1 < len(lines) && !strings.HasPrefix(text, want) { // a text that is wrapped is found as well
+			rest += " " + strings.TrimLeft(folded(lines[i+1].text()), " ")
+		}
+		at := strings.Index(rest, want)
+		if at < 0 || at >= len(text) {
+			continue
+		}
+		f.hits = append(f.hits, i)
+		out[i] = l.marked(text, want)
+	}
+	if len(f.hits) == 0 {
+		return out, top
+	}
+	// The first from where the search began, or the one that is nearest to where the current one was.
+	f.at = max(slices.IndexFunc(f.hits, func(n int) bool { return n >= f.line }), 0)
+	if f.jump {
+		f.jump = false
+		f.line = f.hits[f.at]
+		if f.line < top || f.line >= top+h {
+			top = f.line - h/3
+		}
+	}
+	return out, max(min(top, len(lines)-h), 0)
+}
+
+// current tells whether the current match begins in the line.
+func (f *finder) current(i int) bool {
+	return f.text != "" && f.at < len(f.hits) && f.hits[f.at] == i
+}
+
+// count is "/drain 3 of 12", or that it is not there.
+func (f *finder) count() line {
+	out := one(themes.Match, "/"+f.text)
+	if len(f.hits) == 0 {
+		return out.and(themes.Warn, " not there")
+	}
+	return out.and(themes.Dim, " "+itoa(f.at+1)+" of "+itoa(len(f.hits)))
+}
+
+// folded is a text without the difference of great and small letters; each character keeps its place.
+func folded(s string) string {
+	return strings.Map(func(r rune) rune {
+		if low := unicode.ToLower(r); utf8.RuneLen(low) == utf8.RuneLen(r) {
+			return low
+		}
+		return r
+	}, s)
+}
+
+// marked is the line with every place that has the wanted text standing out; text is the line's own, folded.
+func (l line) marked(text, want string) line {
+	var out line
+	begins := 0 // of the span, in text
+	at := strings.Index(text, want)
+	for _, s := range l {
+		rest, ends := s.text, begins+len(s.text)
+		for at >= 0 && at < ends {
+			from, to := max(at-begins, 0), min(at+len(want)-begins, len(rest))
+			if from > 0 {
+				out = append(out, txt(s.tone, rest[:from]))
+			}
+			out = append(out, txt(themes.Match, rest[from:to]))
+			rest, begins = rest[to:], begins+to
+			if at+len(want) > ends {
+				break // it goes on in the next span
+			}
+			if next := strings.Index(text[at+len(want):], want); next >= 0 {
+				at += len(want) + next
+			} else {
+				at = -1
+			}
+		}
+		if rest != "" {
+			out = append(out, txt(s.tone, rest))
+		}
+		begins = ends
+	}
+	return out
+}
+
+// findActions are the search in the pages of one scope; top is the line that the page shows first.
+func findActions(scope Scope, id string, top func(m *Model) (*finder, int)) []Action {
+	turn := func(by int) func(*Model) tea.Cmd {
+		return func(m *Model) tea.Cmd {
+			f, _ := top(m)
+			if f == nil {
+				return nil
+			}
+			if f.turn(by); len(f.hits) == 0 {
+				return m.say(toneWarn, "/"+f.text+" is not on this page")
+			}
+			return nil
+		}
+	}
+	searching := func(m *Model) string {
+		if f, _ := top(m); f == nil || f.text == "" {
+			return "nothing is searched for: / begins"
+		}
+		return ""
+	}
+	return []Action{
+		{ID: id + ".find", Title: "Search in the page", Short: "search", Scope: scope, Keys: []string{"/"}, Footer: 7, run: func(m *Model) tea.Cmd {
+			if f, line := top(m); f != nil {
+				f.begin(line)
+			}
+			return nil
+		}},
+		{ID: id + ".find.next", Title: "Go to the next match", Short: "next match", Scope: scope, Keys: []string{"n"}, blocked: searching, run: turn(1)},
+		{ID: id + ".find.previous", Title: "Go to the match before", Short: "match before", Scope: scope, Keys: []string{"N"}, blocked: searching, run: turn(-1)},
+	}
+}

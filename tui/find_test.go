@@ -1,0 +1,144 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+	"pgregory.net/rapid"
+
+	"lockstep/themes"
+)
+
+// current is the text of the line that the search is on, in the frame.
+func foundLine(d *driver) string {
+	for _, l := range strings.Split(stripped(d.shows()), "\n") {
+		if text, ok := strings.CutPrefix(l, d.look.glyph.Cursor); ok {
+			return text
+		}
+	}
+	return ""
+}
+
+func TestAPageOfTextIsSearched(t *testing.T) {
+	for _, size := range sizes {
+		d := drive(world(), size.w, size.h).keys("?", "/", "MIGRATION mode")
+		if got := foundLine(d); !strings.Contains(got, "Set the migration mode of the node") {
+			t.Errorf("at %d columns it is on %q", size.w, got)
+		}
+		if foot := lastLine(d); !strings.Contains(foot, "/MIGRATION mode") || !strings.Contains(foot, "2 found") || !strings.Contains(foot, "n next, N before") {
+			t.Errorf("the footer says %q", foot)
+		}
+		d.keys("enter")
+		if frame := stripped(d.shows()); !strings.Contains(frame, "/MIGRATION mode 1 of 2   esc clears it") {
+			t.Errorf("the rule has no count:\n%s", frame)
+		}
+		if got := foundLine(d.keys("n")); !strings.Contains(got, "Set the migration mode back") {
+			t.Errorf("n leads to %q", got)
+		}
+		if got := foundLine(d.keys("n")); !strings.Contains(got, "of the node, or of all") {
+			t.Errorf("n at the end leads to %q", got)
+		}
+		if got := foundLine(d.keys("N")); !strings.Contains(got, "mode back") {
+			t.Errorf("N leads to %q", got)
+		}
+		d.keys("esc")
+		if p := d.top().(*pager); p.find.text != "" || foundLine(d) != "" {
+			t.Error("esc does not clear the search")
+		}
+		if d.keys("esc"); d.top() != nil {
+			t.Error("the second esc does not close the page")
+		}
+	}
+}
+
+func lastLine(d *driver) string {
+	lines := strings.Split(strings.TrimRight(stripped(d.shows()), "\n"), "\n")
+	return lines[len(lines)-1]
+}
+
+// What is typed is text, whatever keys it would be elsewhere; what is not there is said, and n without a search as well.
+func TestWhatIsSearchedForIsText(t *testing.T) {
+	d := drive(world(), 120, 40).keys("?", "n")
+	if !strings.Contains(d.toast.text, "nothing is searched for") {
+		t.Errorf("n without a search says %q", d.toast.text)
+	}
+	d.keys("/", "qnN/ly")
+	if p, ok := d.top().(*pager); !ok || p.find.text != "qnN/ly" {
+		t.Fatalf("%#v", d.top())
+	}
+	if foot := lastLine(d); !strings.Contains(foot, "not there") {
+		t.Errorf("the footer says %q", foot)
+	}
+	if d.keys("enter", "n"); !strings.Contains(d.toast.text, "not on this page") {
+		t.Errorf("n says %q", d.toast.text)
+	}
+	d.keys("esc", "/", "a", "backspace", "backspace")
+	if d.top().(*pager).find.typing {
+		t.Error("backspace does not leave the empty search")
+	}
+	d.keys("/")
+	d.send(tea.PasteMsg{Content: "writ\ning"})
+	if got := d.top().(*pager).find.text; got != "writ ing" {
+		t.Errorf("pasted: %q", got)
+	}
+}
+
+// Every page that scrolls has the search, and its footer says so where there is room.
+func TestEveryPageOfTextHasTheSearch(t *testing.T) {
+	for name, keys := range map[string][]string{"help": {"?"}, "inspection": {"i"}, "plain": {"p"}, "plan": {"v"}, "owners": {"1", "O"}, "log": {"enter", "l"}, "messages": {"L"}} {
+		d := drive(owned(), 200, 60, withOwners(newDesk())).keys(keys...)
+		p, ok := d.top().(searched)
+		if !ok {
+			t.Errorf("%s: %T has no search", name, d.top())
+			continue
+		}
+		if !strings.Contains(lastLine(d), "/ search") {
+			t.Errorf("%s: the footer does not tell of the search: %q", name, lastLine(d))
+		}
+		if d.keys("/", "no such text", "enter"); p.search().text != "no such text" {
+			t.Errorf("%s: / does not search", name)
+		}
+		d.keys("esc", "esc")
+		if d.top() == p.(layer) {
+			t.Errorf("%s: esc twice does not close it", name)
+		}
+	}
+}
+
+// A text that is wrapped is found where it begins.
+func TestAWrappedTextIsFound(t *testing.T) {
+	f := finder{text: "one two"}
+	lines := []line{plain("zero one"), plain("   two three"), plain("One TWO")}
+	out, _ := f.look(lines, 0, 10)
+	if len(f.hits) != 2 || f.hits[0] != 0 || f.hits[1] != 2 {
+		t.Fatalf("hits %v", f.hits)
+	}
+	if out[2][0].tone != themes.Match || out[2][0].text != "One TWO" {
+		t.Errorf("marked %+v", out[2])
+	}
+}
+
+// Marking changes no character of a line, whatever its spans and letters are, and marks exactly what was looked for.
+func TestMarkingKeepsTheLine(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		var l line
+		for _, s := range rapid.SliceOfN(rapid.SampledFrom([]string{"aB", "b", "日a", "İ", "ab ab", " "}), 1, 6).Draw(rt, "spans") {
+			l = append(l, txt(themes.Dim, s))
+		}
+		want := folded(rapid.SampledFrom([]string{"a", "ab", "b", "日", "bb", "a b"}).Draw(rt, "want"))
+		out := l.marked(folded(l.text()), want)
+		if out.text() != l.text() || out.width() != l.width() {
+			rt.Fatalf("%q became %q", l.text(), out.text())
+		}
+		matched := ""
+		for _, s := range out {
+			if s.tone == themes.Match {
+				matched += folded(s.text)
+			}
+		}
+		if n := strings.Count(folded(l.text()), want); matched != strings.Repeat(want, n) {
+			rt.Fatalf("of %q is marked %q, want %d times %q", l.text(), matched, n, want)
+		}
+	})
+}

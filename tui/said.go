@@ -1,0 +1,188 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"lockstep/core"
+	"lockstep/themes"
+)
+
+// remember keeps a word of the screen, so that it can be read again. The same word once more is one entry, with how often.
+func (m *Model) remember(tone themes.Token, text string) {
+	at := m.now()
+	if m.snap != nil {
+		at = m.snap.Now
+	}
+	if len(m.said) > 0 && m.said[0].text == text && m.said[0].tone == tone {
+		m.said[0].at = at
+		m.said[0].times++
+		return
+	}
+	m.said = append([]message{{n: m.toast.n, at: at, text: text, tone: tone, times: 1}}, m.said...)
+	m.said = m.said[:min(len(m.said), keepMessages)]
+}
+
+// saidTitle and logTitle tell these pages from others: their keys close them as well.
+const (
+	saidTitle = "Messages, the newest first"
+	logTitle  = "Log, the newest first"
+)
+
+// openSaid shows what the screen has said, or closes that page again.
+func (m *Model) openSaid() tea.Cmd { return m.toggleText(saidTitle, saidLines) }
+
+func saidLines(m *Model, w int) []line {
+	if len(m.said) == 0 {
+		return []line{one(themes.Dim, "Nothing was said yet.")}
+	}
+	now := m.now()
+	if m.snap != nil {
+		now = m.snap.Now
+	}
+	var out []line
+	for _, msg := range m.said {
+		lead := secondsClock(msg.at, now) + "  "
+		text := msg.text
+		if msg.times > 1 {
+			text += " (" + times(msg.times) + ")"
+		}
+		out = append(out, entryLines(one(themes.Dim, lead), msg.tone, text, w)...)
+	}
+	return out
+}
+
+// entryLines are a text after what stands before it, indented below that.
+func entryLines(lead line, tone themes.Token, text string, w int) []line {
+	var out []line
+	n := lead.width()
+	for i, part := range wrap(clean(text, rowLimit), max(w-n, 12)) {
+		if i > 0 {
+			lead = line{blank(n)}
+		}
+		out = append(out, append(lead[:len(lead):len(lead)], txt(tone, part)))
+	}
+	return out
+}
+
+// toggleText opens a page of text, or closes it when it is the one that is seen.
+func (m *Model) toggleText(title string, lines func(m *Model, w int) []line) tea.Cmd {
+	if p, ok := m.top().(*pager); ok && p.title(m) == title {
+		m.close(p)
+		return nil
+	}
+	m.open(&pager{title: func(*Model) string { return title }, lines: lines})
+	return nil
+}
+
+// openLog goes to the log and from there back: to its pane on the dashboard, to a page of it above another page.
+func (m *Model) openLog() tea.Cmd {
+	if m.top() != nil {
+		about := ""
+		if p, ok := m.top().(*procedurePage); ok {
+			about = p.key.Subject
+		}
+		return m.toggleText(logTitle, func(m *Model, w int) []line { return logLines(m, about, w) })
+	}
+	if m.focus == paneLog {
+		return m.setFocus(m.beforeLog)
+	}
+	m.beforeLog = m.focus
+	return m.setFocus(paneLog)
+}
+
+// logLines are the entries of the log in full. Those about the node or instance that the page below is of come first.
+func logLines(m *Model, about string, w int) []line {
+	if m.snap == nil {
+		return nil
+	}
+	var own, others []line
+	for _, r := range m.log.all {
+		of := &others
+		if r.op != nil && about != "" && (r.op.Node == about || r.op.Instance == about || slices.ContainsFunc(r.op.Items, func(it core.OperationItem) bool { return it.Instance == about })) {
+			of = &own
+		}
+		*of = append(*of, logEntry(m, r, w)...)
+	}
+	switch {
+	case len(own)+len(others) == 0:
+		return []line{one(themes.Dim, m.log.empty(m))}
+	case len(own) == 0:
+		return others
+	}
+	name := m.snap.Label(about)
+	if in := m.snap.Instances[about]; in != nil {
+		name = instanceName(in)
+	}
+	out := append([]line{one(themes.Strong, "Of "+name)}, own...)
+	if len(others) > 0 {
+		out = append(append(out, line{}, one(themes.Strong, "Of others")), others...)
+	}
+	return out
+}
+
+func logEntry(m *Model, r logRow, w int) []line {
+	const at, state = 13, 12
+	if r.message != nil {
+		lead := one(themes.Dim, clock(r.message.at, m.snap.Now)).fit(at, false)
+		return entryLines(append(lead, one(r.message.tone, m.look.glyph.Failed+" error").fit(state, false)...), themes.Text, r.message.text, w)
+	}
+	k := operationMark(m.look.glyph, r.state())
+	lead := append(one(themes.Dim, clock(r.started(), m.snap.Now)).fit(at, false), k.spans(string(r.state())).fit(state, false)...)
+	title := strings.TrimSpace(r.title())
+	if r.item != nil {
+		title = "  " + title
+	}
+	out := entryLines(lead, themes.Strong, title+inParens(took(r.state(), r.started(), r.ended(), m.snap.Now)), w)
+	if r.text() != "" {
+		out = append(out, inset(at+state+2, paragraph(themes.Text, named(m.snap, r.text()), max(w-at-state-2, 12)))...)
+	}
+	return out
+}
+
+func inParens(text string) string {
+	if text == "" {
+		return ""
+	}
+	return " (" + text + ")"
+}
+
+// goToLogged goes to the instance that the selected entry of the log is about, where it is now, or else to the node.
+func (m *Model) goToLogged() tea.Cmd {
+	s := m.log.subject(m)
+	node, in := s.node, m.snap.Instances[s.instance]
+	if in != nil {
+		if n := m.snap.NodeOfHost(in.Host); n != nil {
+			node = n.Name
+		}
+	}
+	cmd := m.goToNode(node)
+	if in == nil || m.nodes.selected() != node {
+		return tea.Batch(cmd, m.setFocus(paneNodes))
+	}
+	m.shown = node
+	cmd = tea.Batch(cmd, m.setFocus(paneInstances), m.follow())
+	m.instances.refresh(m)
+	if !m.instances.choose(in.ID) {
+		m.instances.setFilter("")
+		m.instances.choose(in.ID)
+	}
+	return cmd
+}
+
+// goToNode puts the cursor of the nodes on a node. A filter that hides it is cleared, and that is said.
+func (m *Model) goToNode(node string) tea.Cmd {
+	if node == "" || m.nodes.choose(node) {
+		return nil
+	}
+	filter := m.nodes.filterText()
+	m.nodes.setFilter("")
+	if !m.nodes.choose(node) {
+		m.nodes.setFilter(filter)
+		return m.say(toneWarn, m.snap.Label(node)+" is not among the nodes")
+	}
+	return m.say(toneInfo, fmt.Sprintf("the filter /%s hid %s: it is cleared", filter, m.snap.Label(node)))
+}

@@ -1,0 +1,118 @@
+package tui
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"lockstep/core"
+	"lockstep/themes"
+)
+
+// haltMsg says that writing is off and the lease given back: now the program can be stopped.
+type haltMsg struct{}
+
+// resumedMsg is how it went to be suspended.
+type resumedMsg struct {
+	since time.Time
+	err   error // it was not
+}
+
+// suspend gives the terminal back to the shell, or asks first while something runs: a program that is stopped follows nothing.
+func (m *Model) suspend() tea.Cmd {
+	if why := m.unstoppable(); why != "" {
+		return m.say(toneWarn, "Lockstep cannot be suspended here: "+why)
+	}
+	if _, asking := m.top().(*suspendDialog); asking {
+		return nil // it is answered by its buttons
+	}
+	if op := m.unended(); op != nil {
+		if m.small() {
+			return nil // nobody can see the question
+		}
+		m.open(&suspendDialog{what: op.Title, batch: len(op.Items) > 0})
+		return nil
+	}
+	return m.beforeHalt()
+}
+
+// unended is the newest operation that has not ended; nil when there is none.
+func (m *Model) unended() *core.Operation {
+	if m.snap == nil {
+		return nil
+	}
+	for i := range m.snap.Operations {
+		if op := &m.snap.Operations[i]; !op.State.Ended() {
+			return op
+		}
+	}
+	return nil
+}
+
+// beforeHalt switches writing off: a program that is stopped must not hold the lease, nor begin anything at the moment at which it goes
+// on. The Engine then begins nothing more, and a batch waits.
+func (m *Model) beforeHalt() tea.Cmd {
+	m.armedBefore = m.snap != nil && m.snap.Write.Armed
+	backend := m.backend
+	if backend == nil {
+		return func() tea.Msg { return haltMsg{} }
+	}
+	return func() tea.Msg {
+		backend.Disarm()
+		return haltMsg{}
+	}
+}
+
+// resumed says what there is to know after the return.
+func (m *Model) resumed(msg resumedMsg) tea.Cmd {
+	if msg.err != nil {
+		return tea.Batch(tea.ClearScreen, m.say(toneWarn, "Lockstep was not suspended: "+msg.err.Error()))
+	}
+	text := "back after " + age(m.now().Sub(msg.since)) + ": what is shown is being read anew"
+	if m.armedBefore {
+		text += "; writing was switched off (w)"
+	}
+	return tea.Batch(tea.ClearScreen, m.askTerminal(), m.say(toneInfo, text))
+}
+
+// suspendDialog asks before the program is stopped while something runs.
+type suspendDialog struct {
+	what  string
+	batch bool
+	stop  bool // the button that suspends has the focus
+}
+
+func (*suspendDialog) scope() Scope           { return ScopeForm }
+func (*suspendDialog) page() bool             { return false }
+func (*suspendDialog) refresh(*Model) tea.Cmd { return nil }
+
+func (d *suspendDialog) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
+	switch msg.String() {
+	case "left", "right", "tab", "shift+tab":
+		d.stop = !d.stop
+	case "esc", "q":
+		m.close(d)
+	case "enter":
+		m.close(d)
+		if d.stop {
+			return true, m.beforeHalt()
+		}
+	}
+	return true, nil
+}
+
+func (d *suspendDialog) draw(m *Model, w, _ int) []string {
+	w = min(w-2, 76)
+	text := "Still running: " + d.what + ". While Lockstep is suspended nobody follows it. What the servers have begun goes on; nothing more is begun. " +
+		"Writing is switched off first, and the lease given back. After fg Lockstep looks up how it went."
+	if d.batch {
+		text += " The rest of the batch waits until you switch writing on (w) and let it go on (h)."
+	}
+	body := append([]line{{}}, paragraph(themes.Text, text, w-4)...)
+	focus, does := 0, "enter stays"
+	if d.stop {
+		focus, does = 1, "enter suspends"
+	}
+	body = append(body, line{}, apart(one(themes.Dim, does), buttons([]string{"Stay", "Suspend"}, focus), w-4))
+	return m.box(one(themes.Warn, "Suspend?"), nil, body, w)
+}
