@@ -6,6 +6,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/e2e/cluster"
+	"lockstep/e2e/operator"
 	"lockstep/e2e/terminal"
 	"lockstep/tui"
 )
@@ -88,10 +89,19 @@ func (p *program) refuses(action tui.Action) {
 			return false
 		})
 	}
-	// A list of steps changes nothing by itself: its first one is opened.
+	// A list of steps changes nothing by itself: the first one that is somebody's to confirm is opened.
 	listed := terminal.Shows("right other way")
 	screen := p.Want(p.t, any(blocked, asked, refused, listed))
 	if listed.Met(screen) {
+		p.Press("home")
+		for range 60 {
+			at := cursorLine(p.Screen())
+			if strings.Contains(at, " blocked ") {
+				break
+			}
+			p.Press("down")
+			p.Want(p.t, terminal.That("the cursor to move", func(s terminal.Screen) bool { return cursorLine(s) != at }))
+		}
 		p.Press("enter")
 		screen = p.Want(p.t, refused)
 	}
@@ -108,6 +118,14 @@ func (p *program) refuses(action tui.Action) {
 		p.Press("tab", "enter") // the button does nothing
 		p.Want(p.t, refused)
 	}
+}
+
+// cursorLine is the text of the row that has the cursor; empty when none has.
+func cursorLine(s terminal.Screen) string {
+	if at := operator.Cursor(s); at >= 0 {
+		return s.Line(at)
+	}
+	return ""
 }
 
 // cut is at most the first n characters of a text, without blanks at the end.

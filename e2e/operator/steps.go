@@ -61,8 +61,8 @@ func (o *Operator) Act(title string) {
 	o.WantsGone("What can be done with")
 }
 
-// Choose moves the cursor of the page of steps to the step with the title. When the step that had the cursor has gone, none
-// has it: the cursor never moves by itself.
+// Choose moves the cursor of the page of steps to the step with the title. When the step that had the cursor has gone, none has it; only
+// after a success has what comes next.
 func (o *Operator) Choose(title string) {
 	o.t.Helper()
 	for range 40 {
@@ -96,16 +96,15 @@ func stepRow(s terminal.Screen, title string) int {
 	return rowWith(s, func(line string) bool { return row.MatchString(line + " ") })
 }
 
-// OpenStep opens the dialog of a step, or of another way to the same end.
+// OpenStep opens the dialog of a step, or of another way to the same end. For a moment after the cursor has gone on by itself the page
+// takes no such keys.
 func (o *Operator) OpenStep(title string, otherWays ...string) {
 	o.t.Helper()
 	o.Choose(title)
 	for i, way := range otherWays {
-		o.Press("right")
-		o.Wants(fmt.Sprintf("way %d of", i+2), way)
+		o.PressUntil("right", each(terminal.Shows, []string{fmt.Sprintf("way %d of", i+2), way}))
 	}
-	o.Press("enter")
-	o.Wants("Before this may happen", " Cancel ")
+	o.PressUntil("enter", each(terminal.Shows, []string{"Before this may happen", " Cancel "}))
 }
 
 // Confirm presses Confirm in the open dialog, which must be ready for it.
