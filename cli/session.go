@@ -69,6 +69,7 @@ func open(ctx context.Context, p place, log *log) (*session, error) {
 		Log:      log.Logger,
 		OnFocus:  func(node string) { s.focus.Store(&node) },
 		OnWrite:  s.nudge,
+		OnStage:  s.nudge,
 	}
 	if p.pace > 1 {
 		cfg.PollEvery, cfg.Settle = 300*time.Millisecond, 6*time.Second

@@ -34,6 +34,7 @@ type Config struct {
 
 	OnFocus func(node string) // told which node the operator looks at; may be nil
 	OnWrite func()            // told after every write, so that pollers look at once; may be nil
+	OnStage func()            // told when nodes came into other stages: what a source is asked for now and then is asked at once; may be nil
 
 	// NewID makes up the ID of a confirmation, which no other ever has; nil: by chance.
 	NewID    func() string

@@ -106,7 +106,7 @@ func (s *Snapshot) countInstances(node string) int {
 }
 
 func (e *Engine) observeStages(s *Snapshot, h History) History {
-	stages := cloneOnWrite[string, StageRecord]{m: h.Stages}
+	stages, changed := cloneOnWrite[string, StageRecord]{m: h.Stages}, false
 	for _, v := range s.NodeViews() {
 		if v.Node == nil {
 			continue
@@ -120,9 +120,13 @@ func (e *Engine) observeStages(s *Snapshot, h History) History {
 			r.Since = Since{At: s.Now, Exact: had}
 		}
 		stages.set(v.Node.UID, r)
+		changed = changed || had
 		e.record(Record{Kind: RecordStage, Node: v.Name, Object: ptr(v.Node.Ref()), From: string(old.Stage), To: string(v.Stage), Exact: r.Since.Exact, Stage: &r, Text: v.Reason}, false)
 	}
 	h.Stages = stages.m
+	if changed && e.cfg.OnStage != nil {
+		e.cfg.OnStage()
+	}
 	return h
 }
 

@@ -91,6 +91,7 @@ func (p *planner) enableCompute() {
 		own.Remedy = "wait until its NodeMaintenanceRequest is gone"
 	}
 	p.guard(own)
+	p.guardSeenSince(SourceComputeServices)
 	p.guardStaysUp(p.i.Node)
 	if turn := p.s.playedTurn(ControllerOpenStack, p.i.Node); turn != turnNone && turn != turnCreate && svc.DisabledReason == DisabledReasonMaintenance && p.s.playsAlone(p.i.Node) {
 		p.guard(Guard{ID: "not-played", Text: "it is not Lockstep's own turn, as the OpenStack controller", Answer: turnTexts[turn],

@@ -102,6 +102,7 @@ func (p *planner) enableVolume() {
 		own.Remedy = "wait until its NodeMaintenanceRequest is gone"
 	}
 	p.guard(own)
+	p.guardSeenSince(SourceVolumeServices)
 	p.guardStaysUp(p.i.Node)
 	p.step.Why = "The scheduler puts volumes on the host's disks again."
 	p.step.Then = "New volumes can come to the host from now on."
