@@ -12,7 +12,7 @@ func (e *Engine) Arm(ctx context.Context, takeOver bool) error {
 	if e.cfg.Barred != "" {
 		return refuse("writing cannot be armed: %s", e.cfg.Barred)
 	}
-	if err := e.journal(Record{Kind: RecordArm, State: "asked", Exact: takeOver}, true); err != nil {
+	if err := e.journal(ctx, Record{Kind: RecordArm, State: "asked", Exact: takeOver}); err != nil {
 		return refuse("writing cannot be armed: %v", err)
 	}
 	if err := e.acquire(ctx, takeOver); err != nil {

@@ -655,6 +655,7 @@ func (b *bench) awaitEnd(id string) Operation {
 }
 
 func (b *bench) journal() []Record {
+	<-b.engine.scribe.written()
 	var out []Record
 	if _, err := ReadJournal(b.path, func(r Record) { out = append(out, r) }); err != nil {
 		b.t.Fatal(err)

@@ -74,9 +74,10 @@ type Engine struct {
 	revision   uint64
 	dirty      bool
 
-	ops   *operations
-	tasks sync.WaitGroup // running operations
-	begun atomic.Int64   // how many of them, and of their items, there have been
+	scribe scribe
+	ops    *operations
+	tasks  sync.WaitGroup // running operations
+	begun  atomic.Int64   // how many of them, and of their items, there have been
 
 	grants sync.Map // grant ID → granted: those given in this run and not used yet
 }
@@ -129,6 +130,7 @@ func New(cfg Config) *Engine {
 		write: WriteMode{Barred: cfg.Barred, Since: cfg.Wall()},
 		ops:   newOperations(),
 	}
+	e.scribe.keep = e.keep
 	e.world.place = cfg.Place
 	e.ctx, e.stop = context.WithCancel(context.Background())
 	e.history = replay(cfg.Past)
@@ -221,6 +223,11 @@ func (e *Engine) leave() {
 	}
 	e.publish() // what it saw last is recorded before the end of the record
 	e.record(Record{Kind: RecordStop, Cluster: e.cfg.Cluster}, true)
+	select {
+	case <-e.scribe.written():
+	case <-time.After(leaveTimeout):
+		e.cfg.Log.Error("the last records are not written: the disk does not answer")
+	}
 }
 
 // serve does what is asked for until something has ended that tells so.
@@ -325,17 +332,46 @@ func (e *Engine) publish() {
 	}
 }
 
-// record writes to the journal what no write depends on; a failure is logged and bars further writes.
+// record has the journal keep what no write depends on, and does not wait for it: it may be called in the Engine's goroutine. A failure is
+// logged.
 func (e *Engine) record(r Record, durable bool) {
-	if err := e.journal(r, durable); err != nil {
+	if e.cfg.Journal != nil {
+		e.scribe.put(durable, func(err error) { e.kept(err) }, e.stamped(r))
+	}
+}
+
+// journal has the journal keep what a write depends on, durably, and waits for it: never in the Engine's goroutine. Once ctx is done, or
+// the Engine has ended, it is written all the same, and not waited for.
+func (e *Engine) journal(ctx context.Context, r Record) error {
+	if e.cfg.Journal == nil {
+		return errors.New("there is no journal to keep the record in")
+	}
+	done := make(chan error, 1)
+	e.scribe.put(true, func(err error) { done <- err }, e.stamped(r))
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return errors.New("the disk has not taken the record in time")
+		}
+	case <-e.done:
+	}
+	return errLeaving
+}
+
+// errLeaving is why a record is not waited for.
+var errLeaving = errors.New("Lockstep is leaving")
+
+// kept logs that something could not be recorded.
+func (e *Engine) kept(err error) {
+	if err != nil && !errors.Is(err, errLeaving) {
 		e.cfg.Log.Error("journal", "error", err)
 	}
 }
 
-func (e *Engine) journal(r Record, durable bool) error {
-	if e.cfg.Journal == nil {
-		return errors.New("there is no journal to keep the record in")
-	}
+// stamped is the record with who and when.
+func (e *Engine) stamped(r Record) Record {
 	r.Wall = e.cfg.Wall().UTC()
 	if r.At.IsZero() {
 		r.At = e.cfg.Clock().UTC()
@@ -343,5 +379,15 @@ func (e *Engine) journal(r Record, durable bool) error {
 	if r.By == "" {
 		r.By = e.cfg.Operator
 	}
-	return e.cfg.Journal.Write(r, durable)
+	return r
+}
+
+// keep writes records to the journal, in the scribe's goroutine.
+func (e *Engine) keep(durable bool, records ...Record) error {
+	for _, r := range records {
+		if err := e.cfg.Journal.Write(r, durable); err != nil {
+			return err
+		}
+	}
+	return nil
 }

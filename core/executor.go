@@ -63,7 +63,7 @@ func (e *Engine) begin(g Grant) (string, error) {
 			o := e.perform(work, op, -1, step, step.Change)
 			op.set(o.state, o.text, e.cfg.Clock())
 		}
-		e.ended(op, step)
+		e.ended(work, op, step)
 		e.changed()
 	}()
 	return g.ID, nil
@@ -89,14 +89,14 @@ func (e *Engine) work() (ctx context.Context, done context.CancelFunc) {
 
 // ended records how an operation ended: one that failed is shown until it is acknowledged, by the next run too, whether or not
 // anything of it was written.
-func (e *Engine) ended(op *operation, step Step) {
+func (e *Engine) ended(work context.Context, op *operation, step Step) {
 	s := op.snapshot()
 	r := Record{Kind: RecordEnded, Operation: s.ID, Step: s.Step, Intent: &step.Intent, Object: ptr(step.Target), Node: s.Node, Title: s.Title,
 		State: string(s.State), Text: s.Text}
 	for _, item := range s.Items {
 		r.Items = append(r.Items, ItemRecord{Label: item.Label, Instance: item.Instance, State: item.State, Text: clip(item.Text, maxItemText)})
 	}
-	e.record(r, true)
+	e.kept(e.journal(work, r))
 }
 
 // gate is the only way to a write. It asks, in this order: is writing armed and the lease ours; is the grant good, unused

@@ -136,8 +136,8 @@ func (e *Engine) Grant(step Step, typed string) (Grant, error) {
 		By: e.cfg.Operator, At: wallTime(e.cfg.Wall()),
 	}
 	g.Expires = g.At.Add(e.cfg.GrantFor)
-	if err := e.journal(Record{Kind: RecordGrant, Operation: g.ID, Step: step.ID, Intent: &g.Intent, Object: &g.Target, Node: step.Node,
-		Title: step.Title, Commands: step.Commands, Basis: g.Basis, Typed: typed}, true); err != nil {
+	if err := e.journal(e.ctx, Record{Kind: RecordGrant, Operation: g.ID, Step: step.ID, Intent: &g.Intent, Object: &g.Target, Node: step.Node,
+		Title: step.Title, Commands: step.Commands, Basis: g.Basis, Typed: typed}); err != nil {
 		return Grant{}, refuse("%v", err)
 	}
 	e.grants.Store(g.ID, granted{g, step.Change})

@@ -69,7 +69,7 @@ func (e *Engine) perform(work context.Context, op *operation, item int, step Ste
 				}
 			})
 		}
-		e.record(r, true)
+		e.kept(e.journal(work, r))
 		if r.Override != nil {
 			e.call(func() { e.history.Overrides = withOverride(e.history.Overrides, *r.Override) })
 		}
@@ -98,7 +98,7 @@ func (e *Engine) perform(work context.Context, op *operation, item int, step Ste
 	if err != nil {
 		r := base
 		r.Kind, r.Error = RecordRefused, err.Error()
-		e.record(r, true)
+		e.kept(e.journal(work, r))
 		if e.ctx.Err() != nil { // nothing failed: it was not begun
 			return outcome{state: OperationStopped, text: "not begun: Lockstep left"}
 		}
@@ -113,7 +113,7 @@ func (e *Engine) perform(work context.Context, op *operation, item int, step Ste
 	before.Kind, before.Commands = RecordBefore, step.Commands
 	before.From, before.To = w.values()
 	before.Change, before.Tags, before.Override = change, tags, override // what is remembered where the end is not seen
-	if err := e.journal(before, true); err != nil {
+	if err := e.journal(work, before); err != nil {
 		return outcome{state: OperationFailed, text: "not done: " + err.Error()}
 	}
 	if err := e.mayWrite(); err != nil { // a slow disk may have taken longer than the lease is good for
@@ -130,7 +130,7 @@ func (e *Engine) perform(work context.Context, op *operation, item int, step Ste
 			after.State = "answer lost"
 		}
 	}
-	e.record(after, true)
+	e.kept(e.journal(work, after))
 	if e.cfg.OnWrite != nil {
 		e.cfg.OnWrite()
 	}

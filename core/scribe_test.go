@@ -1,0 +1,129 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"lockstep/sim/bubble"
+)
+
+// hold lets every fsync of the journal wait, until release is called. It tells what there was before.
+func (b *bench) hold() (release func()) {
+	held := make(chan struct{})
+	before := b.engine.cfg.Journal.sync
+	b.engine.cfg.Journal.sync = func() error {
+		<-held
+		return before()
+	}
+	return sync.OnceFunc(func() { close(held) })
+}
+
+// A disk that hangs holds up nobody but who is about to write to the cluster: what the cluster does is taken in and shown, refusals come at
+// once, and nothing is sent before its record is on the disk.
+func TestADiskThatHangsHoldsUpNobody(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		b := newBench(t, t.TempDir(), newTestCloud())
+		defer b.end()
+		b.arm()
+		g, again := b.grant(liveMigrate("web-1")), b.grant(liveMigrate("web-2"))
+		<-b.engine.scribe.written()
+		release := b.hold()
+		defer release()
+		began := time.Now()
+		if err := b.execute(g); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if op := b.operation(g.ID); op.State != OperationRunning || len(b.cloud.written()) > 0 {
+			t.Errorf("it is %s: %s; %q were sent", op.State, op.Text, b.cloud.written())
+		}
+		b.locked(func(c *testCloud) { c.instances["id-web-3"].Status = "SHUTOFF" })
+		b.sync()
+		if in := b.engine.Snapshot().Instances["id-web-3"]; in.Status != "SHUTOFF" {
+			t.Errorf("the instance is shown as %s", in.Status)
+		}
+		again.Typed = "another"
+		refused(t, b.execute(again), "not as it was given")
+		b.engine.Acknowledge("none")
+		b.engine.Disarm()
+		if took := time.Since(began); took > 0 {
+			t.Errorf("that took %s", took)
+		}
+		release()
+		if op := b.awaitEnd(g.ID); op.State != OperationFailed || len(b.cloud.written()) > 0 {
+			t.Errorf("disarmed meanwhile, it is %s: %s; %q were sent", op.State, op.Text, b.cloud.written())
+		}
+	})
+}
+
+// Records are written in the order of what they tell, whoever waits for them.
+func TestRecordsKeepTheirOrder(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		var written []string
+		s := scribe{keep: func(_ bool, records ...Record) error {
+			for _, r := range records {
+				time.Sleep(time.Second)
+				written = append(written, r.Title)
+			}
+			if records[0].Title == "c" {
+				return errors.New("the disk is full")
+			}
+			return nil
+		}}
+		s.put(false, nil, Record{Title: "a"}, Record{Title: "b"})
+		failed := make(chan error, 1)
+		s.put(true, func(err error) { failed <- err }, Record{Title: "c"})
+		s.put(false, nil, Record{Title: "d"})
+		if err := <-failed; err == nil || strings.Join(written, "") != "abc" {
+			t.Errorf("%v after %v", err, written)
+		}
+		<-s.written()
+		if strings.Join(written, "") != "abcd" {
+			t.Errorf("%v", written)
+		}
+	})
+}
+
+// Whoever leaves does not wait for ever for a disk that hangs.
+func TestLeavingDoesNotWaitForADiskThatHangs(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		b := newBench(t, t.TempDir(), newTestCloud())
+		b.arm()
+		<-b.engine.scribe.written()
+		release := b.hold()
+		began := time.Now()
+		b.cancel()
+		<-b.engine.done
+		if took := time.Since(began); took > leaveTimeout+time.Second {
+			t.Errorf("left after %s", took)
+		}
+		if err := b.engine.Arm(context.Background(), false); !errors.Is(err, ErrRefused) {
+			t.Errorf("armed after the end: %v", err)
+		}
+		release()
+		<-b.ended
+	})
+}
+
+// What is recorded is what was known when it was recorded, however late it is written: nothing of a record is its maker's any more.
+func TestARecordIsDetachedFromItsMaker(t *testing.T) {
+	var r Record
+	v := reflect.ValueOf(&r).Elem()
+	for i := range v.NumField() {
+		if f := v.Field(i); f.Kind() == reflect.Pointer {
+			f.Set(reflect.New(f.Type().Elem()))
+		}
+	}
+	d := reflect.ValueOf(r.detached())
+	for i := range v.NumField() {
+		if f := v.Field(i); f.Kind() == reflect.Pointer && f.Pointer() == d.Field(i).Pointer() {
+			t.Errorf("%s is shared", v.Type().Field(i).Name)
+		}
+	}
+}
