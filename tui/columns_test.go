@@ -132,3 +132,18 @@ func TestWhatAPhaseRestsOnIsCutByItsRoomAlone(t *testing.T) {
 		}
 	}
 }
+
+// On the page of steps, too, what a controller says is not cut above empty rows.
+func TestTheSummaryOfStepsIsWholeWhereThereIsRoom(t *testing.T) {
+	for _, size := range []struct {
+		w, h  int
+		whole bool
+	}{{120, 24, false}, {120, 50, true}, {200, 60, true}} {
+		d := drive(world(), size.w, size.h).keys("3", "enter")
+		text := strings.Join(strings.Fields(stripped(d.shows())), " ")
+		const end = "Servers with unset maintenance action: ['db-2']"
+		if got := strings.Contains(text, end); got != size.whole {
+			t.Errorf("at %dx%d the end of the summary is there: %t\n%s", size.w, size.h, got, stripped(d.shows()))
+		}
+	}
+}
