@@ -147,3 +147,18 @@ func TestTheSummaryOfStepsIsWholeWhereThereIsRoom(t *testing.T) {
 		}
 	}
 }
+
+// A line that is cut ends with one mark.
+func TestACutLineHasOneMark(t *testing.T) {
+	d := drive(world(), 120, 40)
+	evidence := []string{strings.Repeat("NMR r05-cmp-13 (os) since 17:42: preparing ", 9), strings.Repeat("x", 300), "short"}
+	for h := range 14 {
+		for w := 12; w < 60; w++ {
+			for _, l := range evidenceLines(d.Model, evidence, w, h) {
+				if text := l.text(); strings.Count(text, d.look.glyph.Ellipsis) > 1 || l.width() > w {
+					t.Fatalf("in %dx%d: %q", w, h, text)
+				}
+			}
+		}
+	}
+}
