@@ -132,3 +132,33 @@ func TestWhatAPhaseRestsOnIsCutByItsRoomAlone(t *testing.T) {
 		}
 	}
 }
+
+// On the page of steps, too, what a controller says is not cut above empty rows.
+func TestTheSummaryOfStepsIsWholeWhereThereIsRoom(t *testing.T) {
+	for _, size := range []struct {
+		w, h  int
+		whole bool
+	}{{120, 24, false}, {120, 50, true}, {200, 60, true}} {
+		d := drive(world(), size.w, size.h).keys("3", "enter")
+		text := strings.Join(strings.Fields(stripped(d.shows())), " ")
+		const end = "Servers with unset maintenance action: ['db-2']"
+		if got := strings.Contains(text, end); got != size.whole {
+			t.Errorf("at %dx%d the end of the summary is there: %t\n%s", size.w, size.h, got, stripped(d.shows()))
+		}
+	}
+}
+
+// A line that is cut ends with one mark.
+func TestACutLineHasOneMark(t *testing.T) {
+	d := drive(world(), 120, 40)
+	evidence := []string{strings.Repeat("NMR r05-cmp-13 (os) since 17:42: preparing ", 9), strings.Repeat("x", 300), "short"}
+	for h := range 14 {
+		for w := 12; w < 60; w++ {
+			for _, l := range evidenceLines(d.Model, evidence, w, h) {
+				if text := l.text(); strings.Count(text, d.look.glyph.Ellipsis) > 1 || l.width() > w {
+					t.Fatalf("in %dx%d: %q", w, h, text)
+				}
+			}
+		}
+	}
+}

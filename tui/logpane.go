@@ -43,7 +43,7 @@ func newLogPane(m *Model) *logPane {
 			k := operationMark(m.look.glyph, r.state())
 			return k.spans(string(r.state()))
 		}},
-		{title: "what", width: 20, most: 48, measure: func(r logRow) int { return width(clean(r.title(), rowLimit)) },
+		{title: "what", width: 20, most: 48, share: 38, measure: func(r logRow) int { return width(clean(r.title(), rowLimit)) },
 			cell: func(r logRow) line {
 				if r.item != nil {
 					return plain("  " + r.item.Label)

@@ -184,7 +184,8 @@ func evidenceLines(m *Model, evidence []string, w, h int) []line {
 		return nil
 	}
 	out = out[:h]
-	out[h-1] = append(out[h-1].cut(max(w-2, 1)), txt(themes.Dim, " "+more))
+	last := strings.TrimSuffix(out[h-1].text(), " "+more)
+	out[h-1] = one(themes.Dim, last+" "+more).cut(w)
 	return out
 }
 

@@ -28,7 +28,11 @@ func (p *procedurePage) body(m *Model, w, h int) []string {
 	if p.proc.Goal != "" && h >= 17 {
 		head = append(head, paragraph(themes.Dim, p.proc.Goal, w-2)...)
 	}
-	head = append(head, p.summary(m, w-2, max((h+1)/4, 1))...)
+	if whole := p.wholeSummary(m, w-2); len(head)+len(whole)+1+p.wants(w) <= h {
+		head = append(head, whole...) // nothing is cut above empty rows
+	} else {
+		head = append(head, p.summary(m, w-2, max((h+1)/4, 1))...)
+	}
 	for _, l := range head {
 		out = append(out, m.look.draw(append(line{blank(1)}, l...), w, asItIs))
 	}
@@ -52,6 +56,25 @@ func (p *procedurePage) body(m *Model, w, h int) []string {
 		out = append(out, m.look.draw(append(line{blank(1)}, l...), w, asItIs))
 	}
 	return out
+}
+
+// wholeSummary is all that is known that matters here.
+func (p *procedurePage) wholeSummary(m *Model, w int) []line {
+	var out []line
+	for _, text := range p.proc.Summary {
+		out = append(out, paragraph(themes.Text, named(m.snap, text), w)...)
+	}
+	return out
+}
+
+// wants is how many lines the steps take, and what is usual for the selected one: the same for each, so that nothing jumps when another
+// is selected.
+func (p *procedurePage) wants(w int) int {
+	const usual = 12
+	if w >= 150 {
+		return max(len(p.proc.Steps), usual)
+	}
+	return len(p.proc.Steps) + usual
 }
 
 // summary is what is known that matters here, in at most room lines: the first of it, which says how it stands, as a whole, and

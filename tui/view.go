@@ -281,8 +281,8 @@ func (m *Model) explained(p pane, w, room int) []string {
 	}
 	var lines []string // where all of it has no room, i shows it
 	for _, part := range strings.SplitN(text, "\n", 4) {
-		if part != "" {
-			lines = append(lines, wrap(clean(part, rowLimit), max(w-3, 8))...)
+		if more := wrap(clean(part, rowLimit), max(w-3, 8)); part != "" && (len(lines) == 0 || len(lines)+len(more) < room) {
+			lines = append(lines, more...) // what comes after the first is there as a whole, or not at all
 		}
 	}
 	if len(lines) > room-1 {
