@@ -319,6 +319,11 @@ func atInstance(_ *attentionFacts, a Attention) []Command {
 		look("what was done with it", shellCommand("openstack", "server", "event", "list", a.Instance))}
 }
 
+func decideMigration(_ *attentionFacts, a Attention) []Command {
+	return []Command{change("leave it where it is now", shellCommand("openstack", "server", "resize", "confirm", a.Instance)),
+		change("put it back", shellCommand("openstack", "server", "resize", "revert", a.Instance))}
+}
+
 func atMigration(_ *attentionFacts, a Attention) []Command {
 	return []Command{look("its migrations", shellCommand("openstack", "server", "migration", "list", "--server", a.Instance))}
 }

@@ -39,6 +39,7 @@ var attentionRows = map[string]attentionRow{
 	"no-compute-service": {evidence: seeing(seenNode, seenAccount), commands: byHand(atCompute, newComputePod)},
 	"migration-long":     {evidence: seeing(seenInstance, seenMigration), commands: byHand(atMigration, atInstance)},
 	"migration-failed":   {evidence: seeing(seenInstance, seenMigration), commands: byHand(atMigration, atInstance, atRoom)},
+	"own-migration":      {evidence: seeing(seenInstance, seenMigration), commands: byHand(decideMigration, atMigration, atInstance)},
 	"instance-notify":    {evidence: seeing(seenInstance), commands: byHand(atInstance)},
 	"instance-stranded":  {evidence: seeing(seenInstance, seenMigration), commands: byHand(atInstance)},
 	"instance-tags":      {evidence: seeing(seenInstance), commands: byHand(atTags, atInstance)},

@@ -53,6 +53,11 @@ func everyRule() map[string]scene {
 			sc.NodeRequests["cmp-02"][0].Kept.Marked = true
 			sc.NodeRequests["cmp-02"] = sc.NodeRequests["cmp-02"][:1]
 		},
+		"Lockstep's own cold migration waits": func(sc scene) {
+			in := sc.instance("cmp-02", "app-1")
+			in.Status = "VERIFY_RESIZE"
+			sc.History.Cold = map[string]ColdMigration{in.ID: {Name: "app-1", From: "cmp-01", At: ago(time.Hour), By: "anna"}}
+		},
 		"pods that have ended": func(sc scene) { sc.returning("cmp-01", 3*time.Minute, ""); endedOn(sc, "cmp-01", "octavia-1") },
 		"no nova-compute":      func(sc scene) { sc.maintained("cmp-01", ""); delete(sc.Services, "cmp-01") },
 		"a lock left inactive": func(sc scene) { sc.NodeLock("cmp-01", ControllerOpenStack).RawState = LockInactive },

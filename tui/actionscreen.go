@@ -56,7 +56,7 @@ func globalActions() []Action {
 // dashboardActions work in every pane.
 func dashboardActions() []Action {
 	all := []Action{
-		{ID: "steps", Title: "Open the steps of what is selected; of what needs you its page, with cause and commands; of the log all of the entry", Short: "steps",
+		{ID: "steps", Title: "Open what is selected: its steps, its page or its entry", Short: "steps",
 			Scope: ScopeDashboard, Keys: []string{"enter"},
 			Footer: 1, blocked: needRow, now: (*Model).stepsOrDetails, run: (*Model).openSteps},
 		{ID: "inspect", Title: "Show everything that is known of what is selected", Short: "inspect", Scope: ScopeDashboard,
