@@ -25,7 +25,7 @@ type procedurePage struct {
 	begun map[string]begun // by row what was confirmed there and goes on
 	row   string           // the row that is or was selected
 	held  heldWay
-	quiet time.Time        // the cursor went on by itself: until then keys were meant for the row before
+	quiet time.Time // the cursor went on by itself: until then keys were meant for the row before
 }
 
 // openSteps opens the steps of what is selected; where there are none, what is known of it.
