@@ -108,6 +108,9 @@ func (b *nodeSteps) machineSteps() {
 	case v.Machine.Wanted() || v.Machine.InMaintenance:
 		b.add(optionalIf(!v.Machine.InMaintenance, Plan(b.s, Intent{Kind: IntentLeaveMachine, Node: b.v.Name})))
 	case b.v.Request == nil && !b.s.leavesCluster(b.v.Name):
-		b.add(optional(Plan(b.s, Intent{Kind: IntentEnterMachine, Node: b.v.Name}), Plan(b.s, Intent{Kind: IntentReboot, Nodes: []string{b.v.Name}}))...)
+		c := b.s.Management.Cluster
+		follows := c != nil && c.Wanted() && c.InMaintenance && b.v.Stage != StageDone // the cluster is in it so that machines follow
+		b.add(optionalIf(!follows, Plan(b.s, Intent{Kind: IntentEnterMachine, Node: b.v.Name})))
+		b.add(optional(Plan(b.s, Intent{Kind: IntentReboot, Nodes: []string{b.v.Name}}))...)
 	}
 }

@@ -69,6 +69,10 @@ func TestWhatNobodyAskedForIsNeverNext(t *testing.T) {
 			sc.Deployments = []*OpenStackDeployment{{Meta: Meta{Namespace: namespaceOpenStack, Name: "osh-dev", UID: "osdpl"}, Services: []string{"compute"}}}
 			return sc.again()
 		}(), after, IntentAddTempest, ""},
+		{"a machine is neither rebooted nor put into maintenance mode", resting().join(), node, IntentReboot, ""},
+		{"in the cluster's maintenance mode machines follow", resting().inMode().join(), node, IntentEnterMachine, IntentEnterMachine},
+		{"a machine that is in maintenance mode is taken out", resting().inMode("cmp-01").join(), node, IntentLeaveMachine, IntentLeaveMachine},
+		{"the cluster does not leave maintenance mode before a machine was worked on", resting().inMode().join(), ProcedureKey{Kind: ProcedureMaintenance}, IntentLeaveCluster, ""},
 		{"while an update runs nothing of what is left comes next", through(func(sc scene) {
 			sc.mode("cmp-01", ModeManual)
 			sc.changed("cmp-01", "", "manual")

@@ -202,6 +202,19 @@ func (p *palette) move(by int) {
 	p.at = max(min(p.at+by, len(p.found)-1), 0)
 }
 
+// enters is what enter does, for the footer.
+func (p *palette) enters() string {
+	switch {
+	case p.at < 0 || p.at >= len(p.found):
+		return "nothing"
+	case p.found[p.at].reason != "":
+		return "says why not"
+	case p.found[p.at].kind != "":
+		return p.found[p.at].does
+	}
+	return "do it"
+}
+
 func (p *palette) choose(m *Model) tea.Cmd {
 	switch {
 	case len(p.found) == 0:
@@ -309,7 +322,12 @@ func paletteActions() []Action {
 	}
 	return []Action{
 		{ID: "palette.choose", Title: "Do it", Short: "do it", Scope: ScopePalette, Keys: []string{"enter"}, Footer: 1,
-			run: with(func(m *Model, p *palette) tea.Cmd { return p.choose(m) })},
+			now: func(m *Model) string {
+				if p, ok := m.top().(*palette); ok {
+					return p.enters()
+				}
+				return "do it"
+			}, run: with(func(m *Model, p *palette) tea.Cmd { return p.choose(m) })},
 		{ID: "palette.close", Title: "Close the palette", Short: "close", Scope: ScopePalette, Keys: []string{"esc"}, Footer: 2,
 			run: with(func(m *Model, p *palette) tea.Cmd { m.close(p); return nil })},
 		{ID: "palette.down", Title: "Go down a row", Short: "down", Scope: ScopePalette, Keys: []string{"down", "ctrl+n"},

@@ -122,7 +122,8 @@ type hit struct {
 func (e *entry) match(q query) hit {
 	best := hit{entry: e, fit: fitsNot}
 	try := func(also int, l label, q query) {
-		if f, at := l.match(q); f < best.fit {
+		f, at := l.match(q)
+		if f < best.fit && (also == 0 || f == fitsExactly || best.fit == fitsNot) { // its name is what is read
 			best = hit{entry: e, fit: f, also: also, at: at}
 		}
 	}
@@ -172,7 +173,7 @@ func (e *entry) matchOn(q query) hit {
 // guessesAtMost is how many entries are listed that only have the letters somewhere.
 const guessesAtMost = 12
 
-// find is what fits, the best first; of what fits alike objects before actions, what can be done before what cannot. Only where nothing
+// find is what fits, the best first: an exact name, then by the names that are read, then by others; of what fits alike objects before actions, what can be done before what cannot. Only where nothing
 // does are there guesses.
 func find(all []*entry, typed string) []hit {
 	q := newQuery(typed)
@@ -192,8 +193,8 @@ func find(all []*entry, typed string) []hit {
 		return guesses(all, q)
 	}
 	slices.SortStableFunc(out, func(a, b hit) int {
-		return cmp.Or(cmp.Compare(a.fit, b.fit), cmp.Compare(min(a.also, 1), min(b.also, 1)), cmp.Compare(min(len(b.kind), 1), min(len(a.kind), 1)),
-			cmp.Compare(min(len(a.reason), 1), min(len(b.reason), 1)))
+		return cmp.Or(cmp.Compare(min(a.fit, fitsBeginning), min(b.fit, fitsBeginning)), cmp.Compare(min(a.also, 1), min(b.also, 1)), cmp.Compare(a.fit, b.fit),
+			cmp.Compare(min(len(b.kind), 1), min(len(a.kind), 1)), cmp.Compare(min(len(a.reason), 1), min(len(b.reason), 1)))
 	})
 	return out
 }

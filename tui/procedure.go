@@ -24,7 +24,8 @@ type procedurePage struct {
 	way   map[string]wayKey
 	begun map[string]begun // by row what was confirmed there and goes on
 	row   string           // the row that is or was selected
-	quiet time.Time        // the cursor went on by itself: until then keys were meant for the row before
+	held  heldWay
+	quiet time.Time // the cursor went on by itself: until then keys were meant for the row before
 }
 
 // openSteps opens the steps of what is selected, and of what needs the operator its page; where there are none, what is known of it.
@@ -80,7 +81,7 @@ func (p *procedurePage) take(proc core.Procedure, revision uint64) (gone string)
 // wait.
 func (p *procedurePage) stateCell(m *Model, s core.Step) line {
 	k := stepMark(m.look.glyph, s.State)
-	if s.State == core.StepReady && s.ID != p.next {
+	if s.State == core.StepReady && s.ID != p.next || s.State == core.StepBlocked && s.Optional {
 		k = mark{" ", themes.Text}
 	}
 	return k.spans(string(s.State))
@@ -95,6 +96,7 @@ func (p *procedurePage) goNext() {
 		}
 		return ""
 	}
+	p.held = heldWay{}
 	failed, last := "", ""
 	for _, s := range p.proc.Steps {
 		switch {
@@ -175,7 +177,7 @@ func procedureActions() []Action {
 		}
 	}
 	move := func(f func(t *table[core.Step])) func(*Model) tea.Cmd {
-		return with(func(_ *Model, p *procedurePage) tea.Cmd { f(p.steps); return nil })
+		return with(func(_ *Model, p *procedurePage) tea.Cmd { f(p.steps); p.held = heldWay{}; return nil })
 	}
 	return []Action{
 		{ID: "step.open", Title: "Open the step: read it, then confirm or cancel", Short: "open", Scope: ScopeProcedure,

@@ -24,6 +24,12 @@ func keyOf(s core.Step) wayKey {
 	return wayKey{i.Kind, i.Mode, i.State, i.Scope, i.Object.UID}
 }
 
+// heldWay is the way that was selected on a row on which there is nothing to confirm for the time being: somebody is at work on it.
+type heldWay struct {
+	row string
+	key wayKey
+}
+
 // begun is what was confirmed on a row.
 type begun struct {
 	op   string // the operation's ID
@@ -79,6 +85,7 @@ func (p *procedurePage) turn(by int) {
 	if !ok || len(s.Alternatives) == 0 {
 		return
 	}
+	p.held = heldWay{}
 	n := len(s.Alternatives) + 1
 	p.turnTo(s, (p.wayOf(s)+by+n)%n)
 }
@@ -110,9 +117,12 @@ func (p *procedurePage) refresh(m *Model) tea.Cmd {
 	p.dropWays()
 	own, ended := p.follow(m, p.row)
 	now, still := p.steps.current()
-	on := keyOf(had)
-	if ended != nil {
-		on = ended.way
+	on, turned := keyOf(had), was && p.turned(p.row)
+	switch {
+	case ended != nil:
+		on, turned = ended.way, false
+	case was && had.Intent.Kind == "" && p.held.row == p.row:
+		on = p.held.key
 	}
 	switch {
 	case ended != nil && ended.well, was && had.State == core.StepRunning && (!still || now.State == core.StepDone):
@@ -120,7 +130,7 @@ func (p *procedurePage) refresh(m *Model) tea.Cmd {
 		return nil
 	case !was || own && still:
 		return nil
-	case still && p.stay(now, on):
+	case still && p.stay(now, on, turned):
 		return nil
 	case still:
 		p.steps.lose(had.Title)
@@ -138,8 +148,16 @@ func (p *procedurePage) goOn(m *Model) {
 	p.quiet = m.now().Add(swallowFor)
 }
 
-// stay keeps the cursor on its way to the row's end; false when that way is no more.
-func (p *procedurePage) stay(now *core.Step, on wayKey) bool {
+// turned tells whether another way than the row's own was selected.
+func (p *procedurePage) turned(row string) bool {
+	_, turned := p.way[row]
+	return turned
+}
+
+// stay keeps the cursor on its way to the row's end; false when that way is no more. While somebody is at work there, and there is nothing
+// to confirm, the row's own way waits for its return.
+func (p *procedurePage) stay(now *core.Step, on wayKey, turned bool) bool {
+	p.held = heldWay{now.ID, on}
 	if keyOf(*now) == on || now.State == core.StepDone {
 		delete(p.way, now.ID)
 		return true
@@ -150,7 +168,7 @@ func (p *procedurePage) stay(now *core.Step, on wayKey) bool {
 	} else {
 		delete(p.way, now.ID)
 	}
-	return n > 0
+	return n > 0 || now.Intent.Kind == "" && !turned
 }
 
 // dropWays forgets the ways that are no more, on rows that are not selected: their rows are their steps' own again.

@@ -81,6 +81,22 @@ func TestASelectedNodeThatGoesLeavesNothingSelected(t *testing.T) {
 	}
 }
 
+// When all marked nodes go, what was meant for them is not done with the selected one.
+func TestWhatWasMarkedIsNotReplacedByWhatIsSelected(t *testing.T) {
+	d := drive(world(), 120, 40).keys("3")
+	d.nodes.choose("kaas-node-cmp09")
+	d.keys("space")
+	d.nodes.choose("kaas-node-cmp03")
+	d.fresh(without("kaas-node-cmp09")).keys("e")
+	if d.top() != nil || d.toast.text != "nothing is selected: what was marked is no longer there" {
+		t.Errorf("%T is open, and it says %q", d.top(), d.toast.text)
+	}
+	d.keys("up", "down", "e")
+	if _, ok := d.top().(*form); !ok {
+		t.Errorf("after a move %T is open", d.top())
+	}
+}
+
 // without takes a node out of a Snapshot.
 func without(name string) func(*core.Snapshot) {
 	return func(s *core.Snapshot) {

@@ -136,6 +136,14 @@ func stepFacts(m *Model, f *facts, s core.Step, op string) {
 		f.section("What Lockstep did")
 		operationFacts(m, f, op)
 	}
+	switch s.Target.Kind {
+	case core.KindNode:
+		f.section("The node now")
+		nodeFacts(m, f, s.Target.Name)
+	case core.KindInstance:
+		f.section("The instance now")
+		instanceFacts(m, f, s.Target.UID)
+	}
 	if l := findLock(m.snap, s.Target.Kind, s.Target.Name); l != nil {
 		f.section("The lock now")
 		lockFacts(m, f, l)

@@ -56,21 +56,25 @@ type table[T any] struct {
 	cache    map[string]drawnRow
 }
 
-// set takes new rows. It returns the name of the row under the cursor when that row is gone: then nothing is selected. A row that the
-// filter hides now is gone, too.
+// set takes new rows. It returns the name of the row under the cursor when that row is gone, or says that all marked ones are: then nothing
+// is selected. A row that the filter hides now is gone, too.
 func (t *table[T]) set(rows []T, revision uint64) (gone string) {
 	had, was := t.current()
-	name, id := "", t.cursor
+	name, id, marks := "", t.cursor, len(t.marked)
 	if was {
 		name = t.name(*had)
 	}
 	t.all, t.revision = rows, revision
 	t.arrange()
-	if was && t.cursor != id {
+	switch {
+	case marks > 0 && len(t.marked) == 0: // what was to be done with the marked rows is not done with the selected one
+		t.lose("what was marked")
+	case was && t.cursor != id:
 		t.lose(name)
-		return t.lost
+	default:
+		return ""
 	}
-	return ""
+	return t.lost
 }
 
 // lose selects nothing: what was selected has gone. The cursor's place is kept for the next move.
