@@ -44,6 +44,7 @@ type StatusAttention struct {
 	Reason   string     `json:"reason"`
 	Since    *time.Time `json:"since,omitempty"`
 	Hint     string     `json:"hint,omitempty"`
+	Cause    string     `json:"cause,omitempty"` // the ID of the one from which it only follows
 }
 
 // StatusPhase is one of the five phases.
@@ -115,7 +116,7 @@ func statusOf(s *core.Snapshot) Status {
 	}
 	for _, a := range s.Attention() {
 		st.NeedsYou = append(st.NeedsYou, StatusAttention{ID: oneLine(a.ID), Severity: a.Severity.String(), Subject: oneLine(a.Label),
-			Reason: oneLine(a.Reason), Since: moment(a.Since.At), Hint: oneLine(a.Hint)})
+			Reason: oneLine(a.Reason), Since: moment(a.Since.At), Hint: oneLine(a.Hint), Cause: oneLine(a.Cause)})
 	}
 	for _, p := range s.Phases() {
 		sp := StatusPhase{Number: int(p.ID), Title: p.Title, State: string(p.State), Elapsed: int(p.Elapsed(s.Now).Seconds()), Done: p.Done, Total: p.Total}
@@ -194,7 +195,12 @@ func printStatusTable(out io.Writer, s Status) error {
 		fmt.Fprintln(w, "Nothing needs you.")
 	} else {
 		fmt.Fprintln(w, "NEEDS YOU\tSEVERITY\tFOR\tREASON")
+		subjects := map[string]string{}
 		for _, a := range s.NeedsYou {
+			subjects[a.ID] = a.Subject
+			if cause := subjects[a.Cause]; cause != "" { // which stands above
+				a.Reason += " (because of " + cause + ")"
+			}
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", a.Subject, a.Severity, since(s.AsOf, a.Since), a.Reason)
 		}
 	}
