@@ -43,6 +43,7 @@ type StatusAttention struct {
 	Reason   string     `json:"reason"`
 	Since    *time.Time `json:"since,omitempty"`
 	Hint     string     `json:"hint,omitempty"`
+	Cause    string     `json:"cause,omitempty"` // the ID of the one from which it only follows
 }
 
 // StatusPhase is one of the five phases.
@@ -117,7 +118,7 @@ func statusOf(s *core.Snapshot) Status {
 	attention := s.Attention()
 	for _, a := range attention {
 		st.NeedsYou = append(st.NeedsYou, StatusAttention{ID: oneLine(a.ID), Severity: a.Severity.String(), Subject: oneLine(a.Label),
-			Reason: oneLine(a.Reason), Since: moment(a.Since.At), Hint: oneLine(a.Hint)})
+			Reason: oneLine(a.Reason), Since: moment(a.Since.At), Hint: oneLine(a.Hint), Cause: oneLine(a.Cause)})
 	}
 	for _, p := range s.Phases() {
 		sp := StatusPhase{Number: int(p.ID), Title: p.Title, State: string(p.State), Elapsed: int(p.Elapsed(s.Now).Seconds()), Done: p.Done, Total: p.Total}

@@ -50,7 +50,12 @@ func nodesNeedingYou(all []core.Attention) map[string]bool {
 // needs prints what needs a person.
 func (t statusTable) needs(out io.Writer, s Status) {
 	rows := [][]string{{"NEEDS YOU", "SEVERITY", "FOR", "REASON"}}
+	subjects := map[string]string{}
 	for _, a := range s.NeedsYou {
+		subjects[a.ID] = a.Subject
+		if cause := subjects[a.Cause]; cause != "" { // which stands above
+			a.Reason += " (because of " + cause + ")"
+		}
 		rows = append(rows, []string{a.Subject, a.Severity, since(s.AsOf, a.Since), a.Reason})
 	}
 	t.columns(out, rows, 3, 0)

@@ -1,5 +1,7 @@
 package core
 
+import "strings"
+
 // attentionRow is what belongs to a rule of attention beside what it finds: what an entry of it rests on, what an operator can do and look
 // at by hand, and from which other entries it can follow. The first command is what is tried first.
 type attentionRow struct {
@@ -110,7 +112,7 @@ func (f *attentionFacts) complete() {
 		row := attentionRows[a.Rule()]
 		for _, see := range row.evidence {
 			for _, e := range see(f, *a) {
-				if e.Says != "" {
+				if e.Says != "" && !strings.Contains(a.Reason, e.Says) && !strings.Contains(a.Detail, e.Says) {
 					a.Evidence = append(a.Evidence, e)
 				}
 			}

@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -236,7 +237,7 @@ func TestWhateverIsShownACauseStandsAbove(t *testing.T) {
 
 // Every name of a rule that the code gives to an entry has its row, and every row a rule.
 func TestEveryRuleHasItsRow(t *testing.T) {
-	files, err := parser.ParseDir(token.NewFileSet(), ".", nil, 0)
+	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,9 +256,13 @@ func TestEveryRuleHasItsRow(t *testing.T) {
 			named[rule] = true
 		}
 	}
-	for name, file := range files["core"].Files {
+	for _, name := range files {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
 			switch n := n.(type) {

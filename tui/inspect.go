@@ -134,17 +134,27 @@ func attentionFacts(m *Model, f *facts, a core.Attention) {
 	if cause, ok := m.snap.AttentionCalled(a.Cause); ok {
 		f.tone(themes.Key, "because of", cause.Label+": "+cause.Reason)
 	}
-	f.section("What it rests on")
+	if len(a.Evidence) > 0 {
+		f.section("What it rests on")
+	}
 	for _, e := range a.Evidence {
 		f.add(e.Of, e.Says)
 	}
-	f.section("By hand")
-	for _, c := range a.Commands {
-		label := c.For
-		if c.Changes {
-			label = "! " + label
+	for _, changes := range []bool{true, false} {
+		title := "By hand: these only look"
+		if changes {
+			title = "By hand: these change something, and Lockstep does not check them"
 		}
-		f.tone(themes.Key, label, c.Line)
+		for _, c := range a.Commands {
+			if c.Changes != changes {
+				continue
+			}
+			if title != "" {
+				f.section(title)
+				title = ""
+			}
+			f.tone(themes.Key, c.For, c.Line)
+		}
 	}
 	if follow := m.snap.FollowFrom(a.ID); len(follow) > 0 {
 		f.section("What follows from it")

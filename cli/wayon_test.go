@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lockstep/core"
+	"lockstep/sim"
+	"lockstep/sim/bubble"
+	"lockstep/sim/scenario"
+)
+
+// lookedOn is for how long an operator looks on and does nothing: what a scenario is about has begun by then.
+const lookedOn = 12 * time.Minute
+
+// From whatever a scenario makes urgent there is a way on, and what follows from something else stands below it.
+func TestWhateverAScenarioTellsHasAWayOn(t *testing.T) {
+	for _, name := range scenario.List() {
+		if strings.HasPrefix(name, "fleet-") || name == "edge-volumes" || name == "parallel-computes" {
+			continue // large clouds, with nothing in them that the others do not have
+		}
+		t.Run(name, func(t *testing.T) {
+			bubble.Run(t, func(t *testing.T) {
+				st := newStory(t, sim.Options{Scenario: told(t, name), Timing: brief})
+				st.place.management = simManagement(st.Cloud)
+				st.begin()
+				seen, began := map[string]bool{}, time.Now()
+				st.until("the time is over", func(s *core.Snapshot) bool {
+					for i, a := range s.Attention() {
+						if !seen[a.ID+a.Cause] {
+							seen[a.ID+a.Cause] = true
+							hasAWayOn(t, s, i, a)
+						}
+					}
+					return time.Since(began) > lookedOn
+				})
+			})
+		})
+	}
+}
+
+// hasAWayOn checks the i-th entry of what needs the operator.
+func hasAWayOn(t *testing.T, s *core.Snapshot, i int, a core.Attention) {
+	t.Helper()
+	where := a.ID + ": " + a.Reason
+	if len(a.Commands) == 0 {
+		t.Errorf("%s: it has no command", where)
+	}
+	if a.Severity == core.SeverityUrgent && len(a.Evidence) == 0 {
+		t.Errorf("%s: it rests on nothing", where)
+	}
+	if a.Resolve != nil {
+		if _, known := s.Procedure(*a.Resolve); !known {
+			t.Errorf("%s: its steps are not known", where)
+		}
+	}
+	if a.Cause != "" && !slices.ContainsFunc(s.Attention()[:i], func(b core.Attention) bool { return b.ID == a.Cause && b.Cause == "" }) {
+		t.Errorf("%s: its cause %s does not stand above it", where, a.Cause)
+	}
+}
+
+// What a scenario's trouble brings with it names the trouble.
+func TestWhatAScenariosTroubleBringsWithItNamesIt(t *testing.T) {
+	for name, want := range map[string]struct{ follows, from string }{
+		"node-not-ready":  {"plan-stuck", "node-slow"},
+		"controller-down": {"node-slow", "controller-away"},
+		"plan-stuck":      {"plan-stuck", "node-waits"},
+		"outage-keystone": {"outage", "sources"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble.Run(t, func(t *testing.T) {
+				st := newStory(t, sim.Options{Scenario: told(t, name), Timing: brief})
+				st.place.management = simManagement(st.Cloud)
+				st.begin()
+				st.until(want.follows+" follows from "+want.from, func(s *core.Snapshot) bool {
+					return slices.ContainsFunc(s.Attention(), func(a core.Attention) bool {
+						cause, _, _ := strings.Cut(a.Cause, "/")
+						return a.Rule() == want.follows && cause == want.from
+					})
+				})
+			})
+		})
+	}
+}
