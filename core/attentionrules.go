@@ -65,6 +65,7 @@ func attentionOf(s *Snapshot) []Attention {
 	for _, rule := range attentionRules {
 		rule(f)
 	}
+	f.oneUrgent()
 	slices.SortStableFunc(f.found, func(a, b Attention) int {
 		if a.Severity != b.Severity {
 			return int(b.Severity - a.Severity)

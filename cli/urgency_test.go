@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"lockstep/core"
+	"lockstep/sim"
+	"lockstep/sim/bubble"
+)
+
+// urgencyOf says what is wrong with the urgency of the nodes; empty when nothing is. A node has one urgent entry about itself, and one
+// that waits for the operator, or that failed, has one, or somebody sees to it.
+func urgencyOf(s *core.Snapshot) string {
+	urgent, seenTo := map[string][]string{}, map[string]bool{}
+	for _, a := range s.Attention() {
+		if a.Severity == core.SeverityUrgent && a.Instance == "" && a.Node != "" {
+			urgent[a.Node] = append(urgent[a.Node], a.ID+" ("+a.Reason+")")
+		}
+		seenTo[a.Node] = seenTo[a.Node] || a.Severity == core.SeverityUrgent || strings.HasPrefix(a.Hint, "wait: ")
+	}
+	for _, v := range s.NodeViews() {
+		if len(urgent[v.Name]) > 1 {
+			return v.Label + " has several urgent entries: " + strings.Join(urgent[v.Name], ", ")
+		}
+		if (v.Stage == core.StageWaiting || v.Stage == core.StageFailed) && !seenTo[v.Name] {
+			return v.Label + " is " + string(v.Stage) + " (" + v.Reason + "), and nothing urgent is told of it"
+		}
+	}
+	return ""
+}
+
+// offeredOnOldFacts says which node is offered what the OpenStack controller has done on its return, by what was known before; empty when
+// none is.
+func offeredOnOldFacts(s *core.Snapshot) string {
+	for _, v := range s.NodeViews() {
+		if v.Node == nil || v.Service == nil || v.Service.Enabled || v.Service.DisabledReason != core.DisabledReasonMaintenance {
+			continue
+		}
+		round, asked := s.History.Rounds[v.Node.UID], s.Wall.Sub(s.Sources[core.SourceComputeServices].AsOf)
+		if round.Ended.IsZero() || s.Now.Sub(round.Ended) >= asked {
+			continue
+		}
+		if st := core.Plan(s, core.Intent{Kind: core.IntentEnableCompute, Node: v.Name}); st.Doable() {
+			return v.Label + " is offered to be enabled by what was known before its return"
+		}
+	}
+	return ""
+}
+
+// In the scenarios in which something is wrong with nodes, whatever comes of it in an hour, each node has one urgent entry about itself,
+// and no step rests on what is older than the node's return.
+func TestWhatIsUrgentOfANodeIsToldOnce(t *testing.T) {
+	for _, name := range []string{"manual-nodes", "drain-blocked", "lcm-item-failing", "plan-stuck", "node-not-ready", "no-valid-host",
+		"error-with-power", "agents-dead", "smooth", "stale-inner-state", "compute-forgotten", "evicted-pods", "verify-resize", "act-as"} {
+		t.Run(name, func(t *testing.T) {
+			bubble.Run(t, func(t *testing.T) {
+				st := newStory(t, sim.Options{Scenario: told(t, name)})
+				st.begin()
+				end := time.Now().Add(time.Hour)
+				st.until("an hour has passed", func(s *core.Snapshot) bool {
+					if text := urgencyOf(s) + offeredOnOldFacts(s); text != "" {
+						t.Fatal(text)
+					}
+					return time.Now().After(end)
+				})
+			})
+		})
+	}
+}
