@@ -555,6 +555,9 @@ func (p *proof) check(rt *rapid.T) {
 	p.granted(rt, writes, records)
 	p.verified(rt, writes, records)
 	p.explained(rt, records)
+	if text := urgencyOf(p.first.s.engine.Snapshot()); text != "" {
+		rt.Fatal(text)
+	}
 	p.watch.mu.Lock()
 	defer p.watch.mu.Unlock()
 	if len(p.watch.violations) > 0 {

@@ -178,7 +178,7 @@ func (f *attentionFacts) acting() {
 					next = at.next
 				}
 				e := f.actEntry(a, name, SeverityUrgent, "as "+who+": "+next, Since{At: f.s.NodeRequest(name).Created, Exact: true})
-				e.ID = "act/" + a.Controller + "/" + name + "/prepare" // the same entry, however far it is
+				e.ID = turnRule + a.Controller + "/" + name + "/prepare" // the same entry, however far it is
 				if a.Controller == ControllerOpenStack {
 					e.Detail = join(append(f.s.quorumShort(name), f.s.accountSentence(f.s.NodeAccount(name), name, LockMessage{}))...)
 				}
@@ -225,7 +225,7 @@ func (f *attentionFacts) heldStill(a ActAs, r *MaintenanceRequest) {
 }
 
 func (f *attentionFacts) actEntry(a ActAs, node string, severity Severity, reason string, since Since) Attention {
-	e := Attention{ID: "act/" + a.Controller + "/" + node + "/" + firstWords(reason), Severity: severity, Node: node, Reason: reason, Since: since,
+	e := Attention{ID: turnRule + a.Controller + "/" + node + "/" + firstWords(reason), Severity: severity, Node: node, Reason: reason, Since: since,
 		Subject: Ref{Kind: KindCluster, Name: f.s.Cluster}, Label: oneLine(a.Controller, 40), Resolve: clusterProcedure()}
 	if n := f.s.Nodes[node]; n != nil {
 		e.Subject, e.Label, e.Resolve = n.Ref(), n.Label(), &ProcedureKey{Kind: ProcedureNode, Subject: node}

@@ -66,7 +66,10 @@ func attentionOf(s *Snapshot) []Attention {
 	for _, rule := range attentionRules {
 		rule(f)
 	}
+	f.oneUrgent()
 	f.causes()
+	f.oneUrgent() // a cause became as urgent as what follows from it
+	f.sort()
 	f.complete()
 	return f.found
 }

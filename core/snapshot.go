@@ -69,6 +69,7 @@ type derived struct {
 	attention lazy[[]Attention]
 	daemons   lazy[[]DaemonView]
 	after     lazy[[]AfterPoint]
+	needs     lazy[map[string]Severity]
 }
 
 type lazy[T any] struct {

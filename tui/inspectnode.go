@@ -17,7 +17,7 @@ func nodeFacts(m *Model, f *facts, name string) {
 		return
 	}
 	now := m.snap.Now
-	k := stageMark(m.look.glyph, v.Stage)
+	k := nodeMark(m.look.glyph, m.snap, v)
 	f.section("Maintenance")
 	f.tone(k.tone, "stage", string(v.Stage))
 	f.add("for", sinceText(v.Since, now))

@@ -68,7 +68,7 @@ func rest(v core.NodeView, tone themes.Token) themes.Token {
 }
 
 func stageCell(m *Model, v core.NodeView) line {
-	k := stageMark(m.look.glyph, v.Stage)
+	k := nodeMark(m.look.glyph, m.snap, v)
 	return k.spans(string(v.Stage))
 }
 

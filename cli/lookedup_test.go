@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"lockstep/core"
+	"lockstep/sim/bubble"
+)
+
+// What Lockstep began it knows in its next run: a live migration that was under way when it left is followed to its end, and a cold one is
+// told until it is decided, on whichever node the instance is.
+func TestTheNextRunFollowsWhatTheLastOneBegan(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		st := playStory(t, told(t, "manual-nodes"))
+		st.arm()
+		var ids []string
+		st.until("two instances can be migrated", func(s *core.Snapshot) bool {
+			ids = nil
+			for id := range s.Instances {
+				live, cold := core.Intent{Kind: core.IntentLiveMigrate, Instance: id}, core.Intent{Kind: core.IntentColdMigrate, Instance: id}
+				if core.Plan(s, live).Doable() && core.Plan(s, cold).Doable() {
+					ids = append(ids, id)
+				}
+			}
+			slices.Sort(ids)
+			return len(ids) > 1
+		})
+		st.confirm(core.Intent{Kind: core.IntentColdMigrate, Instance: ids[0]})
+		live := core.Plan(st.last, core.Intent{Kind: core.IntentLiveMigrate, Instance: ids[1]})
+		from := st.last.Instances[ids[1]].Host
+		g, err := st.s.engine.Grant(live, live.Type)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, err := st.s.engine.Execute(t.Context(), g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		of := func(s *core.Snapshot) core.Operation {
+			if i := slices.IndexFunc(s.Operations, func(o core.Operation) bool { return o.ID == id }); i >= 0 {
+				return s.Operations[i]
+			}
+			return core.Operation{}
+		}
+		st.until("the live migration is under way", func(s *core.Snapshot) bool { return strings.Contains(of(s).Text, "running") })
+		st.stop()
+		st.begin()
+		st.until("the live migration has been followed to its end", func(s *core.Snapshot) bool {
+			op := of(s)
+			if op.State == core.OperationFailed {
+				t.Fatalf("it is told as %s: %s", op.State, op.Text)
+			}
+			return op.State == core.OperationDone && op.Past && s.Instances[ids[1]].Host != from
+		})
+		told := func(s *core.Snapshot) bool {
+			return slices.ContainsFunc(s.Attention(), func(a core.Attention) bool { return a.ID == "own-migration/"+ids[0] && a.Resolve != nil })
+		}
+		st.until("the cold migration is told", told)
+		st.arm()
+		st.confirm(core.Intent{Kind: core.IntentConfirmResize, Instance: ids[0]})
+		st.until("it is told no more", func(s *core.Snapshot) bool { return !told(s) && len(s.History.Cold) == 0 })
+	})
+}

@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"lockstep/core"
+	"lockstep/sim/bubble"
+)
+
+// urgencyOf says what is wrong with the urgency of the nodes; empty when nothing is. A node has one urgent entry about itself, and one
+// that waits for the operator, or that failed, has one, or somebody sees to it.
+func urgencyOf(s *core.Snapshot) string {
+	urgent, seenTo := map[string][]string{}, map[string]bool{}
+	for _, a := range s.Attention() {
+		if a.Severity == core.SeverityUrgent && a.Instance == "" && a.Node != "" {
+			urgent[a.Node] = append(urgent[a.Node], a.ID+" ("+a.Reason+")")
+		}
+		seenTo[a.Node] = seenTo[a.Node] || a.Severity == core.SeverityUrgent || strings.HasPrefix(a.Hint, "wait: ")
+	}
+	for _, v := range s.NodeViews() {
+		if len(urgent[v.Name]) > 1 {
+			return v.Label + " has several urgent entries: " + strings.Join(urgent[v.Name], ", ")
+		}
+		if (v.Stage == core.StageWaiting || v.Stage == core.StageFailed) && !seenTo[v.Name] {
+			return v.Label + " is " + string(v.Stage) + " (" + v.Reason + "), and nothing urgent is told of it"
+		}
+	}
+	return ""
+}
+
+// offeredOnOldFacts says which node is offered what the OpenStack controller has done on its return, by what was known before; empty when
+// none is.
+func offeredOnOldFacts(s *core.Snapshot) string {
+	for _, v := range s.NodeViews() {
+		if v.Node == nil || v.Service == nil || v.Service.Enabled || v.Service.DisabledReason != core.DisabledReasonMaintenance {
+			continue
+		}
+		round, asked := s.History.Rounds[v.Node.UID], s.Wall.Sub(s.Sources[core.SourceComputeServices].AsOf)
+		if round.Ended.IsZero() || s.Now.Sub(round.Ended) >= asked {
+			continue
+		}
+		if st := core.Plan(s, core.Intent{Kind: core.IntentEnableCompute, Node: v.Name}); st.Doable() {
+			return v.Label + " is offered to be enabled by what was known before its return"
+		}
+	}
+	return ""
+}
+
+// In the scenarios in which something is wrong with nodes, whatever comes of it in a while, each node has one urgent entry about itself,
+// and no step rests on what is older than the node's return.
+func TestWhatIsUrgentOfANodeIsToldOnce(t *testing.T) {
+	for _, name := range []string{"smooth", "drain-blocked", "node-not-ready", "no-valid-host"} {
+		t.Run(name, func(t *testing.T) {
+			bubble.Run(t, func(t *testing.T) {
+				st := playStory(t, told(t, name))
+				end := time.Now().Add(20 * time.Minute)
+				st.until("twenty minutes have passed", func(s *core.Snapshot) bool {
+					if text := urgencyOf(s) + offeredOnOldFacts(s); text != "" {
+						t.Fatal(text)
+					}
+					return time.Now().After(end)
+				})
+			})
+		})
+	}
+}

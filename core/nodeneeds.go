@@ -1,0 +1,43 @@
+package core
+
+import "strings"
+
+// NodeNeeds is how much a node needs a person now: as much as the most urgent entry about it; 0 when there is none.
+func (s *Snapshot) NodeNeeds(name string) Severity {
+	return s.derived.needs.get(func() map[string]Severity {
+		needs := map[string]Severity{}
+		for _, a := range s.Attention() {
+			if a.Node != "" {
+				needs[a.Node] = max(needs[a.Node], a.Severity)
+			}
+		}
+		return needs
+	})[name]
+}
+
+// turnRule begins the IDs of the entries that say whose turn it is: what holds that turn up is told before it.
+const turnRule = "act/"
+
+// oneUrgent leaves each node one urgent entry about itself: it is one place to go to, and its page has all that it needs. The first one
+// stays, as the rules are in the order of cause and consequence; the others are worth a warning. So are those about the node's instances,
+// which its own entry names; without one, each instance is a matter of its own.
+func (f *attentionFacts) oneUrgent() {
+	own := map[string]bool{} // by node: it has an urgent entry about itself
+	for _, turns := range []bool{false, true} {
+		for i := range f.found {
+			a := &f.found[i]
+			switch {
+			case a.Severity != SeverityUrgent || a.Node == "" || a.Instance != "" || strings.HasPrefix(a.ID, turnRule) != turns:
+			case own[a.Node]:
+				a.Severity = SeverityWarning
+			default:
+				own[a.Node] = true
+			}
+		}
+	}
+	for i := range f.found {
+		if a := &f.found[i]; a.Severity == SeverityUrgent && a.Instance != "" && own[a.Node] {
+			a.Severity = SeverityWarning
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package core
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// One node has one urgent entry about itself; and a node that waits for the operator, or that failed, has one, or somebody sees to it.
+func TestANodeHasOneUrgentEntry(t *testing.T) {
+	for _, draw := range []func(*rapid.T) scene{drawScene, anyScene} {
+		rapid.Check(t, func(t *rapid.T) {
+			sc := draw(t)
+			if text := urgencyOf(sc.Snapshot); text != "" {
+				t.Fatal(text)
+			}
+		})
+	}
+}
+
+// urgencyOf says what is wrong with the urgency of the nodes; empty when nothing is.
+func urgencyOf(s *Snapshot) string {
+	urgent, seenTo := map[string][]string{}, map[string]bool{}
+	for _, a := range s.Attention() {
+		if a.Severity == SeverityUrgent && a.Instance == "" {
+			urgent[a.Node] = append(urgent[a.Node], a.ID)
+		}
+		seenTo[a.Node] = seenTo[a.Node] || a.Severity == SeverityUrgent || strings.HasPrefix(a.Hint, "wait: ")
+	}
+	for _, v := range s.NodeViews() {
+		if len(urgent[v.Name]) > 1 {
+			return v.Label + " has several urgent entries: " + strings.Join(urgent[v.Name], ", ")
+		}
+		if (v.Stage == StageWaiting || v.Stage == StageFailed) && !seenTo[v.Name] {
+			return v.Label + " is " + string(v.Stage) + " (" + v.Reason + "), and nothing urgent is told of it: " + strings.Join(ids(s.Attention()), ", ")
+		}
+	}
+	return ""
+}
+
+// A node is marked as its entries say: whoever sees its row knows whether it needs somebody.
+func TestANodeNeedsWhatItsEntriesSay(t *testing.T) {
+	sc := healthy()
+	if got := sc.NodeNeeds("cmp-01"); got != 0 {
+		t.Errorf("at rest it needs %s", got)
+	}
+	sc = healthy()
+	sc.maintained("cmp-01", "").RawState = LockInactive
+	sc.Nodes["cmp-01"].Ready, sc.Nodes["cmp-01"].ReadySince = "False", ago(rebootLong+60e9)
+	if got := sc.NodeNeeds("cmp-01"); got != SeverityUrgent {
+		t.Errorf("it does not come back from its reboot, and needs %s", got)
+	}
+}
