@@ -100,6 +100,8 @@ type StatusSource struct {
 	State string     `json:"state"`
 	AsOf  *time.Time `json:"asOf,omitempty"`
 	Error string     `json:"error,omitempty"`
+
+	cause string // the error in a word or two, where the document tells the whole of it elsewhere
 }
 
 func statusOf(s *core.Snapshot) Status {
@@ -135,7 +137,7 @@ func statusOf(s *core.Snapshot) Status {
 	for _, src := range s.Sources {
 		ss := StatusSource{ID: string(src.ID), State: string(src.State), AsOf: moment(src.AsOf)}
 		if src.Err != nil {
-			ss.Error = oneLine(src.Err.Error())
+			ss.Error, ss.cause = oneLine(src.Err.Error()), causeTold(s, src)
 		}
 		st.Sources = append(st.Sources, ss)
 	}
@@ -219,14 +221,7 @@ func printStatusTable(out io.Writer, s Status) error {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", n.Label, strings.Join(roles, ","), n.Stage, since(s.AsOf, n.Since), n.Mode,
 			strings.Join(locks, " "), number(n.Instances), number(n.Blocking))
 	}
-	for _, src := range s.Sources {
-		if src.State != string(core.SourceLive) {
-			fmt.Fprintf(w, "\n%s: %s\t%s", src.ID, src.State, src.Error)
-		}
-	}
-	if len(s.Sources) > 0 {
-		fmt.Fprintln(w)
-	}
+	printSources(w, s)
 	return w.Flush()
 }
 

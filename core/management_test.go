@@ -352,7 +352,7 @@ func TestAttentionToTheManagementCluster(t *testing.T) {
 		}, nil},
 		{"an older release lacks a kind", func(m *managed) []Object { m.source(SourceAutoPauses, SourceAbsent); return nil }, nil},
 		{"one kind is forbidden", func(m *managed) []Object { m.source(SourceDrains, SourceForbidden); return nil },
-			[]row{{SeverityWarning, "source", "lcmclusterstates: forbidden"}}},
+			[]row{{SeverityWarning, "source", "forbidden: lcmclusterstates"}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

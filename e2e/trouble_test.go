@@ -70,19 +70,19 @@ func TestTroubleAtTheStartIsShownWhereItMatters(t *testing.T) {
 		still string   // what is seen all the same, in the pane of the nodes; empty for nothing
 	}{
 		{"no kubeconfig", start{kubeconfig: nowhere}, "3",
-			[]string{"Failed: nodes.", "call: read kubeconfig", "why: configuration: the file does not exist", "do: Check --kubeconfig."}, ""},
+			[]string{"Misconfigured: nodes.", "call: read kubeconfig", "why: the file does not exist", "do: Check --kubeconfig."}, ""},
 		{"a server that does not answer", start{kubeconfig: kubeconfigFor(t, "https://127.0.0.1:1")}, "3",
-			[]string{"Failed: nodes.", "call: list nodes", "why: unreachable: ", "do: Nothing listens there"}, ""},
+			[]string{"Unreachable: nodes.", "call: list nodes", "why: ", "do: Nothing listens there"}, ""},
 		{"an expired token", start{user: cluster.Expired}, "3",
-			[]string{"Failed: nodes.", "call: list nodes, answer 401", "why: unauthorized: ", "do: The login was refused or has expired"}, ""},
+			[]string{"Login refused: nodes.", "call: list nodes, answer 401", "why: ", "do: The login was refused or has expired"}, ""},
 		{"a user without rights", start{user: cluster.Nobody}, "3",
 			[]string{"Not allowed: nodes.", "call: list nodes, answer 403", `cannot list resource "nodes"`, "do: You may not list nodes"}, ""},
 		{"no clouds.yaml", start{cloudsYAML: nowhere}, "4",
-			[]string{"Failed: instances, migrations.", "call: load the OpenStack credentials", "why: configuration: ", "do: "}, "waiting for you"},
+			[]string{"Misconfigured: instances, migrations.", "call: load the OpenStack credentials", "why: ", "do: "}, "waiting for you"},
 		{"a wrong password", start{cloud: cloudWrongPassword}, "4",
-			[]string{"Failed: instances, migrations.", "call: log in to wrong-password", "answer", "why: unauthorized: ", "do: check user, password and domains"}, "waiting for you"},
+			[]string{"Login refused: instances, migrations.", "call: log in to wrong-password", "answer", "why: ", "do: check user, password and domains"}, "waiting for you"},
 		{"a login without the rights of an administrator", start{cloud: cloudMember}, "4",
-			[]string{"Not allowed: instances.", "answer 403", "why: forbidden: ", "do: it needs the role admin"}, "waiting for you"},
+			[]string{"Not allowed: instances.", "answer 403", "why: ", "do: it needs the role admin"}, "waiting for you"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -108,7 +108,7 @@ func TestTroubleAtTheStartIsShownWhereItMatters(t *testing.T) {
 		p := w.launch(t, start{columns: 80, rows: 24})
 		p.Wants("READ-ONLY")
 		p.Press("5")
-		p.Wants("The server does not know nodeworkloadlocks.", "call: list nodeworkloadlocks.lcm.mirantis.com, answer 404", "why: not found: ", "its CRD is missing")
+		p.Wants("The server does not know nodeworkloadlocks.", "call: list nodeworkloadlocks.lcm.mirantis.com, answer 404", "why: ", "its CRD is missing")
 		p.Press("3")
 		p.WantsRow("cmp-01")
 	})
