@@ -31,7 +31,7 @@ func (f *attentionFacts) sources() {
 	groups, all := map[fault][]Source{}, map[Server]int{}
 	for _, src := range f.s.Sources {
 		after := f.s.Settings.StaleAfterOf(src.ID)
-		if src.State != SourceOff && src.State != SourceAbsent {
+		if src.State != SourceOff && src.State != SourceAbsent && !src.AsksNobody() {
 			all[src.ID.Server()]++
 		}
 		switch src.State {

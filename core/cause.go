@@ -30,6 +30,9 @@ func (e *APIError) WholeServer() bool {
 	return false
 }
 
+// AsksNobody tells whether the source can be live while its server is not asked: where no node is in maintenance, no pods are listed.
+func (s Source) AsksNobody() bool { return s.ID == SourceNodePods && s.State == SourceLive }
+
 // trouble is the error of a source that is out of order for a reason; nil when it is not, or when its state says it all.
 func (s Source) trouble() *APIError {
 	switch s.State {

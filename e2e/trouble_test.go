@@ -2,8 +2,10 @@ package e2e
 
 import (
 	"context"
+	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,6 +29,58 @@ func kubeconfigFor(t *testing.T, server string) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// asking is a kubeconfig for a server that accepts connections and never answers, whose credential plugin asks for a password.
+func asking(t *testing.T) string {
+	t.Helper()
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // nobody accepts: the system does, and that is all
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { silent.Close() })
+	path := kubeconfigFor(t, "https://"+silent.Addr().String())
+	plugin := filepath.Join(t.TempDir(), "kubelogin")
+	script := `#!/bin/sh
+printf 'Password: ' >&2
+read password
+[ "$password" = right ] || exit 1
+echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"x"}}'
+`
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := strings.Replace(string(raw), "token: none", "exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: IfAvailable, command: "+plugin+"}", 1)
+	for file, content := range map[string]string{plugin: script, path: config} {
+		if err := os.WriteFile(file, []byte(content), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return path
+}
+
+// A credential plugin may ask on the terminal before the screen opens, and it is said that it does. The screen opens when it has its
+// answer, whether the server answers or not.
+func TestACredentialPluginAsksBeforeTheScreenOpens(t *testing.T) {
+	t.Parallel()
+	p := launch(t, start{columns: 120, rows: 40}, "--kubeconfig", asking(t))
+	p.Wants("kubelogin logs in to Kubernetes. It may ask you something here; it has 3 m", "Password:")
+	p.Type("right\r")
+	p.Wants("READ-ONLY", "kubernetes no answer")
+	p.Press("q")
+	if code := p.ExitCode(); code != 0 {
+		t.Errorf("the exit code is %d", code)
+	}
+
+	p = launch(t, start{columns: 120, rows: 40}, "--kubeconfig", asking(t))
+	p.Wants("Password:")
+	p.Type("wrong\r")
+	p.Wants("READ-ONLY", "kubernetes login refused")
+	p.Press("q")
+	if code := p.ExitCode(); code != 0 {
+		t.Errorf("the exit code is %d", code)
+	}
 }
 
 // removeDefinition takes a kind out of the API, with its objects: also those that a controller's finalizer holds.

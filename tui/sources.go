@@ -74,7 +74,7 @@ func healths(s *core.Snapshot) []health {
 			if src.State == core.SourceAbsent && id.MayBeAbsent() {
 				continue // a cloud without Cinder lacks nothing
 			}
-			if src.State != core.SourceOff {
+			if src.State != core.SourceOff && !src.AsksNobody() {
 				all++
 			}
 			if src.State != core.SourceLive && src.State != core.SourceOff {
