@@ -83,9 +83,19 @@ func newRig(t *testing.T, o sim.Options, change ...func(*story)) *rig {
 // shows waits until something is on the screen.
 func (r *rig) shows(text string) {
 	r.t.Helper()
-	for began := time.Now(); !strings.Contains(r.screen.shows(), text); time.Sleep(time.Second) {
+	r.showsOneOf([]string{text})
+}
+
+// showsOneOf waits until one of them is on the screen.
+func (r *rig) showsOneOf(texts []string) {
+	r.t.Helper()
+	shown := func() bool {
+		screen := r.screen.shows()
+		return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(screen, text) })
+	}
+	for began := time.Now(); !shown(); time.Sleep(time.Second) {
 		if time.Since(began) > longest {
-			r.t.Fatalf("the screen does not show %q, but\n%s", text, r.screen.shows())
+			r.t.Fatalf("the screen does not show %q, but\n%s", texts, r.screen.shows())
 		}
 	}
 }
@@ -243,11 +253,23 @@ func (r *rig) goesThrough(st fault.State) {
 		time.Sleep(time.Minute) // in which nobody is to lose anything by it
 	case told:
 		r.until("it is told", func(s *core.Snapshot) bool { return troubled(s, server, want.is) != nil })
-		r.shows("○ " + string(server))
+		r.showsOneOf(worst(want.kinds, string(server)))
 		r.until("the other server goes on", func(s *core.Snapshot) bool { return live(s, other) })
 	default:
 		r.t.Errorf("nobody says what is to be seen of %s", st)
 	}
+}
+
+// worst is how a server can be shown that has a fault of one of these kinds.
+func worst(kinds []core.ErrorKind, server string) (texts []string) {
+	for _, kind := range kinds {
+		if (&core.APIError{Kind: kind}).WholeServer() {
+			texts = append(texts, "x "+server)
+		} else {
+			texts = append(texts, "○ "+server)
+		}
+	}
+	return texts
 }
 
 // meets waits until something has met a fault.

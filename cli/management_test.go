@@ -75,7 +75,7 @@ func managementAway(t *testing.T) {
 		}
 		want := sight[kind]
 		r.until(kind+" is told", func(s *core.Snapshot) bool { return troubled(s, core.ServerManagement, want.is) != nil })
-		r.shows("○ management")
+		r.showsOneOf(worst(want.kinds, "management"))
 		r.until("Kubernetes goes on", func(s *core.Snapshot) bool { return live(s, core.ServerKubernetes) })
 		if n := len(r.last.Management.Machines); n != machines {
 			t.Errorf("%s: of %d machines %d are left", kind, machines, n)

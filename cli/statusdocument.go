@@ -102,6 +102,8 @@ type StatusSource struct {
 	State string     `json:"state"`
 	AsOf  *time.Time `json:"asOf,omitempty"`
 	Error string     `json:"error,omitempty"`
+
+	cause string // the error in a word or two, where the document tells the whole of it elsewhere
 }
 
 func statusOf(s *core.Snapshot) Status {
@@ -141,7 +143,7 @@ func statusOf(s *core.Snapshot) Status {
 	for _, src := range s.Sources {
 		ss := StatusSource{ID: string(src.ID), State: string(src.State), AsOf: moment(src.AsOf)}
 		if src.Err != nil {
-			ss.Error = oneLine(src.Err.Error())
+			ss.Error, ss.cause = oneLine(src.Err.Error()), causeTold(s, src)
 		}
 		st.Sources = append(st.Sources, ss)
 	}
@@ -216,14 +218,7 @@ func (t statusTable) print(out io.Writer, s Status) error {
 		return err
 	}
 	t.nodes(out, s)
-	for _, src := range s.Sources {
-		if src.State != string(core.SourceLive) {
-			fmt.Fprintf(w, "\n%s: %s\t%s", src.ID, src.State, src.Error)
-		}
-	}
-	if len(s.Sources) > 0 {
-		fmt.Fprintln(w)
-	}
+	printSources(w, s)
 	return w.Flush()
 }
 

@@ -303,7 +303,7 @@ func attentionScenes() []attentionScene {
 		},
 			[]row{{SeverityUrgent, "operation", "move all paused"}}},
 		{"lease lost", func(sc scene) { sc.Write = WriteMode{Lost: "ben holds it now"} }, []row{{SeverityWarning, "disarmed", "ben holds it now"}}},
-		{"a source is forbidden", func(sc scene) { sc.source(SourceNodeLocks, SourceForbidden) }, []row{{SeverityWarning, "source", "nodeworkloadlocks: forbidden: list nodeworkloadlocks"}}},
+		{"a source is forbidden", func(sc scene) { sc.source(SourceNodeLocks, SourceForbidden) }, []row{{SeverityWarning, "source", "forbidden: nodeworkloadlocks: no"}}},
 		{"the API is away for some seconds", func(sc scene) {
 			sc.source(SourceNodes, SourceStale)
 			away(sc, SourceNodes, 4*time.Second)
@@ -318,7 +318,7 @@ func attentionScenes() []attentionScene {
 			for _, id := range []SourceID{SourceInstances, SourceMigrations, SourceComputeServices, SourceNetworkAgents} {
 				sc.source(id, SourceFailed)
 			}
-		}, []row{{SeverityWarning, "sources", "compute services, instances, migrations and 1 more: failed"}}},
+		}, []row{{SeverityWarning, "sources", "forbidden: compute services, instances, migrations and 1 more: no"}}},
 		{"live, and confirmed by nobody", func(sc scene) {
 			src := sc.Sources[SourceNodes]
 			src.AsOf = ago(10 * time.Minute)

@@ -26,11 +26,14 @@ const hiccup = 5 * time.Second
 func (f *attentionFacts) sources() {
 	type fault struct {
 		server Server
-		state  SourceState
+		cause  string // what is the matter with the server as a whole; else the state
 	}
-	groups := map[fault][]Source{}
+	groups, all := map[fault][]Source{}, map[Server]int{}
 	for _, src := range f.s.Sources {
 		after := f.s.Settings.StaleAfterOf(src.ID)
+		if src.State != SourceOff && src.State != SourceAbsent && !src.AsksNobody() {
+			all[src.ID.Server()]++
+		}
 		switch src.State {
 		case SourceLive:
 			if src.AsOf.IsZero() || f.s.Wall.Sub(src.AsOf) <= 2*after {
@@ -63,56 +66,70 @@ func (f *attentionFacts) sources() {
 				continue
 			}
 		}
-		k := fault{server: src.ID.Server(), state: src.State}
+		k := fault{server: src.ID.Server(), cause: string(src.State)}
+		if e := src.trouble(); e != nil && e.WholeServer() {
+			k.cause = e.Cause()
+		}
 		groups[k] = append(groups[k], src)
 	}
 	for k, list := range groups {
 		slices.SortFunc(list, func(a, b Source) int { return strings.Compare(string(a.ID), string(b.ID)) })
-		whole := len(list) > 2
-		if !whole {
-			for _, src := range list {
-				f.source(src, string(src.ID), "source/"+string(src.ID), string(src.ID))
-			}
+		if e := list[0].trouble(); len(list) > 2 || len(list) == 2 && e != nil && e.WholeServer() {
+			f.source(list, len(list) == all[k.server], fmt.Sprintf("sources/%s/%s", k.server, k.cause), string(k.server))
 			continue
 		}
-		oldest := list[0]
 		for _, src := range list {
-			if !src.Since.IsZero() && src.Since.Before(oldest.Since) {
-				oldest = src
-			}
-			if !optionalSources[src.ID] && optionalSources[oldest.ID] {
-				oldest = src
-			}
+			f.source([]Source{src}, false, "source/"+string(src.ID), string(src.ID))
 		}
-		names := make([]string, len(list))
-		for i, src := range list {
-			names[i] = string(src.ID)
-		}
-		f.source(oldest, some(names, 3), fmt.Sprintf("sources/%s/%s", k.server, k.state), string(k.server))
 	}
 }
 
-// source adds one source, or several told by one of them.
-func (f *attentionFacts) source(src Source, what, id, subject string) {
+// source adds one source, or several of one server with one trouble; whole says that the server has no others.
+func (f *attentionFacts) source(list []Source, whole bool, id, subject string) {
+	src := list[0] // the one that tells
+	names := make([]string, len(list))
+	for i, other := range list {
+		names[i] = string(other.ID)
+		if !other.Since.IsZero() && other.Since.Before(src.Since) || !optionalSources[other.ID] && optionalSources[src.ID] {
+			src = other
+		}
+	}
+	what := some(names, 3)
 	a := Attention{ID: id, Severity: SeverityWarning, Subject: Ref{Kind: KindSource, Name: subject}, Label: string(src.ID.Server()), Since: f.since(src.Since),
 		Resolve: &ProcedureKey{Kind: ProcedureSource, Subject: subject}}
-	switch src.State {
-	case SourceOff:
+	old := ""
+	if src.State == SourceStale {
+		old = "not confirmed for " + spanText(max(f.s.Wall.Sub(src.AsOf), 0))
+	}
+	trouble := src.trouble()
+	switch {
+	case src.State == SourceOff:
 		a.Severity, a.Reason = SeverityNotice, what+" not configured: what rests on them is not shown"
-	case SourceConnecting:
+	case src.State == SourceConnecting:
 		a.Severity, a.Reason = SeverityNotice, what+": no answer yet"
-	case SourceAbsent:
+	case src.State == SourceAbsent:
 		a.Severity, a.Reason = SeverityNotice, what+": the API does not have them"
-	case SourceStale:
-		a.Reason = what + " not confirmed for " + spanText(max(f.s.Wall.Sub(src.AsOf), 0)) + ": what is shown may be old"
+	case trouble != nil && whole:
+		a.Reason = trouble.Cause() + ": " + textOf(old, "nothing of it is seen")
+	case trouble != nil:
+		a.Reason = trouble.Cause() + ": " + what + textIf(old != "", ", "+old, "")
+	case old != "":
+		a.Reason = what + " " + old + ": what is shown may be old"
 	default:
 		a.Reason = what + ": " + string(src.State)
 	}
 	if optionalSources[src.ID] {
 		a.Severity = SeverityNotice
 	}
+	if whole && src.ID.Server() == ServerKubernetes && trouble != nil && trouble.WholeServer() && f.s.Wall.Sub(src.Since) > f.s.Settings.StaleAfterOf(src.ID) {
+		a.Severity = SeverityUrgent // all that is shown is old, or there is nothing
+	}
 	if src.Err != nil {
-		a.Reason += because(oneLine(src.Err.Error(), mostRead))
+		if text := src.Err.Message; trouble != nil && text != "" {
+			a.Reason += because(oneLine(text, mostRead))
+		} else {
+			a.Reason += because(oneLine(src.Err.Error(), mostRead))
+		}
 		a.Detail = src.Err.Remedy
 	}
 	if src.ID.Server() == ServerManagement && f.request != nil && (src.State == SourceStale || src.State == SourceFailed) {

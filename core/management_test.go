@@ -374,7 +374,7 @@ func managedScenes() []managedScene {
 		}, nil},
 		{"an older release lacks a kind", func(m *managed) []Object { m.source(SourceAutoPauses, SourceAbsent); return nil }, nil},
 		{"one kind is forbidden", func(m *managed) []Object { m.source(SourceDrains, SourceForbidden); return nil },
-			[]row{{SeverityWarning, "source", "lcmclusterstates: forbidden"}}},
+			[]row{{SeverityWarning, "source", "forbidden: lcmclusterstates"}}},
 	}
 }
 

@@ -122,7 +122,7 @@ type ErrorKind string
 // The kinds of errors.
 const (
 	ErrForbidden       ErrorKind = "forbidden"         // 403
-	ErrUnauthorized    ErrorKind = "unauthorized"      // 401: the login was refused or has expired
+	ErrUnauthorized    ErrorKind = "login refused"     // 401: the login was refused or has expired
 	ErrNotFound        ErrorKind = "not found"         // 404
 	ErrConflict        ErrorKind = "conflict"          // 409, or a JSON patch whose test failed
 	ErrInvalid         ErrorKind = "invalid"           // 400, 422

@@ -18,8 +18,18 @@ func (s *Snapshot) sourceProcedure(subject string) (Procedure, bool) {
 	}
 	slices.Sort(ids)
 	p := Procedure{Title: "See " + subject + " again", Goal: "Lockstep sees it live; until then it writes nothing that rests on it."}
+	told := map[string]SourceID{} // what is the matter with the server as a whole is told once
 	for _, id := range ids {
-		p.Steps = append(p.Steps, s.sourceStep(s.Sources[id]))
+		src := s.Sources[id]
+		st := s.sourceStep(src)
+		if e := src.trouble(); e != nil && e.WholeServer() {
+			if first, before := told[e.Cause()]; before {
+				st.Status = fmt.Sprintf("%s: %s, as %s", src.State, e.Cause(), first)
+			} else {
+				told[e.Cause()] = id
+			}
+		}
+		p.Steps = append(p.Steps, st)
 	}
 	return p, true
 }

@@ -36,6 +36,9 @@ func (s *Snapshot) whyUnknown(id SourceID) string {
 	case src.State == SourceAbsent:
 		return "the API does not have the resource"
 	}
+	if e := src.trouble(); e != nil {
+		return e.Cause()
+	}
 	return string(src.State)
 }
 

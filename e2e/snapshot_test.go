@@ -125,7 +125,7 @@ func TestASnapshotWithFewRights(t *testing.T) {
 	if len(s.Nodes) != 3 || len(s.Instances) != 5 { // the computes, as Nova knows them
 		t.Errorf("it has %d nodes and %d instances", len(s.Nodes), len(s.Instances))
 	}
-	if _, said, code = takeSnapshot(t, w, cluster.Expired, cloudWrongPassword); code != 1 || !strings.Contains(said, "unauthorized") {
+	if _, said, code = takeSnapshot(t, w, cluster.Expired, cloudWrongPassword); code != 1 || !strings.Contains(said, "login refused") {
 		t.Errorf("without any login the exit code is %d: %s", code, said)
 	}
 }

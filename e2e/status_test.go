@@ -113,7 +113,7 @@ func TestStatusOfAClusterThatCannotBeSeenIsAnError(t *testing.T) {
 	}{
 		{"no kubeconfig", "/nowhere/kubeconfig", []string{"read kubeconfig /nowhere/kubeconfig", "does not exist"}},
 		{"nobody answers", kubeconfigFor(t, "https://127.0.0.1:1"), []string{"list ", "unreachable", "Nothing listens there"}},
-		{"an expired token", expired, []string{"list ", "unauthorized", "log in again"}},
+		{"an expired token", expired, []string{"list ", "login refused", "log in again"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

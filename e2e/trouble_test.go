@@ -2,8 +2,10 @@ package e2e
 
 import (
 	"context"
+	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,6 +29,58 @@ func kubeconfigFor(t *testing.T, server string) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// asking is a kubeconfig for a server that accepts connections and never answers, whose credential plugin asks for a password.
+func asking(t *testing.T) string {
+	t.Helper()
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // nobody accepts: the system does, and that is all
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { silent.Close() })
+	path := kubeconfigFor(t, "https://"+silent.Addr().String())
+	plugin := filepath.Join(t.TempDir(), "kubelogin")
+	script := `#!/bin/sh
+printf 'Password: ' >&2
+read password
+[ "$password" = right ] || exit 1
+echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"x"}}'
+`
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := strings.Replace(string(raw), "token: none", "exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: IfAvailable, command: "+plugin+"}", 1)
+	for file, content := range map[string]string{plugin: script, path: config} {
+		if err := os.WriteFile(file, []byte(content), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return path
+}
+
+// A credential plugin may ask on the terminal before the screen opens, and it is said that it does. The screen opens when it has its
+// answer, whether the server answers or not.
+func TestACredentialPluginAsksBeforeTheScreenOpens(t *testing.T) {
+	t.Parallel()
+	p := launch(t, start{columns: 120, rows: 40}, "--kubeconfig", asking(t))
+	p.Wants("kubelogin logs in to Kubernetes. It may ask you something here; it has 3 m", "Password:")
+	p.Type("right\r")
+	p.Wants("READ-ONLY", "kubernetes no answer")
+	p.Press("q")
+	if code := p.ExitCode(); code != 0 {
+		t.Errorf("the exit code is %d", code)
+	}
+
+	p = launch(t, start{columns: 120, rows: 40}, "--kubeconfig", asking(t))
+	p.Wants("Password:")
+	p.Type("wrong\r")
+	p.Wants("READ-ONLY", "kubernetes login refused")
+	p.Press("q")
+	if code := p.ExitCode(); code != 0 {
+		t.Errorf("the exit code is %d", code)
+	}
 }
 
 // removeDefinition takes a kind out of the API, with its objects: also those that a controller's finalizer holds.
@@ -70,19 +124,19 @@ func TestTroubleAtTheStartIsShownWhereItMatters(t *testing.T) {
 		still string   // what is seen all the same, in the pane of the nodes; empty for nothing
 	}{
 		{"no kubeconfig", start{kubeconfig: nowhere}, "3",
-			[]string{"Failed: nodes.", "call: read kubeconfig", "why: configuration: the file does not exist", "do: Check --kubeconfig."}, ""},
+			[]string{"Misconfigured: nodes.", "call: read kubeconfig", "why: the file does not exist", "do: Check --kubeconfig."}, ""},
 		{"a server that does not answer", start{kubeconfig: kubeconfigFor(t, "https://127.0.0.1:1")}, "3",
-			[]string{"Failed: nodes.", "call: list nodes", "why: unreachable: ", "do: Nothing listens there"}, ""},
+			[]string{"Unreachable: nodes.", "call: list nodes", "why: ", "do: Nothing listens there"}, ""},
 		{"an expired token", start{user: cluster.Expired}, "3",
-			[]string{"Failed: nodes.", "call: list nodes, answer 401", "why: unauthorized: ", "do: The login was refused or has expired"}, ""},
+			[]string{"Login refused: nodes.", "call: list nodes, answer 401", "why: ", "do: The login was refused or has expired"}, ""},
 		{"a user without rights", start{user: cluster.Nobody}, "3",
 			[]string{"Not allowed: nodes.", "call: list nodes, answer 403", `cannot list resource "nodes"`, "do: You may not list nodes"}, ""},
 		{"no clouds.yaml", start{cloudsYAML: nowhere}, "4",
-			[]string{"Failed: instances, migrations.", "call: load the OpenStack credentials", "why: configuration: ", "do: "}, "waiting for you"},
+			[]string{"Misconfigured: instances, migrations.", "call: load the OpenStack credentials", "why: ", "do: "}, "waiting for you"},
 		{"a wrong password", start{cloud: cloudWrongPassword}, "4",
-			[]string{"Failed: instances, migrations.", "call: log in to wrong-password", "answer", "why: unauthorized: ", "do: check user, password and domains"}, "waiting for you"},
+			[]string{"Login refused: instances, migrations.", "call: log in to wrong-password", "answer", "why: ", "do: check user, password and domains"}, "waiting for you"},
 		{"a login without the rights of an administrator", start{cloud: cloudMember}, "4",
-			[]string{"Not allowed: instances.", "answer 403", "why: forbidden: ", "do: it needs the role admin"}, "waiting for you"},
+			[]string{"Not allowed: instances.", "answer 403", "why: ", "do: it needs the role admin"}, "waiting for you"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -108,7 +162,7 @@ func TestTroubleAtTheStartIsShownWhereItMatters(t *testing.T) {
 		p := w.launch(t, start{columns: 80, rows: 24})
 		p.Wants("READ-ONLY")
 		p.Press("5")
-		p.Wants("The server does not know nodeworkloadlocks.", "call: list nodeworkloadlocks.lcm.mirantis.com, answer 404", "why: not found: ", "its CRD is missing")
+		p.Wants("The server does not know nodeworkloadlocks.", "call: list nodeworkloadlocks.lcm.mirantis.com, answer 404", "why: ", "its CRD is missing")
 		p.Press("3")
 		p.WantsRow("cmp-01")
 	})

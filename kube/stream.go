@@ -137,6 +137,9 @@ func (s *stream) ended(err error, failures int) time.Duration {
 			pause = 0
 		}
 	}
+	if cause.Kind == core.ErrTimeout {
+		cause.Remedy = "The server is slow, or accepts connections and does not answer: see whether `kubectl get --raw /readyz` does. Lockstep keeps trying."
+	}
 	pause = max(pause, cause.After)
 	state := s.downState()
 	if !s.believed(cause.Kind) {

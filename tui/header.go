@@ -126,7 +126,11 @@ func (m *Model) serverLine(w int) line {
 		return line{blank(1), txt(themes.Moves, "connecting"), txt(themes.Dim, " for "+age(m.now().Sub(m.opened)))}
 	}
 	who := append(m.whoLine(w), blank(1))
-	return apart(healthLine(m, w-who.width()-1), who, w)
+	health, causes := healthLine(m, w-who.width()-1)
+	if room := w - causes - 1; room < who.width() && room > 0 {
+		who = who.cut(room) // rather than why a server cannot be seen
+	}
+	return apart(health, who, w)
 }
 
 func (m *Model) whoLine(w int) line {

@@ -45,6 +45,8 @@ func nodeFacts(m *Model, f *facts, name string) {
 	}
 	if v.Instances >= 0 {
 		f.add("instances", fmt.Sprintf("%d, of which %d block, %d moving", v.Instances, max(v.Blocking, 0), v.Moving))
+	} else if v.Node == nil || v.Node.Is(core.RoleCompute) {
+		f.tone(themes.Warn, "instances", m.look.glyph.Unknown+" (not known)")
 	}
 	machineFacts(m, f, name)
 	accountFacts(m, f, m.snap.NodeAccount(name), name)

@@ -154,6 +154,8 @@ func (p *nodesPane) lockSpan(m *Model, v core.NodeView, controller string) span 
 
 func instancesCell(m *Model, v core.NodeView) line {
 	switch {
+	case v.Instances < 0 && (v.Node == nil || v.Node.Is(core.RoleCompute)):
+		return one(themes.Warn, m.look.glyph.Unknown)
 	case v.Node == nil || v.Instances < 0 || v.Instances == 0 && !v.Node.Is(core.RoleCompute):
 		return one(themes.Dim, m.look.glyph.None)
 	}

@@ -3,6 +3,8 @@ package tui
 import (
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"lockstep/core"
 	"lockstep/themes"
@@ -13,12 +15,40 @@ type health struct {
 	label string
 	state core.SourceState
 	worst *core.Source
-	more  int // further sources that are not live
+	more  int  // further sources that are not live
+	whole bool // all of them are in the trouble of the worst
 }
 
 var badness = map[core.SourceState]int{
 	core.SourceOff: -1, core.SourceLive: 0, core.SourceAbsent: 2, core.SourceConnecting: 3, core.SourceStale: 4,
 	core.SourceForbidden: 5, core.SourceFailed: 6,
+}
+
+// away is how much worse than any other a trouble is that is the whole server's.
+const away = 10
+
+// cause is what a source that is not live says for itself; nil where its state says it all, as where a watch broke off and is opened again.
+func cause(src *core.Source) *core.APIError {
+	if src == nil || src.Err == nil {
+		return nil
+	}
+	switch src.State {
+	case core.SourceStale:
+		if !src.Err.WholeServer() {
+			return nil
+		}
+		return src.Err
+	case core.SourceFailed, core.SourceForbidden:
+		return src.Err
+	}
+	return nil
+}
+
+func worse(src *core.Source) int {
+	if e := cause(src); e != nil && e.WholeServer() {
+		return away + badness[src.State]
+	}
+	return badness[src.State]
 }
 
 // healths are the servers in their order. A source that is live but was not confirmed for too long counts as stale.
@@ -31,6 +61,7 @@ func healths(s *core.Snapshot) []health {
 	sortSources(ids)
 	for i, server := range []core.Server{core.ServerKubernetes, core.ServerOpenStack, core.ServerManagement} {
 		h := &out[i]
+		all, alike := 0, map[string]int{}
 		for _, id := range ids {
 			if id.Server() != server {
 				continue
@@ -43,10 +74,16 @@ func healths(s *core.Snapshot) []health {
 			if src.State == core.SourceAbsent && id.MayBeAbsent() {
 				continue // a cloud without Cinder lacks nothing
 			}
+			if src.State != core.SourceOff && !src.AsksNobody() {
+				all++
+			}
 			if src.State != core.SourceLive && src.State != core.SourceOff {
 				h.more++
 			}
-			if h.worst == nil || badness[src.State] > badness[h.worst.State] {
+			if e := cause(&src); e != nil {
+				alike[e.Cause()]++
+			}
+			if h.worst == nil || worse(&src) > worse(h.worst) {
 				h.worst = &src
 			}
 		}
@@ -54,6 +91,9 @@ func healths(s *core.Snapshot) []health {
 			h.state = h.worst.State
 		}
 		h.more = max(h.more-1, 0)
+		if e := cause(h.worst); e != nil {
+			h.whole = all > 1 && alike[e.Cause()] == all
+		}
 	}
 	if last := len(out) - 1; out[last].worst == nil {
 		out = out[:last] // nobody told of a management cluster
@@ -77,66 +117,99 @@ func stateNow(s *core.Snapshot, src core.Source) core.SourceState {
 }
 
 // healthLine is how the servers do, in at most w columns: with the servers' own words, and without them where there is no
-// room; then without those that were never asked for, and at last by their state alone.
-func healthLine(m *Model, w int) line {
+// room; then without those that were never asked for, and at last each with its cause alone. Up to causes it tells of servers that are
+// not live, and is not to be cut.
+func healthLine(m *Model, w int) (out line, causes int) {
 	all := healths(m.snap)
-	var out line
 	for _, level := range []struct {
 		words func(*core.Snapshot, health) string
 		off   bool
-	}{{fullWords, true}, {shortWords, true}, {shortWords, false}, {stateWords, false}} {
+	}{{fullWords, true}, {shortWords, true}, {shortWords, false}, {causeWords, false}} {
 		var parts []line
+		causes = 0
 		for _, h := range all {
 			if h.state == core.SourceOff && !level.off {
 				continue
 			}
-			k := sourceMark(m.look.glyph, h.state)
+			k := healthMark(m.look.glyph, h)
 			part := line{txt(k.tone, k.glyph), txt(themes.Text, " "+h.label)}
 			if h.state != core.SourceLive {
 				part = part.and(k.tone, " "+level.words(m.snap, h))
 			}
 			parts = append(parts, part)
+			if h.state != core.SourceLive && h.state != core.SourceOff {
+				causes = 1 + join(2, parts...).width()
+			}
 		}
 		if out = append(line{blank(1)}, join(2, parts...)...); out.width() <= w {
 			break
 		}
 	}
-	return out
+	return out, causes
 }
 
-// stateWords is the state of a server, and nothing else.
-func stateWords(_ *core.Snapshot, h health) string { return string(h.state) }
+// healthMark is the mark of a server: the worst one where nothing of it can be seen.
+func healthMark(g themes.Glyphs, h health) mark {
+	if e := cause(h.worst); e != nil && e.WholeServer() {
+		return mark{g.Failed, themes.Bad}
+	}
+	return sourceMark(g, h.state)
+}
 
-// shortWords is the state of a server that is not live.
+// causeWords is what is the matter with a server, and nothing else.
+func causeWords(_ *core.Snapshot, h health) string {
+	if e := cause(h.worst); e != nil {
+		return e.Cause()
+	}
+	return string(h.state)
+}
+
+// shortWords is what is the matter with a server, first of all why; then with what of it, and since when.
 func shortWords(s *core.Snapshot, h health) string {
 	if h.worst == nil {
 		return string(h.state)
 	}
 	var text string
-	switch src := h.worst; src.State {
-	case core.SourceConnecting:
+	src := h.worst
+	e := cause(src)
+	switch {
+	case e != nil:
+		text = e.Cause()
+		if !h.whole {
+			text += ": " + string(src.ID)
+		}
+		if src.State == core.SourceStale && !src.AsOf.IsZero() {
+			text += ", " + age(s.Wall.Sub(src.AsOf)) + " old"
+		}
+	case src.State == core.SourceConnecting:
 		text = "connecting for " + age(s.Wall.Sub(src.Since))
-	case core.SourceStale:
+	case src.State == core.SourceStale:
 		text = age(s.Wall.Sub(src.AsOf)) + " old"
-	case core.SourceOff:
+	case src.State == core.SourceOff:
 		text = "off"
 	default:
 		text = string(src.ID) + " " + string(src.State)
 	}
-	if h.more > 0 {
+	if h.more > 0 && !h.whole {
 		text += ", " + itoa(h.more) + " more"
 	}
 	return text
 }
 
-// fullWords is shortWords with why, and when it is tried again.
+// fullWords is shortWords with the server's own words, and when it is tried again.
 func fullWords(s *core.Snapshot, h health) string {
 	text := shortWords(s, h)
 	if h.worst == nil {
 		return text
 	}
 	if e := h.worst.Err; e != nil {
-		text += ": " + strings.TrimSuffix(string(e.Kind)+": "+clean(e.Message, 80), ": ")
+		own := strings.TrimRight(clean(e.Message, 80), " .")
+		if cause(h.worst) == nil {
+			own = strings.TrimSuffix(string(e.Kind)+": "+own, ": ")
+		}
+		if own != "" {
+			text += ": " + own
+		}
 	}
 	if next := h.worst.Next; !next.IsZero() {
 		text += ", again " + ago(s.Wall.Sub(next))
@@ -186,7 +259,7 @@ func allTroubleLines(m *Model, all []*core.Source, w int) []line {
 		}
 		together := *src
 		for _, other := range all[i+1:] {
-			if other.State == src.State && src.Err != nil && other.Err != nil && other.Err.Call == src.Err.Call && other.Err.Message == src.Err.Message {
+			if other.State == src.State && sameCause(src.Err, other.Err) {
 				together.ID += ", " + other.ID
 				told[other.ID] = true
 			}
@@ -196,7 +269,21 @@ func allTroubleLines(m *Model, all []*core.Source, w int) []line {
 	return out
 }
 
-// troubleLines say which call failed, why, and what to do.
+// sameCause tells whether two sources have one trouble.
+func sameCause(a, b *core.APIError) bool {
+	return a != nil && b != nil && (a.Call == b.Call && a.Message == b.Message || a.WholeServer() && a.Cause() == b.Cause() && a.Message == b.Message)
+}
+
+// upper begins a text with a capital letter.
+func upper(text string) string {
+	first, size := utf8.DecodeRuneInString(text)
+	if size == 0 {
+		return ""
+	}
+	return string(unicode.ToUpper(first)) + text[size:]
+}
+
+// troubleLines say what is the matter, why, what to do, and which call failed: the cause first, for the last may be cut.
 func troubleLines(m *Model, src *core.Source, w int) []line {
 	var out []line
 	say := func(tone themes.Token, s string) {
@@ -204,28 +291,33 @@ func troubleLines(m *Model, src *core.Source, w int) []line {
 			out = append(out, line{blank(1), txt(tone, l)})
 		}
 	}
-	switch src.State {
-	case core.SourceConnecting:
+	e := src.Err
+	switch {
+	case src.State == core.SourceConnecting:
 		say(themes.Moves, "Connecting for "+age(m.snap.Wall.Sub(src.Since))+": "+string(src.ID)+".")
-	case core.SourceAbsent:
+	case src.State == core.SourceAbsent:
 		say(themes.Warn, "The server does not know "+string(src.ID)+".")
-	case core.SourceOff:
+	case src.State == core.SourceOff:
 		say(themes.Dim, "Not configured: "+string(src.ID)+".")
-	case core.SourceForbidden:
+	case src.State == core.SourceForbidden:
 		say(themes.Bad, "Not allowed: "+string(src.ID)+".")
+	case e != nil:
+		say(themes.Bad, upper(e.Cause())+": "+string(src.ID)+".")
 	default:
 		say(themes.Bad, "Failed: "+string(src.ID)+".")
 	}
-	if e := src.Err; e != nil {
+	if e != nil {
+		if e.Message != "" {
+			say(themes.Text, "why: "+e.Message)
+		}
+		if e.Remedy != "" {
+			say(themes.Key, "do: "+e.Remedy)
+		}
 		text := "call: " + e.Call
 		if e.Status != 0 {
 			text += ", answer " + itoa(e.Status)
 		}
 		say(themes.Dim, text)
-		say(themes.Text, "why: "+strings.TrimSuffix(string(e.Kind)+": "+e.Message, ": "))
-		if e.Remedy != "" {
-			say(themes.Key, "do: "+e.Remedy)
-		}
 	}
 	if !src.Next.IsZero() {
 		say(themes.Dim, "tried again "+ago(m.snap.Wall.Sub(src.Next)))
@@ -235,6 +327,9 @@ func troubleLines(m *Model, src *core.Source, w int) []line {
 
 func oldNote(m *Model, src *core.Source) line {
 	g := m.look.glyph
+	if e := cause(src); e != nil {
+		return line{txt(themes.Bad, g.Failed+" "+e.Cause()+", "+sourceAge(m.snap.Wall, src)+" old")}
+	}
 	return line{txt(themes.Warn, g.Off+" "+string(src.State)+", "+sourceAge(m.snap.Wall, src)+" old")}
 }
 

@@ -3,6 +3,7 @@ package tui
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"lockstep/core"
 )
@@ -31,6 +32,53 @@ func TestTheHeaderCutsNoServer(t *testing.T) {
 	}
 	if head := strings.Split(stripped(drive(forbidden(core.SourceInstances, core.SourceMigrations), 80, 24).shows()), "\n")[1]; !strings.Contains(head, "● management ") || strings.Contains(head, "…") {
 		t.Errorf("a server is cut: %q", head)
+	}
+}
+
+// troubled is a world whose sources of a server are all in a state, for a reason.
+func troubled(s *core.Snapshot, server core.Server, state core.SourceState, age time.Duration, err core.APIError) *core.Snapshot {
+	for id := range s.Sources {
+		if id.Server() == server {
+			own := err
+			own.Server = server
+			src := core.Source{ID: id, State: state, Since: fixtureWall.Add(-age), Err: &own, Next: fixtureWall.Add(20 * time.Second)}
+			if state == core.SourceStale {
+				src.AsOf = fixtureWall.Add(-age)
+			}
+			s.Sources[id] = src
+		}
+	}
+	return s
+}
+
+// A server of which nothing can be seen says why, first and in the worst glyph, at every width; nothing else of the line costs the cause
+// its room.
+func TestWhyAServerCannotBeSeenIsNeverCut(t *testing.T) {
+	refused := core.APIError{Kind: core.ErrUnauthorized, Status: 401, Call: "log in to admin at https://keystone.example:443/v3", Message: "The request you have made requires authentication."}
+	away := core.APIError{Kind: core.ErrUnreachable, Call: "list nodes", Message: "dial tcp 10.0.0.1:443: connect: connection refused"}
+	both := troubled(troubled(world(), core.ServerOpenStack, core.SourceFailed, time.Minute, refused), core.ServerKubernetes, core.SourceStale, 2*time.Minute, away)
+	both.Settings.ActAs = []core.ActAs{{Controller: core.ControllerOpenStack}}
+	both.Write = core.WriteMode{Armed: true, Mine: true, Lease: "anna@jump01"}
+	both.Sources[core.SourceMachines] = core.Source{ID: core.SourceMachines, State: core.SourceLive, AsOf: fixtureWall}
+	// One that was forbidden before is no better, and does not speak for the server.
+	src := both.Sources[core.SourceTempestJob]
+	src.ID, src.State, src.Err = core.SourceTempestJob, core.SourceForbidden, &core.APIError{Kind: core.ErrForbidden, Message: "no"}
+	both.Sources[core.SourceTempestJob] = src
+	for _, size := range sizes {
+		head := strings.Split(stripped(drive(both, size.w, size.h).shows()), "\n")[1]
+		for _, want := range []string{"x kubernetes unreachable", "x openstack login refused"} {
+			if !strings.Contains(head, want) {
+				t.Errorf("%d columns: %q is not in %q", size.w, want, head)
+			}
+		}
+	}
+	one := troubled(world(), core.ServerOpenStack, core.SourceFailed, time.Minute, refused)
+	head := strings.Split(stripped(drive(one, 200, 60).shows()), "\n")[1]
+	if !strings.Contains(head, "x openstack login refused: The request you have made requires authentication, again in 20 s") {
+		t.Errorf("in 200 columns it says %q", head)
+	}
+	if frame := stripped(drive(one, 80, 24).keys("1").shows()); strings.Count(frame, "login refused: ") != 1 || strings.Count(frame, "  openstack  ") != 1 {
+		t.Errorf("it is not told once:\n%s", frame)
 	}
 }
 

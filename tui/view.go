@@ -191,8 +191,12 @@ func (m *Model) paneNote(id paneID) []line {
 	case st.old != nil:
 		parts = append(parts, oldNote(m, st.old))
 	case st.trouble != nil && all > 0:
-		k := sourceMark(m.look.glyph, st.trouble.State)
-		parts = append(parts, one(k.tone, k.glyph+" "+string(st.trouble.ID)+" "+string(st.trouble.State)))
+		k := healthMark(m.look.glyph, health{state: st.trouble.State, worst: st.trouble})
+		words := string(st.trouble.ID) + " " + string(st.trouble.State)
+		if e := cause(st.trouble); e != nil {
+			words = e.Cause() + ": " + string(st.trouble.ID)
+		}
+		parts = append(parts, one(k.tone, k.glyph+" "+words))
 	}
 	if p.filterText() != "" {
 		parts = append(parts, one(themes.Match, "/"+p.filterText()).and(themes.Dim, " "+itoa(shown)+" of "+itoa(all)))
