@@ -10,21 +10,21 @@ import (
 )
 
 // urgencyOf says what is wrong with the urgency of the nodes; empty when nothing is. A node has one urgent entry about itself, and one
-// that waits for the operator, or that failed, has one, or somebody sees to it.
+// that waits for the operator, or that failed, is told of, or somebody sees to it.
 func urgencyOf(s *core.Snapshot) string {
 	urgent, seenTo := map[string][]string{}, map[string]bool{}
 	for _, a := range s.Attention() {
 		if a.Severity == core.SeverityUrgent && a.Instance == "" && a.Node != "" {
 			urgent[a.Node] = append(urgent[a.Node], a.ID+" ("+a.Reason+")")
 		}
-		seenTo[a.Node] = seenTo[a.Node] || a.Severity == core.SeverityUrgent || strings.HasPrefix(a.Hint, "wait: ")
+		seenTo[a.Node] = seenTo[a.Node] || a.Severity >= core.SeverityWarning || strings.HasPrefix(a.Hint, "wait: ")
 	}
 	for _, v := range s.NodeViews() {
 		if len(urgent[v.Name]) > 1 {
 			return v.Label + " has several urgent entries: " + strings.Join(urgent[v.Name], ", ")
 		}
-		if (v.Stage == core.StageWaiting || v.Stage == core.StageFailed) && !seenTo[v.Name] {
-			return v.Label + " is " + string(v.Stage) + " (" + v.Reason + "), and nothing urgent is told of it"
+		if (v.Stage == core.StageWaiting || v.Stage == core.StageFailed) && allKnown(s) && !seenTo[v.Name] {
+			return v.Label + " is " + string(v.Stage) + " (" + v.Reason + "), and nothing is told of it"
 		}
 	}
 	return ""

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// One node has one urgent entry about itself; and a node that waits for the operator, or that failed, has one, or somebody sees to it.
+// One node has one urgent entry about itself; and a node that waits for the operator, or that failed, is told of, or somebody sees to it.
 func TestANodeHasOneUrgentEntry(t *testing.T) {
 	for _, draw := range []func(*rapid.T) scene{drawScene, anyScene} {
 		rapid.Check(t, func(t *rapid.T) {
@@ -26,14 +26,14 @@ func urgencyOf(s *Snapshot) string {
 		if a.Severity == SeverityUrgent && a.Instance == "" {
 			urgent[a.Node] = append(urgent[a.Node], a.ID)
 		}
-		seenTo[a.Node] = seenTo[a.Node] || a.Severity == SeverityUrgent || strings.HasPrefix(a.Hint, "wait: ")
+		seenTo[a.Node] = seenTo[a.Node] || a.Severity >= SeverityWarning || strings.HasPrefix(a.Hint, "wait: ")
 	}
 	for _, v := range s.NodeViews() {
 		if len(urgent[v.Name]) > 1 {
 			return v.Label + " has several urgent entries: " + strings.Join(urgent[v.Name], ", ")
 		}
 		if (v.Stage == StageWaiting || v.Stage == StageFailed) && !seenTo[v.Name] {
-			return v.Label + " is " + string(v.Stage) + " (" + v.Reason + "), and nothing urgent is told of it: " + strings.Join(ids(s.Attention()), ", ")
+			return v.Label + " is " + string(v.Stage) + " (" + v.Reason + "), and nothing is told of it: " + strings.Join(ids(s.Attention()), ", ")
 		}
 	}
 	return ""

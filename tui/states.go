@@ -35,10 +35,10 @@ func stageMark(g themes.Glyphs, s core.Stage) mark {
 // nodeMark is the mark of a node's stage. Where the node needs a person at once, it is that which is marked, in whichever stage it is;
 // and where it waits, and Lockstep does what it waits for, that it goes on.
 func nodeMark(g themes.Glyphs, s *core.Snapshot, v core.NodeView) mark {
-	switch urgent := s.NodeNeeds(v.Name) == core.SeverityUrgent; {
-	case urgent && v.Stage != core.StageFailed:
+	switch needs := s.NodeNeeds(v.Name); {
+	case needs == core.SeverityUrgent && v.Stage != core.StageFailed:
 		return mark{g.Needs, themes.Needs}
-	case !urgent && v.Stage == core.StageWaiting:
+	case needs == core.SeverityNotice && v.Stage == core.StageWaiting:
 		return mark{g.Moves, themes.Moves}
 	}
 	return stageMark(g, v.Stage)
