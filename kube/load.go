@@ -193,7 +193,7 @@ func newSession(config *rest.Config) (*session, error) {
 		return nil, fmt.Errorf("make an HTTP client: %w", err)
 	}
 	if plugin := pluginOf(config); plugin != "" {
-		client.Transport = &yielding{base: client.Transport, plugin: plugin}
+		client.Transport = newYielding(client.Transport, plugin)
 	}
 	speaking := dynamic.ConfigFor(config)
 	speaking.GroupVersion = &schema.GroupVersion{} // which one is a matter of each request
