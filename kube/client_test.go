@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -87,30 +88,52 @@ echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","s
 	}
 }
 
-// hangingPlugin is a kubeconfig whose credential plugin does not end before the test does.
-func hangingPlugin(t *testing.T, c *cluster) string {
+// withPlugin is a kubeconfig whose credential plugin is a shell script; FILE in it is a file that is there until the test ends.
+func withPlugin(t *testing.T, c *cluster, script string) (path, file string) {
 	t.Helper()
 	dir := t.TempDir()
-	runs, path := filepath.Join(dir, "runs"), filepath.Join(dir, "kubeconfig")
+	file, path = filepath.Join(dir, "runs"), filepath.Join(dir, "kubeconfig")
 	raw, err := c.Kubeconfig(kubeapi.Readonly)
 	if err != nil {
 		t.Fatal(err)
 	}
 	token := regexp.MustCompile(`(?m)^    token: .*$`)
-	config := token.ReplaceAllString(string(raw), `    exec: {apiVersion: client.authentication.k8s.io/v1, command: sh, args: [-c, "while [ -e `+runs+` ]; do sleep 0.05; done"], interactiveMode: Never}`)
-	for file, content := range map[string]string{runs: "", path: config} {
-		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+	config := token.ReplaceAllString(string(raw), `    exec: {apiVersion: client.authentication.k8s.io/v1, command: sh, args: [-c, "`+strings.ReplaceAll(script, "FILE", file)+`"], interactiveMode: Never}`)
+	for name, content := range map[string]string{file: "", path: config} {
+		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	t.Cleanup(func() { os.Remove(runs) })
-	return path
+	t.Cleanup(func() { os.Remove(file) })
+	return path, file
+}
+
+// A credential plugin that fails is run once for all calls that wait for it, and then left alone: each run may send a password that has
+// become wrong.
+func TestAPluginThatFailsIsNotRunForEveryCall(t *testing.T) {
+	c := startCluster(t, kubeapi.Options{})
+	path, runs := withPlugin(t, c, "echo run >> FILE; exit 1")
+	client := c.load(path)
+	var calls sync.WaitGroup
+	for range 20 {
+		calls.Go(func() {
+			_, _, err := client.get(t.Context(), "/version")
+			if e := Describe(err, ""); e == nil || e.Kind != core.ErrUnauthorized || !strings.Contains(e.Message, "exit code 1") {
+				t.Errorf("%+v", e)
+			}
+		})
+	}
+	calls.Wait()
+	if log, err := os.ReadFile(runs); err != nil || string(log) != "run\n" {
+		t.Errorf("it ran: %q, %v", log, err)
+	}
 }
 
 // A credential plugin that does not come back holds up nobody for longer than he wants to wait: neither a login, nor a watch, nor a write.
 func TestAPluginThatHangsHoldsNobodyUp(t *testing.T) {
 	c := startCluster(t, kubeapi.Options{})
-	client := c.load(hangingPlugin(t, c))
+	path, _ := withPlugin(t, c, "while [ -e FILE ]; do sleep 0.05; done")
+	client := c.load(path)
 	if client.Asks() != "" {
 		t.Error("it may ask")
 	}

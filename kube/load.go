@@ -196,7 +196,7 @@ func newSession(config *rest.Config, secrets *core.Secrets) (*session, error) {
 		return nil, fmt.Errorf("make an HTTP client: %w", err)
 	}
 	if plugin := pluginOf(config); plugin != "" {
-		client.Transport = &yielding{base: client.Transport, plugin: plugin}
+		client.Transport = newYielding(client.Transport, plugin)
 	}
 	client.Transport = &discreet{client.Transport, secrets}
 	speaking := dynamic.ConfigFor(config)

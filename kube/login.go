@@ -8,7 +8,9 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/term"
 	"k8s.io/client-go/rest"
@@ -96,7 +98,7 @@ func pluginOf(config *rest.Config) string {
 
 type (
 	credentialsOnly struct{} // key of the context of a request that is not sent
-	reachedServer   struct{} // key of the context of a request whose credentials are waited for: an *atomic.Bool
+	reachedServer   struct{} // key of the context of a request whose credentials are waited for: a func() that is told when they are there
 )
 
 // errLoggedIn is the answer to a request that is not sent: the credentials for it are there.
@@ -104,8 +106,8 @@ var errLoggedIn = errors.New("the credentials are there")
 
 // loggedIn notes that a request has its credentials, and answers an error when that is all that was wanted.
 func loggedIn(ctx context.Context) error {
-	if reached, ok := ctx.Value(reachedServer{}).(*atomic.Bool); ok {
-		reached.Store(true)
+	if tell, ok := ctx.Value(reachedServer{}).(func()); ok {
+		tell()
 	}
 	if ctx.Value(credentialsOnly{}) != nil {
 		return errLoggedIn
@@ -113,25 +115,59 @@ func loggedIn(ctx context.Context) error {
 	return nil
 }
 
+// How long a credential plugin that has failed is left alone; it doubles. Each of its runs may send a password that is wrong by now, and
+// an identity provider locks a user out after some.
+const (
+	pluginPause    = 5 * time.Second
+	pluginPauseMax = time.Minute
+)
+
 // yielding lets a call end with its context while a credential plugin is still at work: client-go waits for that without a limit. What
-// was given up is not sent when the plugin has finished after all, for its context is over.
+// was given up is not sent when the plugin has finished after all, for its context is over. A plugin that fails is run once for all calls
+// that wait for it, and then left alone for a while.
 type yielding struct {
 	base   http.RoundTripper
 	plugin string
+
+	turn   turn // of whoever waits for credentials; it guards the three below
+	failed error
+	again  time.Time // before this the plugin is not run
+	losses int       // failures in a row
+}
+
+func newYielding(base http.RoundTripper, plugin string) *yielding {
+	return &yielding{base: base, plugin: plugin, turn: newTurn()}
 }
 
 // RoundTrip implements http.RoundTripper.
 func (t *yielding) RoundTrip(r *http.Request) (*http.Response, error) {
+	ctx := r.Context()
+	if t.turn.take(ctx) != nil {
+		return nil, t.late(ctx)
+	}
+	if t.failed != nil && time.Now().Before(t.again) {
+		defer t.turn.give()
+		return nil, t.failed
+	}
 	type answer struct {
 		resp *http.Response
 		err  error
 	}
 	var reached atomic.Bool
-	ctx := r.Context()
-	own := r.Clone(context.WithValue(ctx, reachedServer{}, &reached))
+	there := sync.OnceFunc(func() {
+		reached.Store(true)
+		t.failed, t.losses = nil, 0
+		t.turn.give()
+	})
+	own := r.Clone(context.WithValue(ctx, reachedServer{}, there))
 	answered := make(chan answer, 1)
 	go func() {
 		resp, err := t.base.RoundTrip(own)
+		if !reached.Load() { // the plugin has failed
+			t.failed, t.again = err, time.Now().Add(min(pluginPause<<min(t.losses, 10), pluginPauseMax))
+			t.losses++
+			t.turn.give()
+		}
 		answered <- answer{resp, err}
 	}()
 	select {
@@ -144,10 +180,18 @@ func (t *yielding) RoundTrip(r *http.Request) (*http.Response, error) {
 			a.resp.Body.Close()
 		}
 	}()
-	if reached.Load() || !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+	if reached.Load() {
 		return nil, ctx.Err()
 	}
-	return nil, fmt.Errorf("getting credentials: %s has not finished in time", t.plugin)
+	return nil, t.late(ctx)
+}
+
+// late is the error of a call that has waited for its credentials for as long as it could.
+func (t *yielding) late(ctx context.Context) error {
+	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return ctx.Err()
+	}
+	return fmt.Errorf("getting credentials: %s has not finished in time", t.plugin)
 }
 
 // WrappedRoundTripper lets client-go reach the transport below, to close its idle connections.
