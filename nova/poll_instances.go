@@ -402,6 +402,8 @@ func (l *instancePoll) failed(k *look, a answer) {
 	}
 	if !l.healthy() {
 		l.p.report(core.SourceInstances, a.err, l.synced, &pause)
+	} else {
+		l.p.log.Info("the list of all instances has to wait", "err", a.err, "next", pause)
 	}
 	k.due = wallClock().Add(pause)
 }
