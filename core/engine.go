@@ -361,7 +361,7 @@ func (e *Engine) journal(ctx context.Context, r Record) error {
 }
 
 // errLeaving is why a record is not waited for.
-var errLeaving = errors.New("Lockstep is leaving")
+var errLeaving = errors.New("not waited for the record: Lockstep is leaving")
 
 // kept logs that something could not be recorded.
 func (e *Engine) kept(err error) {

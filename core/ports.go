@@ -2,7 +2,9 @@ package core
 
 import "context"
 
-// KubernetesWriter is how the Executor changes Kubernetes objects. Every error is an *APIError.
+// KubernetesWriter is how the Executor changes Kubernetes objects. Every error is an *APIError. An error of a write that is no refusal is
+// Uncertain: an answer that was lost, or that the API does not give. Each call has a deadline of its own, which fits its server; the same
+// holds for the ports below.
 type KubernetesWriter interface {
 	PodWriter
 	TempestWriter

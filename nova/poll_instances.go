@@ -345,6 +345,7 @@ func (l *instancePoll) take(ctx context.Context, a answer) {
 	l.step++
 	upserts, deletes := l.learnAll(k, a)
 	if a.next != "" {
+		k.due = wallClock() // the next page
 		k.markers[a.next] = true
 		k.marker, k.before = a.next, idsOf(a.records)
 		if len(upserts)+len(deletes) > 0 {
@@ -377,6 +378,7 @@ func (l *instancePoll) failed(k *look, a answer) {
 	if status == http.StatusBadRequest && k.marker != "" {
 		// The instance that marks the page was deleted meanwhile. One of those before it does as well, else the look begins again: at
 		// once at first, and later after a pause.
+		k.due = wallClock()
 		if n := len(k.before); n > 0 {
 			k.marker, k.before = k.before[n-1], k.before[:n/2]
 			return
@@ -400,6 +402,8 @@ func (l *instancePoll) failed(k *look, a answer) {
 	}
 	if !l.healthy() {
 		l.p.report(core.SourceInstances, a.err, l.synced, &pause)
+	} else {
+		l.p.log.Info("the list of all instances has to wait", "err", a.err, "next", pause)
 	}
 	k.due = wallClock().Add(pause)
 }

@@ -13,6 +13,8 @@ const (
 	recentMigrations = 1000 // records read at first and at each relist: the newest ones of the cloud
 	hostMigrations   = 100  // and the newest ones of each focus host
 
+	hostRecordsLimit = 5 * time.Second // that one host may take of a turn
+
 	progressPerPoll = 20 // live migrations whose progress is read in one turn
 	reasonsPerPoll  = 3  // failed migrations whose reason is looked for in one turn
 	reasonTries     = 3
@@ -29,6 +31,7 @@ type migrationPoll struct {
 	newest  time.Time // by Nova's clock
 	relist  time.Time
 	reasons map[string]*reason // of failed migrations, by key
+	late    map[string]bool    // focus hosts that were not told of the last time
 }
 
 // reason is Nova's text of why a migration failed, as far as it was found.
@@ -39,7 +42,7 @@ type reason struct {
 }
 
 func newMigrationPoll(p *Poller) *migrationPoll {
-	return &migrationPoll{p: p, known: map[string]*core.Migration{}, reasons: map[string]*reason{}}
+	return &migrationPoll{p: p, known: map[string]*core.Migration{}, reasons: map[string]*reason{}, late: map[string]bool{}}
 }
 
 func (l *migrationPoll) poll(ctx context.Context, _ bool) (time.Duration, error) {
@@ -135,7 +138,7 @@ func (l *migrationPoll) listAll(ctx context.Context, s *session) ([]*core.Migrat
 	for _, status := range runningStatuses {
 		queries = append(queries, migrationQuery{status: status})
 	}
-	return l.union(ctx, append(queries, l.hostQueries()...))
+	return l.withHosts(ctx, queries)
 }
 
 // listOld is for clouds that list the whole history or nothing.
@@ -149,25 +152,44 @@ func (l *migrationPoll) listOld(ctx context.Context) ([]*core.Migration, error) 
 			queries = append(queries, migrationQuery{instance: m.InstanceID, limit: newestRecords})
 		}
 	}
-	return l.union(ctx, append(queries, l.hostQueries()...))
+	return l.withHosts(ctx, queries)
 }
 
-func (l *migrationPoll) hostQueries() []migrationQuery {
-	focus, _ := l.p.hosts()
-	var queries []migrationQuery
-	for _, h := range focus {
-		queries = append(queries, migrationQuery{host: h, limit: hostMigrations})
-	}
-	return queries
-}
-
-// union runs the queries; of a record that several of them return the last answer counts.
-func (l *migrationPoll) union(ctx context.Context, queries []migrationQuery) ([]*core.Migration, error) {
+// withHosts runs the queries, and asks for the newest records of each focus host; of a record that several of them return the last answer
+// counts. A host that is not told of holds up nobody: its records stay as they are known, and it is asked last the next time.
+func (l *migrationPoll) withHosts(ctx context.Context, queries []migrationQuery) ([]*core.Migration, error) {
 	byKey := map[string]*core.Migration{}
 	for _, q := range queries {
 		list, err := l.p.c.listMigrations(ctx, q)
 		if err != nil {
 			return nil, err
+		}
+		for _, m := range list {
+			byKey[m.Key()] = m
+		}
+	}
+	focus, _ := l.p.hosts()
+	late := func(h string) int {
+		if l.late[h] {
+			return 1
+		}
+		return 0
+	}
+	focus = slices.Clone(focus)
+	slices.SortStableFunc(focus, func(a, b string) int { return late(a) - late(b) })
+	clear(l.late)
+	for _, h := range focus {
+		list, err := l.hostRecords(ctx, h)
+		if err != nil {
+			l.p.log.Info("the migrations of a host are not told", "host", h, "err", err)
+			l.late[h] = true
+			for _, m := range l.known {
+				if byKey[m.Key()] == nil && (m.SourceHost == h || m.DestHost == h) {
+					kept := *m
+					byKey[m.Key()] = &kept
+				}
+			}
+			continue
 		}
 		for _, m := range list {
 			byKey[m.Key()] = m
@@ -179,6 +201,14 @@ func (l *migrationPoll) union(ctx context.Context, queries []migrationQuery) ([]
 	}
 	newestFirst(all)
 	return all, nil
+}
+
+// hostRecords are the newest records of a host. It is asked for them as long as a turn waits for one answer, and not at all when the turn
+// has no time left.
+func (l *migrationPoll) hostRecords(ctx context.Context, host string) ([]*core.Migration, error) {
+	ctx, cancel := context.WithTimeout(ctx, l.p.scaled(hostRecordsLimit))
+	defer cancel()
+	return l.p.c.listMigrations(ctx, migrationQuery{host: host, limit: hostMigrations})
 }
 
 // running are the live migrations under way, those of the focus hosts first, then the oldest first.

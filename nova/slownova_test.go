@@ -399,3 +399,49 @@ func TestAListWithoutEndIsAFailure(t *testing.T) {
 		}
 	})
 }
+
+// A host whose migrations are not told holds up no other, and what was known of them stays.
+func TestAHostWhoseMigrationsHangHoldsUpNobody(t *testing.T) {
+	for name, version := range map[string]string{"a cloud with pages": "2.93", "an old one": "2.40"} {
+		t.Run(name, func(t *testing.T) {
+			bubble.Run(t, func(t *testing.T) {
+				n := newSmallNova(t)
+				n.max = version
+				record := func(host string, id int) string {
+					return fmt.Sprintf(`{"id": %d, "uuid": "u%d", "instance_uuid": "of-%s", "source_compute": %q, "dest_compute": "far", "status": "completed",
+					  "migration_type": "live-migration", "created_at": "2026-01-16T15:00:00.000000", "updated_at": "2026-01-16T15:00:00.000000"}`, id, id, host, host)
+				}
+				hang := false
+				n.on("GET /compute/v2.1/os-migrations", func(w http.ResponseWriter, r *http.Request) {
+					host := r.URL.Query().Get("host")
+					n.mu.Lock()
+					hanging := hang && host == "h1"
+					n.mu.Unlock()
+					switch {
+					case hanging:
+						<-r.Context().Done()
+					case host != "":
+						id, _ := strconv.Atoi(host[1:])
+						reply(w, 200, `{"migrations": [`+record(host, id)+`]}`)
+					default:
+						reply(w, 200, `{"migrations": []}`)
+					}
+				})
+				_, b := poll(t, n.client(), "h1", "h2", "h3")
+				known := func() bool {
+					return b.state(core.SourceMigrations) == core.SourceLive && b.migrationOf("of-h1").ID == 1 && b.migrationOf("of-h2").ID == 2 && b.migrationOf("of-h3").ID == 3
+				}
+				b.await("all", known)
+				n.set(func() { hang = true })
+				for range 15 {
+					time.Sleep(time.Minute)
+					b.mu.Lock()
+					if s := b.states[core.SourceMigrations]; !known() || time.Since(s.At) > migrationsMoving+hostRecordsLimit+time.Second {
+						t.Fatalf("the source is %s as of %s, at %s", s.State, s.At, time.Now())
+					}
+					b.mu.Unlock()
+				}
+			})
+		})
+	}
+}
