@@ -28,7 +28,7 @@ func (p *procedurePage) body(m *Model, w, h int) []string {
 	if p.proc.Goal != "" && h >= 17 {
 		head = append(head, paragraph(themes.Dim, p.proc.Goal, w-2)...)
 	}
-	head = append(head, p.summary(m, w-2, max((h+1)/4, 1))...)
+	head = append(head, p.summary(m, w-2, max((h+1)/3, 1))...)
 	for _, l := range head {
 		out = append(out, m.look.draw(append(line{blank(1)}, l...), w, asItIs))
 	}
@@ -54,23 +54,19 @@ func (p *procedurePage) body(m *Model, w, h int) []string {
 	return out
 }
 
-// summary is what is known that matters here, in at most room lines: the first of it, which says how it stands, as a whole, and
-// of the rest a line each.
+// summary is what is known that matters here, each text as a whole on as many lines as it takes, in at most room lines. Where there
+// is no room for all, the last line says so.
 func (p *procedurePage) summary(m *Model, w, room int) []line {
 	var out []line
-	for i, text := range p.proc.Summary {
-		text = named(m.snap, text)
-		lines := paragraph(themes.Text, text, w)
-		switch {
-		case i > 0:
-			lines = []line{one(themes.Text, text).cut(w)}
-		case len(lines) > 2:
-			rest := strings.TrimPrefix(text, lines[0].text())
-			lines = []line{lines[0], one(themes.Text, strings.TrimSpace(rest)).cut(w)}
-		}
-		out = append(out, lines...)
+	for _, text := range p.proc.Summary {
+		out = append(out, paragraph(themes.Text, named(m.snap, text), w)...)
 	}
-	return out[:min(len(out), room)]
+	if len(out) <= room {
+		return out
+	}
+	rest := m.look.glyph.Ellipsis
+	last := out[room-1].cut(w - width(rest) - 1)
+	return append(out[:room-1:room-1], append(last, txt(themes.Dim, " "+rest)))
 }
 
 func (p *procedurePage) drawBeside(m *Model, w, h int) []string {
