@@ -73,7 +73,7 @@ func controllersNotes(t *testing.T) {
 		return s.NodeAccount(name).Failed == 2 && s.NodeAccount(name).State == core.AccountRetries
 	})
 	account := p.last.NodeAccount(name)
-	again := "tries again at " + account.Next.In(p.last.Now.Location()).Format("15:04:05") + ", failed twice: 'scope'"
+	again := "tries again at " + account.Next.Local().Format("15:04:05") + ", failed twice: 'scope'"
 	if text := said(p.last); !strings.Contains(view(p.last).Reason, again) || strings.Count(text, again) < 3 || strings.Contains(text, "within 60 s") {
 		t.Errorf("its stage says %q, and its page\n%s", view(p.last).Reason, text)
 	}

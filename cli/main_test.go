@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"testing"
+	"time"
 
 	"github.com/adrg/xdg"
 
@@ -19,6 +20,7 @@ import (
 // process's.
 func TestMain(m *testing.M) {
 	flag.Parse()
+	time.Local = time.UTC // whoever runs the tests may be anywhere
 	if err := drawTheUsual(); err != nil {
 		panic(err)
 	}

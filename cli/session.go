@@ -120,7 +120,7 @@ func (s *session) openKubernetes(ctx context.Context, p place, cfg *core.Config)
 	}
 	cfg.Kubernetes = kube.NewWriter(client)
 	s.lease = kube.NewLease(client, kube.LeaseOptions{Namespace: p.leaseNamespace, Identity: p.line.holder, Log: s.log.Logger})
-	cfg.Lease = &checkedLease{Lease: s.lease, access: kube.NewAccess(client), needs: kube.WritePermissions(p.leaseNamespace)}
+	cfg.Lease = &checkedLease{Lease: s.lease, access: kube.NewAccess(client), needs: func() []kube.Permission { return s.writeNeeds(p.leaseNamespace) }}
 	return client, nil
 }
 

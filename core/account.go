@@ -241,8 +241,8 @@ func prefixed(before, text string) string {
 
 // secondText is a moment to the second in the operator's zone, with its day when that is not today.
 func (s *Snapshot) secondText(t time.Time) string {
-	t = t.In(s.Now.Location())
-	if t.Year() != s.Now.Year() || t.YearDay() != s.Now.YearDay() {
+	t = t.Local()
+	if now := s.Now.Local(); t.Year() != now.Year() || t.YearDay() != now.YearDay() {
 		return t.Format("Jan 2 15:04:05")
 	}
 	return t.Format("15:04:05")

@@ -126,7 +126,7 @@ func TestAccountOfWhatIsAskedOfANode(t *testing.T) {
 func TestAccountInTheOperatorsZone(t *testing.T) {
 	sc := bookkept()
 	sc.tried(failed(2, "x"))
-	sc.Now = sc.Now.In(time.FixedZone("CET", 3600))
+	livingIn(t, time.FixedZone("CET", 3600))
 	s := sc.again().Snapshot
 	if text := s.AccountText(s.NodeAccount("cmp-01"), true); !strings.HasPrefix(text, "tries again at 13:00:40") {
 		t.Error(text)

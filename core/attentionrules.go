@@ -26,6 +26,7 @@ const (
 var attentionRules = []func(*attentionFacts){
 	(*attentionFacts).clusterLocks,
 	(*attentionFacts).clusterLockGone,
+	(*attentionFacts).deployments,
 	(*attentionFacts).clusterFails,
 	(*attentionFacts).overrides,
 	(*attentionFacts).acting,

@@ -290,6 +290,26 @@ func attentionScenes() []attentionScene {
 			sc.ClusterLocks = nil
 			sc.source(SourceClusterLocks, SourceForbidden)
 		}, []row{{SeverityWarning, "source", "forbidden"}}},
+		{"two OpenStackDeployments", func(sc scene) { sc.Deployments = twoDeployments() },
+			[]row{{SeverityWarning, "openstackdeployments", "2 OpenStackDeployments (osh-dev, osh-new): the OpenStack controller takes that for none, and lets go of every node at once"}}},
+		{"two OpenStackDeployments in an update", func(sc scene) {
+			sc.Deployments = twoDeployments()
+			sc.update(time.Hour)
+		}, []row{{SeverityUrgent, "openstackdeployments", "lets go of every node at once"}}},
+		{"two OpenStackDeployments by their statuses", func(sc scene) {
+			sc.Deployments = nil
+			sc.source(SourceOpenStackDeployment, SourceOff)
+			for _, name := range []string{"osh-dev", "osh-new"} {
+				sc.OpenStack = append(sc.OpenStack, &OpenStackStatus{Meta: Meta{Name: name, UID: name, Created: ago(time.Hour)}, State: "APPLIED"})
+			}
+		}, []row{{SeverityWarning, "openstackdeployments", "2 OpenStackDeployments (osh-dev, osh-new)"}, {SeverityNotice, "source", "not configured"}}},
+		{"no OpenStackDeployment where instances run", func(sc scene) { sc.Deployments = nil },
+			[]row{{SeverityWarning, "openstackdeployments", "there is no OpenStackDeployment: the OpenStack controller has nothing to guard, and lets go of every node at once"}}},
+		{"no OpenStackDeployment before OpenStack is there", func(sc scene) { sc.Deployments, sc.Instances = nil, nil }, nil},
+		{"OpenStackDeployments that nobody may see", func(sc scene) {
+			sc.Deployments = nil
+			sc.source(SourceOpenStackDeployment, SourceOff)
+		}, []row{{SeverityNotice, "source", "not configured"}}},
 		{"osdplst FAILED", func(sc scene) {
 			sc.OpenStack = []*OpenStackStatus{{Meta: Meta{Name: "osh", UID: "o"}, State: "FAILED"}}
 		}, []row{{SeverityUrgent, "osdplst", "FAILED"}}},
@@ -405,4 +425,12 @@ func away(sc scene, id SourceID, d time.Duration) {
 	src.AsOf, src.Since = sc.Wall.Add(-d), sc.Wall.Add(-d)
 	src.Err = &APIError{Kind: ErrUnreachable, Server: ServerKubernetes, Call: "list nodes", Message: "connection refused"}
 	sc.Sources[id] = src
+}
+
+func twoDeployments() []*OpenStackDeployment {
+	var two []*OpenStackDeployment
+	for _, name := range []string{"osh-dev", "osh-new"} {
+		two = append(two, &OpenStackDeployment{Meta: Meta{Name: name, Namespace: namespaceOpenStack, UID: name}})
+	}
+	return two
 }

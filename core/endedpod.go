@@ -51,7 +51,7 @@ func dayText(at, now time.Time) string {
 	if d := now.Sub(at); d > -12*time.Hour && d < 12*time.Hour {
 		return clockText(at)
 	}
-	return at.UTC().Format("2006-01-02 15:04")
+	return at.Local().Format("2006-01-02 15:04")
 }
 
 // EndedPodsOn are the pods that are over and that the way back of the node waits for, by name.

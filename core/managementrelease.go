@@ -91,7 +91,7 @@ func (s *Snapshot) managementVersion() managementVersion {
 		v.known, v.problem = true, oneLine(up.Next, 40)+" waits for it"
 		v.text += "; " + oneLine(up.Next, 40) + " waits"
 		if !up.Due.IsZero() {
-			v.text += ", due " + up.Due.UTC().Format("2006-01-02 15:04")
+			v.text += ", due " + up.Due.Local().Format("2006-01-02 15:04")
 		}
 	}
 	return v

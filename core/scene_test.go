@@ -22,7 +22,8 @@ func newScene() scene {
 		Pods: map[string]*NodePods{}, Services: map[string]*ComputeService{}, Instances: map[string]*Instance{},
 		ByHost: map[string][]*Instance{}, Migrations: map[string][]*Migration{}, Agents: map[string][]*NetworkAgent{},
 		VolumeServices: map[string][]*VolumeService{}, Volumes: map[string]*HostVolumes{},
-		Projects: map[string]string{"p1": "shop"}, Write: WriteMode{Armed: true, Mine: true},
+		Deployments: []*OpenStackDeployment{{Meta: Meta{Name: "osh-dev", Namespace: namespaceOpenStack, UID: "osdpl"}}},
+		Projects:    map[string]string{"p1": "shop"}, Write: WriteMode{Armed: true, Mine: true},
 		History: History{Stages: map[string]StageRecord{}, Locks: map[string]LockRecord{}, Rounds: map[string]Round{}, Changes: map[string]AnnotationChange{}, Tags: map[string]TagChange{}},
 	}
 	for _, id := range []SourceID{SourceNodes, SourceClusterLocks, SourceNodeLocks, SourceClusterRequests, SourceNodeRequests,

@@ -30,7 +30,7 @@ func TestTempestIsAskedFor(t *testing.T) {
 			src.Err = &APIError{Kind: ErrForbidden}
 			sc.Sources[SourceOpenStackDeployment] = src
 		}},
-		{"none is there", "0 OpenStackDeployments", func(sc scene) {}},
+		{"none is there", "0 OpenStackDeployments", func(sc scene) { sc.Deployments = nil }},
 	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {

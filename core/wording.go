@@ -6,12 +6,14 @@ import (
 	"time"
 )
 
-// clockText is a moment for an evidence line, always in UTC: the timestamps of the cluster's objects are.
+// clockText is a moment for a line that a person reads. All of these are in the operator's zone (time.Local), on screens, in what
+// the commands print and in the texts of the journal, so that times on one page can be compared. Fields for programs (JSON, and
+// the journal's own times) are in UTC, as the timestamps of the cluster's objects are.
 func clockText(t time.Time) string {
 	if t.IsZero() {
 		return "an unknown time"
 	}
-	return t.UTC().Format("15:04")
+	return t.Local().Format("15:04")
 }
 
 // spanText is a duration for a line: "45 s", "12 m", "2 h 41 m".

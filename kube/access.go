@@ -181,14 +181,29 @@ func (a *Access) Forbidden(doing string, needs ...Permission) *core.APIError {
 		return nil
 	}
 	message := "you may not "
+	operator, maintenance := false, false
 	for i, p := range missing {
 		if i > 0 {
 			message += ", "
 		}
 		message += p.String()
+		if slices.Contains(claimPermissions(), p) {
+			maintenance = true
+		} else {
+			operator = true
+		}
+	}
+	remedy := "Ask an administrator to apply "
+	switch {
+	case operator && maintenance:
+		remedy += "deploy/rbac-operator.yaml and " + maintenanceRights + "."
+	case maintenance:
+		remedy += maintenanceRights + "."
+	default:
+		remedy += "deploy/rbac-operator.yaml."
 	}
 	return &core.APIError{
 		Kind: core.ErrForbidden, Server: core.ServerKubernetes, Call: doing, Message: message,
-		Remedy: "Ask an administrator to apply deploy/rbac-operator.yaml.",
+		Remedy: remedy,
 	}
 }

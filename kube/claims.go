@@ -50,6 +50,14 @@ func claimPermissions() []Permission {
 	return needs
 }
 
+// ClaimPermissions are what the steps need that clean up behind a node which is gone, of the claims in OpenStack's namespace and in
+// those of namespaces that have some: Redis has its own, and most clouds have no Redis.
+func ClaimPermissions(namespaces ...string) []Permission {
+	return slices.DeleteFunc(claimPermissions(), func(p Permission) bool {
+		return p.Namespace != "" && p.Namespace != namespaceOpenStack && !slices.Contains(namespaces, p.Namespace)
+	})
+}
+
 // claimFrom translates a PersistentVolumeClaim.
 func claimFrom(u *unstructured.Unstructured) core.Object {
 	return &core.VolumeClaim{Meta: metaFrom(u), Volume: fields(u.Object).at("spec").text("volumeName")}

@@ -172,3 +172,15 @@ func TestAVolumeClaimIsDeletedByItsUID(t *testing.T) {
 		}
 	})
 }
+
+// Most clouds have no Redis, and no role in its namespace.
+func TestClaimPermissionsOfTheNamespacesThatAreThere(t *testing.T) {
+	redis := Permission{Verb: "delete", Resource: gvrClaims.Resource, Namespace: namespaceRedis}
+	own := Permission{Verb: "delete", Resource: gvrClaims.Resource, Namespace: namespaceOpenStack}
+	if without := ClaimPermissions(namespaceOpenStack); slices.Contains(without, redis) || !slices.Contains(without, own) {
+		t.Errorf("without Redis: %v", without)
+	}
+	if with := ClaimPermissions(namespaceOpenStack, namespaceRedis); !slices.Contains(with, redis) || !slices.Contains(with, own) {
+		t.Errorf("with Redis: %v", with)
+	}
+}

@@ -47,12 +47,12 @@ func sinceText(s core.Since, now time.Time) string {
 	return text
 }
 
-// clock is the time of day, with the day when it is another one than now's.
+// clock is the time of day in the operator's zone, with the day when it is another one than now's.
 func clock(t, now time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	t = t.In(now.Location())
+	t, now = t.Local(), now.Local()
 	if y, d := t.Year(), t.YearDay(); y != now.Year() || d != now.YearDay() {
 		return t.Format("Jan 2 15:04")
 	}
@@ -72,7 +72,7 @@ func stamp(t, now time.Time) string {
 	if t.IsZero() {
 		return "never"
 	}
-	return t.In(now.Location()).Format("2006-01-02 15:04:05 MST") + ", " + ago(now.Sub(t))
+	return t.Local().Format("2006-01-02 15:04:05 MST") + ", " + ago(now.Sub(t))
 }
 
 func ago(d time.Duration) string {

@@ -31,7 +31,7 @@ func (p *procedurePage) body(m *Model, w, h int) []string {
 	if whole := p.wholeSummary(m, w-2); len(head)+len(whole)+1+p.wants(w) <= h {
 		head = append(head, whole...) // nothing is cut above empty rows
 	} else {
-		head = append(head, p.summary(m, w-2, max((h+1)/4, 1))...)
+		head = append(head, p.summary(m, w-2, max((h+1)/3, 1))...)
 	}
 	for _, l := range head {
 		out = append(out, m.look.draw(append(line{blank(1)}, l...), w, asItIs))
@@ -77,23 +77,16 @@ func (p *procedurePage) wants(w int) int {
 	return len(p.proc.Steps) + usual
 }
 
-// summary is what is known that matters here, in at most room lines: the first of it, which says how it stands, as a whole, and
-// of the rest a line each.
+// summary is what is known that matters here, each text as a whole on as many lines as it takes, in at most room lines. Where there
+// is no room for all, the last line says so.
 func (p *procedurePage) summary(m *Model, w, room int) []line {
-	var out []line
-	for i, text := range p.proc.Summary {
-		text = named(m.snap, text)
-		lines := paragraph(themes.Text, text, w)
-		switch {
-		case i > 0:
-			lines = []line{one(themes.Text, text).cut(w)}
-		case len(lines) > 2:
-			rest := strings.TrimPrefix(text, lines[0].text())
-			lines = []line{lines[0], one(themes.Text, strings.TrimSpace(rest)).cut(w)}
-		}
-		out = append(out, lines...)
+	out := p.wholeSummary(m, w)
+	if len(out) <= room {
+		return out
 	}
-	return out[:min(len(out), room)]
+	rest := m.look.glyph.Ellipsis
+	last := out[room-1].cut(w - width(rest) - 1)
+	return append(out[:room-1:room-1], append(last, txt(themes.Dim, " "+rest)))
 }
 
 func (p *procedurePage) drawBeside(m *Model, w, h int) []string {

@@ -98,7 +98,7 @@ func (p *rehearsalPage) clockLine(m *Model, w int) line {
 	case 1:
 		speed = one(themes.Moves, g.Moves+" as fast as yours")
 	}
-	left := line{blank(1), txt(themes.Dim, "clock  "), txt(themes.Text, p.state.Now.UTC().Format("2006-01-02 15:04:05")), blank(3)}
+	left := line{blank(1), txt(themes.Dim, "clock  "), txt(themes.Text, p.state.Now.Local().Format("2006-01-02 15:04:05")), blank(3)}
 	return append(left, speed...).cut(w)
 }
 

@@ -1,0 +1,64 @@
+package core
+
+import "strings"
+
+// deployments is a cluster that has not exactly one OpenStackDeployment, which the OpenStack controller takes for none
+// (docs/mosk.md#node-request): the lock of every node then goes at once, with its instances on it. Who may not see the deployments
+// sees two by their statuses; of none, the statuses say nothing.
+func (f *attentionFacts) deployments() {
+	var names []string
+	uid := ""
+	switch {
+	case f.s.known(SourceOpenStackDeployment):
+		for _, d := range f.s.Deployments {
+			names = append(names, oneLine(d.Name, 60))
+			uid = textOf(uid, d.UID)
+		}
+		if len(names) == 0 && !f.s.anyInstance() {
+			return // OpenStack is not there yet, or not any more
+		}
+	case f.s.known(SourceOpenStackStatus) && len(f.s.OpenStack) > 0:
+		for _, o := range f.s.OpenStack {
+			names = append(names, oneLine(o.Name, 60))
+			uid = textOf(uid, o.UID)
+		}
+	default:
+		return
+	}
+	if len(names) == 1 {
+		return
+	}
+	reason := "there is no OpenStackDeployment: the OpenStack controller has nothing to guard"
+	if len(names) > 1 {
+		reason = count(len(names), "OpenStackDeployment") + " (" + strings.Join(names[:min(len(names), 3)], ", ") + textIf(len(names) > 3, ", …", "") + "): the OpenStack controller takes that for none"
+	}
+	a := Attention{ID: "openstackdeployments", Severity: SeverityWarning, Label: ControllerOpenStack, Resolve: clusterProcedure(),
+		Subject: Ref{Kind: KindOpenStackDeployment, Namespace: namespaceOpenStack, UID: uid},
+		Reason:  reason + ", and lets go of every node at once",
+		Detail: "The OpenStack controller works for exactly one. Otherwise it makes the lock of a node inactive as soon as the node's maintenance is asked for: " +
+			"it moves no instance, asks no service, and LCM goes on. The lock of the cluster it leaves as it is. " +
+			"Look at them (kubectl -n " + namespaceOpenStack + " get openstackdeployments) before the next node is asked for. " +
+			"Who deletes one deletes what it has deployed: first find out which one OpenStack is."}
+	if _, played := f.s.actAs(ControllerOpenStack); !played && !f.s.openStackDown() && f.nodesAreAsked() {
+		a.Severity = SeverityUrgent
+	}
+	f.add(a)
+}
+
+// anyInstance tells whether the cloud is known to have instances.
+func (s *Snapshot) anyInstance() bool { return s.known(SourceInstances) && len(s.Instances) > 0 }
+
+// nodesAreAsked tells whether maintenance of the cluster or of a node is asked for.
+func (f *attentionFacts) nodesAreAsked() bool {
+	if f.request != nil && f.request.Deleting.IsZero() {
+		return true
+	}
+	for _, requests := range f.s.NodeRequests {
+		for _, r := range requests {
+			if r.Deleting.IsZero() {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,48 @@
+package tui
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// timesOfDay are those that a screen shows.
+var timesOfDay = regexp.MustCompile(`\b([01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?\b`)
+
+// Every time on every page is in the operator's zone: half an hour to the east, each is half an hour later.
+func TestTimesAreInTheOperatorsZone(t *testing.T) {
+	pages := [][]string{nil, {"1"}, {"2"}, {"3"}, {"4"}, {"5"}, {"6"}, {"enter"}, {"i"}, {"1", "enter"}, {"2", "i"}, {"3", "i"}, {"4", "i"}, {"5", "i"}, {"s"}, {"w"}, {"z"}}
+	shown := func(zone *time.Location, keys []string) (frame string, times []string) {
+		livingIn(t, zone)
+		frame = stripped(drive(world(), 200, 60).keys(keys...).shows())
+		frame = strings.ReplaceAll(frame, "2026-03-14 16:41:00 Some servers", "Some servers") // a lock's message is the controller's own words
+		return frame, timesOfDay.FindAllString(frame, -1)
+	}
+	all := 0
+	for _, keys := range pages {
+		_, here := shown(time.UTC, keys)
+		frame, there := shown(time.FixedZone("EAST", 30*60), keys)
+		if len(here) != len(there) {
+			t.Errorf("%q: %d times here, %d there:\n%s", keys, len(here), len(there), frame)
+			continue
+		}
+		for i := range here {
+			layout := "15:04:05"[:len(here[i])]
+			was, err := time.Parse(layout, here[i])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := was.Add(30 * time.Minute).Format(layout); there[i] != want {
+				t.Errorf("%q: %s is %s there, want %s:\n%s", keys, here[i], there[i], want, frame)
+			}
+		}
+		if strings.Contains(frame, "UTC") {
+			t.Errorf("%q says UTC:\n%s", keys, frame)
+		}
+		all += len(here)
+	}
+	if all < 20 {
+		t.Errorf("the pages show %d times only", all)
+	}
+}
