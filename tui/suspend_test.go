@@ -98,7 +98,9 @@ func TestCtrlZWhereThereIsNoShell(t *testing.T) {
 		t.Errorf("stopped %d times, and says %q", *n, d.toast.text)
 	}
 	d.unstoppable = func() string { return "" }
-	d.halt = func() tea.Cmd { return func() tea.Msg { return resumedMsg{d.at, errors.New("the signal did not stop it")} } }
+	d.halt = func() tea.Cmd {
+		return func() tea.Msg { return resumedMsg{d.at, errors.New("the signal did not stop it")} }
+	}
 	if d.keys("ctrl+z"); !strings.Contains(d.toast.text, "was not suspended: the signal did not stop it") {
 		t.Errorf("it says %q", d.toast.text)
 	}
