@@ -112,7 +112,7 @@ func (f *attentionFacts) source(src Source, what, id, subject string) {
 		a.Severity = SeverityNotice
 	}
 	if src.Err != nil {
-		a.Reason += because(oneLine(src.Err.Error(), mostRead))
+		a.Reason += because(oneLine(src.Err.Error(), 300))
 		a.Detail = src.Err.Remedy
 	}
 	if src.ID.Server() == ServerManagement && f.request != nil && (src.State == SourceStale || src.State == SourceFailed) {

@@ -190,7 +190,7 @@ func (s *Snapshot) whyOf(in *Instance, v InstanceView, m hostMaintenance) string
 	case !v.Migrates:
 		return fmt.Sprintf("runs, and nothing moves it: status %s%s", in.Status, dashed(wayOut(in)))
 	case givenUp && v.Failures > 0:
-		return "the OpenStack controller has given up on it: live migration failed " + times(v.Failures) + because(oneLine(v.Failure, mostRead))
+		return "the OpenStack controller has given up on it: live migration failed " + times(v.Failures) + because(oneLine(v.Failure, 400))
 	case givenUp:
 		return "the OpenStack controller has given up on it" + because(failure)
 	case v.Failures > 0:

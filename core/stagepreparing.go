@@ -153,7 +153,7 @@ func instancesInTheWay(f *stageFacts) (verdict, bool) {
 	case f.mode == ModeManual:
 		reason = "manual mode: the operator moves the instances"
 	case f.gaveUpBefore():
-		reason = "the OpenStack controller gave up, and begins anew: " + oneLine(f.message.Text, mostRead)
+		reason = "the OpenStack controller gave up, and begins anew: " + oneLine(f.message.Text, 200)
 	}
 	return verdict{reason: reason, what: f.inTheWay(), at: f.requestAt()}, true
 }

@@ -181,7 +181,9 @@ func (d *driver) run(cmd tea.Cmd) {
 		for _, c := range msg {
 			d.run(c)
 		}
-	case previewMsg, executedMsg, armedMsg, controlledMsg, followMsg, rehearsalMsg, contactsMsg, savedMsg, plannedMsg, planSavedMsg, haltMsg, resumedMsg:
+	case previewMsg, executedMsg, armedMsg, controlledMsg, followMsg, rehearsalMsg, contactsMsg, savedMsg, plannedMsg, planSavedMsg:
+		d.send(msg)
+	case haltMsg, resumedMsg:
 		d.send(msg)
 	}
 }

@@ -378,16 +378,6 @@ func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 	return a.run(m)
 }
 
-// called is the action with the ID; nil when there is none.
-func (m *Model) called(id string) *Action {
-	for i := range m.actions {
-		if m.actions[i].ID == id {
-			return &m.actions[i]
-		}
-	}
-	return nil
-}
-
 // actionFor is the action that the key stands for here: the innermost scope that knows it wins.
 func (m *Model) actionFor(key string) *Action {
 	for _, scope := range m.scope().chain() {

@@ -36,6 +36,16 @@ func (m *Model) suspend() tea.Cmd {
 	return m.beforeHalt()
 }
 
+// called is the action with the ID; nil when there is none.
+func (m *Model) called(id string) *Action {
+	for i := range m.actions {
+		if m.actions[i].ID == id {
+			return &m.actions[i]
+		}
+	}
+	return nil
+}
+
 // unended is the newest operation that has not ended; nil when there is none.
 func (m *Model) unended() *core.Operation {
 	if m.snap == nil {
