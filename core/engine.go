@@ -66,13 +66,14 @@ type Engine struct {
 	subID int
 
 	// Owned by the goroutine of Run.
-	world      *world
-	history    History
+	world     *world
+	history   History
+	write     WriteMode
+	givenBack <-chan struct{} // closed when the lease is, that was given back last; nil before
+	revision  uint64
+	dirty     bool
+
 	updateSeen string // UID of the update's request that this run has seen
-	write      WriteMode
-	givenBack  <-chan struct{} // closed when the lease is, that was given back last; nil before
-	revision   uint64
-	dirty      bool
 
 	scribe scribe
 	ops    *operations

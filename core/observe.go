@@ -51,7 +51,8 @@ func (e *Engine) observeUpdate(s *Snapshot, h History) History {
 		h.Phases = nil
 		e.record(Record{Kind: RecordUpdate, Update: &h.Update, Object: ptr(cmr.Ref())}, false)
 	case cmr == nil && h.Update.UID != "" && h.Update.Ended.IsZero():
-		h.Update.Ended, h.Update.EndSeen = s.Now, e.updateSeen == h.Update.UID
+		h.Update.EndSeen = e.updateSeen == h.Update.UID
+		h.Update.Ended = s.Now
 		e.record(Record{Kind: RecordUpdate, Update: &h.Update}, false)
 	}
 	return h

@@ -63,8 +63,8 @@ func dashboardActions() []Action {
 			Keys: []string{"i", "d"}, Footer: 20, blocked: needRow, run: (*Model).inspect},
 		{ID: "menu", Title: "Show all that can be done with what is selected", Short: "actions", Scope: ScopeDashboard,
 			Keys: []string{"a"}, Footer: 12, run: func(m *Model) tea.Cmd { m.open(newPalette(m, true)); return nil }},
-		{ID: "filter", Title: "Show only rows with this text; or with zone:az-1, role:cmp,gtw, -stage:done: tab tells what there is", Short: "filter", Scope: ScopeDashboard, Keys: []string{"/"},
-			Footer: 30, run: func(m *Model) tea.Cmd { m.filtering = true; return nil }},
+		{ID: "filter", Title: "Show only rows with this text; or with zone:az-1, role:cmp,gtw, -stage:done: tab tells what there is",
+			Short: "filter", Scope: ScopeDashboard, Keys: []string{"/"}, Footer: 30, run: func(m *Model) tea.Cmd { m.filtering = true; return nil }},
 		{ID: "sort", Title: "Sort by the next column; after the last, what moves first", Short: "sort", Scope: ScopeDashboard,
 			Keys: []string{"s"}, Footer: 31, run: func(m *Model) tea.Cmd { return m.sorted(m.panes[m.focus].nextSort()) }},
 		{ID: "sort.reverse", Title: "Sort the other way round", Short: "reverse", Scope: ScopeDashboard, Keys: []string{"S"},
@@ -183,8 +183,8 @@ func logActions() []Action {
 		return ""
 	}
 	return []Action{
-		{ID: "log.where", Title: "Go to the instance or node that the entry is about", Short: "to it", Scope: ScopeLog, Keys: []string{"f", "right"},
-			Footer: 10, blocked: about, run: (*Model).goToLogged},
+		{ID: "log.where", Title: "Go to the instance or node that the entry is about", Short: "to it", Scope: ScopeLog,
+			Keys: []string{"f", "right"}, Footer: 10, blocked: about, run: (*Model).goToLogged},
 		{ID: "log.steps", Title: "Open the steps of the instance or node that the entry is about", Short: "its steps", Scope: ScopeLog,
 			blocked: about, run: func(m *Model) tea.Cmd { return m.openProcedure(*m.log.subject(m).procedure) }},
 	}

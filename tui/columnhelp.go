@@ -84,8 +84,8 @@ func columnLines(m *Model, s Scope, w int) []line {
 			for i, name := range m.nodes.controllers {
 				titles[i] = shortController(name)
 			}
-			out = append(out, helpRow(one(themes.Key, strings.Join(titles, " ")), themes.Text, "the node's locks, one for each application controller: "+
-				lockTitles(m.nodes.controllers), w)...)
+			text := "the node's locks, one for each application controller: " + lockTitles(m.nodes.controllers)
+			out = append(out, helpRow(one(themes.Key, strings.Join(titles, " ")), themes.Text, text, w)...)
 		}
 		out = append(out, helpRow(one(themes.Key, c.title), themes.Text, c.text, w)...)
 	}
@@ -123,5 +123,6 @@ func lockLegend(m *Model) string {
 		return ""
 	}
 	g := m.look.glyph
-	return "Locks: " + lockTitles(m.nodes.controllers) + ". " + lockMark(g, core.LockActive).glyph + " active: LCM waits, " + lockMark(g, core.LockInactive).glyph + " inactive: it may go on"
+	active, inactive := lockMark(g, core.LockActive).glyph, lockMark(g, core.LockInactive).glyph
+	return "Locks: " + lockTitles(m.nodes.controllers) + ". " + active + " active: LCM waits, " + inactive + " inactive: it may go on"
 }

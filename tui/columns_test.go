@@ -162,3 +162,23 @@ func TestACutLineHasOneMark(t *testing.T) {
 		}
 	}
 }
+
+// How far a migration or an evacuation is is never cut: the bar beside the figure goes first.
+func TestFiguresAreNotCut(t *testing.T) {
+	s := world()
+	for _, in := range s.Instances {
+		in.ProjectID = "a-long-project"
+	}
+	for _, w := range []int{80, 100, 120, 160, 200} {
+		if frame := stripped(drive(s, w, 24).keys("4").shows()); !strings.Contains(frame, "81 %") {
+			t.Errorf("at %d columns the migration's figure is cut:\n%s", w, frame)
+		}
+		if frame := stripped(drive(s, w, 24).keys("3").shows()); !strings.Contains(frame, "6 of 15 moved") {
+			t.Errorf("at %d columns the evacuation's figure is cut:\n%s", w, frame)
+		}
+	}
+	d := drive(s, 120, 40)
+	if text := d.nodes.explain(d.Model); !strings.Contains(text, "1 live, 1 manual, 1 notify, 1 moving") {
+		t.Errorf("below the rows it says %q", text)
+	}
+}

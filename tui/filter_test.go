@@ -184,6 +184,9 @@ func TestWhatAFilterHidesIsSaid(t *testing.T) {
 		t.Errorf("f goes to %q with the filter %q", d.nodes.selected(), d.nodes.filterText())
 	}
 
+	if frame := stripped(drive(zoned(), 80, 24).keys("2", "/", "no such phase", "enter").shows()); !strings.Contains(frame, "esc clears the filter.\n") {
+		t.Errorf("the phases, which have no keys:\n%s", frame)
+	}
 	if frame := stripped(drive(zoned(), 80, 24).keys("3", "/", "rol:gtw", "enter").shows()); !strings.Contains(frame, "role: zone: rack:") {
 		t.Errorf("a word that is no key leads nowhere:\n%s", frame)
 	}

@@ -195,13 +195,16 @@ func findActions(scope Scope, id string, top func(m *Model) (*finder, int)) []Ac
 		return ""
 	}
 	return []Action{
-		{ID: id + ".find", Title: "Search in the page", Short: "search", Scope: scope, Keys: []string{"/"}, Footer: 7, run: func(m *Model) tea.Cmd {
-			if f, line := top(m); f != nil {
-				f.begin(line)
-			}
-			return nil
-		}},
-		{ID: id + ".find.next", Title: "Go to the next match", Short: "next match", Scope: scope, Keys: []string{"n"}, blocked: searching, run: turn(1)},
-		{ID: id + ".find.previous", Title: "Go to the match before", Short: "match before", Scope: scope, Keys: []string{"N"}, blocked: searching, run: turn(-1)},
+		{ID: id + ".find", Title: "Search in the page", Short: "search", Scope: scope, Keys: []string{"/"}, Footer: 7,
+			run: func(m *Model) tea.Cmd {
+				if f, line := top(m); f != nil {
+					f.begin(line)
+				}
+				return nil
+			}},
+		{ID: id + ".find.next", Title: "Go to the next match", Short: "next match", Scope: scope, Keys: []string{"n"},
+			blocked: searching, run: turn(1)},
+		{ID: id + ".find.previous", Title: "Go to the match before", Short: "match before", Scope: scope, Keys: []string{"N"},
+			blocked: searching, run: turn(-1)},
 	}
 }

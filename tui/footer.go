@@ -43,7 +43,8 @@ func (m *Model) keysLine(w int) line {
 				found = "not there"
 			}
 		}
-		return line{txt(themes.Key, " /"), txt(themes.Input, f.text+" "), txt(themes.Dim, "  "+found+"   enter keeps it: n next, N before   esc clears it")}
+		return line{txt(themes.Key, " /"), txt(themes.Input, f.text+" "),
+			txt(themes.Dim, "  "+found+"   enter keeps it: n next, N before   esc clears it")}
 	}
 	var help line
 	if chain := m.scope().chain(); chain[len(chain)-1] == ScopeGlobal {

@@ -4,8 +4,8 @@ import (
 	"lockstep/themes"
 )
 
-// newHelp is every action of the catalogue: the keys that work where the operator is, what the columns there and the marks mean, the keys that work
-// elsewhere, and at last what has no key.
+// newHelp is every action of the catalogue: the keys that work where the operator is, what the columns there and the marks mean, the
+// keys that work elsewhere, and at last what has no key.
 func newHelp(m *Model) *pager {
 	here := m.scope()
 	return &pager{

@@ -49,7 +49,8 @@ func newInstancesPane(m *Model) *instancesPane {
 			}
 			return one(themes.Dim, "no")
 		}},
-		{title: "migration", width: 16, grow: true, cell: func(v core.InstanceView) line { return migrationCell(m, v) }},
+		{title: "migration", width: 16, grow: true, cell: func(v core.InstanceView) line { return migrationCell(m, v) },
+			fill: func(v core.InstanceView, w int) line { return migrationIn(m, v, w) }},
 	}
 	t.keys = []filterKey[core.InstanceView]{
 		{"zone", func(v core.InstanceView) []string { return []string{v.Instance.Zone} }},
@@ -149,6 +150,15 @@ func migrationCell(m *Model, v core.InstanceView) line {
 		return one(themes.Bad, v.Instance.Fault)
 	}
 	return one(themes.Dim, v.Why)
+}
+
+// migrationIn is migrationCell in w columns: where there is no room for all of it, the bar goes before the figure is cut.
+func migrationIn(m *Model, v core.InstanceView, w int) line {
+	out := migrationCell(m, v)
+	if mig := v.Migration; out.width() > w && mig != nil && mig.Running() && mig.Percent() >= 0 {
+		return one(themes.Text, fmt.Sprintf("%d %%", mig.Percent())).and(themes.Moves, destination(m, mig))
+	}
+	return out
 }
 
 func reasonAfter(text string) string {

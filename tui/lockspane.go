@@ -48,10 +48,11 @@ func newLocksPane(m *Model) *locksPane {
 		{title: "controller", width: 10, most: 18, measure: func(l *core.WorkloadLock) int { return width(clean(l.Controller, rowLimit)) },
 			cell:    func(l *core.WorkloadLock) line { return one(released(l, themes.Text), l.Controller) },
 			compare: func(a, b *core.WorkloadLock) int { return strings.Compare(a.Controller, b.Controller) }},
-		{title: "state", width: 10, most: 16, measure: func(l *core.WorkloadLock) int { return 2 + width(clean(string(l.State()), rowLimit)) }, cell: func(l *core.WorkloadLock) line {
-			k := lockMark(m.look.glyph, l.State())
-			return k.spans(string(l.State()))
-		}, compare: func(a, b *core.WorkloadLock) int { return strings.Compare(string(a.State()), string(b.State())) }},
+		{title: "state", width: 10, most: 16, measure: func(l *core.WorkloadLock) int { return 2 + width(clean(string(l.State()), rowLimit)) },
+			cell: func(l *core.WorkloadLock) line {
+				k := lockMark(m.look.glyph, l.State())
+				return k.spans(string(l.State()))
+			}, compare: func(a, b *core.WorkloadLock) int { return strings.Compare(string(a.State()), string(b.State())) }},
 		{title: "inner", width: 8, most: 16, rank: 5, measure: func(l *core.WorkloadLock) int { return width(clean(l.InnerState, rowLimit)) },
 			cell: func(l *core.WorkloadLock) line { return one(released(l, themes.Text), l.InnerState) }},
 		{title: "release", width: 8, most: 16, rank: 4, measure: func(l *core.WorkloadLock) int { return width(clean(l.Release, rowLimit)) },

@@ -52,7 +52,8 @@ func newNodesPane(m *Model) *nodesPane {
 		{title: "locks", width: 8, rank: 4, cell: func(v core.NodeView) line { return p.locksCell(m, v) }},
 		{title: "inst", width: 4, right: true, rank: 1, cell: func(v core.NodeView) line { return instancesCell(m, v) },
 			compare: func(a, b core.NodeView) int { return cmp.Compare(a.Instances, b.Instances) }},
-		{title: "what", width: 14, grow: true, cell: func(v core.NodeView) line { return whatCell(m, v) }},
+		{title: "what", width: 14, grow: true, cell: func(v core.NodeView) line { return whatCell(m, v) },
+			fill: func(v core.NodeView, w int) line { return whatIn(m, v, w) }},
 	}
 	t.keys = nodeKeys(m, func(v core.NodeView) string { return v.Name })
 	p.tablePane = tablePane[core.NodeView]{t}
@@ -178,6 +179,15 @@ func whatCell(m *Model, v core.NodeView) line {
 	return append(out, txt(tone, what))
 }
 
+// whatIn is whatCell in w columns: where there is no room for all of it, the bar goes before the words are cut.
+func whatIn(m *Model, v core.NodeView, w int) line {
+	out := whatCell(m, v)
+	if out.width() > w && len(out) > 1 {
+		return out[len(out)-1:]
+	}
+	return out
+}
+
 func (p *nodesPane) refresh(m *Model) string {
 	views := m.snap.NodeViews()
 	p.zoned, p.racked = differ(views, zoneOf), differ(views, rackOf)
@@ -282,7 +292,11 @@ func (p *nodesPane) explain(m *Model) string {
 	if !ok || v.Reason == "" {
 		return lockLegend(m)
 	}
-	return v.Label + ": " + named(m.snap, v.Reason) + "\n" + lockLegend(m)
+	text := v.Label + ": " + named(m.snap, v.Reason)
+	if v.What != "" && !strings.Contains(v.Reason, v.What) { // its column may be too narrow for it
+		text += " " + m.look.glyph.Dot + " " + v.What
+	}
+	return text + "\n" + lockLegend(m)
 }
 
 func (p *nodesPane) subject(*Model) subject {

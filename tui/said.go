@@ -102,7 +102,7 @@ func logLines(m *Model, about string, w int) []line {
 	var own, others []line
 	for _, r := range m.log.all {
 		of := &others
-		if r.op != nil && about != "" && (r.op.Node == about || r.op.Instance == about || slices.ContainsFunc(r.op.Items, func(it core.OperationItem) bool { return it.Instance == about })) {
+		if r.isAbout(about) {
 			of = &own
 		}
 		*of = append(*of, logEntry(m, r, w)...)
@@ -122,6 +122,15 @@ func logLines(m *Model, about string, w int) []line {
 		out = append(append(out, line{}, one(themes.Strong, "Of others")), others...)
 	}
 	return out
+}
+
+// isAbout tells whether the entry's operation is about the node or instance.
+func (r logRow) isAbout(subject string) bool {
+	if r.op == nil || subject == "" {
+		return false
+	}
+	return r.op.Node == subject || r.op.Instance == subject ||
+		slices.ContainsFunc(r.op.Items, func(it core.OperationItem) bool { return it.Instance == subject })
 }
 
 func logEntry(m *Model, r logRow, w int) []line {

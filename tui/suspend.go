@@ -36,6 +36,16 @@ func (m *Model) suspend() tea.Cmd {
 	return m.beforeHalt()
 }
 
+// called is the action with the ID; nil when there is none.
+func (m *Model) called(id string) *Action {
+	for i := range m.actions {
+		if m.actions[i].ID == id {
+			return &m.actions[i]
+		}
+	}
+	return nil
+}
+
 // unended is the newest operation that has not ended; nil when there is none.
 func (m *Model) unended() *core.Operation {
 	if m.snap == nil {
@@ -103,8 +113,8 @@ func (d *suspendDialog) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 
 func (d *suspendDialog) draw(m *Model, w, _ int) []string {
 	w = min(w-2, 76)
-	text := "Still running: " + d.what + ". While Lockstep is suspended nobody follows it. What the servers have begun goes on; nothing more is begun. " +
-		"Writing is switched off first, and the lease given back. After fg Lockstep looks up how it went."
+	text := "Still running: " + d.what + ". While Lockstep is suspended nobody follows it. What the servers have begun goes on; " +
+		"nothing more is begun. Writing is switched off first, and the lease given back. After fg Lockstep looks up how it went."
 	if d.batch {
 		text += " The rest of the batch waits until you switch writing on (w) and let it go on (h)."
 	}

@@ -235,8 +235,12 @@ func (m *Model) paneBody(id paneID, x, y, w, h int) []string {
 		st := loadStateOf(m.snap, p.sources())
 		switch {
 		case all > 0:
-			for _, l := range wrap(clean("Nothing here matches /"+p.filterText()+". esc clears the filter. A filter can ask for one thing: "+
-				strings.Join(p.known(), ": ")+": and for several, or without: role:cmp,gtw -stage:done", rowLimit), max(w-2, 8)) {
+			text := "Nothing here matches /" + p.filterText() + ". esc clears the filter."
+			if keys := p.known(); len(keys) > 0 {
+				text += " A filter can ask for one thing: " + strings.Join(keys, ": ") + ": and for any of several, or for what is not: " +
+					keys[0] + ":this,that -" + keys[0] + ":other"
+			}
+			for _, l := range wrap(clean(text, rowLimit), max(w-2, 8)) {
 				words = append(words, one(themes.Dim, " "+l))
 			}
 		case st.trouble != nil:

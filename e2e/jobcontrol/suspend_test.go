@@ -17,7 +17,9 @@ var left = terminal.That("the terminal as the shell has it", func(s terminal.Scr
 	return !s.AltScreen && !s.CursorHidden && s.Keyboards == 0 && !slices.Contains(s.Modes, 2004) && !slices.Contains(s.Modes, 1004)
 })
 
-var dashboard = terminal.All(terminal.Shows("3 Nodes"), terminal.That("the program's screen", func(s terminal.Screen) bool { return s.AltScreen && s.Keyboards > 0 }))
+var dashboard = terminal.All(terminal.Shows("3 Nodes"), terminal.That("the program's screen", func(s terminal.Screen) bool {
+	return s.AltScreen && s.Keyboards > 0
+}))
 
 // sh is a shell with job control, that has the program of the name lockstep.
 func sh(t *testing.T) (o *operator.Operator, lockstep string) {
