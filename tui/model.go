@@ -404,16 +404,6 @@ func (m *Model) refuse(title, reason string) tea.Cmd {
 	return m.say(toneWarn, title+": "+reason)
 }
 
-// called is the action with the ID; nil when there is none.
-func (m *Model) called(id string) *Action {
-	for i := range m.actions {
-		if m.actions[i].ID == id {
-			return &m.actions[i]
-		}
-	}
-	return nil
-}
-
 // actionFor is the action that the key stands for here: the innermost scope that knows it wins.
 func (m *Model) actionFor(key string) *Action {
 	for _, scope := range m.scope().chain() {
