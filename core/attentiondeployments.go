@@ -1,6 +1,9 @@
 package core
 
-import "strings"
+import (
+	"strings"
+	"time"
+)
 
 // deployments is a cluster that has not exactly one OpenStackDeployment, which the OpenStack controller takes for none
 // (docs/mosk.md#node-request): the lock of every node then goes at once, with its instances on it. Who may not see the deployments
@@ -43,6 +46,41 @@ func (f *attentionFacts) deployments() {
 		a.Severity = SeverityUrgent
 	}
 	f.add(a)
+}
+
+// seenDeployments are the OpenStackDeployments that are seen, or their statuses.
+func seenDeployments(f *attentionFacts, _ Attention) []Evidence {
+	says := "none in the namespace " + namespaceOpenStack
+	var seen []string
+	for _, d := range f.s.Deployments {
+		seen = append(seen, oneLine(d.Name, 60)+" "+madeText(d.Created))
+	}
+	of := "OpenStackDeployments"
+	if len(seen) == 0 {
+		for _, o := range f.s.OpenStack {
+			seen = append(seen, oneLine(o.Name, 60)+" "+madeText(o.Created))
+		}
+		if len(seen) > 0 {
+			of = "their statuses"
+		}
+	}
+	if len(seen) > 0 {
+		says = some(seen, 6)
+	}
+	return seenOne(of, says)
+}
+
+// madeText says how old an object is: of two the older one is OpenStack, as a rule.
+func madeText(created time.Time) string {
+	if created.IsZero() {
+		return "(its age is not known)"
+	}
+	return "(made " + created.Local().Format("2006-01-02 15:04") + ")"
+}
+
+func atDeployments(*attentionFacts, Attention) []Command {
+	return []Command{look("how many there are", kubectlOpenStack("get", "openstackdeployments", "-o", "wide")),
+		look("their statuses", kubectlOpenStack("get", "osdplst"))}
 }
 
 // anyInstance tells whether the cloud is known to have instances.

@@ -27,6 +27,7 @@ var attentionRows = map[string]attentionRow{
 	"lock-failed":          {evidence: seeing(seenLock), commands: byHand(atLock)},
 	"lock-state":           {evidence: seeing(seenLock), commands: byHand(atLock)},
 	"override":             {evidence: seeing(seenLock), commands: byHand(atLock)},
+	"openstackdeployments": {evidence: seeing(seenDeployments), commands: byHand(atDeployments, atControllerLog)},
 	"osdplst":              {evidence: seeing(seenDeployment), commands: byHand(atDeployment)},
 
 	// Nodes in maintenance.

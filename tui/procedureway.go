@@ -225,6 +225,7 @@ func (p *procedurePage) confirmed(m *Model, row, op string, step core.Step) {
 // handle swallows keys that work on the selected step for a moment after the cursor has gone on by itself.
 func (p *procedurePage) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 	if !m.now().Before(p.quiet) {
+		p.held = heldWay{} // the operator has looked: a way is held for who has only waited
 		return false, nil
 	}
 	a := m.actionFor(msg.String())
