@@ -40,6 +40,8 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 	p.WantsRow("cmp-01", "as openstack: it waits for you to prepare it")
 	p.Press("1", "g", "enter")
 	p.Wants("Ways on")
+	p.Press("esc")
+	p.Find("3", "cmp-01")
 	p.Press("enter")
 	p.Wants("Take cmp-01 through its maintenance")
 	p.WantsRow("later", "release the lock on cmp-01")
