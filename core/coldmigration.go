@@ -164,7 +164,8 @@ func (f *attentionFacts) ownMigrations() {
 		if f.tellsOf(in, node) {
 			continue
 		}
-		a := Attention{ID: "own-migration/" + in.ID, Severity: SeverityWarning, Subject: in.Ref(), Node: node, Instance: in.ID, Label: instanceLabel(in),
+		a := Attention{ID: "own-migration/" + in.ID, Severity: SeverityWarning, Subject: in.Ref(),
+			Node: node, Instance: in.ID, Label: instanceLabel(in),
 			Since: Since{At: c.At, Exact: true}, Resolve: &ProcedureKey{Kind: ProcedureInstance, Subject: in.ID}}
 		if m := f.s.LatestMigration(in.ID); m != nil && m.Type == MigrationCold && m.Updated.After(c.At) && m.Status == "finished" {
 			a.Since.At = m.Updated

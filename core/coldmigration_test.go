@@ -97,7 +97,8 @@ func coldIsTold(t *testing.T, b *bench) {
 	}
 	p, _ := s.Procedure(*afterProcedureKey())
 	i := slices.IndexFunc(p.Steps, func(st Step) bool { return st.ID == "after/migrations" })
-	if i < 0 || p.Steps[i].Status != "web-1 (VERIFY_RESIZE on cmp-2)" || p.Steps[i+1].Intent.Kind != IntentConfirmResize || len(p.Steps[i+1].Alternatives) != 1 {
+	if i < 0 || p.Steps[i].Status != "web-1 (VERIFY_RESIZE on cmp-2)" ||
+		p.Steps[i+1].Intent.Kind != IntentConfirmResize || len(p.Steps[i+1].Alternatives) != 1 {
 		t.Errorf("after the update: %q", outline(p))
 	}
 	way, _ := s.Procedure(*got[0].Resolve)
@@ -169,7 +170,8 @@ func TestWhereAColdMigrationStands(t *testing.T) {
 }
 
 func (sc scene) coldRecord(in *Instance, status string) *Migration {
-	m := &Migration{ID: 4, InstanceID: in.ID, Type: MigrationCold, Status: status, SourceHost: "cmp-01", DestHost: "cmp-02", Created: ago(5 * 60e9), Updated: ago(60e9)}
+	m := &Migration{ID: 4, InstanceID: in.ID, Type: MigrationCold, Status: status,
+		SourceHost: "cmp-01", DestHost: "cmp-02", Created: ago(5 * 60e9), Updated: ago(60e9)}
 	sc.Migrations[in.ID] = []*Migration{m}
 	return m
 }

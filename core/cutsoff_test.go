@@ -11,7 +11,8 @@ import (
 func TestWhatCutsAnInstanceOffIsNoLessARiskThanStoppingIt(t *testing.T) {
 	stop := instanceRules[IntentStop]
 	for kind, rule := range instanceRules {
-		cuts := strings.Contains(rule.why+rule.then, "is down while") || strings.Contains(rule.then, "is stopped if") || strings.Contains(rule.then, "shut down") ||
+		cuts := strings.Contains(rule.why+rule.then, "is down while") || strings.Contains(rule.then, "is stopped if") ||
+			strings.Contains(rule.then, "shut down") ||
 			strings.Contains(rule.then, "down until")
 		if cuts && !rule.cuts && (riskRank[rule.risk] < riskRank[stop.risk] || !rule.typed) {
 			t.Errorf("%s: %q, and its risk is %s", kind, rule.then, rule.risk)
@@ -57,7 +58,9 @@ func TestAnInstanceThatHasLeftIsToldWhereItIs(t *testing.T) {
 		gone bool
 		want string
 	}{
-		"moved": {"cmp-03", false, "→ on cmp-03 now"}, "on its way": {"", false, "→ on no host now"}, "deleted": {"", true, "→ does not exist any more"},
+		"moved":      {"cmp-03", false, "→ on cmp-03 now"},
+		"on its way": {"", false, "→ on no host now"},
+		"deleted":    {"", true, "→ does not exist any more"},
 	} {
 		after := sc.next(time.Second)
 		moved := *in

@@ -190,7 +190,8 @@ func (s *Snapshot) whyOf(in *Instance, v InstanceView, m hostMaintenance) string
 	case !v.Migrates:
 		return fmt.Sprintf("%s, and nothing moves it: status %s%s", in.powerWord(), in.Status, dashed(wayOut(in)))
 	case givenUp && v.Failures > 0:
-		return "live migration failed " + times(v.Failures) + ", and the OpenStack controller tries again every minute" + because(oneLine(v.Failure, mostRead))
+		return "live migration failed " + times(v.Failures) + ", and the OpenStack controller tries again every minute" +
+			because(oneLine(v.Failure, mostRead))
 	case givenUp:
 		return "the OpenStack controller could not move it, and tries again every minute" + because(failure)
 	case v.Failures > 0:

@@ -76,15 +76,21 @@ func TestWhatAKillLeftUnseenIsLookedUp(t *testing.T) {
 		text   string
 		told   int // entries of it that need somebody
 	}{
-		"it has left":             {liveMigrate("web-1"), at("cmp-2"), OperationDone, "runs on cmp-2", 0},
-		"it failed":               {liveMigrate("web-1"), at("cmp-1"), OperationFailed, "No valid host", 1},
-		"it moves still":          {liveMigrate("web-1"), func(*testCloud) {}, OperationVerifying, "running, to cmp-2", 0},
-		"the instance is gone":    {liveMigrate("web-1"), func(c *testCloud) { delete(c.instances, "id-web-1") }, OperationSkipped, "does not exist any more", 0},
-		"a stop that was done":    {Intent{Kind: IntentStop, Instance: "id-web-1"}, func(*testCloud) {}, OperationDone, "is SHUTOFF on cmp-1", 0},
-		"a stop that was not":     {Intent{Kind: IntentStop, Instance: "id-web-1"}, func(c *testCloud) { c.instances["id-web-1"].Status = "ACTIVE" }, OperationFailed, "nothing shows that it was done: it is ACTIVE on cmp-1", 1},
-		"a cold migration":        {Intent{Kind: IntentColdMigrate, Instance: "id-web-1"}, func(*testCloud) {}, OperationDone, "waits to be confirmed or reverted", 0},
-		"a migration mode":        {Intent{Kind: IntentSetMode, Nodes: []string{"cmp-2"}, Mode: ModeLive}, func(*testCloud) {}, OperationDone, "", 0},
-		"a mode that was not set": {Intent{Kind: IntentSetMode, Nodes: []string{"cmp-2"}, Mode: ModeLive}, func(c *testCloud) { c.annotations["cmp-2"][AnnotationMigrationMode] = "manual" }, OperationUnknown, leftUnseen, 1},
+		"it has left":    {liveMigrate("web-1"), at("cmp-2"), OperationDone, "runs on cmp-2", 0},
+		"it failed":      {liveMigrate("web-1"), at("cmp-1"), OperationFailed, "No valid host", 1},
+		"it moves still": {liveMigrate("web-1"), func(*testCloud) {}, OperationVerifying, "running, to cmp-2", 0},
+		"the instance is gone": {liveMigrate("web-1"),
+			func(c *testCloud) { delete(c.instances, "id-web-1") }, OperationSkipped, "does not exist any more", 0},
+		"a stop that was done": {Intent{Kind: IntentStop, Instance: "id-web-1"},
+			func(*testCloud) {}, OperationDone, "is SHUTOFF on cmp-1", 0},
+		"a stop that was not": {Intent{Kind: IntentStop, Instance: "id-web-1"},
+			func(c *testCloud) { c.instances["id-web-1"].Status = "ACTIVE" }, OperationFailed, "nothing shows that it was done: it is ACTIVE on cmp-1", 1},
+		"a cold migration": {Intent{Kind: IntentColdMigrate, Instance: "id-web-1"},
+			func(*testCloud) {}, OperationDone, "waits to be confirmed or reverted", 0},
+		"a migration mode": {Intent{Kind: IntentSetMode, Nodes: []string{"cmp-2"}, Mode: ModeLive},
+			func(*testCloud) {}, OperationDone, "", 0},
+		"a mode that was not set": {Intent{Kind: IntentSetMode, Nodes: []string{"cmp-2"}, Mode: ModeLive},
+			func(c *testCloud) { c.annotations["cmp-2"][AnnotationMigrationMode] = "manual" }, OperationUnknown, leftUnseen, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {
@@ -199,7 +205,8 @@ func TestTimesOfAnEarlierRunAreThoseOfTheWork(t *testing.T) {
 		{Kind: RecordGrant, Operation: "b", At: at(40)},
 		{Kind: RecordBefore, Operation: "b/0", At: at(41), Wall: at(41), Intent: &intent, Object: object, Begun: begun},
 		{Kind: RecordVerified, Operation: "b/0", At: at(43), State: string(OperationUnknown)},
-		{Kind: RecordEnded, Operation: "b", At: at(54), State: string(OperationUnknown), Items: []ItemRecord{{Label: "db-1", Instance: "id-db-1", State: OperationUnknown}}},
+		{Kind: RecordEnded, Operation: "b", At: at(54), State: string(OperationUnknown),
+			Items: []ItemRecord{{Label: "db-1", Instance: "id-db-1", State: OperationUnknown}}},
 	}
 	single := []Record{{Kind: RecordBefore, Operation: "s", At: at(41), Wall: at(41), Intent: &intent, Object: object, Begun: begun}}
 	for id, past := range map[string][]Record{"b": batch, "s": single} {
@@ -219,7 +226,8 @@ func TestTimesOfAnEarlierRunAreThoseOfTheWork(t *testing.T) {
 		delete(sc.Instances, in.ID)
 		in.ID = "id-db-1"
 		sc.Instances[in.ID] = in
-		sc.Migrations[in.ID] = []*Migration{{ID: 7, InstanceID: in.ID, Type: MigrationLive, Status: "completed", SourceHost: "cmp-01", DestHost: "cmp-02", Created: at(41), Updated: at(44)}}
+		sc.Migrations[in.ID] = []*Migration{{ID: 7, InstanceID: in.ID, Type: MigrationLive, Status: "completed",
+			SourceHost: "cmp-01", DestHost: "cmp-02", Created: at(41), Updated: at(44)}}
 		ended, _ := o.lookUp(sc.Snapshot)
 		if len(ended) != 1 || ended[0].State != OperationDone || !ended[0].Ended.Equal(at(44)) {
 			t.Fatalf("%s ended as %+v", id, ended)

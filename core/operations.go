@@ -123,7 +123,8 @@ func (o *operations) restore(past []Record) {
 				began[r.Operation] = r.At
 			}
 			if r.Intent != nil && r.Object != nil {
-				writes[r.Operation] = pastWrite{operation: r.Operation, item: -1, intent: *r.Intent, object: *r.Object, begun: r.Begun, at: r.At, wall: r.Wall}
+				writes[r.Operation] = pastWrite{operation: r.Operation, item: -1, intent: *r.Intent, object: *r.Object,
+					begun: r.Begun, at: r.At, wall: r.Wall}
 			}
 			delete(verified, r.Operation)
 		case RecordVerified:

@@ -147,7 +147,8 @@ func (n *Node) annotation(key string) *string {
 
 func annotationWhy(key string, value *string) string {
 	if key == AnnotationMigrationAttempts {
-		return "It says how often the OpenStack controller tries to live-migrate one instance before it says that it needs you; a minute later it begins anew."
+		return "It says how often the OpenStack controller tries to live-migrate one instance " +
+			"before it says that it needs you; a minute later it begins anew."
 	}
 	switch MigrationMode(textOr(value, string(ModeLive))) {
 	case ModeManual:
