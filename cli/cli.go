@@ -36,6 +36,7 @@ func Main(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 
 // execute runs the command that args name in the place p, whose options are those of the flags, and returns the exit code.
 func execute(ctx context.Context, p place, args []string, stdin *os.File, stdout, stderr io.Writer) int {
+	p.stderr = stderr
 	root := newRoot(&p, stdin)
 	root.SetArgs(args)
 	root.SetOut(stdout)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -76,6 +77,9 @@ func (s *session) show(ctx context.Context, o options, title, notice string) err
 			look.Trouble = "writing was not armed: " + err.Error()
 		}
 		cancel()
+	}
+	if len(s.notices) > 0 {
+		look.Trouble = strings.Join(slices.DeleteFunc(append(s.notices, look.Trouble), func(t string) bool { return t == "" }), "; ")
 	}
 	look.Rehearsal, look.Owners, look.SaveFile = s.rehearsal, ownerDesk{s.client}, saveHere
 	look.Backend, look.Title, look.Notice, look.Version = s.engine, title, notice, programVersion()

@@ -88,10 +88,15 @@ func glance(ctx context.Context, p place, see func(*session, place) error) error
 		return err
 	}
 	defer log.close()
-	p.readOnly = true
+	p.readOnly, p.oneLook = true, true
 	s, err := open(ctx, p, log)
 	if err != nil {
 		return err
+	}
+	if p.stderr != nil {
+		for _, n := range s.notices {
+			fmt.Fprintln(p.stderr, oneLine(n))
+		}
 	}
 	runCtx, stop := context.WithCancel(ctx)
 	var running sync.WaitGroup

@@ -22,8 +22,9 @@ type Config struct {
 	Sources  []SourceID // those that are configured; each is connecting until its first Delta
 	Barred   string     // why writing can never be armed in this run; empty when it can
 
-	Journal    *Journal // nil bars writing
-	Past       []Record // what the journal held at the start
+	Journal    *Journal                                  // nil bars writing
+	Past       []Record                                  // what the journal held at the start, as far as it still counts
+	Lives      func(run string) (who string, lives bool) // whether another run on the journal lives; nil: by the journal's locks
 	Kubernetes KubernetesWriter
 	OpenStack  OpenStackWriter
 	Lease      OperatorLease    // nil: no lease is kept
@@ -69,12 +70,15 @@ type Engine struct {
 	history   History
 	write     WriteMode
 	givenBack <-chan struct{} // closed when the lease is, that was given back last; nil before
+	seen      []Record        // transitions that the Snapshot in the making shows
 	revision  uint64
 	dirty     bool
 
 	ops   *operations
 	tasks sync.WaitGroup // running operations
 	begun atomic.Int64   // how many of them, and of their items, there have been
+
+	unkept atomic.Bool // the last record could not be written
 
 	grants sync.Map // grant ID → granted: those given in this run and not used yet
 }
@@ -129,8 +133,11 @@ func New(cfg Config) *Engine {
 	}
 	e.world.place = cfg.Place
 	e.ctx, e.stop = context.WithCancel(context.Background())
-	e.history = replay(cfg.Past)
-	e.ops.restore(cfg.Past)
+	if cfg.Lives == nil && cfg.Journal != nil {
+		e.cfg.Lives = func(run string) (string, bool) { return RunLives(cfg.Journal.Path(), run) }
+	}
+	e.startFrom(cfg.Past)
+	e.cfg.Past = nil
 	e.publish()
 	return e
 }
@@ -171,6 +178,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		case <-soon:
 			publish()
 		case <-tick.C:
+			e.follow()
 			e.watchLease()
 			publish()
 		}
@@ -315,17 +323,38 @@ func (e *Engine) publish() {
 	}
 }
 
-// record writes to the journal what no write depends on; a failure is logged and bars further writes.
+// record writes to the journal what has happened. What cannot be written now is kept and written later; until then nothing is
+// written to a cluster. Without a journal (a single look) there is no record.
 func (e *Engine) record(r Record, durable bool) {
-	if err := e.journal(r, durable); err != nil {
-		e.cfg.Log.Error("journal", "error", err)
+	e.keep(durable, e.stamped(r))
+}
+
+func (e *Engine) keep(durable bool, records ...Record) {
+	if e.cfg.Journal != nil && len(records) > 0 {
+		e.kept(e.cfg.Journal.Keep(durable, records...))
 	}
 }
 
+// kept notes how it went to keep the record: a trouble is logged when it begins, and when it is over.
+func (e *Engine) kept(err error) {
+	switch failed := e.unkept.Swap(err != nil); {
+	case err != nil && !failed:
+		e.cfg.Log.Error("the record cannot be kept; it is written as soon as it can be", "error", err)
+	case err == nil && failed:
+		e.cfg.Log.Info("the record is kept again")
+	}
+}
+
+// journal writes to the journal what a write depends on.
 func (e *Engine) journal(r Record, durable bool) error {
 	if e.cfg.Journal == nil {
 		return errors.New("there is no journal to keep the record in")
 	}
+	return e.cfg.Journal.Write(e.stamped(r), durable)
+}
+
+// stamped is the record with who and when.
+func (e *Engine) stamped(r Record) Record {
 	r.Wall = e.cfg.Wall().UTC()
 	if r.At.IsZero() {
 		r.At = e.cfg.Clock().UTC()
@@ -333,5 +362,5 @@ func (e *Engine) journal(r Record, durable bool) error {
 	if r.By == "" {
 		r.By = e.cfg.Operator
 	}
-	return e.cfg.Journal.Write(r, durable)
+	return r
 }

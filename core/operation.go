@@ -41,6 +41,9 @@ type Operation struct {
 	Ended        time.Time       // cluster time; zero while it goes on
 	Items        []OperationItem // of a batch
 	Acknowledged bool
+
+	Elsewhere string // who has it under way, when that is another run of the same user on this journal; empty otherwise
+	run       string // the other run
 }
 
 // OperationItem is one item of a batch.

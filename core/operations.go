@@ -14,6 +14,8 @@ type operations struct {
 	mu   sync.Mutex
 	all  []*operation
 	past []Operation // of earlier runs, whose end nobody saw
+
+	elsewhere []Operation // that another run has under way, which lives
 }
 
 // keptOperations is how many ended operations are kept; failed ones that nobody has acknowledged are always kept.
@@ -52,7 +54,27 @@ func (o *operations) list() []Operation {
 	for _, op := range o.all {
 		out = append(out, op.snapshot())
 	}
+	out = append(out, o.elsewhere...)
+	if len(o.elsewhere) > 0 || slices.ContainsFunc(o.past, func(op Operation) bool { return len(out) > 0 && op.Started.After(out[len(out)-1].Started) }) {
+		out = append(out, o.past...)
+		slices.SortStableFunc(out, func(a, b Operation) int { return b.Started.Compare(a.Started) }) // newest first, whoever did them
+		return out
+	}
 	return append(out, o.past...)
+}
+
+// setElsewhere notes what other runs have under way.
+func (o *operations) setElsewhere(ops []Operation) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.elsewhere = ops
+}
+
+// allElsewhere are the operations that other runs have under way.
+func (o *operations) allElsewhere() []Operation {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.elsewhere
 }
 
 func (o *operations) find(id string) *operation {
@@ -95,12 +117,18 @@ const maxItemText = 400
 // not acknowledged: they are shown, not resumed. What is to be done next the cluster itself says. What ended well,
 // or was acknowledged, is kept where it came after such a one: a step is as the last try of it.
 func (o *operations) restore(past []Record) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.past = nil
 	open := map[string]Operation{}
 	var order []string
 	forget := func(id string) { // of a batch: with its items, which have its ID before their own number
 		maps.DeleteFunc(open, func(known string, _ Operation) bool { return known == id || strings.HasPrefix(known, id+"/") })
 	}
 	for _, r := range past {
+		if r.Settled {
+			continue
+		}
 		switch r.Kind {
 		case RecordBefore:
 			if _, ok := open[r.Operation]; !ok {
@@ -125,7 +153,7 @@ func (o *operations) restore(past []Record) {
 			order = append(order, r.Operation)
 			open[r.Operation] = op
 		case RecordControl:
-			if r.State == "acknowledged" {
+			if r.State == stateAcknowledged {
 				for id, op := range open {
 					if id == r.Operation || strings.HasPrefix(id, r.Operation+"/") {
 						op.Acknowledged = true
