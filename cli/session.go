@@ -161,12 +161,13 @@ func (s *session) openJournal(p place, client *kube.Client, cfg *core.Config) {
 	folder, server := p.journal, ""
 	if folder == "" {
 		folder = stateFolder()
+		s.keepPrivate(folder)
 	}
 	if client != nil {
 		server = client.Server
 	}
 	path := journalPath(folder, cfg.Cluster, server)
-	s.keepPrivate(folder, filepath.Dir(path), path, path+".lock")
+	s.keepPrivate(filepath.Dir(path), path)
 	var skipped int
 	var err error
 	if p.oneLook {

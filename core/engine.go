@@ -71,6 +71,7 @@ type Engine struct {
 	write     WriteMode
 	givenBack <-chan struct{} // closed when the lease is, that was given back last; nil before
 	seen      []Record        // transitions that the Snapshot in the making shows
+	followed  <-chan struct{} // closed when other runs are not followed any more
 	revision  uint64
 	dirty     bool
 
@@ -152,6 +153,14 @@ func (e *Engine) Run(ctx context.Context) error {
 	}
 	defer close(e.done)
 	e.record(Record{Kind: RecordStart, Cluster: e.cfg.Cluster, Version: e.cfg.Version}, false)
+	if e.cfg.Journal != nil {
+		followed := make(chan struct{})
+		e.followed = followed
+		go func() {
+			defer close(followed)
+			e.followOthers(ctx)
+		}()
+	}
 	tick := time.NewTicker(tickEvery)
 	defer tick.Stop()
 	var soon <-chan time.Time
@@ -178,7 +187,6 @@ func (e *Engine) Run(ctx context.Context) error {
 		case <-soon:
 			publish()
 		case <-tick.C:
-			e.follow()
 			e.watchLease()
 			publish()
 		}
@@ -217,8 +225,10 @@ func (e *Engine) leave() {
 	go func() { e.tasks.Wait(); close(wait) }()
 	e.serve(wait)
 	e.disarm("")
-	if e.givenBack != nil {
-		e.serve(e.givenBack)
+	for _, ended := range []<-chan struct{}{e.givenBack, e.followed} {
+		if ended != nil {
+			e.serve(ended)
+		}
 	}
 	e.publish() // what it saw last is recorded before the end of the record
 	e.record(Record{Kind: RecordStop, Cluster: e.cfg.Cluster}, true)

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"time"
@@ -84,11 +85,22 @@ func (e *Engine) startFrom(past []Record) {
 	}))
 }
 
-// follow takes in what other runs have done since it was called last, and notices those that have died meanwhile.
-func (e *Engine) follow() {
-	if e.cfg.Journal == nil {
-		return
+// followOthers takes in, until ctx is done, what other runs do, and notices those that die. It has a goroutine of its own: the disk may be
+// slow, and the Engine's does not wait for it.
+func (e *Engine) followOthers(ctx context.Context) {
+	tick := time.NewTicker(tickEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			e.follow()
+		}
 	}
+}
+
+func (e *Engine) follow() {
 	others, err := e.cfg.Journal.Follow()
 	e.kept(err)
 	before := e.ops.allElsewhere()
@@ -99,31 +111,34 @@ func (e *Engine) follow() {
 	if len(others) == 0 && !died {
 		return
 	}
-	all := e.cfg.Journal.Done()
-	settled, elsewhere := e.apart(all)
-	h := e.history.own()
-	for _, r := range others {
-		switch {
-		case r.Kind == RecordVerified:
-			h.did(r)
-		case r.Kind == RecordControl && r.State == stateAcknowledged:
-			e.ops.acknowledge(r.Operation)
-		}
-	}
+	settled, elsewhere := e.apart(e.cfg.Journal.Done())
 	dead := map[string]bool{}
 	for _, op := range before {
-		dead[op.ID] = true
+		dead[op.ID] = !slices.ContainsFunc(elsewhere, func(o Operation) bool { return o.ID == op.ID })
 	}
-	for _, op := range elsewhere {
-		delete(dead, op.ID)
+	var did []Record // by others, in its order
+	for _, r := range others {
+		if r.Kind == RecordVerified {
+			did = append(did, r)
+		}
 	}
 	for _, i := range slices.Sorted(maps.Keys(unseenEnds(settled))) {
 		if dead[parentOf(settled[i].Operation)] {
-			h.did(settled[i].unseen())
+			did = append(did, settled[i].unseen())
 		}
 	}
-	e.history = h
-	e.ops.restore(settled)
-	e.ops.setElsewhere(elsewhere)
-	e.dirty = true
+	e.call(func() {
+		h := e.history.own()
+		for _, r := range did {
+			h.did(r)
+		}
+		e.history = h
+		for _, r := range others {
+			if r.Kind == RecordControl && r.State == stateAcknowledged {
+				e.ops.acknowledge(r.Operation)
+			}
+		}
+		e.ops.restore(settled)
+		e.ops.setElsewhere(elsewhere)
+	})
 }
