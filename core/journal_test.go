@@ -141,7 +141,8 @@ func TestJournalSaysHowMuchIsLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	records, _ := readAll(t, j.Path())
-	if last := records[len(records)-1]; len(records) != maxWaiting+1 || last.Kind != RecordLost || !strings.HasPrefix(last.Text, "8 more records") {
+	last := records[len(records)-1]
+	if len(records) != maxWaiting+1 || last.Kind != RecordLost || !strings.HasPrefix(last.Text, "8 more records") {
 		t.Errorf("%d records, the last one %+v", len(records), last)
 	}
 }

@@ -39,7 +39,8 @@ type spokenOf struct {
 }
 
 func newDigest(actions bool) *digest {
-	return &digest{actions: actions, seen: map[string]keptRecord{}, phases: map[PhaseID]keptRecord{}, spoken: map[string]*spokenOf{}, effects: map[string][]keptRecord{}}
+	return &digest{actions: actions, seen: map[string]keptRecord{}, phases: map[PhaseID]keptRecord{},
+		spoken: map[string]*spokenOf{}, effects: map[string][]keptRecord{}}
 }
 
 // forgottenGrant is how long after its confirmation a step was not begun for certain.
@@ -212,6 +213,9 @@ func (d *digest) records() []Record {
 	}
 	for _, op := range d.spoken {
 		for _, k := range op.records {
+			if _, follows := all[k.place]; !follows { // what it did was set back, or is told by another record
+				k.record.Change, k.record.Tags, k.record.Override = nil, nil, nil
+			}
 			keep(k)
 		}
 	}

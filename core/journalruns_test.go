@@ -123,7 +123,9 @@ func TestASecondWindowKnowsThatTheFirstLives(t *testing.T) {
 			return !slices.ContainsFunc(s.Operations, func(op Operation) bool { return op.ID == id })
 		}},
 		"the first window is killed": {func(first *bench) { first.die() }, func(s *Snapshot, id string) bool {
-			return slices.ContainsFunc(s.Operations, func(op Operation) bool { return op.ID == id && op.State == OperationUnknown && op.Elsewhere == "" })
+			return slices.ContainsFunc(s.Operations, func(op Operation) bool {
+				return op.ID == id && op.State == OperationUnknown && op.Elsewhere == ""
+			})
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -147,8 +149,10 @@ func TestASecondWindowKnowsThatTheFirstLives(t *testing.T) {
 				if err := second.engine.Control(id, ControlStop); err == nil || !strings.Contains(err.Error(), "control it there") {
 					t.Errorf("controlled from elsewhere: %v", err)
 				}
-				if a := second.engine.Snapshot().Attention(); slices.ContainsFunc(a, func(a Attention) bool { return strings.HasPrefix(a.ID, "operation/") }) {
-					t.Errorf("it needs somebody: %+v", a)
+				for _, a := range second.engine.Snapshot().Attention() {
+					if strings.HasPrefix(a.ID, "operation/") {
+						t.Errorf("it needs somebody: %+v", a)
+					}
 				}
 				end.how(first)
 				deadline := time.Now().Add(patience)
@@ -282,5 +286,31 @@ func TestWhatIsTold(t *testing.T) {
 	heard.hear(lock("inactive", time.Minute))
 	if heard.again(lock("active", time.Hour)) {
 		t.Error("a value that was left long ago counts as this one")
+	}
+}
+
+// Where the file system knows no locks the record is kept all the same, as one file, and who asks is told why windows cannot know of
+// one another.
+func TestJournalWithoutLocks(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	j := openSmall(t, path)
+	if j.NoLocks() != nil {
+		t.Fatal(j.NoLocks())
+	}
+	unlock(j.lock)
+	none, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	none.Close() // a lock on it is an error, and not that another has it
+	j.lock.Close()
+	j.lock = none
+	numbered(t, j, "anna", 0, 100)
+	if err := j.NoLocks(); err == nil || !strings.Contains(err.Error(), "knows no locks") {
+		t.Errorf("%v", err)
+	}
+	whole(t, path, map[string]int{"anna": 100})
+	if left := archives(t, path); len(left) > 0 {
+		t.Errorf("put away where another may be writing: %q", left)
 	}
 }

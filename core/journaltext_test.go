@@ -11,8 +11,8 @@ import (
 // Whoever prints the journal on a terminal sees its signs and nothing else: no control of the terminal, no text in another order.
 func TestJournalIsPlainToWhoPrintsIt(t *testing.T) {
 	wild := "a\x1b[2Jb\u0085c\u009b31md\x7fe\u202ef\u2066g\u200eh\u2028i\u200bj\U000e0041k\ufeffl\u061cm\xffn\tö…日"
-	r := Record{Kind: RecordLock, Title: wild, Node: wild, By: wild, From: wild, Commands: []string{wild}, Basis: []Fact{{Name: wild, Value: wild}},
-		Object: &Ref{Name: wild}, Items: []ItemRecord{{Label: wild}}}
+	r := Record{Kind: RecordLock, Title: wild, Node: wild, By: wild, From: wild, Commands: []string{wild},
+		Basis: []Fact{{Name: wild, Value: wild}}, Object: &Ref{Name: wild}, Items: []ItemRecord{{Label: wild}}}
 	line, err := encodeRecord(r)
 	if err != nil {
 		t.Fatal(err)
@@ -26,7 +26,8 @@ func TestJournalIsPlainToWhoPrintsIt(t *testing.T) {
 		t.Errorf("what is harmless is escaped: %s", line)
 	}
 	var back Record
-	if err := json.Unmarshal(line, &back); err != nil || back.Commands[0] != strings.ToValidUTF8(wild, "\ufffd") || back.Object.Name != back.Title {
+	err = json.Unmarshal(line, &back)
+	if err != nil || back.Commands[0] != strings.ToValidUTF8(wild, "\ufffd") || back.Object.Name != back.Title {
 		t.Errorf("read back: %q, %v", back.Commands, err)
 	}
 }

@@ -61,7 +61,8 @@ func (t told) hear(r Record) {
 	}
 	o := t[about]
 	o.last = value
-	o.queue = append(slices.DeleteFunc(slices.Clone(o.queue), func(v toldValue) bool { return r.Wall.Sub(v.wall) > toldFor }), toldValue{value, r.Wall})
+	recent := slices.DeleteFunc(slices.Clone(o.queue), func(v toldValue) bool { return r.Wall.Sub(v.wall) > toldFor })
+	o.queue = append(recent, toldValue{value, r.Wall})
 	t[about] = o
 }
 

@@ -121,7 +121,8 @@ func (e *Engine) observeStages(s *Snapshot, h History) History {
 			r.Since = Since{At: s.Now, Exact: had}
 		}
 		stages.set(v.Node.UID, r)
-		e.see(Record{Kind: RecordStage, Node: v.Name, Object: ptr(v.Node.Ref()), From: string(old.Stage), To: string(v.Stage), Exact: r.Since.Exact, Stage: &r, Text: v.Reason})
+		e.see(Record{Kind: RecordStage, Node: v.Name, Object: ptr(v.Node.Ref()), From: string(old.Stage), To: string(v.Stage), Exact: r.Since.Exact,
+			Stage: &r, Text: v.Reason})
 	}
 	h.Stages = stages.m
 	return h
@@ -156,7 +157,8 @@ func (e *Engine) observeLocks(s *Snapshot, h History) History {
 			e.see(Record{Kind: RecordLock, Node: l.Node, Object: ptr(l.Ref()), From: string(old.State), To: string(LockInactive), Text: why})
 			e.see(Record{Kind: RecordLock, Node: l.Node, Object: ptr(l.Ref()), From: string(LockInactive), To: string(r.State), Text: why})
 		case had: // the first sight of a lock is no transition
-			e.see(Record{Kind: RecordLock, Node: l.Node, Object: ptr(l.Ref()), From: string(old.State), To: string(r.State), Exact: true, Text: l.Message})
+			e.see(Record{Kind: RecordLock, Node: l.Node, Object: ptr(l.Ref()), From: string(old.State), To: string(r.State), Exact: true,
+				Text: l.Message})
 		}
 	}
 	for _, l := range s.ClusterLocks {

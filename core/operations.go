@@ -54,13 +54,12 @@ func (o *operations) list() []Operation {
 	for _, op := range o.all {
 		out = append(out, op.snapshot())
 	}
-	out = append(out, o.elsewhere...)
-	if len(o.elsewhere) > 0 || slices.ContainsFunc(o.past, func(op Operation) bool { return len(out) > 0 && op.Started.After(out[len(out)-1].Started) }) {
-		out = append(out, o.past...)
-		slices.SortStableFunc(out, func(a, b Operation) int { return b.Started.Compare(a.Started) }) // newest first, whoever did them
-		return out
+	mixed := len(o.elsewhere) > 0 || len(out) > 0 && len(o.past) > 0 && o.past[0].Started.After(out[len(out)-1].Started)
+	out = append(append(out, o.elsewhere...), o.past...)
+	if mixed { // other runs are at work beside this one
+		slices.SortStableFunc(out, func(a, b Operation) int { return b.Started.Compare(a.Started) })
 	}
-	return append(out, o.past...)
+	return out
 }
 
 // setElsewhere notes what other runs have under way.

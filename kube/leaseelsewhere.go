@@ -85,7 +85,7 @@ func (l *Lease) nobodyElsewhere(ctx context.Context) *core.APIError {
 		return l.heldElsewhere()
 	case err.Kind == core.ErrForbidden:
 		l.cannotSee.Do(func() {
-			l.opts.Log.Warn("operators whose lease is in another namespace cannot be seen: the login may not list leases in all namespaces", "need", LeaseElsewherePermission().String())
+			l.opts.Log.Warn("operators whose lease is in another namespace cannot be seen", "need", LeaseElsewherePermission().String())
 		})
 		return nil
 	default:
