@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -67,6 +68,7 @@ func (s *session) show(ctx context.Context, o options, title, notice string) err
 	var running sync.WaitGroup
 	running.Go(func() { s.run(ctx) })
 	look.Arm = o.write
+	notice = strings.Join(slices.DeleteFunc(append([]string{notice}, s.notices...), func(t string) bool { return t == "" }), "; ")
 	look.Rehearsal, look.Owners, look.SaveFile = s.rehearsal, ownerDesk{s.client}, saveHere
 	look.Backend, look.Title, look.Notice, look.Version = s.engine, title, notice, programVersion()
 	err = tui.Run(ctx, look)

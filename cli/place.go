@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -15,7 +13,6 @@ import (
 	"github.com/adrg/xdg"
 
 	"lockstep/core"
-	"lockstep/kube"
 )
 
 // operatorName is "user@host" of who runs Lockstep, for the lease and the journal.
@@ -59,65 +56,6 @@ func fileName(s string) string {
 	}
 	return s
 }
-
-// maxLog is the size past which the last run's log makes room for a new one, in bytes.
-const maxLog = 8 << 20
-
-// log is Lockstep's own log. Its file is nil when there is none.
-type log struct {
-	*slog.Logger
-	file *os.File
-}
-
-func (l *log) close() {
-	if l.file != nil {
-		l.file.Close()
-	}
-}
-
-// openLog is Lockstep's own log in this place.
-func (p *place) openLog() (*log, error) {
-	if p.log != nil {
-		return p.log, nil
-	}
-	return openLog(p.logFile)
-}
-
-// openLog opens Lockstep's own log. It is a file even by default: nothing may write to the terminal under the screen. What
-// client-go writes goes there too. That is set for the whole process, and nothing of client-go's may run yet.
-func openLog(path string) (*log, error) {
-	l, err := openLogFile(path)
-	if err == nil {
-		kube.RedirectLogs(l.Logger)
-	}
-	return l, err
-}
-
-func openLogFile(path string) (*log, error) {
-	named := path != ""
-	if !named {
-		path = filepath.Join(stateFolder(), "lockstep.log")
-	}
-	nothing := &log{Logger: slog.New(slog.DiscardHandler)}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		if named {
-			return nil, fmt.Errorf("make the log's folder: %w", err)
-		}
-		return nothing, nil // without a home folder there is no log, and no reason not to work
-	}
-	if info, err := os.Stat(path); err == nil && info.Size() > maxLog && !named {
-		os.Rename(path, path+".old") // a log that cannot be moved only grows
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-	if err != nil {
-		if named {
-			return nil, fmt.Errorf("open the log: %w", err)
-		}
-		return nothing, nil
-	}
-	return &log{slog.New(slog.NewTextHandler(discreet{f}, nil)), f}, nil
-}
-
 // discreet writes what URLs give away nowhere. A log line is one write.
 type discreet struct{ w io.Writer }
 

@@ -135,7 +135,7 @@ func inBackground(f func()) chan struct{} {
 func filesIn(t *testing.T, p place) string {
 	t.Helper()
 	var text strings.Builder
-	for _, root := range []string{p.journal, p.log.file.Name()} {
+	for _, root := range []string{p.journal, p.log.file.path} {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err

@@ -3,7 +3,10 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -27,7 +30,8 @@ type session struct {
 	lease   *kube.Lease
 	poller  *nova.Poller // nil when there is no cloud
 	client  *nova.Client
-	journal *core.Journal
+	journal *core.Journal // nil when it is not written
+	notices []string      // of this machine, for the operator
 
 	down  []core.Delta // what the sources say that have no adapter
 	focus atomic.Pointer[string]
@@ -45,6 +49,8 @@ type place struct {
 	clock   func() time.Time // nil: the wall clock
 	pace    float64          // how much faster than the wall's the cluster's clock runs; 0 means 1
 	journal string           // folder; empty: the state folder
+	oneLook bool             // the journal is read, and not written
+	limit   int64            // of one file of it, in bytes; 0: the usual one
 	line    line             // to the servers; zero: as everybody on this machine reaches them
 	// cloudsYAML is the content of the clouds.yaml to use; nil: it is looked for as the openstack client does.
 	cloudsYAML []byte
@@ -58,6 +64,9 @@ type place struct {
 // waited for is a credential plugin that may ask a person. What cannot be used is no error: its sources say so, and the rest works.
 func open(ctx context.Context, p place, log *log) (*session, error) {
 	s := &session{log: log}
+	if log.opened != "" {
+		s.notices = append(s.notices, log.opened)
+	}
 	cfg := core.Config{
 		Cluster:  p.name,
 		Operator: operatorName(),
@@ -142,26 +151,53 @@ func (s *session) openOpenStack(p place, client *kube.Client, cfg *core.Config) 
 	cfg.OpenStack, cfg.Evacuation = nova.NewWriter(s.client, nil), s.client
 }
 
+// openJournal opens the record, and reads what of it still counts. A single look reads it, and writes nothing.
 func (s *session) openJournal(p place, client *kube.Client, cfg *core.Config) {
 	folder, server := p.journal, ""
 	if folder == "" {
 		folder = stateFolder()
+		s.keepPrivate(folder)
 	}
 	if client != nil {
 		server = client.Server
 	}
 	path := journalPath(folder, cfg.Cluster, server)
-	skipped, err := core.ReadJournal(path, func(r core.Record) { cfg.Past = append(cfg.Past, r) })
+	s.keepPrivate(filepath.Dir(path), path)
+	var skipped int
+	var err error
+	if p.oneLook {
+		cfg.Past, skipped, err = core.ReadPast(path)
+		cfg.Lives = func(run string) (string, bool) { return core.RunLives(path, run) }
+	} else if s.journal, err = core.OpenJournal(path, p.journalOptions(cfg)); err == nil {
+		cfg.Journal = s.journal
+		cfg.Past, skipped = s.journal.Past()
+		if err := s.journal.NoLocks(); err != nil {
+			s.notice("do not open a second window: " + err.Error() + ", so windows cannot know of one another. XDG_STATE_HOME names another folder")
+		}
+	}
 	if skipped > 0 {
 		s.log.Warn("lines of the journal were not understood", "journal", path, "lines", skipped)
 	}
-	if err == nil {
-		s.journal, err = core.OpenJournal(path)
-		cfg.Journal = s.journal
+	if err != nil {
+		s.log.Warn("the journal cannot be used", "journal", path, "error", err)
+		if cfg.Barred == "" {
+			cfg.Barred = "the record cannot be kept: " + err.Error()
+		}
 	}
-	if err != nil && cfg.Barred == "" {
-		cfg.Barred = "the record cannot be kept: " + err.Error()
+}
+
+func (p *place) journalOptions(cfg *core.Config) core.JournalOptions {
+	o := core.JournalOptions{Who: fmt.Sprintf("%s, process %d", cfg.Operator, os.Getpid()), Limit: p.limit}
+	if p.line.newID != nil {
+		o.Run = p.line.newID()
 	}
+	return o
+}
+
+// notice logs what the operator has to know of this machine, and keeps it for the screen.
+func (s *session) notice(text string) {
+	s.log.Warn(text)
+	s.notices = append(s.notices, text)
 }
 
 // unavailable notes why sources have no adapter.

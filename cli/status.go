@@ -95,13 +95,18 @@ func glance(ctx context.Context, p place, wait patience, see func(s *session, p 
 		return err
 	}
 	defer log.close()
-	p.readOnly = true
+	p.readOnly, p.oneLook = true, true
 	if wait.named {
 		p.loginFor = max(wait.wait, 1)
 	}
 	s, err := open(ctx, p, log)
 	if err != nil {
 		return err
+	}
+	if p.stderr != nil {
+		for _, n := range s.notices {
+			fmt.Fprintln(p.stderr, oneLine(n))
+		}
 	}
 	left := wait.wait
 	if wait.named {

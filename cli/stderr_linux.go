@@ -6,18 +6,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// redirectStderr lets what is written to standard error go to f, and returns how it is put back. Exec credential plugins
+// redirectStderr lets what is written to standard error go to the log, and returns how it is put back. Exec credential plugins
 // write there by themselves, in the middle of the screen.
-func redirectStderr(f *os.File) (restore func(), err error) {
+func redirectStderr(l *logFile) (restore func(), err error) {
 	kept, err := unix.FcntlInt(2, unix.F_DUPFD_CLOEXEC, 3)
 	if err != nil {
 		return nil, err
 	}
-	if err := unix.Dup3(int(f.Fd()), 2, 0); err != nil {
+	stop := l.follow(func(f *os.File) {
+		if e := unix.Dup3(int(f.Fd()), 2, 0); e != nil {
+			err = e
+		}
+	})
+	if err != nil {
+		stop()
 		unix.Close(kept)
 		return nil, err
 	}
 	return func() {
+		stop()
 		unix.Dup3(kept, 2, 0) // a descriptor that was open can be put back
 		unix.Close(kept)
 	}, nil

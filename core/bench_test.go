@@ -558,7 +558,7 @@ func newBenchWith(t testing.TB, dir string, cloud *testCloud, settings Settings)
 	if _, err := ReadJournal(b.path, func(r Record) { past = append(past, r) }); err != nil {
 		t.Fatal(err)
 	}
-	journal, err := OpenJournal(b.path)
+	journal, err := OpenJournal(b.path, JournalOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -580,7 +580,7 @@ func newBenchWith(t testing.TB, dir string, cloud *testCloud, settings Settings)
 }
 
 // synced stands for what takes most of the time of a journal on a disk, and notes how much would be there after a power cut.
-func (b *bench) synced() error {
+func (b *bench) synced(*os.File) error {
 	info, err := os.Stat(b.path)
 	if err == nil {
 		b.durable.Store(info.Size())

@@ -147,7 +147,7 @@ func (e *Engine) observeCold(s *Snapshot, h History) History {
 		}
 		cold = maps.Clone(cold)
 		delete(cold, id)
-		e.record(Record{Kind: RecordMigrated, Object: &Ref{Kind: KindInstance, Name: c.Name, UID: id}, From: c.From, Text: text}, false)
+		e.see(Record{Kind: RecordMigrated, Object: &Ref{Kind: KindInstance, Name: c.Name, UID: id}, From: c.From, Text: text})
 	}
 	h.Cold = cold
 	return h

@@ -90,7 +90,7 @@ func TestAColdMigrationIsFollowedToItsEnd(t *testing.T) {
 func coldIsTold(t *testing.T, b *bench) {
 	t.Helper()
 	s := b.engine.Snapshot()
-	got := told(s, "own-migration/")
+	got := toldBy(s, "own-migration/")
 	if len(got) != 1 || got[0].Instance != "id-web-1" || got[0].Severity != SeverityWarning || got[0].Resolve == nil ||
 		got[0].Reason != "confirm or revert its migration: Lockstep moved it from cmp-1 to cmp-2" {
 		t.Fatalf("told: %+v; %+v", got, s.Attention())
@@ -111,7 +111,7 @@ func coldIsTold(t *testing.T, b *bench) {
 
 func coldIsOver(t *testing.T, s *Snapshot) {
 	t.Helper()
-	if got := told(s, "own-migration/"); len(got) != 0 || len(s.History.Cold) != 0 {
+	if got := toldBy(s, "own-migration/"); len(got) != 0 || len(s.History.Cold) != 0 {
 		t.Errorf("it is over, and told: %+v; %+v", got, s.History.Cold)
 	}
 	p, _ := s.Procedure(*afterProcedureKey())

@@ -4,6 +4,11 @@ package core
 func (e *Engine) Control(id string, c Control) error {
 	op := e.ops.find(id)
 	if op == nil {
+		for _, other := range e.ops.allElsewhere() {
+			if other.ID == id {
+				return refuse("another window of yours has it under way (%s): control it there", other.Elsewhere)
+			}
+		}
 		return refuse("there is no operation %s", id)
 	}
 	op.mu.Lock()
@@ -42,7 +47,10 @@ func (e *Engine) Control(id string, c Control) error {
 // Acknowledge takes an ended operation out of what needs the operator.
 func (e *Engine) Acknowledge(id string) {
 	if e.ops.acknowledge(id) {
-		e.record(Record{Kind: RecordControl, Operation: id, State: "acknowledged"}, false)
+		e.record(Record{Kind: RecordControl, Operation: id, State: stateAcknowledged}, false)
 		e.changed()
 	}
 }
+
+// stateAcknowledged is what the record of an acknowledgement says.
+const stateAcknowledged = "acknowledged"

@@ -138,7 +138,7 @@ func TestALeaseThatGoesWhileTheRecordIsWrittenLetsNothingThrough(t *testing.T) {
 		defer b.end()
 		b.arm()
 		g := b.grant(liveMigrate("web-1"))
-		b.engine.cfg.Journal.sync = func() error {
+		b.engine.cfg.Journal.sync = func(*os.File) error {
 			raw, err := os.ReadFile(b.path)
 			if strings.Contains(string(raw), `"kind":"before"`) {
 				b.locked(func(c *testCloud) { c.held = false })

@@ -22,8 +22,9 @@ type Config struct {
 	Sources  []SourceID // those that are configured; each is connecting until its first Delta
 	Barred   string     // why writing can never be armed in this run; empty when it can
 
-	Journal    *Journal // nil bars writing
-	Past       []Record // what the journal held at the start
+	Journal    *Journal                                  // nil bars writing
+	Past       []Record                                  // what the journal held at the start, as far as it still counts
+	Lives      func(run string) (who string, lives bool) // whether another run on the journal lives; nil: by the journal's locks
 	Kubernetes KubernetesWriter
 	OpenStack  OpenStackWriter
 	Lease      OperatorLease    // nil: no lease is kept
@@ -70,6 +71,8 @@ type Engine struct {
 	history   History
 	write     WriteMode
 	givenBack <-chan struct{} // closed when the lease is, that was given back last; nil before
+	seen      []Record        // transitions that the Snapshot in the making shows
+	followed  <-chan struct{} // closed when other runs are not followed any more
 	revision  uint64
 	dirty     bool
 
@@ -79,6 +82,8 @@ type Engine struct {
 	ops    *operations
 	tasks  sync.WaitGroup // running operations
 	begun  atomic.Int64   // how many of them, and of their items, there have been
+
+	unkept atomic.Bool // the last record could not be written
 
 	grants sync.Map // grant ID → granted: those given in this run and not used yet
 }
@@ -131,11 +136,14 @@ func New(cfg Config) *Engine {
 		write: WriteMode{Barred: cfg.Barred, Since: cfg.Wall()},
 		ops:   newOperations(),
 	}
-	e.scribe.keep = e.keep
+	e.scribe.journal = cfg.Journal
 	e.world.place = cfg.Place
 	e.ctx, e.stop = context.WithCancel(context.Background())
-	e.history = replay(cfg.Past)
-	e.ops.restore(cfg.Past)
+	if cfg.Lives == nil && cfg.Journal != nil {
+		e.cfg.Lives = func(run string) (string, bool) { return RunLives(cfg.Journal.Path(), run) }
+	}
+	e.startFrom(cfg.Past)
+	e.cfg.Past = nil
 	e.publish()
 	return e
 }
@@ -150,6 +158,14 @@ func (e *Engine) Run(ctx context.Context) error {
 	}
 	defer close(e.done)
 	e.record(Record{Kind: RecordStart, Cluster: e.cfg.Cluster, Version: e.cfg.Version}, false)
+	if e.cfg.Journal != nil {
+		followed := make(chan struct{})
+		e.followed = followed
+		go func() {
+			defer close(followed)
+			e.followOthers(ctx)
+		}()
+	}
 	tick := time.NewTicker(tickEvery)
 	defer tick.Stop()
 	var soon <-chan time.Time
@@ -219,8 +235,10 @@ func (e *Engine) leave() {
 	go func() { e.tasks.Wait(); close(wait) }()
 	e.serve(wait)
 	e.disarm("")
-	if e.givenBack != nil {
-		e.serve(e.givenBack)
+	for _, ended := range []<-chan struct{}{e.givenBack, e.followed} {
+		if ended != nil {
+			e.serve(ended)
+		}
 	}
 	e.publish() // what it saw last is recorded before the end of the record
 	e.record(Record{Kind: RecordStop, Cluster: e.cfg.Cluster}, true)
@@ -333,11 +351,16 @@ func (e *Engine) publish() {
 	}
 }
 
-// record has the journal keep what no write depends on, and does not wait for it: it may be called in the Engine's goroutine. A failure is
-// logged.
+// record has the journal keep what no write depends on, and does not wait for it: it may be called in the Engine's goroutine. What cannot
+// be written now is kept and written later; until then nothing is written to a cluster. Without a journal (a single look) there is no
+// record.
 func (e *Engine) record(r Record, durable bool) {
-	if e.cfg.Journal != nil {
-		e.scribe.put(durable, func(err error) { e.kept(err) }, e.stamped(r))
+	e.keep(durable, e.stamped(r))
+}
+
+func (e *Engine) keep(durable bool, records ...Record) {
+	if e.cfg.Journal != nil && len(records) > 0 {
+		e.scribe.put(durable, e.kept, records...)
 	}
 }
 
@@ -348,7 +371,7 @@ func (e *Engine) journal(ctx context.Context, r Record) error {
 		return errors.New("there is no journal to keep the record in")
 	}
 	done := make(chan error, 1)
-	e.scribe.put(true, func(err error) { done <- err }, e.stamped(r))
+	e.scribe.demand(e.stamped(r), func(err error) { done <- err })
 	select {
 	case err := <-done:
 		return err
@@ -364,10 +387,16 @@ func (e *Engine) journal(ctx context.Context, r Record) error {
 // errLeaving is why a record is not waited for.
 var errLeaving = errors.New("not waited for the record: Lockstep is leaving")
 
-// kept logs that something could not be recorded.
+// kept notes how it went to keep the record: a trouble is logged when it begins, and when it is over.
 func (e *Engine) kept(err error) {
-	if err != nil && !errors.Is(err, errLeaving) {
-		e.cfg.Log.Error("journal", "error", err)
+	if errors.Is(err, errLeaving) {
+		return
+	}
+	switch failed := e.unkept.Swap(err != nil); {
+	case err != nil && !failed:
+		e.cfg.Log.Error("the record cannot be kept; it is written as soon as it can be", "error", err)
+	case err == nil && failed:
+		e.cfg.Log.Info("the record is kept again")
 	}
 }
 
@@ -381,14 +410,4 @@ func (e *Engine) stamped(r Record) Record {
 		r.By = e.cfg.Operator
 	}
 	return r
-}
-
-// keep writes records to the journal, in the scribe's goroutine.
-func (e *Engine) keep(durable bool, records ...Record) error {
-	for _, r := range records {
-		if err := e.cfg.Journal.Write(r, durable); err != nil {
-			return err
-		}
-	}
-	return nil
 }

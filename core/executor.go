@@ -92,11 +92,18 @@ func (e *Engine) work() (ctx context.Context, done context.CancelFunc) {
 func (e *Engine) ended(work context.Context, op *operation, step Step) {
 	s := op.snapshot()
 	r := Record{Kind: RecordEnded, Operation: s.ID, Step: s.Step, Intent: &step.Intent, Object: ptr(step.Target), Node: s.Node, Title: s.Title,
-		State: string(s.State), Text: s.Text}
-	for _, item := range s.Items {
-		r.Items = append(r.Items, ItemRecord{Label: item.Label, Instance: item.Instance, State: item.State, Text: clip(item.Text, maxItemText)})
-	}
+		State: string(s.State), Text: s.Text, Began: s.Started.UTC(), Items: recordsOf(s.Items)}
 	e.kept(e.journal(work, r))
+}
+
+// recordsOf are the items of an operation as the record of its end keeps them.
+func recordsOf(items []OperationItem) []ItemRecord {
+	var out []ItemRecord
+	for _, item := range items {
+		out = append(out, ItemRecord{Label: item.Label, Instance: item.Instance, State: item.State, Text: clip(item.Text, maxItemText),
+			Began: item.Started.UTC(), Ended: item.Ended.UTC()})
+	}
+	return out
 }
 
 // gate is the only way to a write. It asks, in this order: is writing armed and the lease ours; is the grant good, unused

@@ -1,15 +1,6 @@
 package core
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
-	"os"
-	"path/filepath"
-	"sync"
 	"time"
 	"unicode/utf8"
 )
@@ -37,14 +28,18 @@ const (
 	RecordRefused  RecordKind = "refused"  // the gate did not let a write through
 	RecordEnded    RecordKind = "ended"    // an operation came to its end, with all items of a batch
 	RecordControl  RecordKind = "control"  // the operator paused, resumed, skipped, stopped or acknowledged
+	RecordLost     RecordKind = "lost"     // records could not be written for so long that there was no room for them
+	RecordCarried  RecordKind = "carried"  // a file of the journal begins, with what still counts of the one before it
 )
 
-// Record is one line of the journal. Which fields are set depends on its kind; the strings of servers are cut to 4 KiB.
+// Record is one line of the journal. Which fields are set depends on its kind; every string is cut to 4 KiB.
 type Record struct {
-	Kind RecordKind `json:"kind"`
-	Wall time.Time  `json:"wall"`         // when it was written
-	At   time.Time  `json:"at,omitzero"`  // the cluster's time
-	By   string     `json:"by,omitempty"` // user@host
+	Kind  RecordKind `json:"kind"`
+	Wall  time.Time  `json:"wall"`           // when it was written
+	At    time.Time  `json:"at,omitzero"`    // the cluster's time
+	Began time.Time  `json:"began,omitzero"` // of an end: when the work began (the cluster's time)
+	By    string     `json:"by,omitempty"`   // user@host
+	Run   string     `json:"run,omitempty"`  // of Lockstep; empty in journals of older versions
 
 	Cluster   string   `json:"cluster,omitempty"`
 	Version   string   `json:"version,omitempty"`
@@ -73,12 +68,18 @@ type Record struct {
 	Change *AnnotationChange `json:"change,omitempty"`
 	Tags   *TagChange        `json:"tags,omitempty"`
 
+	LookedUp bool `json:"lookedUp,omitempty"` // of an end: not seen by the run that began it, but looked up later
+
 	Begun *ActionBegun `json:"begun,omitempty"` // of an action on an instance
 
 	Override *Override      `json:"override,omitempty"`
 	Refusal  *RefusalRecord `json:"refusal,omitempty"` // of the instance that is the object
 
 	Items []ItemRecord `json:"items,omitempty"` // of a batch that ended
+
+	File    int  `json:"file,omitempty"`    // the number of the file that begins
+	Carried bool `json:"carried,omitempty"` // the record stands in an earlier file, whole
+	Settled bool `json:"settled,omitempty"` // of the operation nothing more is to be told; what it did may have to be set back
 }
 
 // ItemRecord is how one item of a batch ended.
@@ -87,114 +88,8 @@ type ItemRecord struct {
 	Instance string         `json:"instance,omitempty"` // ID
 	State    OperationState `json:"state"`
 	Text     string         `json:"text,omitempty"`
-}
-
-// maxRecordText is how much of a server's text one field of a Record keeps, in bytes.
-const maxRecordText = 4096
-
-// Journal is the append-only record of what was seen and done, one JSON object a line. It is safe for use by several
-// goroutines, and by several processes on one file: a line is written in one call.
-type Journal struct {
-	mu   sync.Mutex
-	file *os.File
-	path string
-	torn bool // the last line was cut off: the disk was full, say
-	sync func() error
-}
-
-// OpenJournal opens the journal at path for appending, and makes it and its folder, readable by the user alone, where
-// they are missing.
-func OpenJournal(path string) (*Journal, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, fmt.Errorf("make the journal's folder: %w", err)
-	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("open the journal: %w", err)
-	}
-	// A line that was cut off by a crash must not swallow the next one.
-	if info, err := f.Stat(); err == nil && info.Size() > 0 {
-		last := make([]byte, 1)
-		if _, err := f.ReadAt(last, info.Size()-1); err == nil && last[0] != '\n' {
-			if _, err := f.WriteString("\n"); err != nil {
-				f.Close()
-				return nil, fmt.Errorf("write to the journal: %w", err)
-			}
-		}
-	}
-	return &Journal{file: f, path: path, sync: f.Sync}, nil
-}
-
-// Path is the journal's file.
-func (j *Journal) Path() string { return j.path }
-
-// Write appends a record. With durable it returns only when the record is on the disk: nothing is written to a cluster
-// before that.
-func (j *Journal) Write(r Record, durable bool) error {
-	r.Error, r.Text = clip(r.Error, maxRecordText), clip(r.Text, maxRecordText)
-	line, err := json.Marshal(r)
-	if err != nil {
-		return fmt.Errorf("encode a journal record: %w", err)
-	}
-	if bytes.Contains(line, []byte("://")) {
-		if line, err = withoutSecrets(line); err != nil {
-			return err
-		}
-	}
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.torn {
-		line = append([]byte{'\n'}, line...) // what was cut off must not swallow this one
-	}
-	n, err := j.file.Write(append(line, '\n'))
-	j.torn = err != nil && (n > 0 || j.torn)
-	if err != nil {
-		return fmt.Errorf("write to the journal %s: %w", j.path, err)
-	}
-	if durable {
-		if err := j.sync(); err != nil {
-			return fmt.Errorf("write the journal %s to the disk: %w", j.path, err)
-		}
-	}
-	return nil
-}
-
-// Close closes the journal.
-func (j *Journal) Close() error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.file.Close()
-}
-
-// ReadJournal reads the records at path in order. Lines that are not records (cut off by a crash, or written by a newer
-// version) are skipped and counted. A missing file is no record at all.
-func ReadJournal(path string, each func(Record)) (skipped int, err error) {
-	f, err := os.Open(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, fmt.Errorf("read the journal: %w", err)
-	}
-	defer f.Close()
-	r := bufio.NewReaderSize(f, 1<<16)
-	for {
-		line, err := r.ReadBytes('\n')
-		if len(bytes.TrimSpace(line)) > 0 {
-			var rec Record
-			if json.Unmarshal(line, &rec) != nil || rec.Kind == "" {
-				skipped++
-			} else {
-				each(rec)
-			}
-		}
-		if err == io.EOF {
-			return skipped, nil
-		}
-		if err != nil {
-			return skipped, fmt.Errorf("read the journal %s: %w", path, err)
-		}
-	}
+	Began    time.Time      `json:"began,omitzero"` // the cluster's time; zero where nobody knows it
+	Ended    time.Time      `json:"ended,omitzero"` // the same
 }
 
 // clip cuts s to at most n bytes at a rune's border, and says so.

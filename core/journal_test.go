@@ -1,11 +1,13 @@
 package core
 
 import (
-	"io"
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -22,7 +24,7 @@ func readAll(t *testing.T, path string) (records []Record, skipped int) {
 
 func openJournal(t *testing.T) *Journal {
 	t.Helper()
-	j, err := OpenJournal(filepath.Join(t.TempDir(), "state", "journal.jsonl"))
+	j, err := OpenJournal(filepath.Join(t.TempDir(), "state", "journal.jsonl"), JournalOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,37 +54,109 @@ func TestJournalKeepsWhatWasWritten(t *testing.T) {
 	}
 }
 
-// A disk that was full for a while cuts a line off in the middle: what is written next is a record all the same.
-func TestJournalGoesOnAfterALineThatWasCutOff(t *testing.T) {
-	r, w, err := os.Pipe()
-	if err != nil {
+// fullDisk has a journal's writes fail, from some bytes on; room ends it.
+func fullDisk(j *Journal, most int) (room func()) {
+	whole := j.write
+	j.write = func(f *os.File, b []byte) (int, error) {
+		n := min(most, len(b))
+		if n == len(b) {
+			return whole(f, b)
+		}
+		if n > 0 {
+			if _, err := whole(f, b[:n]); err != nil {
+				return 0, err
+			}
+		}
+		return n, syscall.ENOSPC
+	}
+	return func() { j.write = whole }
+}
+
+// A disk that was full for a while cuts a line off in the middle: nothing of it stays, what is written next is a record, and what
+// happened meanwhile is written then, in its order. What was to be written before something is done is not: it was not done.
+func TestJournalGoesOnAfterAFullDisk(t *testing.T) {
+	for _, most := range []int{0, 5, 60} {
+		j := openJournal(t)
+		if err := j.Keep(false, Record{Kind: RecordStart}); err != nil {
+			t.Fatal(err)
+		}
+		room := fullDisk(j, most)
+		if err := j.Write(Record{Kind: RecordGrant, Operation: "not done"}, true); !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("the disk is full, and it was written: %v", err)
+		}
+		for _, id := range []string{"1", "2"} {
+			if err := j.Keep(true, Record{Kind: RecordVerified, Operation: id}); !errors.Is(err, syscall.ENOSPC) {
+				t.Errorf("the disk is full, and it was written: %v", err)
+			}
+		}
+		if records, skipped := readAll(t, j.Path()); len(records) != 1 || skipped != 0 {
+			t.Errorf("with %d bytes left there are %d records and %d torn lines", most, len(records), skipped)
+		}
+		room()
+		if err := j.Write(Record{Kind: RecordBefore, Operation: "3"}, true); err != nil {
+			t.Fatal(err)
+		}
+		if got := operationsIn(t, j.Path()); !slices.Equal(got, []string{"", "1", "2", "3"}) {
+			t.Errorf("with %d bytes left: %q", most, got)
+		}
+	}
+}
+
+// What waits for a disk with room is written also when nothing more happens, and at the latest when Lockstep leaves.
+func TestJournalWritesWhatWaits(t *testing.T) {
+	j := openJournal(t)
+	room := fullDisk(j, 0)
+	if err := j.Keep(false, Record{Kind: RecordVerified, Operation: "1"}); err == nil {
+		t.Fatal("the disk is full")
+	}
+	if _, err := j.Follow(); err == nil {
+		t.Error("what waits is forgotten")
+	}
+	room()
+	if _, err := j.Follow(); err != nil || !slices.Equal(operationsIn(t, j.Path()), []string{"1"}) {
+		t.Errorf("%v, %q", err, operationsIn(t, j.Path()))
+	}
+	room = fullDisk(j, 0)
+	if err := j.Keep(false, Record{Kind: RecordVerified, Operation: "2"}); err == nil {
+		t.Fatal("the disk is full")
+	}
+	room()
+	if err := j.Close(); err != nil || !slices.Equal(operationsIn(t, j.Path()), []string{"1", "2"}) {
+		t.Errorf("%v, %q", err, operationsIn(t, j.Path()))
+	}
+}
+
+// What waits is bounded, and what finds no room is counted.
+func TestJournalSaysHowMuchIsLost(t *testing.T) {
+	j := openJournal(t)
+	room := fullDisk(j, 0)
+	for range maxWaiting + 7 {
+		_ = j.Keep(false, Record{Kind: RecordVerified})
+	}
+	if err := j.Keep(false, Record{Kind: RecordStop}); !errors.Is(err, syscall.ENOSPC) {
 		t.Fatal(err)
 	}
-	j := &Journal{file: w, path: "a pipe"}
-	begin, begun := make([]byte, 16), make(chan struct{})
-	go func() {
-		defer close(begun)
-		io.ReadFull(r, begin) // it is being written: a pipe takes some 64 KiB, and no more
-		w.SetWriteDeadline(time.Now())
-	}()
-	if err := j.Write(Record{Kind: RecordGrant, Commands: []string{strings.Repeat("x", 1<<20)}}, false); err == nil {
-		t.Fatal("all of it was written")
-	}
-	<-begun
-	w.SetWriteDeadline(time.Time{})
-	got := make(chan []byte)
-	go func() { rest, _ := io.ReadAll(r); got <- append(begin, rest...) }()
-	if err := j.Write(Record{Kind: RecordBefore, Operation: "7"}, false); err != nil {
+	room()
+	if _, err := j.Follow(); err != nil {
 		t.Fatal(err)
 	}
-	j.Close()
-	path := filepath.Join(t.TempDir(), "journal.jsonl")
-	if err := os.WriteFile(path, <-got, 0o600); err != nil {
-		t.Fatal(err)
+	records, _ := readAll(t, j.Path())
+	last := records[len(records)-1]
+	if len(records) != maxWaiting+1 || last.Kind != RecordLost || !strings.HasPrefix(last.Text, "8 more records") {
+		t.Errorf("%d records, the last one %+v", len(records), last)
 	}
-	if records, skipped := readAll(t, path); len(records) != 1 || records[0].Operation != "7" || skipped != 1 {
-		t.Errorf("%d skipped, %d records", skipped, len(records))
+}
+
+func operationsIn(t *testing.T, path string) (ids []string) {
+	t.Helper()
+	records, skipped := readAll(t, path)
+	if skipped > 0 {
+		t.Errorf("%d lines are torn", skipped)
 	}
+	for _, r := range records {
+		ids = append(ids, r.Operation)
+	}
+	return ids
 }
 
 // A crash can cut the last line off, and a newer version can write what this one does not know. Neither may cost a record.
@@ -92,7 +166,7 @@ func TestJournalSurvivesATornLine(t *testing.T) {
 	if err := os.WriteFile(path, []byte(torn), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	j, err := OpenJournal(path)
+	j, err := OpenJournal(path, JournalOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +201,7 @@ func TestJournalCutsEndlessTexts(t *testing.T) {
 // Two programs on one journal, or many goroutines of one, never mix their lines.
 func TestJournalLinesStayWhole(t *testing.T) {
 	first := openJournal(t)
-	second, err := OpenJournal(first.Path())
+	second, err := OpenJournal(first.Path(), JournalOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -203,10 +203,7 @@ func (o *operations) endOf(op Operation) Record {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	r := o.records[op.ID]
-	r.Kind, r.At, r.State, r.Text = RecordEnded, op.Ended, string(op.State), op.Text
-	r.Items = nil
-	for _, item := range op.Items {
-		r.Items = append(r.Items, ItemRecord{Label: item.Label, Instance: item.Instance, State: item.State, Text: clip(item.Text, maxItemText)})
-	}
+	r.Kind, r.At, r.State, r.Text, r.LookedUp = RecordEnded, op.Ended, string(op.State), op.Text, true
+	r.Began, r.Items = op.Started.UTC(), recordsOf(op.Items)
 	return r
 }

@@ -53,7 +53,7 @@ func killed(t *testing.T, cloud *testCloud, i Intent, after func(c *testCloud)) 
 	return newBench(t, dir, cloud), id
 }
 
-func told(s *Snapshot, rule string) []Attention {
+func toldBy(s *Snapshot, rule string) []Attention {
 	return slices.DeleteFunc(slices.Clone(s.Attention()), func(a Attention) bool { return !strings.HasPrefix(a.ID, rule) })
 }
 
@@ -103,7 +103,7 @@ func TestWhatAKillLeftUnseenIsLookedUp(t *testing.T) {
 				if op.State != tt.state || !strings.Contains(op.Text, tt.text) {
 					t.Errorf("it is %s: %s", op.State, op.Text)
 				}
-				if got := told(b.engine.Snapshot(), "operation/"); len(got) != tt.told {
+				if got := toldBy(b.engine.Snapshot(), "operation/"); len(got) != tt.told {
 					t.Errorf("told: %+v", got)
 				}
 				if got := cloud.written(); len(got) != 1 {
@@ -150,10 +150,10 @@ func TestABatchThatWasCutOffIsToldAsItIs(t *testing.T) {
 		if item := op.Items[0]; item.State != OperationVerifying || !strings.Contains(item.Text, "running, to cmp-2") || item.Started.IsZero() {
 			t.Errorf("its first item is %+v", item)
 		}
-		if got := told(b.engine.Snapshot(), "operation/"); len(got) != 0 {
+		if got := toldBy(b.engine.Snapshot(), "operation/"); len(got) != 0 {
 			t.Errorf("told: %+v", got)
 		}
-		if got := told(b.engine.Snapshot(), "node-waits/"); len(got) != 1 || got[0].Severity != SeverityUrgent {
+		if got := toldBy(b.engine.Snapshot(), "node-waits/"); len(got) != 1 || got[0].Severity != SeverityUrgent {
 			t.Errorf("nobody moves the others, and the node's entry is %+v", got)
 		}
 		if err := b.engine.Control(id, ControlStop); err == nil {
@@ -206,7 +206,7 @@ func TestTimesOfAnEarlierRunAreThoseOfTheWork(t *testing.T) {
 		{Kind: RecordBefore, Operation: "b/0", At: at(41), Wall: at(41), Intent: &intent, Object: object, Begun: begun},
 		{Kind: RecordVerified, Operation: "b/0", At: at(43), State: string(OperationUnknown)},
 		{Kind: RecordEnded, Operation: "b", At: at(54), State: string(OperationUnknown),
-			Items: []ItemRecord{{Label: "db-1", Instance: "id-db-1", State: OperationUnknown}}},
+			Began: at(40), Items: []ItemRecord{{Label: "db-1", Instance: "id-db-1", State: OperationUnknown, Began: at(41), Ended: at(43)}}},
 	}
 	single := []Record{{Kind: RecordBefore, Operation: "s", At: at(41), Wall: at(41), Intent: &intent, Object: object, Begun: begun}}
 	for id, past := range map[string][]Record{"b": batch, "s": single} {

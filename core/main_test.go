@@ -9,6 +9,9 @@ import (
 // The tests do not know where whoever runs them is.
 func TestMain(m *testing.M) {
 	time.Local = time.UTC
+	if path := os.Getenv("LOCKSTEP_TEST_JOURNAL"); path != "" {
+		beKilled(path)
+	}
 	os.Exit(m.Run())
 }
 

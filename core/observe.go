@@ -21,8 +21,13 @@ func (e *Engine) observe(s *Snapshot) History {
 	h = e.observeLocks(s, h)
 	h = e.observePhases(s, h)
 	h = e.observeCold(s, h)
+	e.keep(false, e.seen...)
+	e.seen = nil
 	return h
 }
+
+// see notes a transition, for the journal.
+func (e *Engine) see(r Record) { e.seen = append(e.seen, e.stamped(r)) }
 
 // settled tells whether the sources that stages and phases rest on have been heard, and are not known to be away.
 func (s *Snapshot) settled() bool {
@@ -49,11 +54,11 @@ func (e *Engine) observeUpdate(s *Snapshot, h History) History {
 			h.Update.From = "" // the locks are at the target already: where the update came from was not seen
 		}
 		h.Phases = nil
-		e.record(Record{Kind: RecordUpdate, Update: &h.Update, Object: ptr(cmr.Ref())}, false)
+		e.see(Record{Kind: RecordUpdate, Update: &h.Update, Object: ptr(cmr.Ref())})
 	case cmr == nil && h.Update.UID != "" && h.Update.Ended.IsZero():
 		h.Update.EndSeen = e.updateSeen == h.Update.UID
 		h.Update.Ended = s.Now
-		e.record(Record{Kind: RecordUpdate, Update: &h.Update}, false)
+		e.see(Record{Kind: RecordUpdate, Update: &h.Update})
 	}
 	return h
 }
@@ -81,7 +86,7 @@ func (e *Engine) observeRounds(s *Snapshot, h History) History {
 				r.Update = cmr.UID
 			}
 			rounds.set(node.UID, r)
-			e.record(Record{Kind: RecordRound, Node: name, Object: ptr(node.Ref()), Round: &r}, false)
+			e.see(Record{Kind: RecordRound, Node: name, Object: ptr(node.Ref()), Round: &r})
 		case req != nil && old.Instances < 0 && s.countInstances(name) >= 0:
 			old.Instances = s.countInstances(name)
 			rounds.set(node.UID, old)
@@ -91,7 +96,7 @@ func (e *Engine) observeRounds(s *Snapshot, h History) History {
 		case req == nil && had && old.Ended.IsZero():
 			old.Ended = s.Now
 			rounds.set(node.UID, old)
-			e.record(Record{Kind: RecordRound, Node: name, Object: ptr(node.Ref()), Round: &old}, false)
+			e.see(Record{Kind: RecordRound, Node: name, Object: ptr(node.Ref()), Round: &old})
 		}
 	}
 	h.Rounds = rounds.m
@@ -122,7 +127,8 @@ func (e *Engine) observeStages(s *Snapshot, h History) History {
 		}
 		stages.set(v.Node.UID, r)
 		changed = changed || had
-		e.record(Record{Kind: RecordStage, Node: v.Name, Object: ptr(v.Node.Ref()), From: string(old.Stage), To: string(v.Stage), Exact: r.Since.Exact, Stage: &r, Text: v.Reason}, false)
+		e.see(Record{Kind: RecordStage, Node: v.Name, Object: ptr(v.Node.Ref()), From: string(old.Stage), To: string(v.Stage), Exact: r.Since.Exact,
+			Stage: &r, Text: v.Reason})
 	}
 	h.Stages = stages.m
 	if changed && e.cfg.OnStage != nil {
@@ -138,7 +144,7 @@ func (e *Engine) observeLocks(s *Snapshot, h History) History {
 	see := func(l *WorkloadLock) {
 		s.observeOutage(l, &outages)
 		if in, r, anew := s.observeRefusal(l, &refused); anew {
-			e.record(Record{Kind: RecordRefusal, Node: l.Node, Object: &in, Refusal: &r}, false)
+			e.see(Record{Kind: RecordRefusal, Node: l.Node, Object: &in, Refusal: &r})
 		}
 		old, had := h.Locks[l.UID]
 		unseen := had && old.passedBy(l)
@@ -157,10 +163,11 @@ func (e *Engine) observeLocks(s *Snapshot, h History) History {
 		switch {
 		case unseen:
 			why := fmt.Sprintf("it was let go and taken back while Lockstep could not see it: its release was %s and is %s", oneLine(old.Release, 60), oneLine(l.Release, 60))
-			e.record(Record{Kind: RecordLock, Node: l.Node, Object: ptr(l.Ref()), From: string(old.State), To: string(LockInactive), Text: why}, false)
-			e.record(Record{Kind: RecordLock, Node: l.Node, Object: ptr(l.Ref()), From: string(LockInactive), To: string(r.State), Text: why}, false)
+			e.see(Record{Kind: RecordLock, Node: l.Node, Object: ptr(l.Ref()), From: string(old.State), To: string(LockInactive), Text: why})
+			e.see(Record{Kind: RecordLock, Node: l.Node, Object: ptr(l.Ref()), From: string(LockInactive), To: string(r.State), Text: why})
 		case had: // the first sight of a lock is no transition
-			e.record(Record{Kind: RecordLock, Node: l.Node, Object: ptr(l.Ref()), From: string(old.State), To: string(r.State), Exact: true, Text: l.Message}, false)
+			e.see(Record{Kind: RecordLock, Node: l.Node, Object: ptr(l.Ref()), From: string(old.State), To: string(r.State), Exact: true,
+				Text: l.Message})
 		}
 	}
 	for _, l := range s.ClusterLocks {
@@ -241,7 +248,7 @@ func (e *Engine) observePhases(s *Snapshot, h History) History {
 		}
 		if r != before {
 			phases.set(p.ID, r)
-			e.record(Record{Kind: RecordPhase, Number: p.ID, State: string(p.State), Title: p.Title, Phase: &r}, false)
+			e.see(Record{Kind: RecordPhase, Number: p.ID, State: string(p.State), Title: p.Title, Phase: &r})
 		}
 	}
 	h.Phases = phases.m
@@ -256,9 +263,8 @@ func replay(past []Record) History {
 	phases, refused := map[PhaseID]PhaseRecord{}, map[string]RefusalRecord{}
 	unseen := unseenEnds(past)
 	for i, r := range past {
-		if unseen[i] { // as one whose result was not seen
-			r.Kind, r.State = RecordVerified, string(OperationUnknown)
-			r.Override = r.Override.remembered(OperationUnknown)
+		if unseen[i] {
+			r = r.unseen()
 		}
 		switch r.Kind {
 		case RecordUpdate:
@@ -284,30 +290,12 @@ func replay(past []Record) History {
 			if r.Refusal != nil && r.Object != nil {
 				refused[r.Object.UID] = *r.Refusal
 			}
-		case RecordMigrated:
-			if r.Object != nil {
-				delete(h.Cold, r.Object.UID)
-			}
 		case RecordLock:
 			if r.Object != nil {
 				locks[r.Object.UID] = LockRecord{State: LockState(r.To), Since: Since{At: r.At, Exact: r.Exact}}
 			}
-		case RecordVerified:
-			if r.Change != nil && r.Object != nil && (r.State == string(OperationDone) || r.State == string(OperationUnknown)) {
-				if m := h.changesOf(r.Change.Key); m != nil {
-					noteChange(*m, r.Object.UID, *r.Change)
-				}
-			}
-			if r.Override != nil {
-				h.Overrides = withOverride(h.Overrides, *r.Override)
-			}
-			if r.Tags != nil && r.Object != nil {
-				noteTags(h.Tags, r.Object.UID, *r.Tags)
-			}
-			if r.Intent != nil && r.Object != nil {
-				noteStop(h.Stopped, *r.Intent, OperationState(r.State), StopRecord{Name: r.Object.Name, At: r.At, By: r.By})
-				noteCold(h.Cold, *r.Intent, OperationState(r.State), r.cold())
-			}
+		case RecordVerified, RecordMigrated:
+			h.did(r)
 		}
 	}
 	h.Stages, h.Locks, h.Rounds, h.Phases, h.Refused = stages, locks, rounds, phases, refused
@@ -315,6 +303,45 @@ func replay(past []Record) History {
 		h.Phases = nil
 	}
 	return h
+}
+
+// did takes in how a write ended. The maps of what was done are the History's own.
+func (h *History) did(r Record) {
+	if r.Kind == RecordMigrated {
+		if r.Object != nil {
+			delete(h.Cold, r.Object.UID)
+		}
+		return
+	}
+	if r.Change != nil && r.Object != nil && (r.State == string(OperationDone) || r.State == string(OperationUnknown)) {
+		if m := h.changesOf(r.Change.Key); m != nil {
+			noteChange(*m, r.Object.UID, *r.Change)
+		}
+	}
+	if r.Override != nil {
+		h.Overrides = withOverride(h.Overrides, *r.Override)
+	}
+	if r.Tags != nil && r.Object != nil {
+		noteTags(h.Tags, r.Object.UID, *r.Tags)
+	}
+	if r.Intent != nil && r.Object != nil {
+		noteStop(h.Stopped, *r.Intent, OperationState(r.State), StopRecord{Name: r.Object.Name, At: r.At, By: r.By})
+		noteCold(h.Cold, *r.Intent, OperationState(r.State), r.cold())
+	}
+}
+
+// own is the History with maps of its own for what was done.
+func (h History) own() History {
+	h.Changes, h.Tries, h.Tags, h.Stopped, h.Cold = ownMap(h.Changes), ownMap(h.Tries), ownMap(h.Tags), ownMap(h.Stopped), ownMap(h.Cold)
+	return h
+}
+
+// ownMap is a map that can be changed.
+func ownMap[K comparable, V any](m map[K]V) map[K]V {
+	if m = maps.Clone(m); m == nil {
+		m = map[K]V{}
+	}
+	return m
 }
 
 // unseenEnds are the writes, by their places, that were begun and of whose end there is no record: Lockstep was killed meanwhile.

@@ -42,6 +42,9 @@ type Operation struct {
 	Items        []OperationItem // of a batch
 	Acknowledged bool
 	Past         bool // an earlier run of Lockstep began it: nothing more of it is begun, and how it ended is looked up
+
+	Elsewhere string // who has it under way, when that is another run of the same user on this journal; empty otherwise
+	run       string // the other run
 }
 
 // OperationItem is one item of a batch.

@@ -17,6 +17,8 @@ type operations struct {
 
 	unseen  []pastWrite       // of those of earlier runs: what is still to be looked up
 	records map[string]Record // of those of earlier runs, by ID: what the record of their end says beside that end
+
+	elsewhere []Operation // that another run has under way, which lives
 }
 
 // keptOperations is how many ended operations are kept; failed ones that nobody has acknowledged are always kept.
@@ -55,7 +57,26 @@ func (o *operations) list() []Operation {
 	for _, op := range o.all {
 		out = append(out, op.snapshot())
 	}
-	return append(out, o.past...)
+	mixed := len(o.elsewhere) > 0 || len(out) > 0 && len(o.past) > 0 && o.past[0].Started.After(out[len(out)-1].Started)
+	out = append(append(out, o.elsewhere...), o.past...)
+	if mixed { // other runs are at work beside this one
+		slices.SortStableFunc(out, func(a, b Operation) int { return b.Started.Compare(a.Started) })
+	}
+	return out
+}
+
+// setElsewhere notes what other runs have under way.
+func (o *operations) setElsewhere(ops []Operation) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.elsewhere = ops
+}
+
+// allElsewhere are the operations that other runs have under way.
+func (o *operations) allElsewhere() []Operation {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.elsewhere
 }
 
 func (o *operations) find(id string) *operation {
@@ -98,19 +119,21 @@ const maxItemText = 400
 // not acknowledged: they are shown, not resumed, and how they ended is looked up. What is to be done next the cluster itself
 // says. What ended well, or was acknowledged, is kept where it came after such a one: a step is as the last try of it.
 func (o *operations) restore(past []Record) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.past, o.unseen = nil, nil
 	open := map[string]Operation{}
-	began := map[string]time.Time{}    // by ID: when the operation, or the item of one, began
-	writes := map[string]pastWrite{}   // by ID: the newest write, and with it of an item
-	verified := map[string]time.Time{} // by ID: when the end of that write was seen
+	writes := map[string]pastWrite{} // by ID: the newest write, and with it of an item
 	o.records = map[string]Record{}
 	var order []string
 	forget := func(id string) { // of a batch: with its items, which have its ID before their own number
 		maps.DeleteFunc(open, func(known string, _ Operation) bool { return known == id || strings.HasPrefix(known, id+"/") })
 	}
 	for _, r := range past {
+		if r.Settled {
+			continue
+		}
 		switch r.Kind {
-		case RecordGrant:
-			began[r.Operation] = r.At
 		case RecordBefore:
 			if _, ok := open[r.Operation]; !ok {
 				order = append(order, r.Operation)
@@ -119,17 +142,13 @@ func (o *operations) restore(past []Record) {
 			op.Text, op.Started, op.Ended = leftUnseen, r.At, time.Time{}
 			open[r.Operation] = op
 			o.records[r.Operation] = r.base()
-			if _, ok := began[r.Operation]; !ok {
-				began[r.Operation] = r.At
-			}
 			if r.Intent != nil && r.Object != nil {
 				writes[r.Operation] = pastWrite{operation: r.Operation, item: -1, intent: *r.Intent, object: *r.Object,
 					begun: r.Begun, at: r.At, wall: r.Wall}
 			}
-			delete(verified, r.Operation)
 		case RecordVerified:
 			op, ok := open[r.Operation]
-			if verified[r.Operation] = r.At; !ok {
+			if !ok {
 				break
 			}
 			if op.State, op.Ended, op.Text = OperationState(r.State), r.At, r.Error; op.State == OperationDone {
@@ -139,19 +158,12 @@ func (o *operations) restore(past []Record) {
 			open[r.Operation] = op
 		case RecordEnded:
 			op := r.operation(OperationState(r.State))
-			if at := began[r.Operation]; !at.IsZero() {
-				op.Started = at
-			}
-			for i := range op.Items {
-				id := r.Operation + "/" + itoa(i)
-				op.Items[i].Started, op.Items[i].Ended = began[id], verified[id]
-			}
 			o.records[r.Operation] = r.base()
 			forget(r.Operation)
 			order = append(order, r.Operation)
 			open[r.Operation] = op
 		case RecordControl:
-			if r.State == "acknowledged" {
+			if r.State == stateAcknowledged {
 				for id, op := range open {
 					if id == r.Operation || strings.HasPrefix(id, r.Operation+"/") {
 						op.Acknowledged = true
@@ -163,6 +175,7 @@ func (o *operations) restore(past []Record) {
 			if r.Update != nil && r.Update.Ended.IsZero() {
 				clear(open) // another update began: what was open in the last one is history
 				order = nil
+				clear(writes)
 			}
 		}
 	}
@@ -213,6 +226,9 @@ func (r Record) base() Record {
 // operation is what a record tells of one.
 func (r Record) operation(state OperationState) Operation {
 	op := Operation{ID: r.Operation, Step: r.Step, Title: r.Title, Node: r.Node, State: state, Text: r.Text, Started: r.At, Ended: r.At}
+	if !r.Began.IsZero() {
+		op.Started = r.Began
+	}
 	if r.Intent != nil {
 		op.Instance = r.Intent.Instance
 	}
@@ -220,7 +236,8 @@ func (r Record) operation(state OperationState) Operation {
 		op.Label = r.Object.Name
 	}
 	for _, item := range r.Items {
-		op.Items = append(op.Items, OperationItem{Label: item.Label, Instance: item.Instance, State: item.State, Text: item.Text})
+		op.Items = append(op.Items, OperationItem{Label: item.Label, Instance: item.Instance, State: item.State, Text: item.Text,
+			Started: item.Began, Ended: item.Ended})
 	}
 	return op
 }

@@ -14,17 +14,24 @@ const leaveTimeout = 10 * time.Second
 //
 // What waits is not bounded: it is what the operator did, and transitions, of which a cluster of thousands of nodes has some a second.
 type scribe struct {
-	keep func(durable bool, records ...Record) error
+	journal book
 
 	mu      sync.Mutex
 	waiting []entry
 	writing bool
 }
 
+// book is what a scribe writes in: a Journal.
+type book interface {
+	Write(r Record, durable bool) error
+	Keep(durable bool, records ...Record) error
+}
+
 // entry are records that are to be written together, or only a mark between them.
 type entry struct {
 	records []Record
 	durable bool
+	must    bool        // a write depends on it: what cannot be written now is refused, and not written later
 	done    func(error) // may be nil
 }
 
@@ -33,9 +40,18 @@ func (s *scribe) put(durable bool, done func(error), records ...Record) {
 	for i := range records {
 		records[i] = records[i].detached()
 	}
+	s.add(entry{records: records, durable: durable, done: done})
+}
+
+// demand hands a record over on which a write depends, and returns at once. done is called when it is on the disk, or when that has failed.
+func (s *scribe) demand(r Record, done func(error)) {
+	s.add(entry{records: []Record{r.detached()}, durable: true, must: true, done: done})
+}
+
+func (s *scribe) add(e entry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.waiting = append(s.waiting, entry{records, durable, done})
+	s.waiting = append(s.waiting, e)
 	if !s.writing {
 		s.writing = true
 		go s.write()
@@ -55,12 +71,19 @@ func (s *scribe) write() {
 		s.mu.Unlock()
 		var err error
 		if len(next.records) > 0 {
-			err = s.keep(next.durable, next.records...)
+			err = s.keep(next)
 		}
 		if next.done != nil {
 			next.done(err)
 		}
 	}
+}
+
+func (s *scribe) keep(e entry) error {
+	if e.must {
+		return s.journal.Write(e.records[0], e.durable)
+	}
+	return s.journal.Keep(e.durable, e.records...)
 }
 
 // written is closed when everything that was handed over so far is written.

@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"errors"
+	"os"
 	"reflect"
 	"strings"
 	"sync"
@@ -17,9 +18,9 @@ import (
 func (b *bench) hold() (release func()) {
 	held := make(chan struct{})
 	before := b.engine.cfg.Journal.sync
-	b.engine.cfg.Journal.sync = func() error {
+	b.engine.cfg.Journal.sync = func(f *os.File) error {
 		<-held
-		return before()
+		return before(f)
 	}
 	return sync.OnceFunc(func() { close(held) })
 }
@@ -62,30 +63,37 @@ func TestADiskThatHangsHoldsUpNobody(t *testing.T) {
 	})
 }
 
+// slowBook takes a second for each record, and refuses what a write depends on.
+type slowBook struct{ written []string }
+
+func (b *slowBook) Keep(_ bool, records ...Record) error {
+	for _, r := range records {
+		time.Sleep(time.Second)
+		b.written = append(b.written, r.Title)
+	}
+	return nil
+}
+
+func (b *slowBook) Write(r Record, durable bool) error {
+	_ = b.Keep(durable, r)
+	return errors.New("the disk is full")
+}
+
 // Records are written in the order of what they tell, whoever waits for them.
 func TestRecordsKeepTheirOrder(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
-		var written []string
-		s := scribe{keep: func(_ bool, records ...Record) error {
-			for _, r := range records {
-				time.Sleep(time.Second)
-				written = append(written, r.Title)
-			}
-			if records[0].Title == "c" {
-				return errors.New("the disk is full")
-			}
-			return nil
-		}}
+		b := &slowBook{}
+		s := scribe{journal: b}
 		s.put(false, nil, Record{Title: "a"}, Record{Title: "b"})
 		failed := make(chan error, 1)
-		s.put(true, func(err error) { failed <- err }, Record{Title: "c"})
+		s.demand(Record{Title: "c"}, func(err error) { failed <- err })
 		s.put(false, nil, Record{Title: "d"})
-		if err := <-failed; err == nil || strings.Join(written, "") != "abc" {
-			t.Errorf("%v after %v", err, written)
+		if err := <-failed; err == nil || strings.Join(b.written, "") != "abc" {
+			t.Errorf("%v after %v", err, b.written)
 		}
 		<-s.written()
-		if strings.Join(written, "") != "abcd" {
-			t.Errorf("%v", written)
+		if strings.Join(b.written, "") != "abcd" {
+			t.Errorf("%v", b.written)
 		}
 	})
 }

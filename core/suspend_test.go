@@ -29,7 +29,7 @@ func TestAsleepIsWhatASleepingMachineTells(t *testing.T) {
 // monotonic clock: this one is on real time, and waits for none.
 func TestASuspendMakesWhatIsKnownOld(t *testing.T) {
 	cloud := newTestCloud()
-	journal, err := OpenJournal(filepath.Join(t.TempDir(), "journal.jsonl"))
+	journal, err := OpenJournal(filepath.Join(t.TempDir(), "journal.jsonl"), JournalOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -89,6 +89,7 @@ func TestTheManifestsGiveWhatIsNeededAndNoMore(t *testing.T) {
 		right{"list", "", "pods", "", "", ""},
 		right{"watch", "", "pods", "", "", ""},
 		right{"get", "coordination.k8s.io", "leases", "", "default", "lockstep-operator"},
+		right{"list", "coordination.k8s.io", "leases", "", "", "lockstep-operator"},
 	)
 	writes = append(writes,
 		right{"get", "", "nodes", "", "", ""},

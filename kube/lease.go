@@ -6,8 +6,10 @@ import (
 	"encoding/hex"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"os/user"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -51,6 +53,10 @@ type Lease struct {
 	last     leaseState // as last seen
 	seenFrom time.Time  // when it was first seen so
 	seenTo   time.Time  // when it was last seen so
+	unsure   time.Time  // when a request to take it was sent of which the answer is lost, and that Acquire gave up; zero: none
+
+	elsewhere map[string]elsewhereLease // by namespace
+	cannotSee sync.Once                 // told that others' namespaces are not seen
 }
 
 var _ core.OperatorLease = (*Lease)(nil)
@@ -88,9 +94,15 @@ func identity() string {
 	return fmt.Sprintf("%s@%s/%d/%s", name, host, os.Getpid(), hex.EncodeToString(random))
 }
 
-// Run renews the lease while it is held, and looks who holds it while it is not, until ctx is done. It does not release it.
+// Run renews the lease while it is held, and looks who holds it while it is not, until ctx is done. What the server may then still think
+// is ours is given back.
 func (l *Lease) Run(ctx context.Context) {
 	byTurns(ctx, l.kick, l.tend)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
+	defer cancel()
+	if err := l.Release(ctx); err != nil {
+		l.opts.Log.Warn("give the operator lease back", "err", err)
+	}
 }
 
 // tend does what is due, and answers when it is due again.
@@ -104,10 +116,14 @@ func (l *Lease) tend(ctx context.Context) time.Duration {
 	l.mu.Unlock()
 	if !held {
 		// Whoever may not read leases does not learn who holds this one; that is no failure of anything.
-		_, _ = l.look(ctx)
+		if state, err := l.look(ctx); err == nil {
+			l.giveBackUnasked(ctx, state)
+		}
+		_ = l.lookElsewhere(ctx)
 		return l.opts.Look
 	}
 	l.renew(ctx)
+	_ = l.lookElsewhere(ctx) // so that one of a dead holder is known to have expired
 	return l.opts.Renew
 }
 
@@ -149,6 +165,9 @@ func (l *Lease) Acquire(ctx context.Context, takeOver bool) error {
 	}
 	defer l.turn.give()
 	// One that counts as held is asked for as well: another may have taken it over and given it back since the last renewal.
+	if err := l.nobodyElsewhere(ctx); err != nil {
+		return err
+	}
 	var from string
 	for attempt := range 4 {
 		state, err := l.look(ctx)
@@ -164,7 +183,7 @@ func (l *Lease) Acquire(ctx context.Context, takeOver bool) error {
 			return l.heldBy(state.holder)
 		}
 		l.mu.Lock()
-		l.wanted = true
+		l.wanted, l.unsure = true, time.Time{}
 		l.mu.Unlock()
 		err = l.take(ctx, state)
 		if err != nil && err.Uncertain() {
@@ -172,9 +191,20 @@ func (l *Lease) Acquire(ctx context.Context, takeOver bool) error {
 			if now, lookErr := l.look(ctx); lookErr == nil && now.holder == l.opts.Identity {
 				continue
 			}
+			l.mu.Lock()
+			l.unsure = time.Now()
+			l.mu.Unlock()
 		}
 		switch {
 		case err == nil:
+			if err := l.nobodyElsewhere(ctx); err != nil {
+				l.mu.Lock()
+				l.held, l.unsure = false, time.Now()
+				mine := l.last
+				l.mu.Unlock()
+				l.giveBackUnasked(ctx, mine)
+				return err
+			}
 			select {
 			case l.kick <- struct{}{}:
 			default:
@@ -219,6 +249,13 @@ func (l *Lease) Confirm(ctx context.Context) error {
 		return err
 	}
 	if state.holder == l.opts.Identity {
+		err := l.nobodyElsewhere(ctx)
+		if err != nil && err.Kind != core.ErrConflict {
+			err = l.nobodyElsewhere(ctx)
+		}
+		if err != nil {
+			return err
+		}
 		return nil
 	}
 	l.lost()
@@ -248,10 +285,15 @@ func (l *Lease) Holder() string {
 	held := l.Held()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.last.holder == l.opts.Identity && !held {
-		return ""
+	if l.last.holder != "" && (l.last.holder != l.opts.Identity || held) {
+		return displayed(l.last.holder)
 	}
-	return displayed(l.last.holder)
+	for _, namespace := range slices.Sorted(maps.Keys(l.elsewhere)) {
+		if e := l.elsewhere[namespace]; e.seenTo.Sub(e.seenFrom) < l.opts.Expiry {
+			return displayed(e.holder) + " (in namespace " + namespace + ")"
+		}
+	}
+	return ""
 }
 
 // displayed is the part of an identity that means something to people, "user@host".
@@ -271,7 +313,7 @@ func (l *Lease) expired() bool {
 func (l *Lease) Release(ctx context.Context) error {
 	l.mu.Lock()
 	wanted := l.wanted
-	l.held, l.wanted = false, false // at once: nothing is to be written any more, whatever the server answers
+	l.held, l.wanted, l.unsure = false, false, time.Time{} // at once: nothing is to be written any more, whatever the server answers
 	l.mu.Unlock()
 	if !wanted {
 		return nil

@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"lockstep/core"
+	"lockstep/kube"
+)
+
+// maxLog is the size past which a log makes room for a new one, in bytes.
+const maxLog = 8 << 20
+
+// log is Lockstep's own log. Its file is nil when there is none.
+type log struct {
+	*slog.Logger
+	file   *logFile
+	opened string // what was found when it was opened, for the operator; mostly empty
+}
+
+func (l *log) close() {
+	if l.file != nil {
+		l.file.Close()
+	}
+}
+
+// openLog is Lockstep's own log in this place.
+func (p *place) openLog() (*log, error) {
+	if p.log != nil {
+		return p.log, nil
+	}
+	return openLog(p.logFile)
+}
+
+// openLog opens Lockstep's own log. It is a file even by default: nothing may write to the terminal under the screen. What
+// client-go writes goes there too. That is set for the whole process, and nothing of client-go's may run yet.
+func openLog(path string) (*log, error) {
+	l, err := openLogFile(path)
+	if err == nil {
+		kube.RedirectLogs(l.Logger)
+	}
+	return l, err
+}
+
+func openLogFile(path string) (*log, error) {
+	named := path != ""
+	if !named {
+		path = filepath.Join(stateFolder(), "lockstep.log")
+	}
+	nothing := &log{Logger: slog.New(slog.DiscardHandler)}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		if named {
+			return nil, fmt.Errorf("make the log's folder: %w", err)
+		}
+		return nothing, nil // without a home folder there is no log, and no reason not to work
+	}
+	f := &logFile{path: path, limit: maxLog}
+	if err := f.open(); err != nil {
+		if named {
+			return nil, fmt.Errorf("open the log: %w", err)
+		}
+		return nothing, nil
+	}
+	l := &log{Logger: slog.New(slog.NewTextHandler(discreet{f}, nil)), file: f, opened: closeFile(f.file)}
+	if l.opened != "" {
+		l.Warn(l.opened)
+	}
+	return l, nil
+}
+
+// logFile is a file that is put aside when it has become large, under its name with ".old", in the stead of the one before it. Several
+// runs of Lockstep may write to one: whoever finds that another has put it aside goes on in the new one.
+type logFile struct {
+	path  string
+	limit int64
+
+	mu      sync.Mutex
+	file    *os.File
+	regular bool
+	moved   func(*os.File) // told when it goes on in another file; may be nil
+}
+
+func (l *logFile) open() error {
+	f, err := os.OpenFile(l.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	if l.file != nil {
+		l.file.Close()
+	}
+	info, err := f.Stat()
+	l.file, l.regular = f, err == nil && info.Mode().IsRegular()
+	if l.moved != nil {
+		l.moved(f)
+	}
+	return nil
+}
+
+// Write implements io.Writer.
+func (l *logFile) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.regular {
+		l.makeRoom()
+	}
+	return l.file.Write(b)
+}
+
+// makeRoom goes on in a new file when this one is full, or was put aside. A log that cannot be moved only grows.
+func (l *logFile) makeRoom() {
+	here, err := l.file.Stat()
+	if err != nil {
+		return
+	}
+	now, err := os.Stat(l.path)
+	switch same := err == nil && os.SameFile(here, now); {
+	case same && here.Size() < l.limit:
+		return
+	case same && !core.MoveLocked(l.file, l.path, l.path+".old"):
+		return // another run is about to
+	}
+	_ = l.open()
+}
+
+// Close implements io.Closer.
+func (l *logFile) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.file.Close()
+}
+
+// follow has moved told of the file that is written to now, and of each that comes after it, until stop.
+func (l *logFile) follow(moved func(*os.File)) (stop func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.moved = moved
+	moved(l.file)
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.moved = nil
+	}
+}

@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"lockstep/core"
+	"lockstep/sim"
+	"lockstep/sim/bubble"
+)
+
+// A single look reads the journal and writes nothing: neither into one that is there, nor one of its own.
+func TestASingleLookLeavesTheJournalAsItIs(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		cloud := started(t, sim.Options{Scenario: told(t, "manual-nodes"), Paused: true})
+		p := placeOn(t, cloud)
+		see := func() {
+			for _, command := range []string{"status", "plan", "owners"} {
+				code, _, errs := runIn(t, p, command, "--kubeconfig", cloud.KubeconfigPath, "--os-cloud", cloud.CloudName)
+				if code == exitError {
+					t.Errorf("%s: %s", command, errs)
+				}
+			}
+		}
+		see()
+		if left, _ := os.ReadDir(p.journal); len(left) > 0 {
+			t.Errorf("a single look leaves %v", left)
+		}
+		p.options = ownOptions(t, cloud)
+		s, err := open(t.Context(), p, p.log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := s.journal.Path()
+		if err := s.journal.Write(core.Record{Kind: core.RecordStart}, true); err != nil {
+			t.Fatal(err)
+		}
+		before := filesOf(t, filepath.Dir(path))
+		see()
+		if after := filesOf(t, filepath.Dir(path)); after != before {
+			t.Errorf("a single look has made of\n%s\n\n%s", before, after)
+		}
+		if err := s.journal.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// filesOf is what stands in a folder.
+func filesOf(t *testing.T, folder string) string {
+	t.Helper()
+	all, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	for _, e := range all {
+		raw, err := os.ReadFile(filepath.Join(folder, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.WriteString(e.Name() + "\n" + string(raw))
+	}
+	return b.String()
+}
