@@ -135,7 +135,7 @@ var wantedStates = []string{
 	"to the controller, cluster: asked, held, lock inactive",
 	"to the controller, cluster: withdrawn, held, lock active",
 	"to Lockstep, node: asked, held, lock active, begun, nova-compute out, with its instance",
-	"to Lockstep, node: withdrawn, held, lock inactive, begun, nova-compute out",
+	"to Lockstep, node: withdrawn, held, lock inactive, begun, nova-compute out, cinder-volume out",
 	"to Lockstep, cluster: withdrawn, held, lock inactive",
 }
 

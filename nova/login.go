@@ -208,7 +208,7 @@ func (c *Client) renewal(s *session, renew func(context.Context) error) func(con
 // login authenticates, and finds the endpoints and the microversions of Nova; denied tells that Keystone has refused the credentials.
 func (c *Client) login(ctx context.Context) (s *session, failure *core.APIError, denied bool) {
 	with := c.with.Load()
-	a := action{call: fmt.Sprintf("log in to %s at %s", with.cloud, with.auth.IdentityEndpoint)}
+	a := action{call: fmt.Sprintf("log in to %s at %s", with.cloud, with.AuthURL())}
 	provider, err := openstack.NewClient(with.auth.IdentityEndpoint)
 	if err != nil {
 		return nil, c.misconfigured(a, err), false

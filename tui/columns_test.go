@@ -138,7 +138,7 @@ func TestTheSummaryOfStepsIsWholeWhereThereIsRoom(t *testing.T) {
 	for _, size := range []struct {
 		w, h  int
 		whole bool
-	}{{120, 24, false}, {120, 50, true}, {200, 60, true}} {
+	}{{80, 16, false}, {120, 50, true}, {200, 60, true}} {
 		d := drive(world(), size.w, size.h).keys("3", "enter")
 		text := strings.Join(strings.Fields(stripped(d.shows())), " ")
 		const end = "Servers with unset maintenance action: ['db-2']"

@@ -77,7 +77,7 @@ func TestWhyAServerCannotBeSeenIsNeverCut(t *testing.T) {
 	if !strings.Contains(head, "x openstack login refused: The request you have made requires authentication, again in 20 s") {
 		t.Errorf("in 200 columns it says %q", head)
 	}
-	if frame := stripped(drive(one, 80, 24).keys("1").shows()); strings.Count(frame, "login refused: ") != 1 || strings.Count(frame, "  openstack  ") != 1 {
+	if frame := stripped(drive(one, 80, 24).keys("1").shows()); strings.Count(frame, "█  openstack  login refused: ") != 1 || strings.Count(frame, "  openstack  ") != 1 {
 		t.Errorf("it is not told once:\n%s", frame)
 	}
 }
