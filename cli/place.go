@@ -56,6 +56,7 @@ func fileName(s string) string {
 	}
 	return s
 }
+
 // discreet writes what URLs give away nowhere. A log line is one write.
 type discreet struct{ w io.Writer }
 
