@@ -4,3 +4,6 @@ package cli
 
 // histories is how many random histories a plain run goes through in each series.
 const histories = "50"
+
+// scenariosApart: each of so many scenarios is gone through where all are alike to the race detector.
+const scenariosApart = 1

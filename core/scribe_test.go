@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"reflect"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -64,12 +63,23 @@ func TestADiskThatHangsHoldsUpNobody(t *testing.T) {
 }
 
 // slowBook takes a second for each record, and refuses what a write depends on.
-type slowBook struct{ written []string }
+type slowBook struct {
+	mu      sync.Mutex
+	written string // the titles
+}
+
+func (b *slowBook) read() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.written
+}
 
 func (b *slowBook) Keep(_ bool, records ...Record) error {
 	for _, r := range records {
 		time.Sleep(time.Second)
-		b.written = append(b.written, r.Title)
+		b.mu.Lock()
+		b.written += r.Title
+		b.mu.Unlock()
 	}
 	return nil
 }
@@ -88,12 +98,12 @@ func TestRecordsKeepTheirOrder(t *testing.T) {
 		failed := make(chan error, 1)
 		s.demand(Record{Title: "c"}, func(err error) { failed <- err })
 		s.put(false, nil, Record{Title: "d"})
-		if err := <-failed; err == nil || strings.Join(b.written, "") != "abc" {
-			t.Errorf("%v after %v", err, b.written)
+		if err := <-failed; err == nil || b.read() != "abc" {
+			t.Errorf("%v after %v", err, b.read())
 		}
 		<-s.written()
-		if strings.Join(b.written, "") != "abcd" {
-			t.Errorf("%v", b.written)
+		if b.read() != "abcd" {
+			t.Errorf("%v", b.read())
 		}
 	})
 }

@@ -76,6 +76,7 @@ func TestTheManifestsGiveExactlyWhatTheProgramUses(t *testing.T) {
 	}{
 		{"rbac-readonly.yaml", append(kube.WatchPermissions(),
 			readLease, // who is at work
+			kube.Permission{Verb: "list", Group: readLease.Group, Resource: readLease.Resource, Name: readLease.Name}, // and elsewhere
 			kube.Permission{Verb: "create", Group: "authorization.k8s.io", Resource: "selfsubjectaccessreviews"},
 			kube.Permission{Verb: "get", Resource: "/readyz"},
 			kube.Permission{Verb: "get", Resource: "/version"},

@@ -68,11 +68,11 @@ func (c *cluster) overLine() (*Client, *line) {
 	return client, l
 }
 
-// 2,000 nodes come over a line that takes far longer for them than any deadline allows. What comes twice is little, and the operator
+// Two thousand nodes come over a line that takes far longer for them than any deadline allows. What comes twice is little, and the operator
 // sees how far it is.
 func TestALargeListComesOverASlowLine(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
-		const nodes, rate = 2000, 32 << 10
+		const nodes, rate = manyNodes, 32 << 10
 		c := newCluster(t, kubeapi.Options{NoManagers: true})
 		size := c.largeNodes(0, nodes)
 		c.AddFault(kubeapi.Fault{Resource: "nodes", Verb: "list", Match: ours, Damage: wire.Damage{Body: wire.Slow, Rate: rate}})
@@ -83,7 +83,7 @@ func TestALargeListComesOverASlowLine(t *testing.T) {
 		for state := core.SourceState(""); state != core.SourceLive; time.Sleep(time.Second) {
 			o.look(func(v *view) {
 				state = v.state[core.SourceNodes]
-				told = told || v.err[core.SourceNodes] != nil && strings.Contains(v.err[core.SourceNodes].Message, " of 2000 have come")
+				told = told || v.err[core.SourceNodes] != nil && strings.Contains(v.err[core.SourceNodes].Message, fmt.Sprintf(" of %d have come", nodes))
 			})
 			if time.Since(began) > time.Hour {
 				t.Fatalf("it is %s after an hour; %d bytes of %d have come", state, l.bytes.Load(), size)

@@ -287,7 +287,7 @@ const (
 
 // Whatever a cloud's servers do, each change is seen in time, no instance is lost, and none is kept for ever.
 func TestEachChangeIsSeenInTime(t *testing.T) {
-	for seed := range uint64(6) {
+	for seed := range uint64(slowSeeds) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) { changesInTime(t, rand.New(rand.NewPCG(seed, 13))) })
 		})

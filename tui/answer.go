@@ -49,6 +49,10 @@ func (m *Model) answered(msg tea.Msg) tea.Cmd {
 			}
 		}
 	case executedMsg:
+		m.confirming.op = msg.op
+		if msg.err != nil || m.operation(msg.op) != nil {
+			m.confirming.title, m.confirming.op = "", ""
+		}
 		if msg.err != nil {
 			msg.dialog.refused(m, msg.err)
 			return m.say(toneBad, "refused: "+msg.title+": "+msg.err.Error())
@@ -106,6 +110,7 @@ func (m *Model) preview(n int, i core.Intent) tea.Cmd {
 // execute has the step granted and begun.
 func (m *Model) execute(d *confirmDialog, step core.Step, typed string) tea.Cmd {
 	backend, parent := m.backend, m.ctx
+	m.confirming.title, m.confirming.op = step.Title, ""
 	return func() tea.Msg {
 		grant, err := backend.Grant(step, typed)
 		if err != nil {

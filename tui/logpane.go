@@ -196,12 +196,12 @@ func (m *Model) running() *core.Operation {
 		return nil
 	}
 	if m.top() == nil && m.focus == paneLog {
-		if r, ok := m.log.current(); ok && r.op != nil && !r.op.State.Ended() && !r.op.Past {
+		if r, ok := m.log.current(); ok && r.op != nil && !r.op.State.Ended() && !r.op.Past && r.op.Elsewhere == "" {
 			return r.op
 		}
 	}
 	for i := range m.snap.Operations {
-		if op := &m.snap.Operations[i]; !op.State.Ended() && !op.Past {
+		if op := &m.snap.Operations[i]; !op.State.Ended() && !op.Past && op.Elsewhere == "" {
 			return &m.snap.Operations[i]
 		}
 	}

@@ -21,9 +21,10 @@ type Model struct {
 	after   func(time.Duration, tea.Msg) tea.Cmd        // a message after a while
 	plan    func(*core.Snapshot, core.Intent) core.Step // core.Plan
 
-	unstoppable func() string  // why the program cannot be suspended
-	halt        func() tea.Cmd // stops the program
-	armedBefore bool           // writing was on when it was to be suspended
+	unstoppable func() string              // why the program cannot be suspended
+	halt        func() tea.Cmd             // stops the program
+	confirming  struct{ title, op string } // what was confirmed last, until a Snapshot shows its operation
+	armedBefore bool                       // writing was on when it was to be suspended
 
 	theme themes.Theme
 	look  *look
@@ -193,6 +194,9 @@ func (m *Model) take(s *core.Snapshot) tea.Cmd {
 	}
 	before := m.snap
 	m.snap = s
+	if op := m.confirming.op; op != "" && m.operation(op) != nil {
+		m.confirming.title, m.confirming.op = "", "" // from now on it is among the operations
+	}
 	cmd := tea.Batch(m.refresh(), m.ended(before))
 	if !m.touched && m.now().Sub(m.opened) < settleWithin && m.nodes.index > 0 {
 		m.nodes.goTo(0)

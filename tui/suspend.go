@@ -46,13 +46,17 @@ func (m *Model) called(id string) *Action {
 	return nil
 }
 
-// unended is the newest operation that has not ended; nil when there is none.
+// unended is the newest operation of this run or an earlier one that has not ended; nil when there is none. What was confirmed a moment ago
+// is one too: the Snapshot that shows it may not be here yet.
 func (m *Model) unended() *core.Operation {
 	if m.snap == nil {
 		return nil
 	}
+	if m.confirming.title != "" {
+		return &core.Operation{ID: m.confirming.op, Title: m.confirming.title, State: core.OperationQueued}
+	}
 	for i := range m.snap.Operations {
-		if op := &m.snap.Operations[i]; !op.State.Ended() {
+		if op := &m.snap.Operations[i]; !op.State.Ended() && op.Elsewhere == "" {
 			return op
 		}
 	}

@@ -88,6 +88,26 @@ func TestCtrlZAsksWhileSomethingRuns(t *testing.T) {
 	}
 }
 
+// What was confirmed a moment ago runs, also before a Snapshot shows it; what another window has under way is its own matter.
+func TestCtrlZRightAfterAConfirmation(t *testing.T) {
+	s := world()
+	s.Operations, s.Write.Armed = nil, true
+	d, n := stoppable(s, 120, 40)
+	d.confirming.title = "stop db-2"
+	d.send(executedMsg{dialog: &confirmDialog{}, title: "stop db-2", op: "op-77"})
+	if d.keys("ctrl+z"); *n != 0 || !strings.Contains(stripped(d.shows()), "Still running: stop db-2") {
+		t.Fatalf("stopped %d times:\n%s", *n, stripped(d.shows()))
+	}
+	d.keys("esc")
+	d.fresh(func(s *core.Snapshot) {
+		s.Operations = []core.Operation{{ID: "op-77", Title: "stop db-2", State: core.OperationDone, Started: fixtureNow, Ended: fixtureNow},
+			{ID: "op-78", Title: "live-migrate web-1", State: core.OperationRunning, Started: fixtureNow, Elsewhere: "anna@jump01"}}
+	})
+	if d.keys("ctrl+z"); *n != 1 {
+		t.Errorf("it asks for what has ended, or for what runs elsewhere:\n%s", stripped(d.shows()))
+	}
+}
+
 // Where it cannot be brought back it is not stopped, and says why; a stop that did not come is told as well.
 func TestCtrlZWhereThereIsNoShell(t *testing.T) {
 	s := world()
