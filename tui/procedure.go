@@ -89,9 +89,12 @@ func (p *procedurePage) stateCell(m *Model, s core.Step) line {
 
 // goNext puts the cursor on what is the operator's to see to next: what failed, then what comes next, then what runs (by which
 // alone the others are often blocked), then what waits, then what was done last. What nobody waits for has to be gone to.
-func (p *procedurePage) goNext() {
+func (p *procedurePage) goNext() { p.goNextAfter("") }
+
+// goNextAfter is goNext after a success on a row, which is still there until the cluster shows what was done: it is not what comes next.
+func (p *procedurePage) goNextAfter(row string) {
 	in := func(state core.StepState) string {
-		if i := slices.IndexFunc(p.proc.Steps, func(s core.Step) bool { return s.State == state && !s.Optional }); i >= 0 {
+		if i := slices.IndexFunc(p.proc.Steps, func(s core.Step) bool { return s.State == state && !s.Optional && s.ID != row }); i >= 0 {
 			return p.proc.Steps[i].ID
 		}
 		return ""
@@ -106,7 +109,11 @@ func (p *procedurePage) goNext() {
 			last = s.ID
 		}
 	}
-	if id := cmp.Or(failed, p.next, in(core.StepRunning), in(core.StepBlocked), in(core.StepWaiting), last); id != "" {
+	next := p.next
+	if next == row {
+		next = in(core.StepReady)
+	}
+	if id := cmp.Or(failed, next, in(core.StepRunning), in(core.StepBlocked), in(core.StepWaiting), last); id != "" {
 		p.steps.choose(id)
 	} else {
 		p.steps.settle()

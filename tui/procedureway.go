@@ -144,7 +144,7 @@ func (p *procedurePage) refresh(m *Model) tea.Cmd {
 
 // goOn goes to what comes next after a success. For a moment keys are taken as meant for the step before.
 func (p *procedurePage) goOn(m *Model) {
-	p.goNext()
+	p.goNextAfter(p.row)
 	p.quiet = m.now().Add(swallowFor)
 }
 

@@ -283,6 +283,21 @@ func TestAfterASuccessTheCursorGoesOn(t *testing.T) {
 		t.Errorf("the cursor is on %q, %q comes next", s.ID, p.next)
 	}
 
+	// What was done shows later than its success: the step that was just done is not what comes next.
+	d, p = onSteps(t, 120, 40)
+	d.fresh(armed(func(*core.Snapshot) {}))
+	d.keys("n")
+	next, _ := p.chosen()
+	p.confirmed(d.Model, next.ID, "op-9", next)
+	for _, state := range []core.OperationState{core.OperationRunning, core.OperationDone} {
+		d.fresh(armed(func(s *core.Snapshot) {
+			s.Operations = []core.Operation{{ID: "op-9", Step: next.ID, Title: next.Title, Node: "kaas-node-cmp07", State: state, Started: fixtureNow}}
+		}))
+	}
+	if s, ok := p.chosen(); !ok || s.ID == next.ID {
+		t.Errorf("after the success of %q the cursor is on %q: %t", next.Title, s.Title, ok)
+	}
+
 	// It fails.
 	d, p = begin()
 	d.fresh(op(core.OperationRunning)).fresh(op(core.OperationFailed))
