@@ -57,9 +57,11 @@ var afterRows = []afterRow{
 		[]SourceID{SourceDaemonSets, SourceFabricSets}, (*Snapshot).openDaemonSets},
 }
 
+var afterPoints Derivation[[]AfterPoint]
+
 // AfterUpdate are the points to see to once an update is over.
 func (s *Snapshot) AfterUpdate() []AfterPoint {
-	return s.derived.after.get(s.afterPoints)
+	return afterPoints.Of(s, (*Snapshot).afterPoints)
 }
 
 // AfterUpdateLeft is how many points of a finished update are not done; over tells whether an update was seen to end and

@@ -62,6 +62,13 @@ type attentionFacts struct {
 	age map[string]time.Time // of causes, by ID: since when the oldest of what follows from them is so
 }
 
+var attention Derivation[[]Attention]
+
+// Attention is what needs a person now, most urgent first. Empty means: nothing needs you.
+func (s *Snapshot) Attention() []Attention {
+	return attention.Of(s, attentionOf)
+}
+
 func attentionOf(s *Snapshot) []Attention {
 	f := &attentionFacts{s: s, request: s.ClusterRequest(), estimate: estimatesOf(s)}
 	for _, rule := range attentionRules {

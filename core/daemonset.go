@@ -88,9 +88,11 @@ func daemonSources(namespace string) (sets, revisions, pods SourceID) {
 	return "", "", ""
 }
 
+var daemonViews Derivation[[]DaemonView]
+
 // DaemonViews are the DaemonSets that are known, by namespace and name.
 func (s *Snapshot) DaemonViews() []DaemonView {
-	return s.derived.daemons.get(func() []DaemonView {
+	return daemonViews.Of(s, func(s *Snapshot) []DaemonView {
 		views := make([]DaemonView, 0, len(s.DaemonSets))
 		for _, set := range s.DaemonSets {
 			views = append(views, s.viewDaemon(set))

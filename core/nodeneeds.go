@@ -2,9 +2,11 @@ package core
 
 import "strings"
 
+var nodeNeeds Derivation[map[string]Severity] // by node
+
 // NodeNeeds is how much a node needs a person now: as much as the most urgent entry about it; 0 when there is none.
 func (s *Snapshot) NodeNeeds(name string) Severity {
-	return s.derived.needs.get(func() map[string]Severity {
+	return nodeNeeds.Of(s, func(s *Snapshot) map[string]Severity {
 		needs := map[string]Severity{}
 		for _, a := range s.Attention() {
 			if a.Node != "" {

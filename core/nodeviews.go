@@ -16,6 +16,32 @@ var stageRank = map[Stage]int{
 	StageDone:   4,
 }
 
+var (
+	nodeViews Derivation[[]NodeView]
+	nodeIndex Derivation[map[string]int] // in nodeViews, by name
+)
+
+// NodeViews are the nodes with all that is derived for each, what moves first.
+func (s *Snapshot) NodeViews() []NodeView {
+	return nodeViews.Of(s, nodeViewsOf)
+}
+
+// NodeView is the view of the node called name.
+func (s *Snapshot) NodeView(name string) (NodeView, bool) {
+	index := nodeIndex.Of(s, func(s *Snapshot) map[string]int {
+		m := make(map[string]int, len(s.NodeViews()))
+		for i, v := range s.NodeViews() {
+			m[v.Name] = i
+		}
+		return m
+	})
+	i, ok := index[name]
+	if !ok {
+		return NodeView{}, false
+	}
+	return s.NodeViews()[i], true
+}
+
 func nodeViewsOf(s *Snapshot) []NodeView {
 	names := map[string]bool{}
 	for name := range s.Nodes {

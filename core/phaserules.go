@@ -23,6 +23,13 @@ type phaseFacts struct {
 	servicesDone bool // the second phase is through; nodes come after it
 }
 
+var phases Derivation[[]Phase]
+
+// Phases are the five phases of the cluster update, in order.
+func (s *Snapshot) Phases() []Phase {
+	return phases.Of(s, phasesOf)
+}
+
 func phasesOf(s *Snapshot) []Phase {
 	f := &phaseFacts{s: s, request: s.updateRequest(), known: s.known(SourceClusterRequests), estimate: estimatesOf(s), newest: newestKubelet(s.Nodes)}
 	u := s.History.Update

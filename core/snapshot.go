@@ -8,7 +8,7 @@ import (
 )
 
 // Snapshot is everything known at one moment. It is immutable and shared by pointer; its maps and slices must not be
-// changed. What is derived from it (Phases, NodeViews, Attention) is computed once, on first use.
+// changed. What is derived from it (phases, views of nodes, attention) is made once, on first use: see Derivation.
 type Snapshot struct {
 	Revision uint64    // rises with every snapshot of one Engine
 	Now      time.Time // the cluster's time; timestamps of objects compare with it
@@ -53,33 +53,7 @@ type Snapshot struct {
 	Write           WriteMode
 	Settings        Settings
 
-	derived derived
-}
-
-// derived holds what is computed from a Snapshot at most once.
-type derived struct {
-	names  lazy[[]string]
-	dotted lazy[map[string]string]
-
-	dottedVolumes lazy[map[string]string]
-
-	phases    lazy[[]Phase]
-	nodes     lazy[[]NodeView]
-	nodeIndex lazy[map[string]int]
-	attention lazy[[]Attention]
-	daemons   lazy[[]DaemonView]
-	after     lazy[[]AfterPoint]
-	needs     lazy[map[string]Severity]
-}
-
-type lazy[T any] struct {
-	once  sync.Once
-	value T
-}
-
-func (l *lazy[T]) get(f func() T) T {
-	l.once.Do(func() { l.value = f() })
-	return l.value
+	derived sync.Map // what was derived from it, by *Derivation
 }
 
 // Settings are the numbers by which rules judge, all of them the operator's to change.
@@ -129,9 +103,11 @@ type WriteMode struct {
 	Lost   string    // why writing was disarmed without the operator's asking; empty otherwise
 }
 
+var nodeNames Derivation[[]string]
+
 // NodeNames are the names of the nodes, in the order of their labels.
 func (s *Snapshot) NodeNames() []string {
-	return s.derived.names.get(func() []string {
+	return nodeNames.Of(s, func(s *Snapshot) []string {
 		names := make([]string, 0, len(s.Nodes))
 		for name := range s.Nodes {
 			names = append(names, name)
@@ -178,10 +154,12 @@ func (s *Snapshot) HostOf(node string) string {
 	return node
 }
 
+var dottedHosts Derivation[map[string]string]
+
 // dottedHosts are the hosts whose names have a domain, by the part before the first dot. Made once: a large cluster asks
 // for every node of every Snapshot.
 func (s *Snapshot) dottedHosts() map[string]string {
-	return s.derived.dotted.get(func() map[string]string {
+	return dottedHosts.Of(s, func(s *Snapshot) map[string]string {
 		m := map[string]string{}
 		for host := range s.Services {
 			short, _, dotted := strings.Cut(host, ".")
@@ -250,35 +228,4 @@ func (s *Snapshot) LatestMigration(instanceID string) *Migration {
 		return ms[0]
 	}
 	return nil
-}
-
-// Phases are the five phases of the cluster update, in order.
-func (s *Snapshot) Phases() []Phase {
-	return s.derived.phases.get(func() []Phase { return phasesOf(s) })
-}
-
-// NodeViews are the nodes with all that is derived for each, what moves first.
-func (s *Snapshot) NodeViews() []NodeView {
-	return s.derived.nodes.get(func() []NodeView { return nodeViewsOf(s) })
-}
-
-// NodeView is the view of the node called name.
-func (s *Snapshot) NodeView(name string) (NodeView, bool) {
-	index := s.derived.nodeIndex.get(func() map[string]int {
-		m := make(map[string]int, len(s.NodeViews()))
-		for i, v := range s.NodeViews() {
-			m[v.Name] = i
-		}
-		return m
-	})
-	i, ok := index[name]
-	if !ok {
-		return NodeView{}, false
-	}
-	return s.NodeViews()[i], true
-}
-
-// Attention is what needs a person now, most urgent first. Empty means: nothing needs you.
-func (s *Snapshot) Attention() []Attention {
-	return s.derived.attention.get(func() []Attention { return attentionOf(s) })
 }

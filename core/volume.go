@@ -93,6 +93,8 @@ func (w *world) projectVolumes(s, prev *Snapshot) {
 		func() { s.Volumes = prev.Volumes }, prev)
 }
 
+var dottedVolumes Derivation[map[string]string]
+
 // VolumeServicesOn are the cinder-volume services that run as the node, by back end.
 func (s *Snapshot) VolumeServicesOn(node string) []*VolumeService {
 	if all := s.VolumeServices[node]; len(all) > 0 {
@@ -101,7 +103,7 @@ func (s *Snapshot) VolumeServicesOn(node string) []*VolumeService {
 	if all := s.VolumeServices[s.HostOf(node)]; len(all) > 0 {
 		return all
 	}
-	dotted := s.derived.dottedVolumes.get(func() map[string]string {
+	dotted := dottedVolumes.Of(s, func(s *Snapshot) map[string]string {
 		m := map[string]string{}
 		for _, host := range slices.Sorted(maps.Keys(s.VolumeServices)) {
 			if short, _, has := strings.Cut(host, "."); has && m[short] == "" {
