@@ -20,7 +20,7 @@ func TestARequestIsHeldBeforeItIsBegun(t *testing.T) {
 		if st := Plan(b.engine.Snapshot(), begin); st.Doable() || !strings.Contains(st.Blocker(), "it bears no finalizer of the controller's") {
 			t.Errorf("to begin is %s, blocked by %q", st.State, st.Blocker())
 		}
-		titles, by := stepsOf(t, b.engine.Snapshot(), "cmp-1")
+		titles, by := stepsOf(b.engine.Snapshot().Procedure(ofNode("cmp-1")))
 		hold := by["hold the request of cmp-1"]
 		if at := slices.Index(titles, hold.Title); at < 0 || at > slices.Index(titles, "begin to prepare cmp-1") || hold.State != StepReady || !strings.Contains(hold.Then, usualFinalizer) {
 			t.Fatalf("first of %q is %+v", titles, hold)
@@ -39,7 +39,7 @@ func TestARequestIsHeldBeforeItIsBegun(t *testing.T) {
 		if st := Plan(b.engine.Snapshot(), begin); !st.Doable() {
 			t.Errorf("it cannot be begun: %+v", st)
 		}
-		if titles, _ := stepsOf(t, b.engine.Snapshot(), "cmp-1"); slices.Contains(titles, hold.Title) {
+		if titles, _ := stepsOf(b.engine.Snapshot().Procedure(ofNode("cmp-1"))); slices.Contains(titles, hold.Title) {
 			t.Errorf("the steps are still %q", titles)
 		}
 	})
@@ -52,7 +52,7 @@ func TestARequestThatWasBegunIsHeldLater(t *testing.T) {
 		c.requests["cmp-1"].Finalizers = nil
 		c.locks["cmp-1"].InnerState, c.locks["cmp-1"].RawState = InnerActive, LockInactive
 		s := played(t, c).engine.Snapshot()
-		_, by := stepsOf(t, s, "cmp-1")
+		_, by := stepsOf(s.Procedure(ofNode("cmp-1")))
 		if st := by["hold the request of cmp-1"]; st.State != StepReady {
 			t.Errorf("to hold it is %+v", st)
 		}

@@ -27,7 +27,7 @@ func TestInstancesOfAPlayedNodeHaveTheStepsOfAnyOther(t *testing.T) {
 				c := askedFor()
 				tt.cloud(c)
 				b := played(t, c)
-				titles, _ := stepsOf(t, b.engine.Snapshot(), "cmp-1")
+				titles, _ := stepsOf(b.engine.Snapshot().Procedure(ofNode("cmp-1")))
 				begins := func(prefix string) func(string) bool {
 					return func(title string) bool { return strings.HasPrefix(title, prefix) }
 				}

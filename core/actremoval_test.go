@@ -48,7 +48,7 @@ func TestThePlayedRemovalOfANode(t *testing.T) {
 				st.before()
 			}
 			b.sync()
-			titles, by := stepsOf(t, b.engine.Snapshot(), "cmp-1")
+			titles, by := stepsOf(b.engine.Snapshot().Procedure(ofNode("cmp-1")))
 			found, ok := by[st.step]
 			if !ok || found.State != StepReady {
 				t.Fatalf("%s is %s (%s); there are %q", st.step, found.State, found.Blocker(), titles)
@@ -314,7 +314,7 @@ func TestWhatIsLeftOfANodeThatIsGone(t *testing.T) {
 				c.leave()
 				c.services["cmp-1"].Up = tt.up
 				c.agents = []*NetworkAgent{{ID: "agent-1", Host: "cmp-1", Binary: "neutron-l3-agent", Alive: tt.alive, AdminUp: true}}
-				_, by := stepsOf(t, played(t, c).engine.Snapshot(), "cmp-1")
+				_, by := stepsOf(played(t, c).engine.Snapshot().Procedure(ofNode("cmp-1")))
 				for title, want := range tt.want {
 					st, ok := by[title]
 					if got := strings.Join(st.Commands, "\n"); !ok || st.State != StepWaiting || !strings.Contains(got, want) || want == "" && got != "" {

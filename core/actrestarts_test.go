@@ -125,7 +125,7 @@ func TestAPlayedReturnComesBeforeTheNextMaintenance(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := aReturn()
 		delete(c.requests, "cmp-1")
-		titles, _ := stepsOf(t, played(t, c).engine.Snapshot(), "cmp-1")
+		titles, _ := stepsOf(played(t, c).engine.Snapshot().Procedure(ofNode("cmp-1")))
 		if i := slices.IndexFunc(titles, func(title string) bool { return strings.HasPrefix(title, "set migration") }); i >= 0 || !slices.Contains(titles, "end the work on cmp-1") {
 			t.Errorf("the steps are %q", titles)
 		}

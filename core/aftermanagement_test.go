@@ -9,13 +9,8 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// after are the steps that can be confirmed of the procedure after an update.
-func (sc scene) afterKinds(t *testing.T) (out []IntentKind) {
-	t.Helper()
-	p, ok := sc.Procedure(ProcedureKey{Kind: ProcedureAfter})
-	if !ok {
-		t.Fatal("there is no procedure")
-	}
+// kindsOf are what the steps of a procedure are about, where they are the operator's.
+func kindsOf(p Procedure, _ bool) (out []IntentKind) {
 	for _, st := range p.Steps {
 		if st.Intent.Kind != "" {
 			out = append(out, st.Intent.Kind)
@@ -30,7 +25,7 @@ func TestPointsOfTheManagementClusterAfterAnUpdate(t *testing.T) {
 	if left, ended := m.join().AfterUpdateLeft(); left != 0 || !ended {
 		t.Fatalf("%d points are left, ended %v", left, ended)
 	}
-	if p := over().point("reboots"); p.ID != "" {
+	if p := pointOf(over().AfterUpdate(), "reboots"); p.ID != "" {
 		t.Errorf("without a management cluster: %+v", p)
 	}
 	for _, tc := range []struct {
@@ -51,24 +46,24 @@ func TestPointsOfTheManagementClusterAfterAnUpdate(t *testing.T) {
 	} {
 		m := over().managed()
 		sc := m.join(tc.leave(m)...)
-		if p := sc.point(tc.id); !slices.Equal(p.Open, []string{tc.says}) {
+		if p := pointOf(sc.AfterUpdate(), tc.id); !slices.Equal(p.Open, []string{tc.says}) {
 			t.Errorf("%s: %+v, want %q", tc.id, p, tc.says)
 		}
 		if left, _ := sc.AfterUpdateLeft(); left != 1 {
 			t.Errorf("%s: %d points are left, want this one", tc.id, left)
 		}
-		if got := sc.afterKinds(t); !slices.Equal(got, append(slices.Clone(tc.steps), IntentAddTempest)) {
+		if got := kindsOf(sc.Procedure(ProcedureKey{Kind: ProcedureAfter})); !slices.Equal(got, append(slices.Clone(tc.steps), IntentAddTempest)) {
 			t.Errorf("%s: steps %v, want %v", tc.id, got, tc.steps)
 		}
 	}
 	m = over().managed()
 	m.source(SourceAutoPauses, SourceForbidden)
-	if p := m.join().point("auto-pause"); p.Done() || p.Unknown == "" {
+	if p := pointOf(m.join().AfterUpdate(), "auto-pause"); p.Done() || p.Unknown == "" {
 		t.Errorf("forbidden: %+v", p)
 	}
 	m = over().managed()
 	m.source(SourceAutoPauses, SourceAbsent)
-	if p := m.join().point("auto-pause"); !p.Done() {
+	if p := pointOf(m.join().AfterUpdate(), "auto-pause"); !p.Done() {
 		t.Errorf("a release that has no such kind: %+v", p)
 	}
 	m = over().managed()
@@ -84,10 +79,10 @@ func TestPointsOfTheManagementClusterAfterAnUpdate(t *testing.T) {
 func TestARequestByHandThatIsLeft(t *testing.T) {
 	sc := over()
 	sc.request("cmp-01", 10*time.Hour).MadeBy = MadeByLockstep
-	if p := sc.point("by-hand"); !slices.Equal(p.Open, []string{"cmp-01"}) || !sc.point("node-requests").Done() {
-		t.Errorf("%+v, %+v", p, sc.point("node-requests"))
+	if p := pointOf(sc.AfterUpdate(), "by-hand"); !slices.Equal(p.Open, []string{"cmp-01"}) || !pointOf(sc.AfterUpdate(), "node-requests").Done() {
+		t.Errorf("%+v, %+v", p, pointOf(sc.AfterUpdate(), "node-requests"))
 	}
-	if got := sc.afterKinds(t); !slices.Contains(got, IntentWithdraw) {
+	if got := kindsOf(sc.Procedure(ProcedureKey{Kind: ProcedureAfter})); !slices.Contains(got, IntentWithdraw) {
 		t.Errorf("steps %v", got)
 	}
 }
@@ -138,8 +133,8 @@ func TestAttemptsAreOfferedBack(t *testing.T) {
 func TestTheFormerNumberOfAttemptsComesBack(t *testing.T) {
 	sc := over()
 	sc.Nodes["cmp-01"].Annotations[AnnotationMigrationAttempts] = "7"
-	sc.History.Tries = map[string]AnnotationChange{"uid-cmp-01": {Node: "cmp-01", Key: AnnotationMigrationAttempts, Old: ptr("4"), New: ptr("7"), At: ago(2 * time.Hour)}}
-	if p := sc.point("attempts"); !slices.Equal(p.Open, []string{"cmp-01 (7)"}) {
+	sc.History.Tries = map[string]AnnotationChange{"uid-cmp-01": {Node: "cmp-01", Key: AnnotationMigrationAttempts, Old: new("4"), New: new("7"), At: ago(2 * time.Hour)}}
+	if p := pointOf(sc.AfterUpdate(), "attempts"); !slices.Equal(p.Open, []string{"cmp-01 (7)"}) {
 		t.Errorf("%+v", p)
 	}
 	for _, key := range []ProcedureKey{{Kind: ProcedureAfter}, {Kind: ProcedureNode, Subject: "cmp-01"}} {
@@ -151,7 +146,7 @@ func TestTheFormerNumberOfAttemptsComesBack(t *testing.T) {
 		}
 	}
 	sc.Nodes["cmp-01"].Annotations[AnnotationMigrationAttempts] = "9" // somebody else's by now
-	if p := sc.again().point("attempts"); !p.Done() {
+	if p := pointOf(sc.again().AfterUpdate(), "attempts"); !p.Done() {
 		t.Errorf("%+v", p)
 	}
 }
@@ -160,10 +155,10 @@ func TestTheFormerNumberOfAttemptsComesBack(t *testing.T) {
 func TestAComputeThatLockstepTookOutOfScheduling(t *testing.T) {
 	sc := over()
 	sc.Services["cmp-01"].Enabled, sc.Services["cmp-01"].DisabledReason = false, sc.outOfScheduling()
-	if p := sc.point("compute"); !slices.Equal(p.Open, []string{"cmp-01"}) || p.Note != "" {
+	if p := pointOf(sc.AfterUpdate(), "compute"); !slices.Equal(p.Open, []string{"cmp-01"}) || p.Note != "" {
 		t.Errorf("%+v", p)
 	}
-	if got := sc.afterKinds(t); !slices.Contains(got, IntentEnableCompute) {
+	if got := kindsOf(sc.Procedure(ProcedureKey{Kind: ProcedureAfter})); !slices.Contains(got, IntentEnableCompute) {
 		t.Errorf("steps %v", got)
 	}
 	told := func(sc scene) bool {

@@ -20,8 +20,8 @@ func over() scene {
 	return sc
 }
 
-func (sc scene) point(id string) AfterPoint {
-	for _, p := range sc.AfterUpdate() {
+func pointOf(points []AfterPoint, id string) AfterPoint {
+	for _, p := range points {
 		if p.ID == id {
 			return p
 		}
@@ -84,7 +84,7 @@ func TestPointsAfterTheUpdate(t *testing.T) {
 		t.Run(tc.id, func(t *testing.T) {
 			sc := over()
 			tc.leave(sc)
-			if p := sc.again().point(tc.id); len(p.Open) != 1 || p.Open[0] != tc.says || p.Done() {
+			if p := pointOf(sc.again().AfterUpdate(), tc.id); len(p.Open) != 1 || p.Open[0] != tc.says || p.Done() {
 				t.Errorf("%+v, want %q", p, tc.says)
 			}
 			if left, _ := sc.again().AfterUpdateLeft(); left != 1 {
@@ -99,7 +99,7 @@ func TestPointsAfterTheUpdate(t *testing.T) {
 			}
 			sc = over()
 			sc.source(tc.source, SourceForbidden)
-			if p := sc.again().point(tc.id); p.Done() || p.Unknown == "" {
+			if p := pointOf(sc.again().AfterUpdate(), tc.id); p.Done() || p.Unknown == "" {
 				t.Errorf("without %s: %+v", tc.source, p)
 			}
 		})
@@ -183,7 +183,7 @@ func TestStepsAfterTheUpdate(t *testing.T) {
 	if got := kinds(sc); !slices.Equal(got, want) {
 		t.Errorf("%v,\nwant %v", got, want)
 	}
-	if p := sc.again().point("compute"); p.Note != "disabled for another reason: cmp-02" {
+	if p := pointOf(sc.again().AfterUpdate(), "compute"); p.Note != "disabled for another reason: cmp-02" {
 		t.Errorf("%q", p.Note)
 	}
 }

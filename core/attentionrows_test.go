@@ -127,7 +127,7 @@ func everyRule() map[string]scene {
 			return []Object{&AutoPause{Meta: Meta{Name: "mos", Namespace: "prod"}, Alerts: []string{"A"}, Firing: []string{"A"}, Error: "no such alert"}}
 		},
 		"maintenance mode": func(m *managed) []Object {
-			m.cluster.InMaintenance, m.cluster.Maintenance = true, ptr(true)
+			m.cluster.InMaintenance, m.cluster.Maintenance = true, new(true)
 			return nil
 		},
 	} {

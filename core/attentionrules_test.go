@@ -211,21 +211,21 @@ func attentionScenes() []attentionScene {
 		{"skip is still set after the maintenance", func(sc scene) {
 			sc.mode("cmp-01", ModeSkip)
 			sc.update(time.Hour)
-			sc.History.Changes["uid-cmp-01"] = AnnotationChange{Node: "cmp-01", Key: AnnotationMigrationMode, Old: ptr("manual"), New: ptr("skip"), At: ago(40 * time.Minute)}
+			sc.History.Changes["uid-cmp-01"] = AnnotationChange{Node: "cmp-01", Key: AnnotationMigrationMode, Old: new("manual"), New: new("skip"), At: ago(40 * time.Minute)}
 			sc.History.Rounds["uid-cmp-01"] = Round{Update: "cmr", Started: ago(50 * time.Minute), Ended: ago(10 * time.Minute)}
 		}, []row{{SeverityWarning, "annotation-left", "instance_migration_mode=skip was set by Lockstep; before, it was manual"}}},
 		{"skip is still set after the update", func(sc scene) {
 			sc.mode("cmp-01", ModeSkip)
-			sc.History.Changes["uid-cmp-01"] = AnnotationChange{Node: "cmp-01", Key: AnnotationMigrationMode, New: ptr("skip"), At: ago(40 * time.Minute)}
+			sc.History.Changes["uid-cmp-01"] = AnnotationChange{Node: "cmp-01", Key: AnnotationMigrationMode, New: new("skip"), At: ago(40 * time.Minute)}
 			sc.History.Rounds["uid-cmp-01"] = Round{Update: "cmr", Started: ago(50 * time.Minute), Ended: ago(10 * time.Minute)}
 		}, []row{{SeverityWarning, "annotation-left", "it was not set"}}},
 		{"set for a turn that has not come", func(sc scene) {
 			sc.mode("cmp-01", ModeManual)
-			sc.History.Changes["uid-cmp-01"] = AnnotationChange{Node: "cmp-01", Key: AnnotationMigrationMode, New: ptr("manual"), At: ago(40 * time.Minute)}
+			sc.History.Changes["uid-cmp-01"] = AnnotationChange{Node: "cmp-01", Key: AnnotationMigrationMode, New: new("manual"), At: ago(40 * time.Minute)}
 		}, nil},
 		{"somebody else has set it since", func(sc scene) {
 			sc.mode("cmp-01", ModeLive)
-			sc.History.Changes["uid-cmp-01"] = AnnotationChange{Node: "cmp-01", Key: AnnotationMigrationMode, New: ptr("skip"), At: ago(40 * time.Minute)}
+			sc.History.Changes["uid-cmp-01"] = AnnotationChange{Node: "cmp-01", Key: AnnotationMigrationMode, New: new("skip"), At: ago(40 * time.Minute)}
 			sc.History.Rounds["uid-cmp-01"] = Round{Ended: ago(10 * time.Minute)}
 		}, nil},
 		{"nova-compute left disabled by the controller", func(sc scene) {

@@ -18,10 +18,10 @@ func ids(list []Attention) []string {
 	return out
 }
 
-// next is the following Snapshot, with the stages that this one showed in its History, as the engine carries them on.
-func (sc scene) next(after time.Duration) scene {
+// next is the following Snapshot, with the stages of these views in its History, as the engine carries them on.
+func (sc scene) next(views []NodeView, after time.Duration) scene {
 	stages := map[string]StageRecord{}
-	for _, v := range sc.NodeViews() {
+	for _, v := range views {
 		if v.Node != nil {
 			stages[v.Node.UID] = StageRecord{Stage: v.Stage, Since: v.Since}
 		}
@@ -73,7 +73,7 @@ func TestAttentionDoesNotComeAndGoWithTheText(t *testing.T) {
 			}
 			for i, text := range []string{"Starting migration for " + idA, "Waiting servers migration is completed: ['" + idA + "']",
 				"Got error while trying to migrate server " + idA + ": No valid host was found.", stillPresent, "Starting migration for " + idA, stillPresent} {
-				sc = sc.next(10 * time.Second)
+				sc = sc.next(sc.NodeViews(), 10*time.Second)
 				try(sc, text, tt.migrates && strings.Contains(text, "migration"))
 				got := sc.Attention()
 				if !slices.Equal(ids(got), want) || got[0].Severity != SeverityUrgent {
@@ -89,10 +89,10 @@ func TestAttentionGoesWhenTheControllerMoves(t *testing.T) {
 	sc := healthy()
 	sc.mode("cmp-01", ModeManual)
 	sc.maintained("cmp-01", stillPresent)
-	sc = sc.next(time.Minute)
+	sc = sc.next(sc.NodeViews(), time.Minute)
 	delete(sc.Nodes["cmp-01"].Annotations, AnnotationMigrationMode)
 	sc.NodeLocks["cmp-01"][0].Message = "Starting migration for " + idA
-	sc = sc.next(time.Minute)
+	sc = sc.next(sc.NodeViews(), time.Minute)
 	sc.ByHost["cmp-01"][0].Status = "MIGRATING"
 	if got := sc.Attention(); len(got) != 0 {
 		t.Errorf("%q", ids(got))
@@ -169,7 +169,7 @@ func TestANodeThatTakesTooLongIsOneEntry(t *testing.T) {
 		sc.NodeRequest("cmp-01").Created = ago(4 * time.Hour)
 		sc.Nodes["cmp-01"].Ready, sc.Nodes["cmp-01"].ReadySince = "False", ago(rebootLong-10*time.Second)
 		for after, severity := range map[time.Duration]Severity{0: SeverityWarning, 20 * time.Second: SeverityUrgent} {
-			s := sc.next(after)
+			s := sc.next(sc.NodeViews(), after)
 			v, _ := s.NodeView("cmp-01")
 			a, told := entryAbout(s.Snapshot, "node-slow", "cmp-01")
 			if v.Stage != stage || !told || a.Severity != severity {
@@ -184,7 +184,7 @@ func TestAttentionKeepsItsIDs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sc := drawScene(t)
 		before := sc.Attention()
-		after := ids(sc.next(20 * time.Second).Attention())
+		after := ids(sc.next(sc.NodeViews(), 20*time.Second).Attention())
 		for _, a := range before {
 			if _, found := slices.BinarySearch(after, a.ID); !found && !strings.HasPrefix(a.ID, "source") {
 				t.Fatalf("%s (%s) is gone; now %q", a.ID, a.Reason, after)

@@ -62,7 +62,7 @@ func TestAnInstanceThatHasLeftIsToldWhereItIs(t *testing.T) {
 		"on its way": {"", false, "→ on no host now"},
 		"deleted":    {"", true, "→ does not exist any more"},
 	} {
-		after := sc.next(time.Second)
+		after := sc.next(sc.NodeViews(), time.Second)
 		moved := *in
 		moved.Host, moved.Status, moved.TaskState = tt.to, "ACTIVE", ""
 		after.ByHost = map[string][]*Instance{tt.to: {&moved}}

@@ -45,8 +45,14 @@ func (sc scene) daemonPod(d *DaemonSet, node, hash string, template int) *Daemon
 
 // pod is the DaemonSet's pod on the node.
 func (sc scene) pod(workload, node string) *DaemonPod {
-	v, _ := sc.again().daemonNamed(workload)
-	return v.on(node)
+	for _, d := range sc.DaemonSets {
+		for _, p := range sc.DaemonPods[d.UID] {
+			if d.Namespace+"/"+d.Name == workload && p.Node == node {
+				return p
+			}
+		}
+	}
+	return nil
 }
 
 // old makes the DaemonSet's pod on the node one of the revision before.

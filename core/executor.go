@@ -91,7 +91,7 @@ func (e *Engine) work() (ctx context.Context, done context.CancelFunc) {
 // anything of it was written.
 func (e *Engine) ended(work context.Context, op *operation, step Step) {
 	s := op.snapshot()
-	r := Record{Kind: RecordEnded, Operation: s.ID, Step: s.Step, Intent: &step.Intent, Object: ptr(step.Target), Node: s.Node, Title: s.Title,
+	r := Record{Kind: RecordEnded, Operation: s.ID, Step: s.Step, Intent: &step.Intent, Object: new(step.Target), Node: s.Node, Title: s.Title,
 		State: string(s.State), Text: s.Text, Began: s.Started.UTC(), Items: recordsOf(s.Items)}
 	e.kept(e.journal(work, r))
 }

@@ -246,7 +246,7 @@ func someRecord(rt *rapid.T, n int) Record {
 	r.Object = &Ref{Name: name, UID: "uid-" + name}
 	id := rapid.SampledFrom([]string{"1", "2", "3", "4", "5", "6", "7", "8"}).Draw(rt, "operation")
 	value := func(label string) *string {
-		return rapid.SampledFrom([]*string{nil, ptr("live"), ptr("skip"), ptr("manual")}).Draw(rt, label)
+		return rapid.SampledFrom([]*string{nil, new("live"), new("skip"), new("manual")}).Draw(rt, label)
 	}
 	r.Kind = rapid.SampledFrom([]RecordKind{RecordStart, RecordUpdate, RecordPhase, RecordStage, RecordLock, RecordRound, RecordRefusal,
 		RecordGrant, RecordBefore, RecordBefore, RecordBefore, RecordAfter, RecordVerified, RecordVerified, RecordVerified, RecordEnded,

@@ -38,7 +38,7 @@ func TestALockThatWasLeftInactive(t *testing.T) {
 	if said != 1 {
 		t.Errorf("it is said %d times: %+v", said, s.Attention())
 	}
-	titles, by := stepsOf(t, s, "cmp-01")
+	titles, by := stepsOf(s.Procedure(ofNode("cmp-01")))
 	for _, title := range []string{"set the lock of openstack on cmp-01 active again", "enable nova-compute of cmp-01"} {
 		if st := by[title]; st.State != StepReady {
 			t.Errorf("%s is %q, %s; the steps are %q", title, st.State, st.Blocker(), titles)

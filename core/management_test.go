@@ -29,10 +29,10 @@ func (sc scene) managed() *managed {
 	meta := func(name string) Meta {
 		return Meta{Name: name, Namespace: "prod", UID: "uid-" + name, Created: ago(900 * time.Hour)}
 	}
-	m.cluster = &ManagedCluster{Meta: meta("mos"), Ready: true, ReadyKnown: true, Release: "mosk-17-4-0-25-1", Target: "mosk-17-4-0-25-1", Maintenance: ptr(false)}
+	m.cluster = &ManagedCluster{Meta: meta("mos"), Ready: true, ReadyKnown: true, Release: "mosk-17-4-0-25-1", Target: "mosk-17-4-0-25-1", Maintenance: new(false)}
 	m.lcm = &LCMCluster{Meta: meta("mos")}
 	for name, n := range sc.Nodes {
-		m.machines[name] = &ManagedMachine{Meta: meta("m-" + name), Cluster: "mos", Node: name, Ready: true, ReadyKnown: true, Maintenance: ptr(false), Control: n.Is(RoleMaster)}
+		m.machines[name] = &ManagedMachine{Meta: meta("m-" + name), Cluster: "mos", Node: name, Ready: true, ReadyKnown: true, Maintenance: new(false), Control: n.Is(RoleMaster)}
 		m.agents[name] = &LCMMachine{Meta: meta("m-" + name), Cluster: "mos", Hostname: name, State: LCMReady}
 	}
 	return m

@@ -25,7 +25,7 @@ func TestAModeOnANodeThatIsNoComputeIsNotOffered(t *testing.T) {
 			t.Errorf("mode %s of a compute is %s: %s", mode, st.State, st.Blocker())
 		}
 	}
-	titles, _ := stepsOf(t, s, "gtw-01")
+	titles, _ := stepsOf(s.Procedure(ofNode("gtw-01")))
 	if slices.ContainsFunc(titles, func(title string) bool { return strings.Contains(title, "migration mode") }) {
 		t.Errorf("the steps are %q", titles)
 	}
@@ -59,7 +59,7 @@ func TestAModeThatWasSetOnANodeThatIsNoCompute(t *testing.T) {
 		if v.ModeCounts || !slices.ContainsFunc(v.Problems, func(p string) bool { return strings.Contains(p, "decides nothing") }) {
 			t.Errorf("%s: it counts %v, problems %q", name, v.ModeCounts, v.Problems)
 		}
-		titles, by := stepsOf(t, s, "gtw-01")
+		titles, by := stepsOf(s.Procedure(ofNode("gtw-01")))
 		if _, word := by["declare gtw-01 safe"]; word {
 			t.Errorf("%s: the operator's word is offered: %q", name, titles)
 		}
@@ -110,7 +110,7 @@ func TestAPlayedGatewayWaitsForTheOperatorsWord(t *testing.T) {
 	}) {
 		t.Errorf("nobody is told: %+v", s.Attention())
 	}
-	titles, by := stepsOf(t, s, "gtw-01")
+	titles, by := stepsOf(s.Procedure(ofNode("gtw-01")))
 	routers, networks, word := by["move the routers off the L3 agent of gtw-01"], by["move the networks off the DHCP agent of gtw-01"], by["declare gtw-01 safe"]
 	want := []string{"openstack network agent remove router --l3 l3-1 r-1", "openstack network agent add router --l3 l3-2 r-1"}
 	if routers.State != StepWaiting || !slices.Equal(routers.Commands, want) {
@@ -155,7 +155,7 @@ func TestTheWordWaitsForWhatTheAgentsServe(t *testing.T) {
 	} {
 		sc := gateway()
 		sc.Agents["gtw-01"][0].Load = tt.load
-		_, by := stepsOf(t, sc.again().Snapshot, "gtw-01")
+		_, by := stepsOf(sc.again().Snapshot.Procedure(ofNode("gtw-01")))
 		if got := by["declare gtw-01 safe"]; got.State != tt.word {
 			t.Errorf("%s: the word is %s: %s", name, got.State, got.Blocker())
 		}

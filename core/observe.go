@@ -54,7 +54,7 @@ func (e *Engine) observeUpdate(s *Snapshot, h History) History {
 			h.Update.From = "" // the locks are at the target already: where the update came from was not seen
 		}
 		h.Phases = nil
-		e.see(Record{Kind: RecordUpdate, Update: &h.Update, Object: ptr(cmr.Ref())})
+		e.see(Record{Kind: RecordUpdate, Update: &h.Update, Object: new(cmr.Ref())})
 	case cmr == nil && h.Update.UID != "" && h.Update.Ended.IsZero():
 		h.Update.EndSeen = e.updateSeen == h.Update.UID
 		h.Update.Ended = s.Now
@@ -86,7 +86,7 @@ func (e *Engine) observeRounds(s *Snapshot, h History) History {
 				r.Update = cmr.UID
 			}
 			rounds.set(node.UID, r)
-			e.see(Record{Kind: RecordRound, Node: name, Object: ptr(node.Ref()), Round: &r})
+			e.see(Record{Kind: RecordRound, Node: name, Object: new(node.Ref()), Round: &r})
 		case req != nil && old.Instances < 0 && s.countInstances(name) >= 0:
 			old.Instances = s.countInstances(name)
 			rounds.set(node.UID, old)
@@ -96,7 +96,7 @@ func (e *Engine) observeRounds(s *Snapshot, h History) History {
 		case req == nil && had && old.Ended.IsZero():
 			old.Ended = s.Now
 			rounds.set(node.UID, old)
-			e.see(Record{Kind: RecordRound, Node: name, Object: ptr(node.Ref()), Round: &old})
+			e.see(Record{Kind: RecordRound, Node: name, Object: new(node.Ref()), Round: &old})
 		}
 	}
 	h.Rounds = rounds.m
@@ -127,7 +127,7 @@ func (e *Engine) observeStages(s *Snapshot, h History) History {
 		}
 		stages.set(v.Node.UID, r)
 		changed = changed || had
-		e.see(Record{Kind: RecordStage, Node: v.Name, Object: ptr(v.Node.Ref()), From: string(old.Stage), To: string(v.Stage), Exact: r.Since.Exact,
+		e.see(Record{Kind: RecordStage, Node: v.Name, Object: new(v.Node.Ref()), From: string(old.Stage), To: string(v.Stage), Exact: r.Since.Exact,
 			Stage: &r, Text: v.Reason})
 	}
 	h.Stages = stages.m
@@ -163,10 +163,10 @@ func (e *Engine) observeLocks(s *Snapshot, h History) History {
 		switch {
 		case unseen:
 			why := fmt.Sprintf("it was let go and taken back while Lockstep could not see it: its release was %s and is %s", oneLine(old.Release, 60), oneLine(l.Release, 60))
-			e.see(Record{Kind: RecordLock, Node: l.Node, Object: ptr(l.Ref()), From: string(old.State), To: string(LockInactive), Text: why})
-			e.see(Record{Kind: RecordLock, Node: l.Node, Object: ptr(l.Ref()), From: string(LockInactive), To: string(r.State), Text: why})
+			e.see(Record{Kind: RecordLock, Node: l.Node, Object: new(l.Ref()), From: string(old.State), To: string(LockInactive), Text: why})
+			e.see(Record{Kind: RecordLock, Node: l.Node, Object: new(l.Ref()), From: string(LockInactive), To: string(r.State), Text: why})
 		case had: // the first sight of a lock is no transition
-			e.see(Record{Kind: RecordLock, Node: l.Node, Object: ptr(l.Ref()), From: string(old.State), To: string(r.State), Exact: true,
+			e.see(Record{Kind: RecordLock, Node: l.Node, Object: new(l.Ref()), From: string(old.State), To: string(r.State), Exact: true,
 				Text: l.Message})
 		}
 	}
@@ -424,5 +424,3 @@ func (c *cloneOnWrite[K, V]) set(k K, v V) {
 	}
 	c.m[k] = v
 }
-
-func ptr[T any](v T) *T { return &v }

@@ -35,7 +35,7 @@ func (e *Engine) perform(work context.Context, op *operation, item int, step Ste
 	if item >= 0 {
 		id += "/" + itoa(item)
 	}
-	base := Record{Operation: id, Step: step.ID, Intent: &step.Intent, Object: ptr(step.Target), Node: step.Node, Title: step.Title}
+	base := Record{Operation: id, Step: step.ID, Intent: &step.Intent, Object: new(step.Target), Node: step.Node, Title: step.Title}
 	override := e.overrideOf(step, c)
 	change, tags := e.changeOf(c), e.tagsOf(c)
 	end := func(o outcome) outcome {

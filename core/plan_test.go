@@ -48,8 +48,8 @@ func (sc scene) migrates(name string) *Migration {
 	return m
 }
 
-func (sc scene) on(name string, kind IntentKind) Step {
-	return Plan(sc.Snapshot, Intent{Kind: kind, Instance: sc.named(name).ID})
+func (sc scene) asked(name string, kind IntentKind) Intent {
+	return Intent{Kind: kind, Instance: sc.named(name).ID}
 }
 
 func failing(st Step) []string {
@@ -443,7 +443,7 @@ func TestFailedMigrationsShowOnTheStep(t *testing.T) {
 	for range 2 {
 		sc.migration(sc.named("web-1"), "error", "", 4*time.Minute).Failure = "migration of disk vda failed: Input/output error"
 	}
-	st := sc.on("web-1", IntentLiveMigrate)
+	st := Plan(sc.Snapshot, sc.asked("web-1", IntentLiveMigrate))
 	if st.State != StepFailed || st.Status != "failed twice: migration of disk vda failed: Input/output error" {
 		t.Errorf("%s, %q", st.State, st.Status)
 	}

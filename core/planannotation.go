@@ -12,7 +12,7 @@ func (p *planner) setMode() {
 	var value *string
 	p.step.Title = "set migration mode " + oneLine(string(p.i.Mode), 40)
 	if p.i.Mode != "" {
-		value = ptr(string(p.i.Mode))
+		value = new(string(p.i.Mode))
 	} else {
 		p.step.Title = "remove the migration mode"
 	}
@@ -26,7 +26,7 @@ func (p *planner) setAttempts() {
 	var value *string
 	p.step.Title = "remove the number of migration attempts"
 	if p.i.Attempts != 0 {
-		value = ptr(itoa(p.i.Attempts))
+		value = new(itoa(p.i.Attempts))
 		p.step.Title = "set migration attempts " + itoa(p.i.Attempts)
 	}
 	valid := Guard{ID: "known", Text: "it is a number from 1", Holds: p.i.Attempts >= 0, Answer: itoa(p.i.Attempts), Remedy: "1 or more; 0 goes back to the default"}
@@ -329,7 +329,7 @@ func (p *planner) declareSafe() {
 	p.guard(s.guardNoMigration(s.HostOf(name)))
 	p.maintenanceFacts(name)
 	p.hostFacts(name)
-	p.annotate(n, AnnotationMigrationMode, ptr(string(ModeSkip)))
+	p.annotate(n, AnnotationMigrationMode, new(string(ModeSkip)))
 	if p.step.Change != nil {
 		p.step.Undo = "set it back (offered when the node is done): " + annotateCommand(n.Name, AnnotationMigrationMode, n.annotation(AnnotationMigrationMode))
 	}
@@ -356,7 +356,7 @@ func (p *planner) declareElsewhere(n *Node) {
 	}
 	p.guard(listed)
 	p.maintenanceFacts(name)
-	p.annotate(n, AnnotationMigrationMode, ptr(string(ModeSkip)))
+	p.annotate(n, AnnotationMigrationMode, new(string(ModeSkip)))
 	if p.step.Change != nil {
 		p.step.Undo = "set it back (offered when the node is done): " + annotateCommand(n.Name, AnnotationMigrationMode, n.annotation(AnnotationMigrationMode))
 	}

@@ -16,9 +16,9 @@ func resting() *managed { return healthy().managed() }
 
 // inMode puts the cluster into maintenance mode, and machines of the nodes.
 func (m *managed) inMode(nodes ...string) *managed {
-	m.cluster.Maintenance, m.cluster.InMaintenance = ptr(true), true
+	m.cluster.Maintenance, m.cluster.InMaintenance = new(true), true
 	for _, n := range nodes {
-		m.machines[n].Maintenance, m.machines[n].InMaintenance = ptr(true), true
+		m.machines[n].Maintenance, m.machines[n].InMaintenance = new(true), true
 	}
 	return m
 }
@@ -58,14 +58,14 @@ func TestGuardsOfMaintenance(t *testing.T) {
 		{"cluster leaves before a machine", leave, inMode("cmp-02"), "machines-out"},
 		{"cluster leaves before a machine that goes in", leave, func(m *managed) []Object {
 			m.inMode()
-			m.machines["cmp-02"].Maintenance = ptr(true)
+			m.machines["cmp-02"].Maintenance = new(true)
 			return nil
 		}, "machines-out"},
 		{"machine enters", enterMachine, inMode(), ""},
 		{"machine enters, its flag is not there yet", enterMachine, func(m *managed) []Object { m.inMode(); m.machines["cmp-01"].Maintenance = nil; return nil }, ""},
 		{"machine enters before the cluster", enterMachine, none, "cluster-first"},
-		{"machine enters while the cluster is on its way", enterMachine, func(m *managed) []Object { m.cluster.Maintenance = ptr(true); return nil }, "cluster-first"},
-		{"machine enters, the cluster leaves", enterMachine, func(m *managed) []Object { m.inMode(); m.cluster.Maintenance = ptr(false); return nil }, "cluster-first"},
+		{"machine enters while the cluster is on its way", enterMachine, func(m *managed) []Object { m.cluster.Maintenance = new(true); return nil }, "cluster-first"},
+		{"machine enters, the cluster leaves", enterMachine, func(m *managed) []Object { m.inMode(); m.cluster.Maintenance = new(false); return nil }, "cluster-first"},
 		{"machine enters, it is in", enterMachine, inMode("cmp-01"), "differs"},
 		{"machine enters, nobody knows it", enterMachine, func(m *managed) []Object { m.inMode(); delete(m.machines, "cmp-01"); return nil }, "exists"},
 		{"machine leaves", leaveMachine, inMode("cmp-01"), ""},
@@ -147,7 +147,7 @@ func TestStepsOfMaintenance(t *testing.T) {
 // What is asked for and not there yet is waited for, not done; nothing is offered a second time.
 func TestMaintenanceThatIsOnItsWay(t *testing.T) {
 	m := resting()
-	m.cluster.Maintenance = ptr(true)
+	m.cluster.Maintenance = new(true)
 	m.update(time.Minute)
 	sc := m.join()
 	if st := Plan(sc.Snapshot, Intent{Kind: IntentEnterCluster}); st.State != StepWaiting || st.Doable() {
@@ -200,7 +200,7 @@ type fakeManagement struct {
 func (f *fakeManagement) SetMaintenance(_ context.Context, ref Ref, _ *bool, on, dryRun bool) error {
 	if !dryRun {
 		f.writes = append(f.writes, ref.String())
-		f.wanted = ptr(on)
+		f.wanted = new(on)
 	}
 	return nil
 }

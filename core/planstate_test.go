@@ -29,14 +29,14 @@ func TestResetState(t *testing.T) {
 		sc := healthy()
 		in := sc.status("web-1", "ERROR", "error")
 		tc.change(sc, in)
-		st := sc.on("web-1", IntentResetState)
+		st := Plan(sc.Snapshot, sc.asked("web-1", IntentResetState))
 		if got := failing(st); !slices.Equal(got, tc.fails) {
 			t.Errorf("%s: failing %q, want %q", tc.name, got, tc.fails)
 		}
 	}
 	sc := healthy()
 	sc.status("web-1", "ERROR", "error")
-	st := sc.on("web-1", IntentResetState)
+	st := Plan(sc.Snapshot, sc.asked("web-1", IntentResetState))
 	if st.Risk != RiskHigh || st.Type != "web-1" || st.Title != "reset web-1 to ACTIVE" ||
 		!slices.Equal(st.Commands, []string{"openstack server set --state active " + web1}) || !strings.HasSuffix(st.Undo, "openstack server set --state error "+web1) {
 		t.Errorf("%+v", st)
@@ -45,12 +45,12 @@ func TestResetState(t *testing.T) {
 
 func TestShelveAndUnshelve(t *testing.T) {
 	sc := healthy()
-	if st := sc.on("web-1", IntentShelve); !st.Doable() || st.Risk != RiskHigh || !slices.Equal(st.Commands, []string{"openstack server shelve " + web1}) {
+	if st := Plan(sc.Snapshot, sc.asked("web-1", IntentShelve)); !st.Doable() || st.Risk != RiskHigh || !slices.Equal(st.Commands, []string{"openstack server shelve " + web1}) {
 		t.Errorf("shelve: %s, %q", st.Blocker(), st.Commands)
 	}
 	in := sc.status("web-1", "SHELVED_OFFLOADED", "shelved_offloaded")
 	in.Host, in.Power = "", PowerShutdown
-	st := sc.on("web-1", IntentUnshelve)
+	st := Plan(sc.Snapshot, sc.asked("web-1", IntentUnshelve))
 	if !st.Doable() || !slices.Equal(st.Commands, []string{"openstack server unshelve " + web1}) {
 		t.Errorf("unshelve: %s, %q", st.Blocker(), st.Commands)
 	}
@@ -60,7 +60,7 @@ func TestShelveAndUnshelve(t *testing.T) {
 	for _, svc := range sc.Services {
 		svc.Enabled = false
 	}
-	if st := sc.on("web-1", IntentUnshelve); !slices.Equal(failing(st), []string{"target"}) {
+	if st := Plan(sc.Snapshot, sc.asked("web-1", IntentUnshelve)); !slices.Equal(failing(st), []string{"target"}) {
 		t.Errorf("no host takes it, and only %q fails", failing(st))
 	}
 }
@@ -102,7 +102,7 @@ func TestStateActionsEnd(t *testing.T) {
 func TestLockedInstanceSaysWhomToAsk(t *testing.T) {
 	sc := healthy()
 	sc.named("web-1").Locked = true
-	if st := sc.on("web-1", IntentStop); !strings.Contains(st.Why, "It is locked: ask its owner first (project shop)") {
+	if st := Plan(sc.Snapshot, sc.asked("web-1", IntentStop)); !strings.Contains(st.Why, "It is locked: ask its owner first (project shop)") {
 		t.Errorf("why %q", st.Why)
 	}
 	p, _ := sc.Procedure(ProcedureKey{Kind: ProcedureInstance, Subject: web1})

@@ -41,7 +41,7 @@ func TestTagPowerOffReplacesWhatIsThere(t *testing.T) {
 	for _, tc := range cases {
 		sc := healthy()
 		sc.named("web-1").Tags = tc.tags
-		st := sc.on("web-1", IntentTagPowerOff)
+		st := Plan(sc.Snapshot, sc.asked("web-1", IntentTagPowerOff))
 		if !st.Doable() || st.Risk != RiskHigh || st.Type != "web-1" || !slices.Equal(st.Commands, tc.commands) {
 			t.Errorf("%q: %s (%s), %q\nwant %q", tc.tags, st.State, st.Blocker(), st.Commands, tc.commands)
 			continue
@@ -56,7 +56,7 @@ func TestTagPowerOffReplacesWhatIsThere(t *testing.T) {
 	}
 	sc := healthy()
 	sc.named("web-1").Tags = tagged("poweroff")
-	if st := sc.on("web-1", IntentTagPowerOff); st.State != StepDone || st.Change != nil {
+	if st := Plan(sc.Snapshot, sc.asked("web-1", IntentTagPowerOff)); st.State != StepDone || st.Change != nil {
 		t.Errorf("tagged already: %s, %+v", st.State, st.Change)
 	}
 	for name, change := range map[string]func(*Instance){
@@ -65,7 +65,7 @@ func TestTagPowerOffReplacesWhatIsThere(t *testing.T) {
 	} {
 		sc := healthy()
 		change(sc.named("web-1"))
-		if st := sc.on("web-1", IntentTagPowerOff); !slices.Equal(failing(st), []string{name}) {
+		if st := Plan(sc.Snapshot, sc.asked("web-1", IntentTagPowerOff)); !slices.Equal(failing(st), []string{name}) {
 			t.Errorf("%s: failing %q", name, failing(st))
 		}
 	}
@@ -144,7 +144,7 @@ func TestTagsThatChangedMeanwhileStay(t *testing.T) {
 		sc := healthy()
 		sc.History.Tags[web1] = TagChange{Instance: "web-1", Old: []MaintenanceAction{ActionNotify}, New: []MaintenanceAction{ActionPowerOff}, At: ago(time.Hour)}
 		sc.named("web-1").Tags = tagged("live_migrate")
-		if st := sc.on("web-1", IntentRestoreTags); st.Change != nil || !slices.Equal(failing(st), []string{"unchanged"}) {
+		if st := Plan(sc.Snapshot, sc.asked("web-1", IntentRestoreTags)); st.Change != nil || !slices.Equal(failing(st), []string{"unchanged"}) {
 			t.Errorf("restore over another's tag: %q, %+v", failing(st), st.Change)
 		}
 	})

@@ -50,7 +50,7 @@ func TestAComputeWithoutItsService(t *testing.T) {
 		if _, twice := entryAbout(s, "node-waits", "cmp-01"); twice {
 			t.Errorf("%s: it is told twice", name)
 		}
-		titles, by := stepsOf(t, s, "cmp-01")
+		titles, by := stepsOf(s.Procedure(ofNode("cmp-01")))
 		st, offered := by["Nova shows a nova-compute of cmp-01"]
 		if told && (!offered || !slices.ContainsFunc(st.Commands, func(c string) bool { return strings.Contains(c, "delete pods") })) || offered != s.serviceless("cmp-01") {
 			t.Errorf("%s: the steps are %q: %+v", name, titles, st)
@@ -64,7 +64,7 @@ func TestANovaComputeThatNovaDoesNotShowIsRestarted(t *testing.T) {
 	d := sc.daemonSet(namespaceOpenStack+"/nova-compute-default", "compute", false, "cmp-01", "cmp-02", "cmp-03")
 	d.Application = "nova"
 	delete(sc.Services, "cmp-01")
-	_, by := stepsOf(t, sc.again().Snapshot, "cmp-01")
+	_, by := stepsOf(sc.again().Snapshot.Procedure(ofNode("cmp-01")))
 	found := false
 	for _, st := range by {
 		if st.Intent.Kind == IntentRestartAgent {
@@ -128,7 +128,7 @@ func TestAPlayedControllerWaitsForNovaCompute(t *testing.T) {
 		if st := Plan(sc.again().Snapshot, intent); st.Doable() || !strings.Contains(st.Blocker(), tt.says) {
 			t.Errorf("%s: it is %s: %s", name, st.State, st.Blocker())
 		}
-		if titles, by := stepsOf(t, sc.again().Snapshot, "cmp-01"); tt.kind == IntentActRearm && known && len(by["Nova shows a nova-compute of cmp-01"].Commands) == 0 {
+		if titles, by := stepsOf(sc.again().Snapshot.Procedure(ofNode("cmp-01"))); tt.kind == IntentActRearm && known && len(by["Nova shows a nova-compute of cmp-01"].Commands) == 0 {
 			t.Errorf("%s: the steps are %q", name, titles)
 		}
 	}

@@ -46,7 +46,7 @@ func TestALockInDeletionOnALiveNode(t *testing.T) {
 	if v, _ := s.NodeView("cmp-01"); v.Stage != StageWaiting || v.What != "role label taken off" {
 		t.Errorf("its stage is %s: %s", v.Stage, v.What)
 	}
-	titles, by := stepsOf(t, s, "cmp-01")
+	titles, by := stepsOf(s.Procedure(ofNode("cmp-01")))
 	free := by["let the lock of openstack on cmp-01 go"]
 	if free.State != StepReady || free.Risk != RiskHigh || len(free.Commands) != 1 || !strings.Contains(free.Commands[0], usualFinalizer) {
 		t.Errorf("to let it go is %+v; the steps are %q", free, titles)
@@ -103,7 +103,7 @@ func TestALockInDeletionIsNotLetGoIntoAMaintenance(t *testing.T) {
 		if v, _ := s.NodeView("cmp-01"); v.Stage != StageWaiting {
 			t.Errorf("%s: its stage is %s", name, v.Stage)
 		}
-		_, by := stepsOf(t, s, "cmp-01")
+		_, by := stepsOf(s.Procedure(ofNode("cmp-01")))
 		hold := by["hold cmp-01 by a lock of your own"]
 		if len(hold.Commands) != 1 || !strings.Contains(hold.Commands[0], `"controllerName":"operator"`) || !strings.Contains(hold.Commands[0], `"nodeName":"cmp-01"`) {
 			t.Errorf("%s: to hold it is %+v", name, hold)
@@ -115,7 +115,7 @@ func TestALockInDeletionIsNotLetGoIntoAMaintenance(t *testing.T) {
 		if st := Plan(s, free); !st.Doable() {
 			t.Errorf("%s: held otherwise it is %s: %s", name, st.State, st.Blocker())
 		}
-		if titles, by := stepsOf(t, s, "cmp-01"); by["take your own lock on cmp-01 away"].State != StepLater {
+		if titles, by := stepsOf(s.Procedure(ofNode("cmp-01"))); by["take your own lock on cmp-01 away"].State != StepLater {
 			t.Errorf("%s: the steps are %q", name, titles)
 		}
 	}
@@ -139,7 +139,7 @@ func TestALabelThatIsBackDoesNotMendTheLock(t *testing.T) {
 	if a, _ := entryAbout(s, "lock-stuck", "cmp-01"); strings.Contains(a.Reason, "taken off") || !strings.Contains(a.Detail, "a role again") {
 		t.Errorf("it is told as %+v", a)
 	}
-	titles, by := stepsOf(t, s, "cmp-01")
+	titles, by := stepsOf(s.Procedure(ofNode("cmp-01")))
 	if st := by["let the OpenStack controller make a new lock"]; len(st.Commands) != 1 || !strings.HasPrefix(st.Commands[0], "kubectl annotate node cmp-01 ") {
 		t.Errorf("the steps are %q: %+v", titles, st)
 	}
@@ -156,7 +156,7 @@ func TestALockInDeletionOfAPlayedController(t *testing.T) {
 	if a, _ := entryAbout(s, "lock-stuck", "cmp-01"); !strings.Contains(a.Detail, "As the OpenStack controller you can take the node through its maintenance as it is") {
 		t.Errorf("it is told as %+v", a)
 	}
-	titles, by := stepsOf(t, s, "cmp-01")
+	titles, by := stepsOf(s.Procedure(ofNode("cmp-01")))
 	if _, ok := by["begin to prepare cmp-01"]; !ok {
 		t.Errorf("the steps are %q", titles)
 	}
