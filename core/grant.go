@@ -189,7 +189,7 @@ func ChangedFacts(shown, now []Fact) []string { return changedFacts(shown, now, 
 
 // ChangedFacts are the same, with what has become of what the step no longer rests on.
 func (s *Snapshot) ChangedFacts(shown, now []Fact) []string {
-	return changedFacts(shown, now, s.FactNow)
+	return changedFacts(shown, now, func(f Fact) string { return s.FactNow(f) })
 }
 
 // FactNow is what has become of a fact on which a step no longer rests: of an instance that was on its host, where it is. Empty

@@ -67,7 +67,7 @@ func (s *Snapshot) lookUpAction(w pastWrite, rule instanceRule) (outcome, bool) 
 		return outcome{state: OperationSkipped, text: "the instance does not exist any more"}, true
 	}
 	iw := &instanceWriter{
-		nova: knownNova{s: s}, now: func() time.Time { return s.Now }, label: s.hostLabel, known: w.begun.Known,
+		nova: knownNova{s: s}, now: func() time.Time { return s.Now }, label: func(host string) string { return s.hostLabel(host) }, known: w.begun.Known,
 		change: InstanceAction{Do: w.intent.Kind, Instance: in.Ref(), Host: w.begun.Host, Status: w.begun.Status, MigrationID: w.begun.Migration},
 	}
 	o := iw.outcome(context.Background(), w.begun.At)
