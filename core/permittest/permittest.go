@@ -1,0 +1,16 @@
+// Package permittest gives tests of adapters the Permit that only the gate makes otherwise. Nothing but tests imports it.
+package permittest
+
+import (
+	"testing"
+
+	"lockstep/core/internal/permit"
+)
+
+// For is a Permit for one write of the change. It ends with the test.
+func For(t testing.TB, change any) permit.Permit {
+	t.Helper()
+	p, end := permit.New("test", t.Name(), change)
+	t.Cleanup(end)
+	return p
+}
