@@ -3,23 +3,24 @@ package core
 import (
 	"context"
 	"strings"
-	"time"
 )
 
-// annotationWriter sets a node's annotation.
-type annotationWriter struct {
+// annotationChecker asks about a node's annotation.
+type annotationChecker struct {
 	e      *Engine
 	step   Step
 	change SetNodeAnnotation
 }
 
-func (w *annotationWriter) check(ctx context.Context) error {
+func checkAnnotation(e *Engine, step Step, c SetNodeAnnotation) checker {
+	return &annotationChecker{e: e, step: step, change: c}
+}
+
+func (w *annotationChecker) check(ctx context.Context) error {
 	if w.step.Intent.Kind == IntentDeclareSafe {
-		if err := w.e.hostIsSafe(ctx, w.change.Node.Name); err != nil {
-			return err
-		}
+		return w.e.hostIsSafe(ctx, w.change.Node.Name)
 	}
-	return w.e.cfg.Kubernetes.SetNodeAnnotation(ctx, w.change.Node, w.change.Key, w.change.Old, w.change.New, true)
+	return nil
 }
 
 // hostIsSafe asks Nova itself, right before the node is let go: after it, whatever still runs there goes down with the host.
@@ -95,11 +96,7 @@ func (e *Engine) nothingComes(ctx context.Context, node string) error {
 	return nil
 }
 
-func (w *annotationWriter) write(ctx context.Context) error {
-	return w.e.cfg.Kubernetes.SetNodeAnnotation(ctx, w.change.Node, w.change.Key, w.change.Old, w.change.New, false)
-}
-
-func (w *annotationWriter) outcome(ctx context.Context, _ time.Time) outcome {
+func (w *annotationChecker) outcome(ctx context.Context, _ sent) outcome {
 	v, err := w.e.cfg.Kubernetes.NodeAnnotation(ctx, w.change.Node, w.change.Key)
 	if err != nil {
 		return outcome{err: err}
@@ -110,7 +107,7 @@ func (w *annotationWriter) outcome(ctx context.Context, _ time.Time) outcome {
 	return outcome{state: OperationVerifying, text: "the node shows " + annotationText(w.change.Key, v)}
 }
 
-func (w *annotationWriter) values() (string, string) {
+func (w *annotationChecker) values() (string, string) {
 	return textOr(w.change.Old, "(not set)"), textOr(w.change.New, "(not set)")
 }
 

@@ -273,7 +273,7 @@ func (e *Engine) tryItem(ctx context.Context, op *operation, i int, item BatchIt
 	}
 	op.setItem(i, OperationRunning, text, e.cfg.Clock())
 	e.changed()
-	return e.perform(ctx, op, i, step, step.Change)
+	return e.perform(ctx, op, i, step)
 }
 
 // nothingLeft tells whether what an item is for has happened already: the instance is gone from the host, or the value is

@@ -219,11 +219,76 @@ func (c *testCloud) written() []string {
 	return slices.Clone(c.writes)
 }
 
+// Write implements ChangeWriter.
+func (c *testCloud) Write(_ context.Context, p Permit, change Change) error {
+	if err := TakePermit(p, change, ServerKubernetes); err != nil {
+		return err
+	}
+	return c.make(change, false)
+}
+
+// DryRun implements DryRunner.
+func (c *testCloud) DryRun(_ context.Context, change Change) error { return c.make(change, true) }
+
+// make makes a change of the cluster or the cloud, or looks only whether it could be made.
+func (c *testCloud) make(change Change, dryRun bool) error {
+	switch change := change.(type) {
+	case SetNodeAnnotation:
+		return c.setNodeAnnotation(change, dryRun)
+	case SetLock:
+		return c.setLock(change, dryRun)
+	case SetInnerState:
+		return c.setInnerState(change, dryRun)
+	case CreateLock:
+		return c.createLock(change.Lock, dryRun)
+	case CreateRequest:
+		return c.createRequest(change.Request, dryRun)
+	case DeleteObject:
+		return c.delete(change.Object, dryRun)
+	case AddFinalizer:
+		return c.addFinalizer(change, dryRun)
+	case RemoveFinalizer:
+		return c.removeFinalizer(change, dryRun)
+	case RestartPod:
+		return c.deletePod(change.Pod, dryRun)
+	case DeletePod:
+		return c.deletePod(change.Pod, dryRun)
+	case DeleteClaim:
+		return c.deleteClaim(change.Claim, dryRun)
+	case SetTempest:
+		return c.setTempest(change, dryRun)
+	case InstanceAction:
+		return c.act(change)
+	case SetMaintenanceTags:
+		return c.setTags(change)
+	case SetComputeService:
+		return c.setComputeService(change)
+	case SetVolumeService:
+		return c.setVolumeService(change)
+	}
+	return NoSuchChange(change, ServerKubernetes)
+}
+
+// act has Nova do something with an instance.
+func (c *testCloud) act(a InstanceAction) error {
+	do := map[IntentKind]func(id string) error{
+		IntentLiveMigrate: c.liveMigrate, IntentColdMigrate: c.coldMigrate, IntentConfirmResize: c.confirmResize,
+		IntentRevertResize: c.revertResize, IntentStop: c.stop, IntentStart: c.start, IntentResume: c.resume, IntentShelve: c.shelve,
+		IntentUnshelve: c.unshelve, IntentEvacuate: c.evacuate, IntentResetState: c.resetState, IntentAbortMigration: c.abortMigration,
+		IntentForceComplete: c.forceComplete,
+	}[a.Do]
+	if do == nil {
+		return NoSuchChange(a, ServerOpenStack)
+	}
+	return do(a.Instance.UID)
+}
+
 func conflict(format string, args ...any) error {
 	return &APIError{Kind: ErrConflict, Call: "test", Message: fmt.Sprintf(format, args...), Status: 409}
 }
 
-func (c *testCloud) SetNodeAnnotation(_ context.Context, ref Ref, key string, old, new *string, dryRun bool) error {
+func (c *testCloud) setNodeAnnotation(a SetNodeAnnotation, dryRun bool) error {
+	ref, key, old, new := a.Node, a.Key, a.Old, a.New
 	do := func() error {
 		if c.uids[ref.Name] != ref.UID {
 			return conflict("the UID of %s is %s", ref.Name, c.uids[ref.Name])
@@ -327,7 +392,7 @@ func (c *testCloud) action(name, id string, do func(*Instance) error) error {
 	})
 }
 
-func (c *testCloud) LiveMigrate(_ context.Context, id string) error {
+func (c *testCloud) liveMigrate(id string) error {
 	return c.action("live-migrate", id, func(in *Instance) error {
 		c.lastID++
 		m := &Migration{ID: c.lastID, InstanceID: id, Type: MigrationLive, Status: "running", SourceHost: in.Host, DestHost: "cmp-2", Created: worldTime}
@@ -359,7 +424,7 @@ func (c *testCloud) finish(id string) {
 	m.Status, in.Host = "completed", m.DestHost
 }
 
-func (c *testCloud) ColdMigrate(_ context.Context, id string) error {
+func (c *testCloud) coldMigrate(id string) error {
 	return c.action("cold-migrate", id, func(in *Instance) error {
 		c.lastID++
 		c.migrations[id] = append(c.migrations[id], &Migration{ID: c.lastID, InstanceID: id, Type: MigrationCold, Status: "finished", SourceHost: in.Host, DestHost: "cmp-2", Created: worldTime})
@@ -371,29 +436,29 @@ func (c *testCloud) ColdMigrate(_ context.Context, id string) error {
 	})
 }
 
-func (c *testCloud) ConfirmResize(_ context.Context, id string) error {
+func (c *testCloud) confirmResize(id string) error {
 	return c.action("confirm", id, func(in *Instance) error { in.Status, in.VMState = "ACTIVE", "active"; return nil })
 }
 
-func (c *testCloud) RevertResize(_ context.Context, id string) error {
+func (c *testCloud) revertResize(id string) error {
 	return c.action("revert", id, func(in *Instance) error { in.Status, in.VMState, in.Host = "ACTIVE", "active", "cmp-1"; return nil })
 }
 
-func (c *testCloud) Stop(_ context.Context, id string) error {
+func (c *testCloud) stop(id string) error {
 	return c.action("stop", id, func(in *Instance) error {
 		in.Status, in.VMState, in.Power = "SHUTOFF", "stopped", PowerShutdown
 		return nil
 	})
 }
 
-func (c *testCloud) Start(_ context.Context, id string) error {
+func (c *testCloud) start(id string) error {
 	return c.action("start", id, func(in *Instance) error {
 		in.Status, in.VMState, in.Power = "ACTIVE", "active", PowerRunning
 		return nil
 	})
 }
 
-func (c *testCloud) ResetState(_ context.Context, id string) error {
+func (c *testCloud) resetState(id string) error {
 	return c.write("reset-state", id, func() error {
 		in := c.instances[id]
 		in.Status, in.VMState, in.TaskState = "ACTIVE", "active", ""
@@ -401,7 +466,7 @@ func (c *testCloud) ResetState(_ context.Context, id string) error {
 	})
 }
 
-func (c *testCloud) Evacuate(_ context.Context, id string) error {
+func (c *testCloud) evacuate(id string) error {
 	return c.action("evacuate", id, func(in *Instance) error {
 		if svc := c.services[in.Host]; svc.Up {
 			return conflict("Compute service of %s is still in use.", in.Host)
@@ -411,35 +476,36 @@ func (c *testCloud) Evacuate(_ context.Context, id string) error {
 	})
 }
 
-func (c *testCloud) Resume(_ context.Context, id string) error {
+func (c *testCloud) resume(id string) error {
 	return c.action("resume", id, func(in *Instance) error {
 		in.Status, in.VMState, in.Power = "ACTIVE", "active", PowerRunning
 		return nil
 	})
 }
 
-func (c *testCloud) Shelve(_ context.Context, id string) error {
+func (c *testCloud) shelve(id string) error {
 	return c.action("shelve", id, func(in *Instance) error {
 		in.Status, in.VMState, in.Power, in.Host = "SHELVED_OFFLOADED", "shelved_offloaded", PowerShutdown, ""
 		return nil
 	})
 }
 
-func (c *testCloud) Unshelve(_ context.Context, id string) error {
+func (c *testCloud) unshelve(id string) error {
 	return c.action("unshelve", id, func(in *Instance) error {
 		in.Status, in.VMState, in.Power, in.Host = "ACTIVE", "active", PowerRunning, "cmp-2"
 		return nil
 	})
 }
 
-func (c *testCloud) SetTags(_ context.Context, id string, tags []string) error {
+func (c *testCloud) setTags(t SetMaintenanceTags) error {
+	id, tags := t.Instance.UID, t.All
 	return c.write("tags", id+" "+strings.Join(tags, " "), func() error {
 		c.instances[id].Tags = slices.Clone(tags)
 		return nil
 	})
 }
 
-func (c *testCloud) AbortMigration(_ context.Context, id string, _ int) error {
+func (c *testCloud) abortMigration(id string) error {
 	return c.action("abort", id, func(in *Instance) error {
 		if c.lateAborts {
 			c.finish(id)
@@ -463,7 +529,7 @@ func (c *testCloud) follow(id string) {
 	in.Status, in.TaskState = "MIGRATING", "migrating"
 }
 
-func (c *testCloud) ForceCompleteMigration(_ context.Context, id string, _ int) error {
+func (c *testCloud) forceComplete(id string) error {
 	return c.action("force", id, func(*Instance) error { c.finish(id); return nil })
 }
 
@@ -478,7 +544,8 @@ func (c *testCloud) ComputeService(_ context.Context, host string) (*ComputeServ
 	return &cp, nil
 }
 
-func (c *testCloud) SetComputeService(_ context.Context, id string, enabled bool, reason string) error {
+func (c *testCloud) setComputeService(s SetComputeService) error {
+	id, enabled, reason := s.Service.UID, s.Enabled, s.Reason
 	return c.write("service", fmt.Sprintf("%s %v", id, enabled), func() error {
 		for _, s := range c.services {
 			if s.ID == id {
@@ -564,7 +631,7 @@ func newBenchWith(t testing.TB, dir string, cloud *testCloud, settings Settings)
 	}
 	journal.sync = b.synced
 	b.engine = New(Config{Cluster: "mos", Operator: "anna@jump01", Settings: settings, Journal: journal, Past: past,
-		Kubernetes: cloud, OpenStack: cloud, Lease: cloud,
+		Kubernetes: cloud, OpenStack: cloud, Writers: Writers{Kubernetes: cloud, OpenStack: cloud}, Lease: cloud,
 		Clock: func() time.Time { return worldTime }})
 	ctx, cancel := context.WithCancel(context.Background())
 	b.cancel = cancel

@@ -56,7 +56,7 @@ func (c *testCloud) PersistentVolume(_ context.Context, name string) (*Persisten
 	return nil, nil
 }
 
-func (c *testCloud) DeleteClaim(_ context.Context, ref Ref, dryRun bool) error {
+func (c *testCloud) deleteClaim(ref Ref, dryRun bool) error {
 	return c.maybe(dryRun, "delete-claim", ref.Name, func(dryRun bool) error {
 		i := slices.IndexFunc(c.claims, func(claim *VolumeClaim) bool { return claim.Namespace == ref.Namespace && claim.Name == ref.Name })
 		switch {

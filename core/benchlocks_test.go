@@ -62,7 +62,8 @@ func (c *testCloud) Lock(_ context.Context, ref Ref) (*WorkloadLock, error) {
 	return &cp, nil
 }
 
-func (c *testCloud) SetLock(_ context.Context, ref Ref, was LockState, to LockStatus, dryRun bool) error {
+func (c *testCloud) setLock(s SetLock, dryRun bool) error {
+	ref, was, to := s.Lock, s.Was, s.To
 	return c.maybe(dryRun, "set-lock", ref.Name+"="+string(to.State), func(dryRun bool) error {
 		l, err := c.lockOf(ref)
 		switch {
@@ -83,7 +84,8 @@ func (c *testCloud) SetLock(_ context.Context, ref Ref, was LockState, to LockSt
 	})
 }
 
-func (c *testCloud) SetInnerState(_ context.Context, ref Ref, was, to string, dryRun bool) error {
+func (c *testCloud) setInnerState(s SetInnerState, dryRun bool) error {
+	ref, was, to := s.Lock, s.Was, s.To
 	return c.maybe(dryRun, "set-inner", ref.Name+"="+to, func(dryRun bool) error {
 		l, err := c.lockOf(ref)
 		switch {
@@ -98,7 +100,7 @@ func (c *testCloud) SetInnerState(_ context.Context, ref Ref, was, to string, dr
 	})
 }
 
-func (c *testCloud) CreateLock(_ context.Context, n NewLock, dryRun bool) error {
+func (c *testCloud) createLock(n NewLock, dryRun bool) error {
 	return c.maybe(dryRun, "create-lock", n.Name, func(dryRun bool) error {
 		if _, err := c.lockOf(n.Ref()); err == nil {
 			return conflict("%s exists", n.Name)
@@ -138,7 +140,7 @@ func (c *testCloud) ControllerDeployment(context.Context) (*Deployment, error) {
 	return &cp, nil
 }
 
-func (c *testCloud) CreateRequest(_ context.Context, n NewRequest, dryRun bool) error {
+func (c *testCloud) createRequest(n NewRequest, dryRun bool) error {
 	return c.maybe(dryRun, "create-request", n.Name, func(dryRun bool) error {
 		if _, err := c.requestOf(n.Ref()); err == nil {
 			return conflict("%s exists", n.Name)
@@ -157,7 +159,7 @@ func (c *testCloud) CreateRequest(_ context.Context, n NewRequest, dryRun bool) 
 	})
 }
 
-func (c *testCloud) Delete(_ context.Context, ref Ref, dryRun bool) error {
+func (c *testCloud) delete(ref Ref, dryRun bool) error {
 	return c.maybe(dryRun, "delete", ref.Name, func(dryRun bool) error {
 		if ref.Kind == KindNodeWorkloadLock {
 			l, err := c.lockOf(ref)
@@ -227,7 +229,8 @@ func (c *testCloud) StatefulSet(_ context.Context, namespace, name string) (*Sta
 	return nil, nil, nil
 }
 
-func (c *testCloud) AddFinalizer(_ context.Context, ref Ref, finalizer string, dryRun bool) error {
+func (c *testCloud) addFinalizer(a AddFinalizer, dryRun bool) error {
+	ref, finalizer := a.Object, a.Finalizer
 	return c.maybe(dryRun, "add-finalizer", ref.Name, func(dryRun bool) error {
 		r, err := c.requestOf(ref)
 		switch {
@@ -242,7 +245,8 @@ func (c *testCloud) AddFinalizer(_ context.Context, ref Ref, finalizer string, d
 	})
 }
 
-func (c *testCloud) RemoveFinalizer(_ context.Context, ref Ref, finalizer string, dryRun bool) error {
+func (c *testCloud) removeFinalizer(a RemoveFinalizer, dryRun bool) error {
+	ref, finalizer := a.Object, a.Finalizer
 	return c.maybe(dryRun, "remove-finalizer", ref.Name, func(dryRun bool) error {
 		if ref.Kind == KindNodeWorkloadLock {
 			l, err := c.lockOf(ref)

@@ -26,10 +26,23 @@ type SetMaintenanceTags struct {
 	Instance Ref
 	Old      []MaintenanceAction // those that it must have, in the instance's order
 	New      []MaintenanceAction
+
+	// All are all tags that it has afterwards, its owner's own among them. They are read right before the write: nil until then.
+	All []string
 }
 
 // SetComputeService enables or disables a nova-compute service.
 type SetComputeService struct {
+	Service Ref
+	Enabled bool
+	Reason  string // with which it is disabled
+	// WasEnabled and WasReason are what it must be before.
+	WasEnabled bool
+	WasReason  string
+}
+
+// SetVolumeService enables or disables a cinder-volume service.
+type SetVolumeService struct {
 	Service Ref
 	Enabled bool
 	Reason  string // with which it is disabled
@@ -72,6 +85,37 @@ type RemoveFinalizer struct {
 	Finalizer string
 }
 
+// RestartPod deletes one pod of a DaemonSet, so that the DaemonSet makes a new one.
+type RestartPod struct {
+	Pod        Ref
+	Node       string
+	Set        Ref
+	Selector   string // the label selector of the DaemonSet's pods
+	Revision   string // that the new pod has to be of; empty when it is not known
+	OneAtATime bool   // every other pod of the DaemonSet must be ready
+}
+
+// DeletePod deletes one pod that has ended.
+type DeletePod struct {
+	Pod  Ref
+	Node string
+}
+
+// DeleteClaim deletes the volume claim of a StatefulSet's pod, whose volume is bound to a node that is gone.
+type DeleteClaim struct {
+	Claim Ref
+	Node  string // that is gone
+	Set   string // the StatefulSet's name, one of those whose claims are released
+	Pod   string // the pod's name, which its successor has as well
+}
+
+// SetTempest adds Tempest to the services of an OpenStackDeployment, or removes it.
+type SetTempest struct {
+	Deployment Ref
+	Add        bool
+	Services   []string // the list as it must be before
+}
+
 // SetMaintenance sets maintenance mode of a Cluster or a Machine on the management cluster.
 type SetMaintenance struct {
 	Object Ref   // KindCluster or KindMachine
@@ -107,6 +151,7 @@ func (SetNodeAnnotation) isChange()  {}
 func (InstanceAction) isChange()     {}
 func (SetMaintenanceTags) isChange() {}
 func (SetComputeService) isChange()  {}
+func (SetVolumeService) isChange()   {}
 func (SetLock) isChange()            {}
 func (SetInnerState) isChange()      {}
 func (CreateLock) isChange()         {}
@@ -114,6 +159,10 @@ func (CreateRequest) isChange()      {}
 func (DeleteObject) isChange()       {}
 func (AddFinalizer) isChange()       {}
 func (RemoveFinalizer) isChange()    {}
+func (RestartPod) isChange()         {}
+func (DeletePod) isChange()          {}
+func (DeleteClaim) isChange()        {}
+func (SetTempest) isChange()         {}
 func (SetMaintenance) isChange()     {}
 func (RequestReboot) isChange()      {}
 func (Batch) isChange()              {}

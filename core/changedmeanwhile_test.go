@@ -135,7 +135,7 @@ func TestSlowConfirmationIsNoFailure(t *testing.T) {
 	record := &Migration{ID: 1, InstanceID: in.ID, Type: MigrationCold, Status: "finished", SourceHost: "cmp-1", DestHost: "cmp-2", Created: worldTime}
 	cloud.migrations[in.ID] = []*Migration{record}
 	slow := &slowConfirm{testCloud: cloud, record: record}
-	w := &instanceWriter{nova: slow, change: InstanceAction{Do: IntentConfirmResize, Instance: Ref{UID: in.ID}, Host: "cmp-2", Status: "VERIFY_RESIZE"},
+	w := &instanceChecker{nova: slow, change: InstanceAction{Do: IntentConfirmResize, Instance: Ref{UID: in.ID}, Host: "cmp-2", Status: "VERIFY_RESIZE"},
 		now: func() time.Time { return slow.time }, label: func(host string) string { return host }}
 	for _, step := range []struct {
 		after  time.Duration
@@ -143,12 +143,12 @@ func TestSlowConfirmationIsNoFailure(t *testing.T) {
 		moving bool
 	}{{0, "finished", false}, {time.Second, "confirming", true}, {time.Minute, "confirming", true}, {time.Hour, "confirming", false}} {
 		slow.time, record.Status = worldTime.Add(step.after), step.status
-		if o := w.outcome(t.Context(), worldTime); o.err != nil || o.state != OperationVerifying || o.moving != step.moving {
+		if o := w.outcome(t.Context(), sent{began: worldTime}); o.err != nil || o.state != OperationVerifying || o.moving != step.moving {
 			t.Errorf("%s after %v: %+v", step.status, step.after, o)
 		}
 	}
 	in.Status = "ACTIVE"
-	if o := w.outcome(t.Context(), worldTime); o.state != OperationDone {
+	if o := w.outcome(t.Context(), sent{began: worldTime}); o.state != OperationDone {
 		t.Errorf("once it is ACTIVE: %+v", o)
 	}
 }

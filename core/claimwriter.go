@@ -7,27 +7,6 @@ import (
 	"time"
 )
 
-// ClaimWriter is how the Executor deletes volume claims. Every error is an *APIError.
-type ClaimWriter interface {
-	// VolumeClaims reads the volume claims in a namespace from the server itself.
-	VolumeClaims(ctx context.Context, namespace string) ([]*VolumeClaim, error)
-	// PersistentVolume reads a volume by its name from the server itself; nil when there is none of the name.
-	PersistentVolume(ctx context.Context, name string) (*PersistentVolume, error)
-	// DeleteClaim deletes exactly the claim that has ref's name and UID; another one under the name is ErrConflict. With dryRun
-	// the server checks everything and changes nothing.
-	DeleteClaim(ctx context.Context, ref Ref, dryRun bool) error
-}
-
-// DeleteClaim deletes the volume claim of a StatefulSet's pod, whose volume is bound to a node that is gone.
-type DeleteClaim struct {
-	Claim Ref
-	Node  string // that is gone
-	Set   string // the StatefulSet's name, one of those whose claims are released
-	Pod   string // the pod's name, which its successor has as well
-}
-
-func (DeleteClaim) isChange() {}
-
 const (
 	// memberPatience is how long a new member may take until it is ready: MariaDB's copies all of its data first.
 	memberPatience = time.Hour
@@ -35,15 +14,19 @@ const (
 	placePatience = 3 * time.Minute
 )
 
-// claimWriter deletes one claim.
-type claimWriter struct {
+// claimChecker asks about one claim.
+type claimChecker struct {
 	e      *Engine
 	change DeleteClaim
 	before func(context.Context) error // that the controller is played
 }
 
+func checkDeleteClaim(e *Engine, step Step, c DeleteClaim) checker {
+	return &claimChecker{e: e, change: c, before: e.actCheck(step)}
+}
+
 // set is the one whose claim it is.
-func (w *claimWriter) set() (quorumSet, error) {
+func (w *claimChecker) set() (quorumSet, error) {
 	for _, q := range quorumSets {
 		if q.name == w.change.Set && q.namespace == w.change.Claim.Namespace {
 			return q, nil
@@ -54,7 +37,7 @@ func (w *claimWriter) set() (quorumSet, error) {
 
 // check asks the servers themselves whether the claim is still one that goes with the node: that the node is not back, that its set
 // can do without it, and that the very claim is bound to it.
-func (w *claimWriter) check(ctx context.Context) error {
+func (w *claimChecker) check(ctx context.Context) error {
 	q, err := w.set()
 	if err != nil {
 		return err
@@ -84,15 +67,11 @@ func (w *claimWriter) check(ctx context.Context) error {
 	case v.holds(w.change.Node) != quorumFree:
 		return refuse("%s holds the node: %s", q.name, w.e.Snapshot().quorumText(*v, w.change.Node))
 	}
-	return w.e.cfg.Kubernetes.DeleteClaim(ctx, w.change.Claim, true)
-}
-
-func (w *claimWriter) write(ctx context.Context) error {
-	return w.e.cfg.Kubernetes.DeleteClaim(ctx, w.change.Claim, false)
+	return nil
 }
 
 // outcome waits until the claim is gone, and then for the new member of the set.
-func (w *claimWriter) outcome(ctx context.Context, began time.Time) outcome {
+func (w *claimChecker) outcome(ctx context.Context, of sent) outcome {
 	q, err := w.set()
 	if err != nil {
 		return outcome{state: OperationFailed, text: err.Error()}
@@ -106,7 +85,7 @@ func (w *claimWriter) outcome(ctx context.Context, began time.Time) outcome {
 		return outcome{err: err}
 	}
 	pod := memberOf(v, w.change.Pod)
-	took := w.e.cfg.Clock().Sub(began)
+	took := w.e.cfg.Clock().Sub(of.began)
 	name := oneLine(w.change.Pod, 64)
 	waits := func(patience time.Duration, format string, args ...any) outcome {
 		text := fmt.Sprintf(format, args...)
@@ -162,7 +141,7 @@ func memberOf(v *quorumView, name string) *DaemonPod {
 	return found
 }
 
-func (w *claimWriter) values() (string, string) {
+func (w *claimChecker) values() (string, string) {
 	return "bound to " + w.change.Node, "deleted"
 }
 

@@ -2,17 +2,20 @@ package core
 
 import (
 	"context"
-	"time"
 )
 
-// serviceWriter enables or disables a compute service.
-type serviceWriter struct {
-	nova   OpenStackWriter
+// computeServiceChecker asks about a compute service.
+type computeServiceChecker struct {
+	nova   OpenStackChecker
 	change SetComputeService
 	before func(context.Context) error // what else has to hold; may be nil
 }
 
-func (w *serviceWriter) check(ctx context.Context) error {
+func checkComputeService(e *Engine, step Step, c SetComputeService) checker {
+	return &computeServiceChecker{nova: e.cfg.OpenStack, change: c, before: e.actCheck(step)}
+}
+
+func (w *computeServiceChecker) check(ctx context.Context) error {
 	if w.before != nil {
 		if err := w.before(ctx); err != nil {
 			return err
@@ -31,11 +34,7 @@ func (w *serviceWriter) check(ctx context.Context) error {
 	return nil
 }
 
-func (w *serviceWriter) write(ctx context.Context) error {
-	return w.nova.SetComputeService(ctx, w.change.Service.UID, w.change.Enabled, w.change.Reason)
-}
-
-func (w *serviceWriter) outcome(ctx context.Context, _ time.Time) outcome {
+func (w *computeServiceChecker) outcome(ctx context.Context, _ sent) outcome {
 	svc, err := w.nova.ComputeService(ctx, w.change.Service.Name)
 	if err != nil {
 		return outcome{err: err}
@@ -46,7 +45,7 @@ func (w *serviceWriter) outcome(ctx context.Context, _ time.Time) outcome {
 	return outcome{state: OperationVerifying, text: "nova-compute is " + serviceText(svc)}
 }
 
-func (w *serviceWriter) values() (string, string) {
+func (w *computeServiceChecker) values() (string, string) {
 	return serviceText(&ComputeService{Enabled: w.change.WasEnabled, DisabledReason: w.change.WasReason}),
 		serviceText(&ComputeService{Enabled: w.change.Enabled, DisabledReason: w.change.Reason})
 }

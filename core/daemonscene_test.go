@@ -216,7 +216,7 @@ func (c *testCloud) Pod(_ context.Context, namespace, name string) (*EndedPod, e
 	return nil, nil
 }
 
-func (c *testCloud) DeletePod(_ context.Context, ref Ref, dryRun bool) error {
+func (c *testCloud) deletePod(ref Ref, dryRun bool) error {
 	do := func() error {
 		if c.pods != nil {
 			for _, e := range c.pods.Ended {
@@ -262,7 +262,8 @@ func (c *testCloud) OpenStackServices(context.Context, Ref) ([]string, error) {
 	return slices.Clone(c.daemons.services), nil
 }
 
-func (c *testCloud) SetOpenStackService(_ context.Context, ref Ref, service string, add bool, services []string, dryRun bool) error {
+func (c *testCloud) setTempest(s SetTempest, dryRun bool) error {
+	ref, service, add, services := s.Deployment, serviceTempest, s.Add, s.Services
 	do := func() error {
 		d := &c.daemons
 		if ref.UID != "osdpl" || !slices.Equal(d.services, services) {

@@ -44,13 +44,16 @@ func (c *slowServers) Confirm(ctx context.Context) error {
 	return c.testCloud.Confirm(ctx)
 }
 
-func (c *slowServers) LiveMigrate(ctx context.Context, id string) error {
+func (c *slowServers) Write(ctx context.Context, p Permit, change Change) error {
 	if c.before {
-		if err := c.testCloud.LiveMigrate(ctx, id); err != nil {
+		if err := c.testCloud.Write(ctx, p, change); err != nil {
 			return err
 		}
 	} else {
-		_ = c.write("live-migrate", id, func() error { return nil })
+		if err := TakePermit(p, change, ServerOpenStack); err != nil {
+			return err
+		}
+		_ = c.write("live-migrate", change.(InstanceAction).Instance.UID, func() error { return nil })
 	}
 	if err := c.wait(ctx, c.answer); err != nil {
 		return err
@@ -63,7 +66,7 @@ func (c *slowServers) LiveMigrate(ctx context.Context, id string) error {
 
 func (b *bench) slow(s *slowServers) {
 	s.testCloud = b.cloud
-	b.engine.cfg.OpenStack, b.engine.cfg.Lease = s, s
+	b.engine.cfg.OpenStack, b.engine.cfg.Writers.OpenStack, b.engine.cfg.Lease = s, s, s
 	b.arm()
 }
 

@@ -5,26 +5,20 @@ import (
 	"time"
 )
 
-// DeletePod deletes one pod that has ended.
-type DeletePod struct {
-	Pod  Ref
-	Node string
-}
-
-func (DeletePod) isChange() {}
-
 // deletionPatience is how long a pod that has ended may take to go: there is nothing in it that has to end first.
 const deletionPatience = 5 * time.Minute
 
-// endedPodWriter deletes one pod that has ended.
-type endedPodWriter struct {
+// endedPodChecker asks about one pod that has ended.
+type endedPodChecker struct {
 	e      *Engine
 	change DeletePod
 
 	gone time.Time // wall time since when the server has shown it gone
 }
 
-func (w *endedPodWriter) check(ctx context.Context) error {
+func checkDeletePod(e *Engine, _ Step, c DeletePod) checker { return &endedPodChecker{e: e, change: c} }
+
+func (w *endedPodChecker) check(ctx context.Context) error {
 	now, err := w.e.cfg.Kubernetes.Pod(ctx, w.change.Pod.Namespace, w.change.Pod.Name)
 	switch {
 	case err != nil:
@@ -38,15 +32,11 @@ func (w *endedPodWriter) check(ctx context.Context) error {
 	case !now.Deleting.IsZero():
 		return refuse("pod %s is being deleted already", w.change.Pod.Name)
 	}
-	return w.e.cfg.Kubernetes.DeletePod(ctx, w.change.Pod, true)
-}
-
-func (w *endedPodWriter) write(ctx context.Context) error {
-	return w.e.cfg.Kubernetes.DeletePod(ctx, w.change.Pod, false)
+	return nil
 }
 
 // outcome waits until the pod is gone, and then for a moment until what is known shows it.
-func (w *endedPodWriter) outcome(ctx context.Context, began time.Time) outcome {
+func (w *endedPodChecker) outcome(ctx context.Context, of sent) outcome {
 	now, err := w.e.cfg.Kubernetes.Pod(ctx, w.change.Pod.Namespace, w.change.Pod.Name)
 	switch {
 	case err != nil:
@@ -54,7 +44,7 @@ func (w *endedPodWriter) outcome(ctx context.Context, began time.Time) outcome {
 	case now != nil && now.UID == w.change.Pod.UID && now.Deleting.IsZero():
 		return outcome{state: OperationVerifying, text: "it is still there"}
 	case now != nil && now.UID == w.change.Pod.UID:
-		return outcome{state: OperationVerifying, text: "it is being deleted, and still there", moving: w.e.cfg.Clock().Sub(began) < deletionPatience}
+		return outcome{state: OperationVerifying, text: "it is being deleted, and still there", moving: w.e.cfg.Clock().Sub(of.began) < deletionPatience}
 	}
 	if w.gone.IsZero() {
 		w.gone = w.e.cfg.Wall()
@@ -67,4 +57,4 @@ func (w *endedPodWriter) outcome(ctx context.Context, began time.Time) outcome {
 	return outcome{state: OperationDone, text: "it is gone" + textIf(now != nil, "; another one of its name is there", "")}
 }
 
-func (w *endedPodWriter) values() (string, string) { return "there", "deleted" }
+func (w *endedPodChecker) values() (string, string) { return "there", "deleted" }

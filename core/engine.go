@@ -25,13 +25,14 @@ type Config struct {
 	Journal    *Journal                                  // nil bars writing
 	Past       []Record                                  // what the journal held at the start, as far as it still counts
 	Lives      func(run string) (who string, lives bool) // whether another run on the journal lives; nil: by the journal's locks
-	Kubernetes KubernetesWriter
-	OpenStack  OpenStackWriter
+	Kubernetes KubernetesChecker
+	OpenStack  OpenStackChecker
+	Writers    Writers
 	Lease      OperatorLease    // nil: no lease is kept
 	Evacuation EvacuationReader // nil: no plan of an evacuation can be made
 
-	Place      ManagementPlace  // which management cluster, and which of its clusters
-	Management ManagementWriter // nil: nothing is written there
+	Place      ManagementPlace   // which management cluster, and which of its clusters
+	Management ManagementChecker // nil: nothing is written there
 
 	OnFocus func(node string) // told which node the operator looks at; may be nil
 	OnWrite func()            // told after every write, so that pollers look at once; may be nil

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"time"
 )
 
@@ -36,11 +35,13 @@ func (e *Engine) begin(g Grant) (string, error) {
 	e.publish()
 	s := e.Snapshot()
 	step := Plan(s, g.Intent)
-	if err := e.gate(g, step); err != nil {
+	let, err := e.gate(g, step)
+	if err != nil {
 		e.record(Record{Kind: RecordRefused, Operation: g.ID, Step: g.StepID, Intent: &g.Intent, Object: &g.Target, Title: step.Title, Error: err.Error()}, true)
 		return "", err
 	}
 	op := &operation{
+		let:     let,
 		control: make(chan struct{}, 1),
 		state: Operation{ID: g.ID, Step: step.ID, Title: step.Title, Label: step.Label, Node: step.Node, Instance: step.Intent.Instance,
 			State: OperationRunning, Started: s.Now},
@@ -60,7 +61,7 @@ func (e *Engine) begin(g Grant) (string, error) {
 		if isBatch {
 			e.runBatch(work, op, batch)
 		} else {
-			o := e.perform(work, op, -1, step, step.Change)
+			o := e.perform(work, op, -1, step)
 			op.set(o.state, o.text, e.cfg.Clock())
 		}
 		e.ended(work, op, step)
@@ -104,71 +105,6 @@ func recordsOf(items []OperationItem) []ItemRecord {
 			Began: item.Started.UTC(), Ended: item.Ended.UTC()})
 	}
 	return out
-}
-
-// gate is the only way to a write. It asks, in this order: is writing armed and the lease ours; is the grant good, unused
-// and in time; is the step still what was confirmed; do all its guards hold.
-func (e *Engine) gate(g Grant, step Step) error {
-	if err := e.mayWrite(); err != nil {
-		return err
-	}
-	if g.ID == "" {
-		return refuse("there is no grant")
-	}
-	if !e.cfg.Wall().Before(g.Expires) {
-		return refuse("the confirmation is older than %s; confirm again", g.Expires.Sub(g.At))
-	}
-	found, ours := e.grants.Load(g.ID)
-	given, _ := found.(granted)
-	if ours && !reflect.DeepEqual(given.grant, g) {
-		return refuse("the confirmation is not as it was given; confirm again")
-	}
-	if err := e.Snapshot().stillAs(step, g.Target, g.Basis); err != nil {
-		return err
-	}
-	if ours && !reflect.DeepEqual(step.Change, given.change) {
-		return otherChange(given.change, step.Change)
-	}
-	if step.Type != "" && g.Typed != step.Type {
-		return refuse("the step now asks to type %s", step.Type)
-	}
-	if b := step.Blocker(); b != "" {
-		return refuse("%s", b)
-	}
-	if _, unused := e.grants.LoadAndDelete(g.ID); !unused {
-		return refuse("the confirmation was used already, or is not of this run")
-	}
-	return nil
-}
-
-// mayWrite tells whether anything may be written at this very moment.
-func (e *Engine) mayWrite() error {
-	if e.cfg.Barred != "" {
-		return refuse("read-only: %s", e.cfg.Barred)
-	}
-	if e.ctx.Err() != nil {
-		return refuse("Lockstep is leaving")
-	}
-	if !e.armed.Load() {
-		return refuse("read-only: writing is not armed")
-	}
-	if e.cfg.Lease != nil && !e.cfg.Lease.Held() {
-		return refuse("the operator lease is not ours any more")
-	}
-	return nil
-}
-
-// mayStillWrite tells the same, and has asked the server whose the operator lease is.
-func (e *Engine) mayStillWrite(ctx context.Context) error {
-	if err := e.mayWrite(); err != nil || e.cfg.Lease == nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, leaseTimeout)
-	defer cancel()
-	if err := e.cfg.Lease.Confirm(ctx); err != nil {
-		return refuse("not sure that the operator lease is still ours: %s", errorText(err))
-	}
-	return e.mayWrite()
 }
 
 // changed asks for a Snapshot that shows how an operation goes.

@@ -50,58 +50,18 @@ func (e *Engine) Preview(ctx context.Context, i Intent) Preview {
 		}
 	}
 	for _, c := range changes {
-		dryRun := e.dryRunOf(c)
-		if dryRun == nil {
+		tried, err := e.try(ctx, c)
+		if !tried {
 			continue
 		}
 		p.DryRun = "dry-run on the server: accepted"
-		if err := dryRun(ctx); err != nil {
+		if err != nil {
 			p.Err = asAPIError(err, "dry-run of "+p.Step.Title)
 			p.DryRun = "dry-run on the server: refused"
 			return p
 		}
 	}
 	return p
-}
-
-// dryRunOf asks the API server what it makes of a change; nil where the change is none of Kubernetes.
-func (e *Engine) dryRunOf(c Change) func(context.Context) error {
-	if dryRun := e.managementDryRun(c); dryRun != nil {
-		return dryRun
-	}
-	k := e.cfg.Kubernetes
-	if k == nil {
-		return nil
-	}
-	switch c := c.(type) {
-	case SetNodeAnnotation:
-		return func(ctx context.Context) error { return k.SetNodeAnnotation(ctx, c.Node, c.Key, c.Old, c.New, true) }
-	case SetLock:
-		return func(ctx context.Context) error { return k.SetLock(ctx, c.Lock, c.Was, c.To, true) }
-	case SetInnerState:
-		return func(ctx context.Context) error { return k.SetInnerState(ctx, c.Lock, c.Was, c.To, true) }
-	case CreateLock:
-		return func(ctx context.Context) error { return k.CreateLock(ctx, c.Lock, true) }
-	case CreateRequest:
-		return func(ctx context.Context) error { return k.CreateRequest(ctx, c.Request, true) }
-	case AddFinalizer:
-		return func(ctx context.Context) error { return k.AddFinalizer(ctx, c.Object, c.Finalizer, true) }
-	case RemoveFinalizer:
-		return func(ctx context.Context) error { return k.RemoveFinalizer(ctx, c.Object, c.Finalizer, true) }
-	case RestartPod:
-		return func(ctx context.Context) error { return k.DeletePod(ctx, c.Pod, true) }
-	case DeleteClaim:
-		return func(ctx context.Context) error { return k.DeleteClaim(ctx, c.Claim, true) }
-	case DeletePod:
-		return func(ctx context.Context) error { return k.DeletePod(ctx, c.Pod, true) }
-	case SetTempest:
-		return func(ctx context.Context) error {
-			return k.SetOpenStackService(ctx, c.Deployment, serviceTempest, c.Add, c.Services, true)
-		}
-	case DeleteObject:
-		return func(ctx context.Context) error { return k.Delete(ctx, c.Object, true) }
-	}
-	return nil
 }
 
 func asAPIError(err error, call string) *APIError {

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// instanceWriter does one of Nova's actions on one instance.
-type instanceWriter struct {
-	nova   OpenStackWriter
+// instanceChecker asks about one of Nova's actions on one instance.
+type instanceChecker struct {
+	nova   OpenStackChecker
 	change InstanceAction
 	basis  []Fact // of the step
 	now    func() time.Time
@@ -20,7 +20,12 @@ type instanceWriter struct {
 	begun bool // the action was seen to have begun
 }
 
-func (w *instanceWriter) check(ctx context.Context) error {
+func checkInstance(e *Engine, step Step, c InstanceAction) checker {
+	return &instanceChecker{nova: e.cfg.OpenStack, change: c, basis: step.Basis, now: e.cfg.Clock, settle: e.cfg.Settle,
+		label: func(host string) string { return e.Snapshot().hostLabel(host) }}
+}
+
+func (w *instanceChecker) check(ctx context.Context) error {
 	in, err := w.nova.Instance(ctx, w.change.Instance.UID)
 	if err != nil {
 		return err
@@ -65,7 +70,7 @@ func (w *instanceWriter) check(ctx context.Context) error {
 }
 
 // hostIsDead asks Nova itself whether nova-compute of the host is down.
-func (w *instanceWriter) hostIsDead(ctx context.Context, host string) error {
+func (w *instanceChecker) hostIsDead(ctx context.Context, host string) error {
 	svc, err := w.nova.ComputeService(ctx, host)
 	switch {
 	case err != nil:
@@ -76,40 +81,7 @@ func (w *instanceWriter) hostIsDead(ctx context.Context, host string) error {
 	return nil
 }
 
-func (w *instanceWriter) write(ctx context.Context) error {
-	id := w.change.Instance.UID
-	switch w.change.Do {
-	case IntentLiveMigrate:
-		return w.nova.LiveMigrate(ctx, id)
-	case IntentColdMigrate:
-		return w.nova.ColdMigrate(ctx, id)
-	case IntentConfirmResize:
-		return w.nova.ConfirmResize(ctx, id)
-	case IntentRevertResize:
-		return w.nova.RevertResize(ctx, id)
-	case IntentStop:
-		return w.nova.Stop(ctx, id)
-	case IntentStart:
-		return w.nova.Start(ctx, id)
-	case IntentResume:
-		return w.nova.Resume(ctx, id)
-	case IntentResetState:
-		return w.nova.ResetState(ctx, id)
-	case IntentShelve:
-		return w.nova.Shelve(ctx, id)
-	case IntentUnshelve:
-		return w.nova.Unshelve(ctx, id)
-	case IntentEvacuate:
-		return w.nova.Evacuate(ctx, id)
-	case IntentAbortMigration:
-		return w.nova.AbortMigration(ctx, id, w.change.MigrationID)
-	case IntentForceComplete:
-		return w.nova.ForceCompleteMigration(ctx, id, w.change.MigrationID)
-	}
-	return refuse("%q is no action on an instance", w.change.Do)
-}
-
-func (w *instanceWriter) outcome(ctx context.Context, began time.Time) outcome {
+func (w *instanceChecker) outcome(ctx context.Context, of sent) outcome {
 	in, err := w.nova.Instance(ctx, w.change.Instance.UID)
 	if err != nil {
 		return outcome{err: err}
@@ -122,12 +94,12 @@ func (w *instanceWriter) outcome(ctx context.Context, began time.Time) outcome {
 	case IntentAbortMigration, IntentForceComplete:
 		return w.settled(ctx, in)
 	}
-	return w.stateReached(ctx, in, began)
+	return w.stateReached(ctx, in, of.began)
 }
 
 // migrated judges a live or cold migration. Only the instance says where it is: a record can say "completed" too early,
 // and be all that tells of a failure.
-func (w *instanceWriter) migrated(ctx context.Context, in *Instance) outcome {
+func (w *instanceChecker) migrated(ctx context.Context, in *Instance) outcome {
 	m, later, err := w.own(ctx)
 	if err != nil {
 		return outcome{err: err}
@@ -163,7 +135,7 @@ func (w *instanceWriter) migrated(ctx context.Context, in *Instance) outcome {
 }
 
 // rebuilt judges an evacuation: the instance is on another host, and nothing is done with it any more.
-func (w *instanceWriter) rebuilt(ctx context.Context, in *Instance) outcome {
+func (w *instanceChecker) rebuilt(ctx context.Context, in *Instance) outcome {
 	m, later, err := w.own(ctx)
 	if err != nil {
 		return outcome{err: err}
@@ -187,7 +159,7 @@ func (w *instanceWriter) rebuilt(ctx context.Context, in *Instance) outcome {
 }
 
 // settled judges an abort or a force-complete: the migration has to come to its end.
-func (w *instanceWriter) settled(ctx context.Context, in *Instance) outcome {
+func (w *instanceChecker) settled(ctx context.Context, in *Instance) outcome {
 	m, later, err := w.migration(ctx, w.change.MigrationID)
 	if err != nil {
 		return outcome{err: err}
@@ -225,7 +197,7 @@ func statusOf(m *Migration) string {
 }
 
 // stateReached judges the actions that end in a state of the instance.
-func (w *instanceWriter) stateReached(ctx context.Context, in *Instance, began time.Time) outcome {
+func (w *instanceChecker) stateReached(ctx context.Context, in *Instance, began time.Time) outcome {
 	var ok bool
 	switch w.change.Do {
 	case IntentConfirmResize:
@@ -261,7 +233,7 @@ const confirmPatience = 10 * time.Minute
 
 // confirming judges a confirmation that is not through. Nova sets no task state for it; only the record tells that the
 // source is being cleaned up.
-func (w *instanceWriter) confirming(ctx context.Context, in *Instance, began time.Time) outcome {
+func (w *instanceChecker) confirming(ctx context.Context, in *Instance, began time.Time) outcome {
 	ms, err := w.nova.MigrationsOf(ctx, in.ID)
 	if err != nil {
 		return outcome{err: err}
@@ -280,18 +252,18 @@ func (w *instanceWriter) confirming(ctx context.Context, in *Instance, began tim
 }
 
 // own is the migration record that this write made: the first that was not there before. The rest is as migration tells it.
-func (w *instanceWriter) own(ctx context.Context) (m *Migration, later bool, err error) {
+func (w *instanceChecker) own(ctx context.Context) (m *Migration, later bool, err error) {
 	return w.record(ctx, func(id int) bool { return id > w.known })
 }
 
 // migration is the record of a number, nil when there is none, and whether another one came after it: then what the instance does
 // now is that one's.
-func (w *instanceWriter) migration(ctx context.Context, id int) (m *Migration, later bool, err error) {
+func (w *instanceChecker) migration(ctx context.Context, id int) (m *Migration, later bool, err error) {
 	return w.record(ctx, func(one int) bool { return one == id })
 }
 
 // record is the oldest record of the instance that is meant.
-func (w *instanceWriter) record(ctx context.Context, meant func(id int) bool) (m *Migration, later bool, err error) {
+func (w *instanceChecker) record(ctx context.Context, meant func(id int) bool) (m *Migration, later bool, err error) {
 	ms, err := w.nova.MigrationsOf(ctx, w.change.Instance.UID)
 	if err != nil {
 		return nil, false, err
@@ -308,7 +280,7 @@ func (w *instanceWriter) record(ctx context.Context, meant func(id int) bool) (m
 
 // overtaken judges a migration that is over and that another one has followed, as the OpenStack controller begins one anew after an
 // abort: where the instance is, and what it does, tells nothing of this one any more.
-func (w *instanceWriter) overtaken(m *Migration) outcome {
+func (w *instanceChecker) overtaken(m *Migration) outcome {
 	const since = "; another migration of it has begun since"
 	moved, aborts := false, w.change.Do == IntentAbortMigration
 	switch m.Status {
@@ -330,12 +302,12 @@ func (w *instanceWriter) overtaken(m *Migration) outcome {
 	return outcome{state: state, text: "the migration ended" + statusOf(m) + since}
 }
 
-func (w *instanceWriter) values() (string, string) {
+func (w *instanceChecker) values() (string, string) {
 	return w.change.Status + " on " + textOf(w.change.Host, "no host"), string(w.change.Do)
 }
 
 // progress is how a running migration goes.
-func (w *instanceWriter) progress(m *Migration) string {
+func (w *instanceChecker) progress(m *Migration) string {
 	text := m.Status
 	if m.DestHost != "" {
 		text += ", to " + w.label(m.DestHost)

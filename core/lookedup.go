@@ -16,7 +16,7 @@ type ActionBegun struct {
 }
 
 // beginsFrom is what the action that is about to be sent begins from.
-func (w *instanceWriter) beginsFrom(at time.Time) *ActionBegun {
+func (w *instanceChecker) beginsFrom(at time.Time) *ActionBegun {
 	return &ActionBegun{Host: w.change.Host, Status: w.change.Status, Migration: w.change.MigrationID, Known: w.known, At: at}
 }
 
@@ -66,11 +66,11 @@ func (s *Snapshot) lookUpAction(w pastWrite, rule instanceRule) (outcome, bool) 
 	if in == nil {
 		return outcome{state: OperationSkipped, text: "the instance does not exist any more"}, true
 	}
-	iw := &instanceWriter{
+	iw := &instanceChecker{
 		nova: knownNova{s: s}, now: func() time.Time { return s.Now }, label: func(host string) string { return s.hostLabel(host) }, known: w.begun.Known,
 		change: InstanceAction{Do: w.intent.Kind, Instance: in.Ref(), Host: w.begun.Host, Status: w.begun.Status, MigrationID: w.begun.Migration},
 	}
-	o := iw.outcome(context.Background(), w.begun.At)
+	o := iw.outcome(context.Background(), sent{began: w.begun.At})
 	switch {
 	case o.err != nil:
 		return outcome{}, false
@@ -90,7 +90,7 @@ func (s *Snapshot) lookUpAction(w pastWrite, rule instanceRule) (outcome, bool) 
 }
 
 // endedAt is when an action that began at a moment ended, as Nova notes it; zero when it does not.
-func (w *instanceWriter) endedAt(in *Instance, began time.Time) time.Time {
+func (w *instanceChecker) endedAt(in *Instance, began time.Time) time.Time {
 	at := in.Updated
 	if m, _, err := w.own(context.Background()); err == nil && m != nil {
 		at = m.Updated
@@ -103,11 +103,11 @@ func (w *instanceWriter) endedAt(in *Instance, began time.Time) time.Time {
 
 // knownNova answers from a Snapshot what is asked of Nova to tell how an action ended. Nothing else may be asked of it.
 type knownNova struct {
-	OpenStackWriter
+	OpenStackChecker
 	s *Snapshot
 }
 
-// Instance implements OpenStackWriter.
+// Instance implements OpenStackChecker.
 func (n knownNova) Instance(_ context.Context, id string) (*Instance, error) {
 	if in := n.s.Instances[id]; in != nil {
 		return in, nil
@@ -115,7 +115,7 @@ func (n knownNova) Instance(_ context.Context, id string) (*Instance, error) {
 	return nil, &APIError{Kind: ErrNotFound, Server: ServerOpenStack, Call: "show instance " + id}
 }
 
-// MigrationsOf implements OpenStackWriter.
+// MigrationsOf implements OpenStackChecker.
 func (n knownNova) MigrationsOf(_ context.Context, instance string) ([]*Migration, error) {
 	return n.s.Migrations[instance], nil
 }

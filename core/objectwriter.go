@@ -3,64 +3,59 @@ package core
 import (
 	"context"
 	"slices"
-	"time"
 )
 
-// objectWriter changes, makes or deletes one lock or request.
-type objectWriter struct {
-	dryRun, do func(context.Context) error
-	before     func(context.Context) error // what has to hold besides, asked right before; may be nil
-	look       func(context.Context) outcome
-	from, to   string
+// objectChecker asks about one lock or request.
+type objectChecker struct {
+	before   func(context.Context) error // what has to hold, asked right before; nil: the dry-run tells all
+	look     func(context.Context) outcome
+	from, to string
 }
 
-func (w *objectWriter) check(ctx context.Context) error {
-	if w.before != nil {
-		if err := w.before(ctx); err != nil {
-			return err
-		}
+func (w *objectChecker) check(ctx context.Context) error {
+	if w.before == nil {
+		return nil
 	}
-	return w.dryRun(ctx)
+	return w.before(ctx)
 }
 
-func (w *objectWriter) write(ctx context.Context) error { return w.do(ctx) }
+func (w *objectChecker) outcome(ctx context.Context, _ sent) outcome { return w.look(ctx) }
 
-func (w *objectWriter) outcome(ctx context.Context, _ time.Time) outcome { return w.look(ctx) }
+func (w *objectChecker) values() (string, string) { return w.from, w.to }
 
-func (w *objectWriter) values() (string, string) { return w.from, w.to }
-
-// objectWriter makes the writer of a change of a lock or a request.
-func (e *Engine) objectWriter(step Step, c Change) *objectWriter {
-	k := e.cfg.Kubernetes
-	w := &objectWriter{dryRun: e.dryRunOf(c)}
-	switch c := c.(type) {
-	case SetLock:
-		w.from, w.to = "state "+textOf(oneLine(string(c.Was), 40), "(not set)"), c.To.String()
-		w.before = e.actCheck(step)
-		w.do = func(ctx context.Context) error { return k.SetLock(ctx, c.Lock, c.Was, c.To, false) }
-		w.look = func(ctx context.Context) outcome {
-			l, err := k.Lock(ctx, c.Lock)
+func checkSetLock(e *Engine, step Step, c SetLock) checker {
+	return &objectChecker{
+		from: "state " + textOf(oneLine(string(c.Was), 40), "(not set)"), to: c.To.String(),
+		before: e.actCheck(step),
+		look: func(ctx context.Context) outcome {
+			l, err := e.cfg.Kubernetes.Lock(ctx, c.Lock)
 			if err != nil {
 				return outcome{err: err}
 			}
 			return lockSeen(c, l)
-		}
-	case SetInnerState:
-		w.before = e.actCheck(step)
-		w.from, w.to = innerText(c.Was), innerText(c.To)
-		w.do = func(ctx context.Context) error { return k.SetInnerState(ctx, c.Lock, c.Was, c.To, false) }
-		w.look = func(ctx context.Context) outcome {
-			l, err := k.Lock(ctx, c.Lock)
+		},
+	}
+}
+
+func checkInnerState(e *Engine, step Step, c SetInnerState) checker {
+	return &objectChecker{
+		from: innerText(c.Was), to: innerText(c.To),
+		before: e.actCheck(step),
+		look: func(ctx context.Context) outcome {
+			l, err := e.cfg.Kubernetes.Lock(ctx, c.Lock)
 			if err != nil {
 				return outcome{err: err}
 			}
 			return seen(l.InnerState == c.To, "the lock has "+innerText(l.InnerState))
-		}
-	case CreateLock:
-		w.from, w.to = "not there", "lock of "+oneLine(c.Lock.Controller, 60)
-		w.do = func(ctx context.Context) error { return k.CreateLock(ctx, c.Lock, false) }
-		w.look = func(ctx context.Context) outcome {
-			l, err := k.Lock(ctx, c.Lock.Ref())
+		},
+	}
+}
+
+func checkCreateLock(e *Engine, _ Step, c CreateLock) checker {
+	return &objectChecker{
+		from: "not there", to: "lock of " + oneLine(c.Lock.Controller, 60),
+		look: func(ctx context.Context) outcome {
+			l, err := e.cfg.Kubernetes.Lock(ctx, c.Lock.Ref())
 			if err != nil {
 				return outcome{err: err}
 			}
@@ -68,32 +63,41 @@ func (e *Engine) objectWriter(step Step, c Change) *objectWriter {
 				return seen(false, "the lock is there, without its release")
 			}
 			return seen(l.Controller == c.Lock.Controller && l.Node == c.Lock.Node, "the lock is there")
-		}
-	case CreateRequest:
-		w.from, w.to = "not there", requestText(c.Request.Scope, c.Request.Release)
-		w.do = func(ctx context.Context) error { return k.CreateRequest(ctx, c.Request, false) }
-		w.look = func(ctx context.Context) outcome {
-			r, err := k.Request(ctx, c.Request.Ref())
+		},
+	}
+}
+
+func checkCreateRequest(e *Engine, _ Step, c CreateRequest) checker {
+	return &objectChecker{
+		from: "not there", to: requestText(c.Request.Scope, c.Request.Release),
+		look: func(ctx context.Context) outcome {
+			r, err := e.cfg.Kubernetes.Request(ctx, c.Request.Ref())
 			if err != nil {
 				return outcome{err: err}
 			}
 			return requestSeen(c.Request, r)
-		}
-	case AddFinalizer:
-		w.from, w.to = "not held", "held by "+c.Finalizer
-		w.do = func(ctx context.Context) error { return k.AddFinalizer(ctx, c.Object, c.Finalizer, false) }
-		w.look = func(ctx context.Context) outcome {
+		},
+	}
+}
+
+func checkAddFinalizer(e *Engine, _ Step, c AddFinalizer) checker {
+	return &objectChecker{
+		from: "not held", to: "held by " + c.Finalizer,
+		look: func(ctx context.Context) outcome {
 			at, err := e.metaOf(ctx, c.Object)
 			if err != nil {
 				return outcome{err: err}
 			}
 			return seen(slices.Contains(at.Finalizers, c.Finalizer), "it is held by "+textOf(some(at.Finalizers, 3), "nobody"))
-		}
-	case RemoveFinalizer:
-		w.before = e.actCheck(step)
-		w.from, w.to = "held by "+c.Finalizer, "let go"
-		w.do = func(ctx context.Context) error { return k.RemoveFinalizer(ctx, c.Object, c.Finalizer, false) }
-		w.look = func(ctx context.Context) outcome {
+		},
+	}
+}
+
+func checkRemoveFinalizer(e *Engine, step Step, c RemoveFinalizer) checker {
+	return &objectChecker{
+		from: "held by " + c.Finalizer, to: "let go",
+		before: e.actCheck(step),
+		look: func(ctx context.Context) outcome {
 			at, err := e.metaOf(ctx, c.Object)
 			switch {
 			case err != nil && isGone(err):
@@ -102,14 +106,16 @@ func (e *Engine) objectWriter(step Step, c Change) *objectWriter {
 				return outcome{err: err}
 			}
 			return seen(!slices.Contains(at.Finalizers, c.Finalizer), "it is held by "+textOf(some(at.Finalizers, 3), "nobody"))
-		}
-	case DeleteObject:
-		w.before = e.actCheck(step)
-		w.from, w.to = "there", "deleted"
-		w.do = func(ctx context.Context) error { return k.Delete(ctx, c.Object, false) }
-		w.look = func(ctx context.Context) outcome { return e.deletion(ctx, c.Object) }
+		},
 	}
-	return w
+}
+
+func checkDeleteObject(e *Engine, step Step, c DeleteObject) checker {
+	return &objectChecker{
+		from: "there", to: "deleted",
+		before: e.actCheck(step),
+		look:   func(ctx context.Context) outcome { return e.deletion(ctx, c.Object) },
+	}
 }
 
 // requestSeen is the outcome of a request that was made.

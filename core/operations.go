@@ -26,6 +26,7 @@ const keptOperations = 200
 
 // operation is one running or ended Operation and what its goroutine listens to.
 type operation struct {
+	let     passage // what may be written in it
 	mu      sync.Mutex
 	state   Operation
 	control chan struct{} // wakes the batch after a control

@@ -6,25 +6,9 @@ import (
 	"time"
 )
 
-// overrideOf is what is remembered of a step that overrides a lock; nil for all others.
-func (e *Engine) overrideOf(step Step, c Change) *Override {
-	set, ok := c.(SetLock)
-	if !ok || step.Intent.Kind != IntentOverrideLock {
-		return nil
-	}
-	o := &Override{Lock: set.Lock, Was: set.Was, To: set.To.State, Text: set.To.Message, At: e.cfg.Clock(), By: e.cfg.Operator}
-	s := e.Snapshot()
-	if l := s.lockByUID(set.Lock.UID); l != nil {
-		if r := s.requestFor(l); r != nil {
-			o.Request = r.UID
-		}
-	}
-	return o
-}
-
 // remembered is what is kept of an override that ended so; nil when nothing came of it, or there was none.
 func (o *Override) remembered(state OperationState) *Override {
-	if o == nil || state != OperationDone && state != OperationUnknown {
+	if o == nil || !mayHaveBeenDone(state) {
 		return nil
 	}
 	kept := *o

@@ -133,17 +133,21 @@ func TestAnOverrideOfUnknownOutcomeIsRemembered(t *testing.T) {
 		b := newBench(t, dir, cloud)
 		e := b.engine
 		l := e.Snapshot().NodeLock("cmp-1", ControllerOpenStack)
-		o := e.overrideOf(Step{Intent: Intent{Kind: IntentOverrideLock}}, SetLock{Lock: l.Ref(), Was: l.RawState, To: LockStatus{State: LockInactive, Message: "x"}})
+		c := SetLock{Lock: l.Ref(), Was: l.RawState, To: LockStatus{State: LockInactive, Message: "x"}}
+		o := rememberOverride(e, Step{Intent: Intent{Kind: IntentOverrideLock}}, c, nil)
 		b.end()
-		if o == nil || o.Text != "x" {
-			t.Fatalf("%+v", o)
+		var before Record
+		if o.before(&before); before.Override == nil || before.Override.Text != "x" {
+			t.Fatalf("%+v", before.Override)
 		}
 		for _, tc := range []struct {
 			state OperationState
 			want  []bool // remembered, unsure
 		}{{OperationDone, []bool{true, false}}, {OperationUnknown, []bool{true, true}}, {OperationFailed, []bool{false, false}}} {
-			r := o.remembered(tc.state)
-			if got := []bool{r != nil, r != nil && r.Unsure}; !slices.Equal(got, tc.want) {
+			var end Record
+			note := o.ends(&end, tc.state)
+			r := end.Override
+			if got := []bool{r != nil, r != nil && r.Unsure}; !slices.Equal(got, tc.want) || (note != nil) != tc.want[0] {
 				t.Errorf("%s: %v, want %v", tc.state, got, tc.want)
 			}
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"time"
 )
 
@@ -21,177 +20,197 @@ const (
 	lookTimeout = 30 * time.Second
 )
 
-// perform does one change and watches until the cluster shows its result. Item is the batch item's index, or -1.
-func (e *Engine) perform(work context.Context, op *operation, item int, step Step, c Change) outcome {
-	report := func(state OperationState, text string) {
-		if item >= 0 {
-			op.setItem(item, state, text, e.cfg.Clock())
-		} else {
-			op.set(state, text, e.cfg.Clock())
-		}
-		e.changed()
+// perform makes the change of a step and watches until the cluster shows its result. Item is the batch item's index, or -1.
+func (e *Engine) perform(work context.Context, op *operation, item int, step Step) outcome {
+	w := e.newWriting(work, op, item, step)
+	if err := w.check(); err != nil {
+		return w.refused(err)
 	}
+	if err := w.announce(); err != nil {
+		return outcome{state: OperationFailed, text: "not done: " + err.Error()}
+	}
+	p, end, err := e.permit(op.let, step, w.change)
+	if err != nil { // a slow disk may have taken longer than the lease is good for
+		return w.ended(outcome{state: OperationFailed, text: "not done: " + errorText(err)})
+	}
+	err = w.send(p)
+	end()
+	w.answered(err)
+	if err != nil && !uncertain(err) {
+		return w.ended(outcome{state: OperationFailed, text: errorText(err)})
+	}
+	return w.ended(w.verify(err))
+}
+
+// writing is one change on its way: from the last look before its write to its result.
+type writing struct {
+	e    *Engine
+	work context.Context
+	op   *operation
+	item int // of a batch; -1: the operation is this one change
+	step Step
+	base Record // what its records have in common
+
+	rule    changeRule
+	to      target
+	checker checker
+	memory  memory
+	unable  error // why it cannot be written at all
+
+	change Change // as it is sent
+	sent   sent
+}
+
+// newWriting is a change that nobody was asked about yet.
+func (e *Engine) newWriting(work context.Context, op *operation, item int, step Step) *writing {
+	w := &writing{e: e, work: work, op: op, item: item, step: step, change: step.Change}
 	id := op.state.ID // never changed
 	if item >= 0 {
 		id += "/" + itoa(item)
 	}
-	base := Record{Operation: id, Step: step.ID, Intent: &step.Intent, Object: new(step.Target), Node: step.Node, Title: step.Title}
-	override := e.overrideOf(step, c)
-	change, tags := e.changeOf(c), e.tagsOf(c)
-	end := func(o outcome) outcome {
-		state, text := o.state, o.text
-		r := base
-		r.Kind, r.State = RecordVerified, string(state)
-		r.Override = override.remembered(state)
-		if state == OperationDone {
-			r.Text = text
-		} else {
-			r.Error = text
-		}
-		if tags != nil && (state == OperationDone || state == OperationUnknown) { // offered back only where they are still so
-			r.Tags = tags
-			e.call(func() {
-				changes := maps.Clone(e.history.Tags)
-				noteTags(changes, step.Target.UID, *tags)
-				e.history.Tags = changes
-			})
-		}
-		if change != nil && (state == OperationDone || state == OperationUnknown) { // as with tags
-			r.Change = change
-			e.call(func() {
-				if m := e.history.changesOf(change.Key); m != nil {
-					changes := maps.Clone(*m) // Snapshots have the other one
-					if changes == nil {
-						changes = map[string]AnnotationChange{}
-					}
-					noteChange(changes, step.Target.UID, *change)
-					*m = changes
-				}
-			})
-		}
-		e.kept(e.journal(work, r))
-		if r.Override != nil {
-			e.call(func() { e.history.Overrides = withOverride(e.history.Overrides, *r.Override) })
-		}
-		if _, onInstance := instanceRules[step.Intent.Kind]; onInstance {
-			e.call(func() {
-				stopped := maps.Clone(e.history.Stopped) // Snapshots have the other one
-				noteStop(stopped, step.Intent, state, StopRecord{Name: step.Target.Name, At: e.cfg.Clock(), By: e.cfg.Operator})
-				e.history.Stopped = stopped
-				cold := maps.Clone(e.history.Cold)
-				noteCold(cold, step.Intent, state, base.cold())
-				e.history.Cold = cold
-			})
-		}
-		return o
+	w.base = Record{Operation: id, Step: step.ID, Intent: &step.Intent, Object: new(step.Target), Node: step.Node, Title: step.Title}
+	rule, known := ruleOf(step.Change)
+	if !known {
+		w.unable = refuse("%s: a change of type %T cannot be done", step.Title, step.Change)
+		return w
 	}
+	w.rule = rule
+	if w.to, w.unable = e.target(rule.server); w.unable == nil {
+		w.checker = rule.checker(e, step, step.Change)
+		w.memory = rule.memory(e, step, step.Change, w.checker)
+	}
+	return w
+}
 
-	w, err := e.writerFor(step, c)
-	if err == nil {
-		err = e.checked(work, step, w)
-	}
-	if err == nil {
-		// The last look before the write: the lease can have gone while the servers were asked, or been taken over since it was
-		// last renewed.
-		err = e.mayStillWrite(work)
-	}
-	if err != nil {
-		r := base
-		r.Kind, r.Error = RecordRefused, err.Error()
-		e.kept(e.journal(work, r))
-		if e.ctx.Err() != nil { // nothing failed: it was not begun
-			return outcome{state: OperationStopped, text: "not begun: Lockstep left"}
-		}
-		return outcome{state: OperationFailed, text: errorText(err)}
-	}
-
-	if onInstance, ok := w.(*instanceWriter); ok {
-		base.By = e.cfg.Operator
-		base.Begun = onInstance.beginsFrom(e.cfg.Clock())
-	}
-	before := base
-	before.Kind, before.Commands = RecordBefore, step.Commands
-	before.From, before.To = w.values()
-	before.Change, before.Tags, before.Override = change, tags, override // what is remembered where the end is not seen
-	if err := e.journal(work, before); err != nil {
-		return outcome{state: OperationFailed, text: "not done: " + err.Error()}
-	}
-	if err := e.mayWrite(); err != nil { // a slow disk may have taken longer than the lease is good for
-		change, tags = nil, nil
-		return end(outcome{state: OperationFailed, text: "not done: " + errorText(err)})
-	}
-	began := e.cfg.Clock()
-	err = e.send(work, w, began, func(text string) { report(OperationRunning, text) })
-	after := base
-	after.Kind, after.State = RecordAfter, "accepted"
-	if err != nil {
-		after.State, after.Error = "refused", err.Error()
-		if uncertain(err) {
-			after.State = "answer lost"
-		}
-	}
-	e.kept(e.journal(work, after))
-	if e.cfg.OnWrite != nil {
-		e.cfg.OnWrite()
-	}
-	if err != nil && !uncertain(err) {
-		change, tags = nil, nil
-		return end(outcome{state: OperationFailed, text: errorText(err)})
-	}
-	lost := err
-	if lost != nil {
-		report(OperationVerifying, "whether it was done is not known ("+errorText(lost)+"): looking")
+// report shows how it goes.
+func (w *writing) report(state OperationState, text string) {
+	if w.item >= 0 {
+		w.op.setItem(w.item, state, text, w.e.cfg.Clock())
 	} else {
-		report(OperationVerifying, "accepted")
+		w.op.set(state, text, w.e.cfg.Clock())
 	}
-	ended := e.verify(work, w, began, lost, func(text string) { report(OperationVerifying, text) })
+	w.e.changed()
+}
+
+// check asks the servers themselves whether the change may be made, and has them try it; then it takes the last look: the lease can
+// have gone while the servers were asked, or been taken over since it was last renewed.
+func (w *writing) check() error {
+	if w.unable != nil {
+		return w.unable
+	}
+	if err := w.checkServers(); err != nil {
+		return err
+	}
+	w.change = w.rule.sent(w.change, w.checker)
+	return w.e.mayStillWrite(w.work)
+}
+
+func (w *writing) checkServers() error {
+	ctx, cancel := context.WithTimeout(w.work, checkTimeout)
+	defer cancel()
+	if err := w.e.nobodyElse(ctx, w.step); err != nil {
+		return err
+	}
+	if err := w.checker.check(ctx); err != nil {
+		return err
+	}
+	if w.to.dryRun == nil {
+		return nil
+	}
+	return w.to.dryRun.DryRun(ctx, w.change)
+}
+
+// refused records that nothing was written, and why.
+func (w *writing) refused(err error) outcome {
+	r := w.base
+	r.Kind, r.Error = RecordRefused, err.Error()
+	w.e.kept(w.e.journal(w.work, r))
+	if w.e.ctx.Err() != nil { // nothing failed: it was not begun
+		return outcome{state: OperationStopped, text: "not begun: Lockstep left"}
+	}
+	return outcome{state: OperationFailed, text: errorText(err)}
+}
+
+// announce records what is about to be written. Nothing is written before the record is on the disk.
+func (w *writing) announce() error {
+	w.memory.begins(&w.base)
+	r := w.base
+	r.Kind, r.Commands = RecordBefore, w.step.Commands
+	r.From, r.To = w.checker.values()
+	w.memory.before(&r)
+	return w.e.journal(w.work, r)
+}
+
+// answered records the server's answer, or that there was none.
+func (w *writing) answered(err error) {
+	r := w.base
+	r.Kind, r.State = RecordAfter, "accepted"
+	if err != nil {
+		r.State, r.Error = "refused", err.Error()
+		if uncertain(err) {
+			r.State = "answer lost"
+		}
+	}
+	w.e.kept(w.e.journal(w.work, r))
+	w.e.wrote()
+}
+
+// ended records how it ended, and remembers what is to be remembered of it.
+func (w *writing) ended(o outcome) outcome {
+	r := w.base
+	r.Kind, r.State = RecordVerified, string(o.state)
+	if o.state == OperationDone {
+		r.Text = o.text
+	} else {
+		r.Error = o.text
+	}
+	note := w.memory.ends(&r, o.state)
+	w.e.kept(w.e.journal(w.work, r))
+	if note != nil {
+		w.e.call(func() { note(&w.e.history) })
+	}
+	return o
+}
+
+// wrote tells the pollers that there may be something to see.
+func (e *Engine) wrote() {
 	if e.cfg.OnWrite != nil {
 		e.cfg.OnWrite()
 	}
-	return end(ended)
 }
 
-// changeOf is what is remembered of a change of a node's annotation, to be offered back; nil for all others.
-func (e *Engine) changeOf(c Change) *AnnotationChange {
-	if a, ok := c.(SetNodeAnnotation); ok {
-		return &AnnotationChange{Node: a.Node.Name, Key: a.Key, Old: a.Old, New: a.New, At: e.cfg.Clock(), By: e.cfg.Operator}
+// verify looks until the cluster shows how it ended, or it is clear that nothing will come. Lost is why the answer is not known; nil:
+// the change was accepted.
+func (w *writing) verify(lost error) outcome {
+	if lost != nil {
+		w.report(OperationVerifying, "whether it was done is not known ("+errorText(lost)+"): looking")
+	} else {
+		w.report(OperationVerifying, "accepted")
 	}
-	return nil
-}
-
-// tagsOf is the same of an instance's tags.
-func (e *Engine) tagsOf(c Change) *TagChange {
-	if a, ok := c.(SetMaintenanceTags); ok {
-		return &TagChange{Instance: a.Instance.Name, Old: a.Old, New: a.New, At: e.cfg.Clock(), By: e.cfg.Operator}
-	}
-	return nil
-}
-
-// verify looks until the cluster shows how it ended, or it is clear that nothing will come.
-func (e *Engine) verify(work context.Context, w writer, began time.Time, lost error, report func(string)) outcome {
+	defer w.e.wrote()
 	var (
 		last  string
-		quiet = e.cfg.Wall() // since when nothing has happened
+		quiet = w.e.cfg.Wall() // since when nothing has happened
 	)
 	for {
-		o := lookOnce(work, w, began)
-		if work.Err() != nil {
+		o := w.look()
+		if w.work.Err() != nil {
 			return outcome{state: OperationUnknown, text: leftUnseen}
 		}
 		switch {
 		case o.err != nil && isGone(o.err):
 			o.text = "it cannot be found any more: " + errorText(o.err)
-			if e.cfg.Wall().Sub(quiet) > e.cfg.Settle {
+			if w.e.cfg.Wall().Sub(quiet) > w.e.cfg.Settle {
 				return outcome{state: OperationUnknown, text: "the result was not seen: " + errorText(o.err)}
 			}
 		case o.err != nil:
 			o.text = "cannot see the result: " + errorText(o.err)
-			quiet = e.cfg.Wall() // an outage is not a sign that nothing happens
+			quiet = w.e.cfg.Wall() // an outage is not a sign that nothing happens
 		case o.state.Ended():
 			return outcome{state: o.state, text: o.text, again: o.again}
 		case o.moving:
-			quiet = e.cfg.Wall()
-		case e.cfg.Wall().Sub(quiet) > e.cfg.Settle:
+			quiet = w.e.cfg.Wall()
+		case w.e.cfg.Wall().Sub(quiet) > w.e.cfg.Settle:
 			if lost != nil {
 				return outcome{state: OperationFailed, text: "it was not done: " + errorText(lost)}
 			}
@@ -202,12 +221,12 @@ func (e *Engine) verify(work context.Context, w writer, began time.Time, lost er
 		}
 		if o.text != "" && o.text != last {
 			last = o.text
-			report(o.text)
+			w.report(OperationVerifying, o.text)
 		}
 		select {
-		case <-work.Done():
+		case <-w.work.Done():
 			return outcome{state: OperationUnknown, text: leftUnseen}
-		case <-time.After(e.cfg.PollEvery):
+		case <-time.After(w.e.cfg.PollEvery):
 		}
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"lockstep/core/permittest"
+
 	"pgregory.net/rapid"
 )
 
@@ -197,10 +199,22 @@ type fakeManagement struct {
 	readFail error
 }
 
-func (f *fakeManagement) SetMaintenance(_ context.Context, ref Ref, _ *bool, on, dryRun bool) error {
-	if !dryRun {
-		f.writes = append(f.writes, ref.String())
-		f.wanted = new(on)
+func (f *fakeManagement) DryRun(context.Context, Change) error { return nil }
+
+func (f *fakeManagement) Write(_ context.Context, p Permit, c Change) error {
+	if err := TakePermit(p, c, ServerManagement); err != nil {
+		return err
+	}
+	switch c := c.(type) {
+	case SetMaintenance:
+		f.writes = append(f.writes, c.Object.String())
+		f.wanted = new(c.On)
+	case RequestReboot:
+		f.writes = append(f.writes, strings.Join(c.Machines, ","))
+		f.request = &RebootRequest{Machines: c.Machines}
+		if f.lost {
+			return &APIError{Kind: ErrTimeout}
+		}
 	}
 	return nil
 }
@@ -211,18 +225,6 @@ func (f *fakeManagement) Maintenance(context.Context, Ref) (*bool, bool, error) 
 
 func (f *fakeManagement) MachinesInMaintenance(context.Context, Ref) ([]string, error) {
 	return f.inMode, f.readFail
-}
-
-func (f *fakeManagement) RequestReboot(_ context.Context, _ Ref, machines []string, dryRun bool) error {
-	if dryRun {
-		return nil
-	}
-	f.writes = append(f.writes, strings.Join(machines, ","))
-	f.request = &RebootRequest{Machines: machines}
-	if f.lost {
-		return &APIError{Kind: ErrTimeout}
-	}
-	return nil
 }
 
 func (f *fakeManagement) RebootRequest(context.Context, Ref) (*RebootRequest, error) {
@@ -254,12 +256,9 @@ func TestWritersOnTheManagementClusterAskTheServer(t *testing.T) {
 		{"the server cannot be asked", fakeManagement{readFail: errors.New("away")}, SetMaintenance{Object: cluster}, "away"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			e := New(Config{Management: &tt.server})
-			w, err := e.managementWriterFor(tt.change)
-			if err != nil {
-				t.Fatal(err)
-			}
-			err = w.check(t.Context())
+			e := New(Config{Management: &tt.server, Writers: Writers{Management: &tt.server}})
+			w := checkerOf(e, Step{}, tt.change)
+			err := w.check(t.Context())
 			if (err == nil) != (tt.why == "") || err != nil && !strings.Contains(err.Error(), tt.why) {
 				t.Errorf("the check says %v, want %q", err, tt.why)
 			}
@@ -267,16 +266,16 @@ func TestWritersOnTheManagementClusterAskTheServer(t *testing.T) {
 				t.Errorf("the check has written %v", tt.server.writes)
 			}
 			if err == nil {
-				if err := w.write(t.Context()); err != nil {
+				if err := tt.server.Write(t.Context(), permittest.For(t, tt.change), tt.change); err != nil {
 					t.Fatal(err)
 				}
-				if o := w.outcome(t.Context(), noon); o.state != OperationDone {
+				if o := w.outcome(t.Context(), sent{began: noon, accepted: true}); o.state != OperationDone {
 					t.Errorf("the outcome is %+v", o)
 				}
 			}
 		})
 	}
-	if _, err := New(Config{}).managementWriterFor(RequestReboot{Machines: []string{"a"}}); !errors.Is(err, ErrRefused) {
+	if _, err := New(Config{}).target(ServerManagement); !errors.Is(err, ErrRefused) {
 		t.Errorf("without a management cluster: %v", err)
 	}
 }
@@ -293,15 +292,16 @@ func TestHowARebootRequestEnded(t *testing.T) {
 		{"another one is there", fakeManagement{lost: true}, func(f *fakeManagement) { f.request = &RebootRequest{Machines: []string{"b"}} }, OperationFailed},
 		{"accepted, and gone again", fakeManagement{}, func(f *fakeManagement) { f.request = nil }, OperationDone},
 	} {
-		w := &rebootWriter{management: &tt.server, change: RequestReboot{Machines: []string{"a"}}}
-		_ = w.write(t.Context()) // it may be lost
+		c := RequestReboot{Machines: []string{"a"}}
+		w := &rebootChecker{management: &tt.server, change: c}
+		err := tt.server.Write(t.Context(), permittest.For(t, c), c) // it may be lost
 		tt.after(&tt.server)
-		if o := w.outcome(t.Context(), noon); o.state != tt.want {
+		if o := w.outcome(t.Context(), sent{began: noon, accepted: err == nil}); o.state != tt.want {
 			t.Errorf("%s: %+v, want %s", tt.name, o, tt.want)
 		}
 	}
-	w := &rebootWriter{management: &fakeManagement{}, change: RequestReboot{Machines: []string{"a"}}}
-	if o := w.outcome(t.Context(), noon); o.err == nil {
+	w := &rebootChecker{management: &fakeManagement{}, change: RequestReboot{Machines: []string{"a"}}}
+	if o := w.outcome(t.Context(), sent{began: noon}); o.err == nil {
 		t.Errorf("a request that nobody accepted and that is not there: %+v", o)
 	}
 }

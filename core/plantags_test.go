@@ -138,7 +138,7 @@ func TestTagsThatChangedMeanwhileStay(t *testing.T) {
 		defer b.end()
 		b.arm()
 		step := Plan(b.engine.Snapshot(), Intent{Kind: IntentTagPowerOff, Instance: "id-web-1"})
-		w := &tagWriter{nova: cloud, change: step.Change.(SetMaintenanceTags)}
+		w := &tagChecker{nova: cloud, change: step.Change.(SetMaintenanceTags)}
 		cloud.instances["id-web-1"].Tags = tagged("notify")
 		refused(t, w.check(t.Context()), "have changed: it is tagged notify now")
 		sc := healthy()

@@ -7,29 +7,6 @@ import (
 	"time"
 )
 
-// PodWriter is how the Executor replaces pods of DaemonSets. Every error is an *APIError.
-type PodWriter interface {
-	// DaemonPods reads the pods of a DaemonSet from the server itself, by the DaemonSet's own label selector.
-	DaemonPods(ctx context.Context, set Ref, selector string) ([]*DaemonPod, error)
-	// Pod reads a pod from the server itself, whatever phase it is in; nil when there is none of the name.
-	Pod(ctx context.Context, namespace, name string) (*EndedPod, error)
-	// DeletePod deletes exactly the pod that has ref's name and UID; another one under the name is ErrConflict. With dryRun
-	// the server checks everything and changes nothing.
-	DeletePod(ctx context.Context, ref Ref, dryRun bool) error
-}
-
-// RestartPod deletes one pod of a DaemonSet, so that the DaemonSet makes a new one.
-type RestartPod struct {
-	Pod        Ref
-	Node       string
-	Set        Ref
-	Selector   string // the label selector of the DaemonSet's pods
-	Revision   string // that the new pod has to be of; empty when it is not known
-	OneAtATime bool   // every other pod of the DaemonSet must be ready
-}
-
-func (RestartPod) isChange() {}
-
 // restartPatience is how long a new pod may take to be ready, or its agents to report: the documents give the L3 agent 10 to
 // 15 minutes (docs/mosk.md#maintenance-window).
 const restartPatience = 20 * time.Minute
@@ -38,15 +15,17 @@ const restartPatience = 20 * time.Minute
 // is judged by what is shown.
 const shownWithin = 10 * time.Second
 
-// podWriter restarts one pod.
-type podWriter struct {
+// podChecker asks about the restart of one pod.
+type podChecker struct {
 	e      *Engine
 	change RestartPod
 
 	ready time.Time // wall time since when the server has shown the new pod ready
 }
 
-func (w *podWriter) check(ctx context.Context) error {
+func checkRestartPod(e *Engine, _ Step, c RestartPod) checker { return &podChecker{e: e, change: c} }
+
+func (w *podChecker) check(ctx context.Context) error {
 	pods, err := w.e.cfg.Kubernetes.DaemonPods(ctx, w.change.Set, w.change.Selector)
 	if err != nil {
 		return err
@@ -70,15 +49,11 @@ func (w *podWriter) check(ctx context.Context) error {
 	case len(bad) > 0:
 		return refuse("another pod of %s is not ready: %s", w.change.Set.Name, some(bad, 4))
 	}
-	return w.e.cfg.Kubernetes.DeletePod(ctx, w.change.Pod, true)
-}
-
-func (w *podWriter) write(ctx context.Context) error {
-	return w.e.cfg.Kubernetes.DeletePod(ctx, w.change.Pod, false)
+	return nil
 }
 
 // outcome waits for the new pod, and then for the agents that run in it.
-func (w *podWriter) outcome(ctx context.Context, began time.Time) outcome {
+func (w *podChecker) outcome(ctx context.Context, of sent) outcome {
 	pods, err := w.e.cfg.Kubernetes.DaemonPods(ctx, w.change.Set, w.change.Selector)
 	if err != nil {
 		return outcome{err: err}
@@ -92,7 +67,7 @@ func (w *podWriter) outcome(ctx context.Context, began time.Time) outcome {
 			made = p
 		}
 	}
-	patient := w.e.cfg.Clock().Sub(began) < restartPatience
+	patient := w.e.cfg.Clock().Sub(of.began) < restartPatience
 	waits := func(format string, args ...any) outcome {
 		return outcome{state: OperationVerifying, moving: patient, text: fmt.Sprintf(format, args...)}
 	}
@@ -121,7 +96,7 @@ func (w *podWriter) outcome(ctx context.Context, began time.Time) outcome {
 }
 
 // shown tells whether the Snapshots show the new pod ready: the next pod's turn is judged by them.
-func (w *podWriter) shown(made *DaemonPod) bool {
+func (w *podChecker) shown(made *DaemonPod) bool {
 	for _, p := range w.e.Snapshot().DaemonPods[w.change.Set.UID] {
 		if p.UID == made.UID {
 			return p.Ready
@@ -132,7 +107,7 @@ func (w *podWriter) shown(made *DaemonPod) bool {
 
 // silent says which of the agents that the new pod serves have not been heard from since it was made; empty when all have, or
 // when their service cannot be asked.
-func (w *podWriter) silent(since time.Time) string {
+func (w *podChecker) silent(since time.Time) string {
 	s := w.e.Snapshot()
 	v, ok := s.DaemonView(w.change.Set.UID)
 	if ok && v.Set.isNovaCompute() && s.Sources[SourceComputeServices].State == SourceLive {
@@ -159,6 +134,6 @@ func (w *podWriter) silent(since time.Time) string {
 	return "Neutron does not hear from " + strings.Join(names, ", ")
 }
 
-func (w *podWriter) values() (string, string) {
+func (w *podChecker) values() (string, string) {
 	return w.change.Pod.Name, "a new pod of " + w.change.Set.Name + ", " + revisionText(w.change.Revision, 0)
 }

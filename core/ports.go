@@ -1,118 +1,129 @@
 package core
 
-import "context"
+import (
+	"context"
+	"fmt"
 
-// KubernetesWriter is how the Executor changes Kubernetes objects. Every error is an *APIError. An error of a write that is no refusal is
-// Uncertain: an answer that was lost, or that the API does not give. Each call has a deadline of its own, which fits its server; the same
-// holds for the ports below.
-type KubernetesWriter interface {
-	PodWriter
-	TempestWriter
-	QuorumReader
-	ClaimWriter
+	"lockstep/core/internal/permit"
+)
 
-	// SetNodeAnnotation sets the annotation key of exactly the node that has ref's name and UID, provided that the
-	// annotation still has the value old (nil: is not set), to new (nil: removes it). A node or a value that is not as
-	// expected is ErrConflict. With dryRun the server checks everything and changes nothing.
-	SetNodeAnnotation(ctx context.Context, ref Ref, key string, old, new *string, dryRun bool) error
-	// NodeAnnotation reads the annotation from the server itself, not from a cache; nil means that it is not set.
+// Permit is the right to make one write. Only the gate makes one, right before the write, for a change under a grant that it has let
+// through. It is good for this one change, once, until the answer is there. The zero Permit permits nothing.
+type Permit = permit.Permit
+
+// ChangeWriter is the port through which everything is written: each server that Lockstep writes to has one.
+type ChangeWriter interface {
+	// Write makes the change. It takes the Permit for it first (TakePermit): without a good one nothing is sent. A change that is none
+	// on this server is ErrInvalid. Every error is an *APIError. An error that is no refusal is Uncertain: an answer that was lost, or
+	// that the API does not give. Each call has a deadline of its own, which fits its server; the same holds for the ports below.
+	Write(ctx context.Context, p Permit, c Change) error
+}
+
+// TakePermit is how an adapter takes the Permit for a change that it was given to write. The error of a Permit that is empty, used,
+// ended or for another change is an *APIError that is no Uncertain one.
+func TakePermit(p Permit, c Change, server Server) error {
+	err := p.Use(c)
+	if err == nil {
+		return nil
+	}
+	return &APIError{Kind: ErrInvalid, Server: server, Call: "write", Message: "nothing was sent: " + err.Error(), Err: err}
+}
+
+// NoSuchChange is the error of an adapter that does not know a change.
+func NoSuchChange(c Change, server Server) error {
+	return &APIError{Kind: ErrInvalid, Server: server, Call: "write", Message: fmt.Sprintf("nothing was sent: a %T is no change there", c)}
+}
+
+// Writers are the servers' writers. One that is nil is not written to.
+type Writers struct {
+	Kubernetes ChangeWriter // nodes, locks, requests, pods, claims, the OpenStackDeployment
+	OpenStack  ChangeWriter // instances, compute and volume services
+	Management ChangeWriter // objects of the management cluster
+}
+
+// DryRunner has a server try changes.
+type DryRunner interface {
+	// DryRun has the server check everything about the change, and changes nothing. Every error is an *APIError.
+	DryRun(ctx context.Context, c Change) error
+}
+
+// KubernetesChecker is what the engine asks of the MOSK cluster before a write, and after it. All of it is read from the server itself,
+// not from a cache. Every error is an *APIError.
+type KubernetesChecker interface {
+	DryRunner
+
+	// NodeAnnotation reads the annotation of exactly the node that has ref's name and UID; nil means that it is not set. A node that
+	// is not as expected is ErrConflict.
 	NodeAnnotation(ctx context.Context, ref Ref, key string) (*string, error)
 
-	// Lock reads a workload lock from the server itself. A lock that is not there is ErrNotFound; one of the name with
-	// another UID than ref's is ErrConflict, unless ref has none.
+	// Lock reads a workload lock. A lock that is not there is ErrNotFound; one of the name with another UID than ref's is ErrConflict,
+	// unless ref has none.
 	Lock(ctx context.Context, ref Ref) (*WorkloadLock, error)
-	// NodeLocks are all NodeWorkloadLocks, from the server itself.
+	// NodeLocks are all NodeWorkloadLocks.
 	NodeLocks(ctx context.Context) ([]*WorkloadLock, error)
-	// SetLock sets what the lock of ref's name and UID says, provided that its state still is was (empty: not set): anything
-	// else is ErrConflict.
-	SetLock(ctx context.Context, ref Ref, was LockState, to LockStatus, dryRun bool) error
-	// SetInnerState sets the annotation inner_state of a lock, provided that it still is was; empty is not set.
-	SetInnerState(ctx context.Context, ref Ref, was, to string, dryRun bool) error
-	// CreateLock makes a workload lock, and says in its status at which release it is armed, where it has one. A name that is
-	// taken is ErrConflict.
-	CreateLock(ctx context.Context, l NewLock, dryRun bool) error
 
 	// Request reads a maintenance request, as Lock reads a lock.
 	Request(ctx context.Context, ref Ref) (*MaintenanceRequest, error)
-	// CreateRequest makes a maintenance request. A name that is taken is ErrConflict.
-	CreateRequest(ctx context.Context, r NewRequest, dryRun bool) error
 
-	// DeletionRequest reads the NodeDeletionRequest of a node that has the name and the UID from the server itself; nil when it is
-	// not there any more.
+	// DeletionRequest reads the NodeDeletionRequest of a node that has the name and the UID; nil when it is not there any more.
 	DeletionRequest(ctx context.Context, name, uid string) (*NodeNotice, error)
 
-	// ControllerDeployment reads the Deployment of the OpenStack controller from the server itself; nil when there is none.
+	// ControllerDeployment reads the Deployment of the OpenStack controller; nil when there is none.
 	ControllerDeployment(ctx context.Context) (*Deployment, error)
 
 	// NotReadyPods are the names of the pods in a namespace that are not ready, sorted, of one node unless node is empty;
 	// Jobs' pods are left out, as Rockoon does (docs/mosk.md#pods-on-return).
 	NotReadyPods(ctx context.Context, namespace, node string) ([]string, error)
+	// DaemonPods reads the pods of a DaemonSet, by the DaemonSet's own label selector.
+	DaemonPods(ctx context.Context, set Ref, selector string) ([]*DaemonPod, error)
+	// Pod reads a pod, whatever phase it is in; nil when there is none of the name.
+	Pod(ctx context.Context, namespace, name string) (*EndedPod, error)
+	// StatefulSet reads a StatefulSet and its pods by their names; nil when there is none of the name.
+	StatefulSet(ctx context.Context, namespace, name string) (*StatefulSet, []*DaemonPod, error)
 
-	// AddFinalizer puts a finalizer on the request of ref's name and UID. One that it has already, or a request that is being
-	// removed, is ErrConflict.
-	AddFinalizer(ctx context.Context, ref Ref, finalizer string, dryRun bool) error
+	// VolumeClaims reads the volume claims in a namespace.
+	VolumeClaims(ctx context.Context, namespace string) ([]*VolumeClaim, error)
+	// PersistentVolume reads a volume by its name; nil when there is none of the name.
+	PersistentVolume(ctx context.Context, name string) (*PersistentVolume, error)
 
-	// RemoveFinalizer takes a finalizer off the request of ref's name and UID. One that it does not have is ErrConflict.
-	RemoveFinalizer(ctx context.Context, ref Ref, finalizer string, dryRun bool) error
-
-	// Delete deletes exactly the lock or request of ref's kind, name and UID. Its finalizers can keep it for a while.
-	Delete(ctx context.Context, ref Ref, dryRun bool) error
+	// OpenStackServices reads spec.features.services of exactly the OpenStackDeployment that has ref's name and UID.
+	OpenStackServices(ctx context.Context, ref Ref) ([]string, error)
 }
 
-// ManagementWriter is how the Executor changes objects of the management cluster. Every error is an *APIError.
-type ManagementWriter interface {
-	// SetMaintenance sets maintenance mode of exactly the Cluster or Machine that has ref's name and UID, provided that the
-	// flag still is old (nil: is not set). An object or a flag that is not as expected is ErrConflict. With dryRun the server
-	// checks everything and changes nothing.
-	SetMaintenance(ctx context.Context, ref Ref, old *bool, on, dryRun bool) error
+// ManagementChecker is what the engine asks of the management cluster before a write, and after it. Every error is an *APIError.
+type ManagementChecker interface {
+	DryRunner
+
 	// Maintenance reads from the server itself whether maintenance mode is wanted (nil: is not set), and whether it is there.
 	Maintenance(ctx context.Context, ref Ref) (wanted *bool, is bool, err error)
 	// MachinesInMaintenance are the names of the cluster's machines that are in maintenance mode, or are to be, as the server
 	// itself says.
 	MachinesInMaintenance(ctx context.Context, cluster Ref) ([]string, error)
-	// RequestReboot creates the GracefulRebootRequest of the cluster, provided that there is none; one that is there is
-	// ErrConflict. It refuses an empty list, which would mean all machines.
-	RequestReboot(ctx context.Context, cluster Ref, machines []string, dryRun bool) error
 	// RebootRequest reads the cluster's GracefulRebootRequest; there being none is ErrNotFound.
 	RebootRequest(ctx context.Context, cluster Ref) (*RebootRequest, error)
 }
 
-// OpenStackWriter is how the Executor changes instances, compute and volume services. Every error is an *APIError, with Nova's
-// own words in its Message.
-type OpenStackWriter interface {
-	VolumeWriter
-
-	// Instance reads one instance from the server itself. An instance that does not exist is ErrNotFound.
+// OpenStackChecker is what the engine asks of Nova and Cinder before a write, and after it. All of it is read from the server itself.
+// Every error is an *APIError, with the server's own words in its Message. OpenStack has no dry-run.
+type OpenStackChecker interface {
+	// Instance reads one instance. An instance that does not exist is ErrNotFound.
 	Instance(ctx context.Context, id string) (*Instance, error)
-	// InstancesOf reads the whole list of a host's instances from the server itself. Only this list says that a host is
-	// empty: a migration's record can say "completed" while the instance is still on its source.
+	// InstancesOf reads the whole list of a host's instances. Only this list says that a host is empty: a migration's record can say
+	// "completed" while the instance is still on its source.
 	InstancesOf(ctx context.Context, host string) ([]*Instance, error)
 	// MigrationsOf reads the newest migration records of an instance, newest first, with Failure filled in where Nova
 	// tells why.
 	MigrationsOf(ctx context.Context, instanceID string) ([]*Migration, error)
-	// MigrationsOn reads the newest migration records from or to a host from the server itself, newest first.
+	// MigrationsOn reads the newest migration records from or to a host, newest first.
 	MigrationsOn(ctx context.Context, host string) ([]*Migration, error)
-	LiveMigrate(ctx context.Context, instanceID string) error
-	ColdMigrate(ctx context.Context, instanceID string) error
-	ConfirmResize(ctx context.Context, instanceID string) error
-	RevertResize(ctx context.Context, instanceID string) error
-	Stop(ctx context.Context, instanceID string) error
-	Start(ctx context.Context, instanceID string) error
-	Resume(ctx context.Context, instanceID string) error
-	AbortMigration(ctx context.Context, instanceID string, migrationID int) error
-	ForceCompleteMigration(ctx context.Context, instanceID string, migrationID int) error
-	// ResetState writes ACTIVE into Nova's record of an instance and clears its task; nothing is done on its host.
-	ResetState(ctx context.Context, instanceID string) error
-	// Evacuate rebuilds the instance on another host that the scheduler chooses; its own has to be down.
-	Evacuate(ctx context.Context, instanceID string) error
-	Shelve(ctx context.Context, instanceID string) error
-	Unshelve(ctx context.Context, instanceID string) error
-	// SetTags replaces all tags of an instance in one call.
-	SetTags(ctx context.Context, instanceID string, tags []string) error
 	// ComputeService reads the nova-compute service of a host.
 	ComputeService(ctx context.Context, host string) (*ComputeService, error)
-	// SetComputeService enables the service, or disables it with a reason.
-	SetComputeService(ctx context.Context, serviceID string, enabled bool, reason string) error
+	// VolumeServices reads the cinder-volume services of a host, which is named without a back end; there are none in a cloud without
+	// Cinder.
+	VolumeServices(ctx context.Context, host string) ([]*VolumeService, error)
+	// VolumesOf reads the volumes on a host's own disks; the host is named without a back end. A cloud without Cinder is
+	// ErrUnsupported.
+	VolumesOf(ctx context.Context, host string) ([]Volume, error)
 }
 
 // OperatorLease keeps two operators from acting on one cluster at once. Held and Confirm are asked right before every write.

@@ -4,13 +4,6 @@ import (
 	"context"
 )
 
-// QuorumReader reads what holds a node for its quorum, from the server itself.
-type QuorumReader interface {
-	// StatefulSet reads a StatefulSet and its pods by their names; nil when there is none of the name. Every error is an
-	// *APIError.
-	StatefulSet(ctx context.Context, namespace, name string) (*StatefulSet, []*DaemonPod, error)
-}
-
 // quorumsHold asks whether the node may go, and its pods with it.
 func (c actCheckAt) quorumsHold(ctx context.Context) error {
 	return c.e.quorumCheck(ctx, c.step.Intent.Controller, c.step.Intent.Node)

@@ -13,50 +13,43 @@ const (
 	answerPatience = 15 * time.Second
 )
 
-// checked asks the servers themselves whether the step may be done.
-func (e *Engine) checked(work context.Context, step Step, w writer) error {
-	ctx, cancel := context.WithTimeout(work, checkTimeout)
+// look is one look at what became of the write.
+func (w *writing) look() outcome {
+	ctx, cancel := context.WithTimeout(w.work, lookTimeout)
 	defer cancel()
-	if err := e.nobodyElse(ctx, step); err != nil {
-		return err
-	}
-	return w.check(ctx)
-}
-
-// lookOnce is one look at what became of a write.
-func lookOnce(work context.Context, w writer, began time.Time) outcome {
-	ctx, cancel := context.WithTimeout(work, lookTimeout)
-	defer cancel()
-	return w.outcome(ctx, began)
+	return w.checker.outcome(ctx, w.sent)
 }
 
 // send makes the write, and waits for its answer. Nova schedules a migration before it answers, which can take half an hour
 // (docs/mosk.md#how-long-nova-takes): the instance is looked at meanwhile. Where that shows the write done, its answer is not waited
 // for any longer.
-func (e *Engine) send(work context.Context, w writer, began time.Time, report func(text string)) error {
-	ctx, cancel := context.WithTimeout(work, writeTimeout)
+func (w *writing) send(p Permit) error {
+	ctx, cancel := context.WithTimeout(w.work, writeTimeout)
 	defer cancel()
+	w.sent.began = w.e.cfg.Clock()
 	answer := make(chan error, 1)
-	go func() { answer <- w.write(ctx) }()
-	action, schedules := w.(*instanceWriter)
-	sent := e.cfg.Wall()
+	go func() { answer <- w.to.writer.Write(ctx, p, w.change) }()
+	since := w.e.cfg.Wall()
 	for {
 		select {
 		case err := <-answer:
+			w.sent.accepted = err == nil
 			return err
 		case <-time.After(answerPatience):
 		}
-		text := "no answer for " + spanText(e.cfg.Wall().Sub(sent)) + " yet"
-		if schedules {
-			switch o := lookOnce(work, action, began); {
+		text := "no answer for " + spanText(w.e.cfg.Wall().Sub(since)) + " yet"
+		if w.rule.slow {
+			switch o := w.look(); {
 			case o.err != nil:
 			case o.state == OperationDone:
 				cancel()
-				return <-answer
+				err := <-answer
+				w.sent.accepted = err == nil
+				return err
 			case o.moving && o.text != "":
 				text += "; " + o.text
 			}
 		}
-		report(text)
+		w.report(OperationRunning, text)
 	}
 }

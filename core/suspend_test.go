@@ -36,7 +36,8 @@ func TestASuspendMakesWhatIsKnownOld(t *testing.T) {
 	defer journal.Close()
 	var slept atomic.Int64
 	wall := func() time.Time { return asleep(time.Now(), time.Duration(slept.Load())) }
-	e := New(Config{Cluster: "mos", Operator: "anna@jump01", Journal: journal, Kubernetes: cloud, OpenStack: cloud, Lease: cloud,
+	e := New(Config{Cluster: "mos", Operator: "anna@jump01", Journal: journal, Kubernetes: cloud, OpenStack: cloud,
+		Writers: Writers{Kubernetes: cloud, OpenStack: cloud}, Lease: cloud,
 		Wall: wall, Clock: func() time.Time { return worldTime }})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})

@@ -3,19 +3,28 @@ package core
 import (
 	"context"
 	"slices"
-	"time"
 )
 
-// tagWriter replaces the maintenance_action tags of an instance. It reads all tags right before it writes, and writes them
-// in one call: between a removal and an addition nothing can be lost, and nobody sees half of it.
-type tagWriter struct {
-	nova   OpenStackWriter
+// tagChecker asks about the maintenance_action tags of an instance. It reads all tags right before the write, which writes them in one
+// call: between a removal and an addition nothing can be lost, and nobody sees half of it.
+type tagChecker struct {
+	nova   OpenStackChecker
 	change SetMaintenanceTags
 
-	tags []string // what is written
+	all []string // the tags that are written
 }
 
-func (w *tagWriter) check(ctx context.Context) error {
+func checkTags(e *Engine, _ Step, c SetMaintenanceTags) checker {
+	return &tagChecker{nova: e.cfg.OpenStack, change: c}
+}
+
+// withAllTags is the change with all tags that the instance has afterwards.
+func withAllTags(c SetMaintenanceTags, by checker) SetMaintenanceTags {
+	c.All = by.(*tagChecker).all
+	return c
+}
+
+func (w *tagChecker) check(ctx context.Context) error {
 	in, err := w.nova.Instance(ctx, w.change.Instance.UID)
 	if err != nil {
 		return err
@@ -28,15 +37,11 @@ func (w *tagWriter) check(ctx context.Context) error {
 	case !slices.Contains(tagStatuses, in.Status):
 		return refuse("%s is %s now: Nova lets no tag of it change", in.Name, in.Status)
 	}
-	w.tags = withActions(in.Tags, w.change.New)
+	w.all = withActions(in.Tags, w.change.New)
 	return nil
 }
 
-func (w *tagWriter) write(ctx context.Context) error {
-	return w.nova.SetTags(ctx, w.change.Instance.UID, w.tags)
-}
-
-func (w *tagWriter) outcome(ctx context.Context, _ time.Time) outcome {
+func (w *tagChecker) outcome(ctx context.Context, _ sent) outcome {
 	in, err := w.nova.Instance(ctx, w.change.Instance.UID)
 	if err != nil {
 		return outcome{err: err}
@@ -48,6 +53,6 @@ func (w *tagWriter) outcome(ctx context.Context, _ time.Time) outcome {
 	return outcome{state: OperationVerifying, text: "it is " + actionWords(found)}
 }
 
-func (w *tagWriter) values() (string, string) {
+func (w *tagChecker) values() (string, string) {
 	return actionWords(w.change.Old), actionWords(w.change.New)
 }

@@ -45,7 +45,8 @@ func (c *testCloud) VolumesOf(_ context.Context, host string) ([]Volume, error) 
 	return c.onDisks[host], nil
 }
 
-func (c *testCloud) SetVolumeService(_ context.Context, host string, enabled bool, reason string) error {
+func (c *testCloud) setVolumeService(s SetVolumeService) error {
+	host, enabled, reason := s.Service.Name, s.Enabled, s.Reason
 	return c.write("volume-service", fmt.Sprintf("%s %v", host, enabled), func() error {
 		v := c.volumes[host]
 		if v == nil {

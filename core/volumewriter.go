@@ -4,42 +4,21 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 )
 
-// VolumeWriter is how the Executor changes cinder-volume services. Every error is an *APIError.
-type VolumeWriter interface {
-	// VolumeServices reads the cinder-volume services of a host, which is named without a back end, from the server itself;
-	// there are none in a cloud without Cinder.
-	VolumeServices(ctx context.Context, host string) ([]*VolumeService, error)
-	// VolumesOf reads the volumes on a host's own disks from the server itself; the host is named without a back end. A cloud
-	// without Cinder is ErrUnsupported.
-	VolumesOf(ctx context.Context, host string) ([]Volume, error)
-	// SetVolumeService enables exactly the service that Cinder calls host ("cmp-04@lvm"), or disables it with a reason.
-	SetVolumeService(ctx context.Context, host string, enabled bool, reason string) error
-}
-
-// SetVolumeService enables or disables a cinder-volume service.
-type SetVolumeService struct {
-	Service Ref
-	Enabled bool
-	Reason  string // with which it is disabled
-	// WasEnabled and WasReason are what it must be before.
-	WasEnabled bool
-	WasReason  string
-}
-
-func (SetVolumeService) isChange() {}
-
-// volumeWriter enables or disables a cinder-volume service.
-type volumeWriter struct {
-	cinder VolumeWriter
+// volumeServiceChecker asks about a cinder-volume service.
+type volumeServiceChecker struct {
+	cinder OpenStackChecker
 	change SetVolumeService
 	before func(context.Context) error // what else has to hold; may be nil
 	up     bool                        // it has to be up
 }
 
-func (w *volumeWriter) look(ctx context.Context) (*VolumeService, error) {
+func checkVolumeService(e *Engine, step Step, c SetVolumeService) checker {
+	return &volumeServiceChecker{cinder: e.cfg.OpenStack, change: c, before: e.actCheck(step), up: step.Intent.Kind == IntentActVolumeIn}
+}
+
+func (w *volumeServiceChecker) look(ctx context.Context) (*VolumeService, error) {
 	all, err := w.cinder.VolumeServices(ctx, volumeMachine(w.change.Service.Name))
 	if err != nil {
 		return nil, err
@@ -51,7 +30,7 @@ func (w *volumeWriter) look(ctx context.Context) (*VolumeService, error) {
 	return all[i], nil
 }
 
-func (w *volumeWriter) check(ctx context.Context) error {
+func (w *volumeServiceChecker) check(ctx context.Context) error {
 	if w.before != nil {
 		if err := w.before(ctx); err != nil {
 			return err
@@ -70,11 +49,7 @@ func (w *volumeWriter) check(ctx context.Context) error {
 	return nil
 }
 
-func (w *volumeWriter) write(ctx context.Context) error {
-	return w.cinder.SetVolumeService(ctx, w.change.Service.Name, w.change.Enabled, w.change.Reason)
-}
-
-func (w *volumeWriter) outcome(ctx context.Context, _ time.Time) outcome {
+func (w *volumeServiceChecker) outcome(ctx context.Context, _ sent) outcome {
 	v, err := w.look(ctx)
 	if err != nil {
 		return outcome{err: err}
@@ -82,7 +57,7 @@ func (w *volumeWriter) outcome(ctx context.Context, _ time.Time) outcome {
 	return seen(v.Enabled == w.change.Enabled && (v.Enabled || v.DisabledReason == w.change.Reason), "cinder-volume is "+v.stateText())
 }
 
-func (w *volumeWriter) values() (string, string) {
+func (w *volumeServiceChecker) values() (string, string) {
 	was := VolumeService{Enabled: w.change.WasEnabled, DisabledReason: w.change.WasReason}
 	return was.stateText(), w.change.text()
 }

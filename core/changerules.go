@@ -1,0 +1,173 @@
+package core
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"time"
+)
+
+// changeRules has one row for each kind of Change that is written. A Batch is none: its items are.
+var changeRules = []changeRule{
+	changeRow[SetNodeAnnotation]{server: ServerKubernetes, checker: checkAnnotation, memory: rememberAnnotation}.rule(),
+	changeRow[SetLock]{server: ServerKubernetes, checker: checkSetLock, memory: rememberOverride}.rule(),
+	changeRow[SetInnerState]{server: ServerKubernetes, checker: checkInnerState}.rule(),
+	changeRow[CreateLock]{server: ServerKubernetes, checker: checkCreateLock}.rule(),
+	changeRow[CreateRequest]{server: ServerKubernetes, checker: checkCreateRequest}.rule(),
+	changeRow[DeleteObject]{server: ServerKubernetes, checker: checkDeleteObject}.rule(),
+	changeRow[AddFinalizer]{server: ServerKubernetes, checker: checkAddFinalizer}.rule(),
+	changeRow[RemoveFinalizer]{server: ServerKubernetes, checker: checkRemoveFinalizer}.rule(),
+	changeRow[RestartPod]{server: ServerKubernetes, checker: checkRestartPod}.rule(),
+	changeRow[DeletePod]{server: ServerKubernetes, checker: checkDeletePod}.rule(),
+	changeRow[DeleteClaim]{server: ServerKubernetes, checker: checkDeleteClaim}.rule(),
+	changeRow[SetTempest]{server: ServerKubernetes, checker: checkTempest}.rule(),
+
+	changeRow[InstanceAction]{server: ServerOpenStack, checker: checkInstance, memory: rememberInstance, slow: true}.rule(),
+	changeRow[SetMaintenanceTags]{server: ServerOpenStack, checker: checkTags, memory: rememberTags, sent: withAllTags}.rule(),
+	changeRow[SetComputeService]{server: ServerOpenStack, checker: checkComputeService}.rule(),
+	changeRow[SetVolumeService]{server: ServerOpenStack, checker: checkVolumeService}.rule(),
+
+	changeRow[SetMaintenance]{server: ServerManagement, checker: checkMaintenance}.rule(),
+	changeRow[RequestReboot]{server: ServerManagement, checker: checkReboot}.rule(),
+}
+
+// changeRow is how one kind of Change is made.
+type changeRow[C Change] struct {
+	// server is where it is written, and where it is tried before: in a dry-run, where the server has one.
+	server Server
+	// checker makes what asks the servers before the write whether it may be made, and after it what came of it.
+	checker func(e *Engine, step Step, c C) checker
+	// memory makes what is remembered of it; nil: nothing but its records.
+	memory func(e *Engine, step Step, c C, by checker) memory
+	// sent completes the change by what its check has read; nil: it is sent as it was confirmed.
+	sent func(c C, by checker) C
+	// slow: its answer can take so long that what becomes of it is looked at meanwhile.
+	slow bool
+}
+
+// changeRule is a changeRow of whatever kind.
+type changeRule struct {
+	zero    Change
+	server  Server
+	checker func(e *Engine, step Step, c Change) checker
+	memory  func(e *Engine, step Step, c Change, by checker) memory
+	sent    func(c Change, by checker) Change
+	slow    bool
+}
+
+func (r changeRow[C]) rule() changeRule {
+	var zero C
+	rule := changeRule{zero: zero, server: r.server, slow: r.slow,
+		checker: func(e *Engine, step Step, c Change) checker { return r.checker(e, step, c.(C)) },
+		memory:  func(*Engine, Step, Change, checker) memory { return noMemory{} },
+		sent:    func(c Change, _ checker) Change { return c },
+	}
+	if r.memory != nil {
+		rule.memory = func(e *Engine, step Step, c Change, by checker) memory { return r.memory(e, step, c.(C), by) }
+	}
+	if r.sent != nil {
+		rule.sent = func(c Change, by checker) Change { return r.sent(c.(C), by) }
+	}
+	return rule
+}
+
+// ruleOf is how a change is made; false for a Batch, and for none.
+func ruleOf(c Change) (changeRule, bool) {
+	i := slices.IndexFunc(changeRules, func(r changeRule) bool { return reflect.TypeOf(r.zero) == reflect.TypeOf(c) })
+	if i < 0 {
+		return changeRule{}, false
+	}
+	return changeRules[i], true
+}
+
+// ChangesAt has an empty change of each kind that is written to a server: what the server's ChangeWriter has to know.
+func ChangesAt(server Server) []Change {
+	var all []Change
+	for _, r := range changeRules {
+		if r.server == server {
+			all = append(all, r.zero)
+		}
+	}
+	return all
+}
+
+// checker asks the servers themselves about one change: before its write whether it may be made, and after it what came of it.
+type checker interface {
+	// check reads from the server, not from what is known, whether the change may be made. A dry-run comes after it.
+	check(ctx context.Context) error
+	// outcome tells what the server shows now of a write that was sent.
+	outcome(ctx context.Context, of sent) outcome
+	// values are what the change replaces and what it sets, for the journal.
+	values() (from, to string)
+}
+
+// sent is a write that was sent.
+type sent struct {
+	began    time.Time // cluster time
+	accepted bool      // the answer was a good one; not known while it is waited for, and where it was lost
+}
+
+// memory is what is remembered of a write beside the records of it.
+type memory interface {
+	// begins completes all records of the write, once the servers were asked.
+	begins(r *Record)
+	// before completes the record before the write alone: it is what tells of the write where nobody sees its end.
+	before(r *Record)
+	// ends completes the record of the end, and returns what is to be noted in the history then; nil: nothing.
+	ends(r *Record, state OperationState) (note func(h *History))
+}
+
+// noMemory is of a write of which the records tell enough.
+type noMemory struct{}
+
+func (noMemory) begins(*Record)                              {}
+func (noMemory) before(*Record)                              {}
+func (noMemory) ends(*Record, OperationState) func(*History) { return nil }
+
+// mayHaveBeenDone tells whether a write that ended so was made, as far as is known: what it replaced is offered back then, where it
+// still is as the write left it.
+func mayHaveBeenDone(state OperationState) bool {
+	return state == OperationDone || state == OperationUnknown
+}
+
+// target is one of the servers that are written to.
+type target struct {
+	writer ChangeWriter
+	dryRun DryRunner // nil: it has no dry-run
+}
+
+// target is where the changes of a server go.
+func (e *Engine) target(server Server) (target, error) {
+	var t target
+	switch server {
+	case ServerKubernetes:
+		if e.cfg.Kubernetes == nil || e.cfg.Writers.Kubernetes == nil {
+			return t, refuse("there is no Kubernetes API to write to")
+		}
+		return target{e.cfg.Writers.Kubernetes, e.cfg.Kubernetes}, nil
+	case ServerOpenStack:
+		if e.cfg.OpenStack == nil || e.cfg.Writers.OpenStack == nil {
+			return t, refuse("there is no OpenStack API to write to")
+		}
+		return target{e.cfg.Writers.OpenStack, nil}, nil
+	case ServerManagement:
+		if e.cfg.Management == nil || e.cfg.Writers.Management == nil {
+			return t, refuse("there is no management cluster to write to")
+		}
+		return target{e.cfg.Writers.Management, e.cfg.Management}, nil
+	}
+	return t, refuse("there is no server %q to write to", server)
+}
+
+// try has the server try a change, and tells whether it has a dry-run for it.
+func (e *Engine) try(ctx context.Context, c Change) (tried bool, err error) {
+	rule, ok := ruleOf(c)
+	if !ok {
+		return false, nil
+	}
+	to, err := e.target(rule.server)
+	if err != nil || to.dryRun == nil {
+		return false, nil
+	}
+	return true, to.dryRun.DryRun(ctx, c)
+}
