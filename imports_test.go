@@ -16,7 +16,7 @@ var mayImport = map[string][]string{
 	"cli":    {"cli", "core", "kube", "nova", "sim", "themes", "tui"},
 	"tui":    {"core", "themes", "tui"},
 	"themes": {"themes"},
-	"core":   {},
+	"core":   {"core"},
 	"kube":   {"core", "kube"},
 	"nova":   {"core", "nova"},
 	"sim":    {"sim"}, // a peer across a network: it knows neither the screen nor the adapters, nor what core makes of it

@@ -61,7 +61,8 @@ func (s *session) openManagement(ctx context.Context, p place, cfg *core.Config)
 	if err := p.getCredentials(ctx, s.log, client, "the management cluster"); err != nil {
 		return nil, err
 	}
-	cfg.Management = kube.NewManagementWriter(client)
+	checker := kube.NewManagementChecker(client)
+	cfg.Management, cfg.Writers.Management = checker, kube.NewManagementWriter(checker)
 	return client, nil
 }
 

@@ -127,7 +127,7 @@ func (s *session) openKubernetes(ctx context.Context, p place, cfg *core.Config)
 	if err := p.getCredentials(ctx, s.log, client, "Kubernetes"); err != nil {
 		return nil, err
 	}
-	cfg.Kubernetes = kube.NewWriter(client)
+	cfg.Kubernetes, cfg.Writers.Kubernetes = kube.NewChecker(client), kube.NewWriter(client)
 	s.lease = kube.NewLease(client, kube.LeaseOptions{Namespace: p.leaseNamespace, Identity: p.line.holder, Log: s.log.Logger})
 	cfg.Lease = &checkedLease{Lease: s.lease, access: kube.NewAccess(client), needs: func() []kube.Permission { return s.writeNeeds(p.leaseNamespace) }}
 	return client, nil
@@ -148,7 +148,7 @@ func (s *session) openOpenStack(p place, client *kube.Client, cfg *core.Config) 
 		return
 	}
 	s.client = nova.Connect(config)
-	cfg.OpenStack, cfg.Evacuation = nova.NewWriter(s.client, nil), s.client
+	cfg.OpenStack, cfg.Writers.OpenStack, cfg.Evacuation = nova.NewChecker(s.client), nova.NewWriter(s.client, nil), s.client
 }
 
 // openJournal opens the record, and reads what of it still counts. A single look reads it, and writes nothing.

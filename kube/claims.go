@@ -93,11 +93,11 @@ func claimsOf(pod fields) []string {
 	return names
 }
 
-// VolumeClaims implements core.ClaimWriter.
-func (w *Writer) VolumeClaims(ctx context.Context, namespace string) ([]*core.VolumeClaim, error) {
+// VolumeClaims implements core.KubernetesChecker.
+func (c *Checker) VolumeClaims(ctx context.Context, namespace string) ([]*core.VolumeClaim, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	list, err := w.client.resource(gvrClaims, namespace).List(ctx, metav1.ListOptions{})
+	list, err := c.client.resource(gvrClaims, namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil, Describe(err, "list persistentvolumeclaims in namespace "+namespace)
 	}
@@ -108,11 +108,11 @@ func (w *Writer) VolumeClaims(ctx context.Context, namespace string) ([]*core.Vo
 	return claims, nil
 }
 
-// PersistentVolume implements core.ClaimWriter. It lists by name, which is the right that a Watcher needs anyway.
-func (w *Writer) PersistentVolume(ctx context.Context, name string) (*core.PersistentVolume, error) {
+// PersistentVolume implements core.KubernetesChecker. It lists by name, which is the right that a Watcher needs anyway.
+func (c *Checker) PersistentVolume(ctx context.Context, name string) (*core.PersistentVolume, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	list, err := w.client.resource(gvrVolumes, "").List(ctx, metav1.ListOptions{FieldSelector: selectors.OneTermEqualSelector("metadata.name", name).String()})
+	list, err := c.client.resource(gvrVolumes, "").List(ctx, metav1.ListOptions{FieldSelector: selectors.OneTermEqualSelector("metadata.name", name).String()})
 	if err != nil {
 		return nil, Describe(err, "list persistentvolume "+name)
 	}
@@ -122,18 +122,15 @@ func (w *Writer) PersistentVolume(ctx context.Context, name string) (*core.Persi
 	return volumeFrom(&list.Items[0]).(*core.PersistentVolume), nil
 }
 
-// DeleteClaim implements core.ClaimWriter. The UID is a precondition of the deletion: a claim that was made anew under the name is left
+// deleteClaim deletes a volume claim. The UID is a precondition of the deletion: a claim that was made anew under the name is left
 // alone.
-func (w *Writer) DeleteClaim(ctx context.Context, ref core.Ref, dryRun bool) error {
-	call := "delete persistentvolumeclaim " + ref.Name + " in namespace " + ref.Namespace
-	if dryRun {
-		call += " (dry run)"
-	}
+func (s sender) deleteClaim(ctx context.Context, ref core.Ref) error {
+	call := s.call("delete persistentvolumeclaim " + ref.Name + " in namespace " + ref.Namespace)
 	uid := types.UID(ref.UID)
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	err := w.client.resource(gvrClaims, ref.Namespace).Delete(ctx, ref.Name, metav1.DeleteOptions{
-		Preconditions: &metav1.Preconditions{UID: &uid}, DryRun: dryRunOption(dryRun)})
+	err := s.client.resource(gvrClaims, ref.Namespace).Delete(ctx, ref.Name, metav1.DeleteOptions{
+		Preconditions: &metav1.Preconditions{UID: &uid}, DryRun: s.dryRun()})
 	if err != nil {
 		return Describe(err, call)
 	}

@@ -16,19 +16,70 @@ import (
 	"lockstep/core"
 )
 
-// ManagementWriter changes objects of the management cluster. It implements core.ManagementWriter; only the Executor calls
-// it. Before its first change it asks whether the login may do it.
-type ManagementWriter struct {
+// ManagementChecker reads objects of the management cluster from its API server itself, and has it try changes. It implements
+// core.ManagementChecker. Before the first change it asks whether the login may make it.
+type ManagementChecker struct {
 	client *Client
 	access *Access
 }
 
-// NewManagementWriter makes a writer for the client's cluster, the management cluster.
-func NewManagementWriter(client *Client) *ManagementWriter {
-	return &ManagementWriter{client: client, access: NewAccess(client)}
+// NewManagementChecker makes a ManagementChecker for the client's cluster, the management cluster.
+func NewManagementChecker(client *Client) *ManagementChecker {
+	return &ManagementChecker{client: client, access: NewAccess(client)}
 }
 
-var _ core.ManagementWriter = (*ManagementWriter)(nil)
+// ManagementWriter changes objects of the management cluster. It implements core.ChangeWriter: it writes nothing without a Permit,
+// which only the gate makes.
+type ManagementWriter struct{ checker *ManagementChecker }
+
+// NewManagementWriter makes a ManagementWriter for the cluster of the checker. What the checker knows of the login's rights is not asked
+// again.
+func NewManagementWriter(checker *ManagementChecker) *ManagementWriter {
+	return &ManagementWriter{checker}
+}
+
+var (
+	_ core.ManagementChecker = (*ManagementChecker)(nil)
+	_ core.ChangeWriter      = (*ManagementWriter)(nil)
+)
+
+// Write implements core.ChangeWriter.
+func (w *ManagementWriter) Write(ctx context.Context, p core.Permit, change core.Change) error {
+	if err := core.TakePermit(p, change, core.ServerManagement); err != nil {
+		return err
+	}
+	return managementSender{w.checker, true}.send(ctx, change)
+}
+
+// DryRun implements core.ManagementChecker.
+func (c *ManagementChecker) DryRun(ctx context.Context, change core.Change) error {
+	return managementSender{c, false}.send(ctx, change)
+}
+
+// managementSender sends what a change asks for.
+type managementSender struct {
+	*ManagementChecker
+	writes bool // else the server only tries it
+}
+
+// send makes one change, or has it tried.
+func (s managementSender) send(ctx context.Context, change core.Change) error {
+	switch c := change.(type) {
+	case core.SetMaintenance:
+		return s.setMaintenance(ctx, c)
+	case core.RequestReboot:
+		return s.requestReboot(ctx, c)
+	}
+	return core.NoSuchChange(change, core.ServerManagement)
+}
+
+// call says what is done, and whether it is only tried.
+func (s managementSender) call(doing string) string {
+	if s.writes {
+		return doing
+	}
+	return doing + " (dry run)"
+}
 
 // ManagementWritePermissions are what writing on the management cluster needs beyond watching, in a namespace: maintenance
 // mode of the Cluster and of its Machines, and graceful reboots.
@@ -48,11 +99,11 @@ func rebootPermissions(namespace string) []Permission {
 var maintained = map[core.Kind]schema.GroupVersionResource{core.KindCluster: gvrClusters, core.KindMachine: gvrMachines}
 
 // may is nil when the login has the rights for doing something, as far as the server says.
-func (w *ManagementWriter) may(ctx context.Context, doing string, needs ...Permission) error {
-	if err := w.access.Review(ctx, needs...); err != nil {
+func (c *ManagementChecker) may(ctx context.Context, doing string, needs ...Permission) error {
+	if err := c.access.Review(ctx, needs...); err != nil {
 		return err
 	}
-	if e := w.access.Forbidden(doing, needs...); e != nil {
+	if e := c.access.Forbidden(doing, needs...); e != nil {
 		e.Server = core.ServerManagement
 		e.Remedy = "Ask an administrator to apply deploy/rbac-management-operator.yaml on the management cluster."
 		return e
@@ -73,18 +124,16 @@ func describeManagement(err error, call string) *core.APIError {
 
 const maintenancePath = "/spec/providerSpec/value/maintenance"
 
-// SetMaintenance implements core.ManagementWriter. Over a value, the patch tests the object's UID and that value; where the
+// setMaintenance sets maintenance mode of an object. Over a value, the patch tests the object's UID and that value; where the
 // flag is not there nothing of it can be tested, and the patch tests the resourceVersion with which it was seen so.
-func (w *ManagementWriter) SetMaintenance(ctx context.Context, ref core.Ref, old *bool, on, dryRun bool) error {
+func (s managementSender) setMaintenance(ctx context.Context, c core.SetMaintenance) error {
+	ref, old, on := c.Object, c.Old, c.On
 	gvr, ok := maintained[ref.Kind]
-	call := fmt.Sprintf("patch %s %s", strings.ToLower(string(ref.Kind)), ref.Name)
-	if dryRun {
-		call += " (dry run)"
-	}
+	call := s.call(describeCall("patch", ref))
 	if !ok {
 		return &core.APIError{Kind: core.ErrInvalid, Server: core.ServerManagement, Call: call, Message: "it has no maintenance mode"}
 	}
-	if err := w.may(ctx, "set maintenance mode", maintenancePermissions(gvr, ref.Namespace)...); err != nil {
+	if err := s.may(ctx, "set maintenance mode", maintenancePermissions(gvr, ref.Namespace)...); err != nil {
 		return err
 	}
 	const attempts = 4
@@ -93,7 +142,7 @@ func (w *ManagementWriter) SetMaintenance(ctx context.Context, ref core.Ref, old
 		if old != nil {
 			patch = append(patch, operation{"test", maintenancePath, *old})
 		} else {
-			seen, err := w.get(ctx, gvr, ref)
+			seen, err := s.get(ctx, gvr, ref)
 			if err != nil {
 				return err
 			}
@@ -105,7 +154,7 @@ func (w *ManagementWriter) SetMaintenance(ctx context.Context, ref core.Ref, old
 			}
 			patch = append(patch, operation{"test", "/metadata/resourceVersion", seen.at("metadata").text("resourceVersion")})
 		}
-		err := w.patch(ctx, gvr, ref, append(patch, operation{"add", maintenancePath, on}), call, dryRun)
+		err := s.patch(ctx, gvr, ref, append(patch, operation{"add", maintenancePath, on}), call)
 		switch {
 		case err == nil:
 			return nil
@@ -114,13 +163,13 @@ func (w *ManagementWriter) SetMaintenance(ctx context.Context, ref core.Ref, old
 		case old == nil && attempt < attempts:
 			continue // somebody has reported its status meanwhile
 		}
-		return w.explainMaintenance(ctx, gvr, ref, old, call, err)
+		return s.explainMaintenance(ctx, gvr, ref, old, call, err)
 	}
 }
 
 // explainMaintenance turns a conflict, for which the server gives no reason, into one that says what is different.
-func (w *ManagementWriter) explainMaintenance(ctx context.Context, gvr schema.GroupVersionResource, ref core.Ref, old *bool, call string, cause *core.APIError) error {
-	seen, err := w.get(ctx, gvr, ref)
+func (c *ManagementChecker) explainMaintenance(ctx context.Context, gvr schema.GroupVersionResource, ref core.Ref, old *bool, call string, cause *core.APIError) error {
+	seen, err := c.get(ctx, gvr, ref)
 	if err != nil {
 		return err
 	}
@@ -143,18 +192,15 @@ func maintenanceChanged(call string, expected, is *bool) *core.APIError {
 		Remedy:  "Someone else has changed it. Look at it as it is now, then decide again."}
 }
 
-func (w *ManagementWriter) patch(ctx context.Context, gvr schema.GroupVersionResource, ref core.Ref, patch []operation, call string, dryRun bool) *core.APIError {
+func (s managementSender) patch(ctx context.Context, gvr schema.GroupVersionResource, ref core.Ref, patch []operation, call string) *core.APIError {
 	body, err := json.Marshal(patch)
 	if err != nil {
 		return &core.APIError{Kind: core.ErrInvalid, Server: core.ServerManagement, Call: call, Message: err.Error(), Err: err}
 	}
-	options := metav1.PatchOptions{FieldManager: fieldManager}
-	if dryRun {
-		options.DryRun = []string{metav1.DryRunAll}
-	}
+	options := metav1.PatchOptions{FieldManager: fieldManager, DryRun: dryRunOption(!s.writes)}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	_, err = w.client.resource(gvr, ref.Namespace).Patch(ctx, ref.Name, types.JSONPatchType, body, options)
+	_, err = s.client.resource(gvr, ref.Namespace).Patch(ctx, ref.Name, types.JSONPatchType, body, options)
 	e := describeManagement(err, call)
 	if e != nil && unapplied(err) {
 		e.Kind = core.ErrConflict
@@ -163,11 +209,11 @@ func (w *ManagementWriter) patch(ctx context.Context, gvr schema.GroupVersionRes
 }
 
 // get reads exactly the object that has ref's name and UID, from the server itself.
-func (w *ManagementWriter) get(ctx context.Context, gvr schema.GroupVersionResource, ref core.Ref) (fields, error) {
+func (c *ManagementChecker) get(ctx context.Context, gvr schema.GroupVersionResource, ref core.Ref) (fields, error) {
 	call := fmt.Sprintf("get %s %s", strings.ToLower(string(ref.Kind)), ref.Name)
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	u, err := w.client.resource(gvr, ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{})
+	u, err := c.client.resource(gvr, ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{})
 	if err != nil {
 		return nil, describeManagement(err, call)
 	}
@@ -179,18 +225,18 @@ func (w *ManagementWriter) get(ctx context.Context, gvr schema.GroupVersionResou
 	return fields(u.Object), nil
 }
 
-// Maintenance implements core.ManagementWriter.
-func (w *ManagementWriter) Maintenance(ctx context.Context, ref core.Ref) (wanted *bool, is bool, err error) {
-	o, err := w.get(ctx, maintained[ref.Kind], ref)
+// Maintenance implements core.ManagementChecker.
+func (c *ManagementChecker) Maintenance(ctx context.Context, ref core.Ref) (wanted *bool, is bool, err error) {
+	o, err := c.get(ctx, maintained[ref.Kind], ref)
 	if err != nil {
 		return nil, false, err
 	}
 	return o.at("spec", "providerSpec", "value").flag("maintenance"), o.at("status", "providerStatus").truth("maintenance"), nil
 }
 
-// MachinesInMaintenance implements core.ManagementWriter.
-func (w *ManagementWriter) MachinesInMaintenance(ctx context.Context, cluster core.Ref) ([]string, error) {
-	list, err := w.client.listAll(ctx, resource{source: core.SourceMachines, gvr: gvrMachines, namespace: cluster.Namespace})
+// MachinesInMaintenance implements core.ManagementChecker.
+func (c *ManagementChecker) MachinesInMaintenance(ctx context.Context, cluster core.Ref) ([]string, error) {
+	list, err := c.client.listAll(ctx, resource{source: core.SourceMachines, gvr: gvrMachines, namespace: cluster.Namespace})
 	if err != nil {
 		return nil, describeManagement(err, "list machines")
 	}
@@ -206,16 +252,14 @@ func (w *ManagementWriter) MachinesInMaintenance(ctx context.Context, cluster co
 	return names, nil
 }
 
-// RequestReboot implements core.ManagementWriter.
-func (w *ManagementWriter) RequestReboot(ctx context.Context, cluster core.Ref, machines []string, dryRun bool) error {
-	call := "create gracefulrebootrequest " + cluster.Name
-	if dryRun {
-		call += " (dry run)"
-	}
+// requestReboot makes the GracefulRebootRequest of a cluster. An empty list would mean all machines: it is refused.
+func (s managementSender) requestReboot(ctx context.Context, c core.RequestReboot) error {
+	cluster, machines := c.Cluster, c.Machines
+	call := s.call("create gracefulrebootrequest " + cluster.Name)
 	if len(machines) == 0 {
 		return &core.APIError{Kind: core.ErrInvalid, Server: core.ServerManagement, Call: call, Message: "no machine is named, which would mean all"}
 	}
-	if err := w.may(ctx, "ask for a graceful reboot", rebootPermissions(cluster.Namespace)...); err != nil {
+	if err := s.may(ctx, "ask for a graceful reboot", rebootPermissions(cluster.Namespace)...); err != nil {
 		return err
 	}
 	names := make([]any, len(machines))
@@ -226,23 +270,20 @@ func (w *ManagementWriter) RequestReboot(ctx context.Context, cluster core.Ref, 
 		"apiVersion": gvrReboots.GroupVersion().String(), "kind": string(core.KindRebootRequest),
 		"metadata": map[string]any{"name": cluster.Name, "namespace": cluster.Namespace}, "spec": map[string]any{"machines": names},
 	}}
-	options := metav1.CreateOptions{FieldManager: fieldManager}
-	if dryRun {
-		options.DryRun = []string{metav1.DryRunAll}
-	}
+	options := metav1.CreateOptions{FieldManager: fieldManager, DryRun: dryRunOption(!s.writes)}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	if _, err := w.client.resource(gvrReboots, cluster.Namespace).Create(ctx, request, options); err != nil {
+	if _, err := s.client.resource(gvrReboots, cluster.Namespace).Create(ctx, request, options); err != nil {
 		return describeManagement(err, call)
 	}
 	return nil
 }
 
-// RebootRequest implements core.ManagementWriter.
-func (w *ManagementWriter) RebootRequest(ctx context.Context, cluster core.Ref) (*core.RebootRequest, error) {
+// RebootRequest implements core.ManagementChecker.
+func (c *ManagementChecker) RebootRequest(ctx context.Context, cluster core.Ref) (*core.RebootRequest, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	u, err := w.client.resource(gvrReboots, cluster.Namespace).Get(ctx, cluster.Name, metav1.GetOptions{})
+	u, err := c.client.resource(gvrReboots, cluster.Namespace).Get(ctx, cluster.Name, metav1.GetOptions{})
 	if err != nil {
 		return nil, describeManagement(err, "get gracefulrebootrequest "+cluster.Name)
 	}

@@ -22,11 +22,11 @@ func statefulSetFrom(u *unstructured.Unstructured) core.Object {
 	return s
 }
 
-// StatefulSet implements core.QuorumReader. It lists by name, which is the right that a Watcher needs anyway.
-func (w *Writer) StatefulSet(ctx context.Context, namespace, name string) (*core.StatefulSet, []*core.DaemonPod, error) {
+// StatefulSet implements core.KubernetesChecker. It lists by name, which is the right that a Watcher needs anyway.
+func (c *Checker) StatefulSet(ctx context.Context, namespace, name string) (*core.StatefulSet, []*core.DaemonPod, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	found, err := w.client.resource(gvrStatefulSets, namespace).List(ctx, metav1.ListOptions{FieldSelector: selectors.OneTermEqualSelector("metadata.name", name).String()})
+	found, err := c.client.resource(gvrStatefulSets, namespace).List(ctx, metav1.ListOptions{FieldSelector: selectors.OneTermEqualSelector("metadata.name", name).String()})
 	if err != nil {
 		return nil, nil, Describe(err, "list StatefulSet "+name+" in namespace "+namespace)
 	}
@@ -38,7 +38,7 @@ func (w *Writer) StatefulSet(ctx context.Context, namespace, name string) (*core
 	if set.Selector == "" {
 		return nil, nil, &core.APIError{Kind: core.ErrInvalid, Server: core.ServerKubernetes, Call: call, Message: "its label selector cannot be read"}
 	}
-	list, err := w.client.resource(gvrPods, namespace).List(ctx, metav1.ListOptions{LabelSelector: set.Selector})
+	list, err := c.client.resource(gvrPods, namespace).List(ctx, metav1.ListOptions{LabelSelector: set.Selector})
 	if err != nil {
 		return nil, nil, Describe(err, call)
 	}

@@ -29,15 +29,15 @@ func WorkloadPermissions() []Permission {
 	}
 }
 
-// DaemonPods implements core.PodWriter.
-func (w *Writer) DaemonPods(ctx context.Context, set core.Ref, selector string) ([]*core.DaemonPod, error) {
+// DaemonPods implements core.KubernetesChecker.
+func (c *Checker) DaemonPods(ctx context.Context, set core.Ref, selector string) ([]*core.DaemonPod, error) {
 	call := "list the pods of DaemonSet " + set.Name + " in namespace " + set.Namespace
 	if selector == "" {
 		return nil, &core.APIError{Kind: core.ErrInvalid, Server: core.ServerKubernetes, Call: call, Message: "its label selector is not known"}
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	list, err := w.client.resource(gvrPods, set.Namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})
+	list, err := c.client.resource(gvrPods, set.Namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})
 	if err != nil {
 		return nil, Describe(err, call)
 	}
@@ -51,11 +51,11 @@ func (w *Writer) DaemonPods(ctx context.Context, set core.Ref, selector string) 
 	return pods, nil
 }
 
-// Pod implements core.PodWriter. It lists by name, which is the right that a Watcher needs anyway.
-func (w *Writer) Pod(ctx context.Context, namespace, name string) (*core.EndedPod, error) {
+// Pod implements core.KubernetesChecker. It lists by name, which is the right that a Watcher needs anyway.
+func (c *Checker) Pod(ctx context.Context, namespace, name string) (*core.EndedPod, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	pods, err := w.client.podsSelected(ctx, namespace, selectors.OneTermEqualSelector("metadata.name", name).String(), "")
+	pods, err := c.client.podsSelected(ctx, namespace, selectors.OneTermEqualSelector("metadata.name", name).String(), "")
 	if err != nil {
 		return nil, Describe(err, "list pod "+name+" in namespace "+namespace)
 	}
@@ -68,27 +68,23 @@ func (w *Writer) Pod(ctx context.Context, namespace, name string) (*core.EndedPo
 	return nil, nil
 }
 
-// DeletePod implements core.PodWriter. The UID is a precondition of the deletion: a pod that was made anew under the name
+// deletePod deletes a pod. The UID is a precondition of the deletion: a pod that was made anew under the name
 // is left alone.
-func (w *Writer) DeletePod(ctx context.Context, ref core.Ref, dryRun bool) error {
-	call := "delete pod " + ref.Name + " in namespace " + ref.Namespace
+func (s sender) deletePod(ctx context.Context, ref core.Ref) error {
+	call := s.call("delete pod " + ref.Name + " in namespace " + ref.Namespace)
 	uid := types.UID(ref.UID)
-	options := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}}
-	if dryRun {
-		call += " (dry run)"
-		options.DryRun = []string{metav1.DryRunAll}
-	}
+	options := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}, DryRun: s.dryRun()}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	if err := w.client.resource(gvrPods, ref.Namespace).Delete(ctx, ref.Name, options); err != nil {
+	if err := s.client.resource(gvrPods, ref.Namespace).Delete(ctx, ref.Name, options); err != nil {
 		return Describe(err, call)
 	}
 	return nil
 }
 
-// OpenStackServices implements core.TempestWriter.
-func (w *Writer) OpenStackServices(ctx context.Context, ref core.Ref) ([]string, error) {
-	o, err := w.deployment(ctx, ref)
+// OpenStackServices implements core.KubernetesChecker.
+func (c *Checker) OpenStackServices(ctx context.Context, ref core.Ref) ([]string, error) {
+	o, err := c.deployment(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -96,11 +92,11 @@ func (w *Writer) OpenStackServices(ctx context.Context, ref core.Ref) ([]string,
 }
 
 // deployment reads exactly the OpenStackDeployment that has ref's name and UID, from the server itself.
-func (w *Writer) deployment(ctx context.Context, ref core.Ref) (fields, error) {
+func (c *Checker) deployment(ctx context.Context, ref core.Ref) (fields, error) {
 	call := "get OpenStackDeployment " + ref.Name
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	u, err := w.client.resource(lcm("openstackdeployments"), ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{})
+	u, err := c.client.resource(lcm("openstackdeployments"), ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{})
 	if err != nil {
 		return nil, Describe(err, call)
 	}
@@ -114,23 +110,24 @@ func (w *Writer) deployment(ctx context.Context, ref core.Ref) (fields, error) {
 	return fields(u.Object), nil
 }
 
-// SetOpenStackService implements core.TempestWriter. It is a compare-and-swap, done by the API server: the JSON patch tests
+// serviceTempest is the entry of spec.features.services that asks for Tempest (Rockoon's docs/ops/openstack/tempest.md).
+const serviceTempest = "tempest"
+
+// setTempest puts Tempest at the end of the list of services, or takes it out. It is a compare-and-swap, done by the API server: the JSON patch tests
 // the UID and the whole list of services before it changes one entry of it. Where there is no list, which no patch can test,
 // it tests the resourceVersion of the object that was seen without one.
-func (w *Writer) SetOpenStackService(ctx context.Context, ref core.Ref, service string, add bool, services []string, dryRun bool) error {
+func (s sender) setTempest(ctx context.Context, c core.SetTempest) error {
+	ref, service, add, services := c.Deployment, serviceTempest, c.Add, c.Services
 	const path = "/spec/features/services"
-	call := "patch OpenStackDeployment " + ref.Name
-	if dryRun {
-		call += " (dry run)"
-	}
-	o, err := w.deployment(ctx, ref)
+	doing := "patch OpenStackDeployment " + ref.Name
+	o, err := s.deployment(ctx, ref)
 	if err != nil {
 		return err
 	}
 	is := servicesOf(o)
 	if !slices.Equal(is, services) {
 		return &core.APIError{
-			Kind: core.ErrConflict, Server: core.ServerKubernetes, Call: call, Status: http.StatusConflict,
+			Kind: core.ErrConflict, Server: core.ServerKubernetes, Call: s.call(doing), Status: http.StatusConflict,
 			Message: fmt.Sprintf("spec.features.services was expected to be %q and is %q", strings.Join(services, " "), strings.Join(is, " ")),
 			Remedy:  "Someone else has changed the OpenStackDeployment. Look at it as it is now, then decide again.",
 		}
@@ -152,5 +149,5 @@ func (w *Writer) SetOpenStackService(ctx context.Context, ref core.Ref, service 
 		}
 		patch = append(patch, operation{"add", path, []string{service}})
 	}
-	return w.jsonPatch(ctx, call, lcm("openstackdeployments"), ref, patch, dryRun)
+	return s.jsonPatch(ctx, doing, lcm("openstackdeployments"), ref, patch)
 }

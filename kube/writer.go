@@ -20,38 +20,109 @@ import (
 // fieldManager is the name under which the API server notes whose fields are whose.
 const fieldManager = "lockstep"
 
-// Writer changes Kubernetes objects. It implements core.KubernetesWriter; only the Executor calls it.
-type Writer struct{ client *Client }
+// Checker reads Kubernetes objects from the API server itself, and has it try changes. It implements core.KubernetesChecker.
+type Checker struct{ client *Client }
+
+// NewChecker makes a Checker for the client's cluster.
+func NewChecker(client *Client) *Checker { return &Checker{client: client} }
+
+// Writer changes Kubernetes objects. It implements core.ChangeWriter: it writes nothing without a Permit, which only the gate makes.
+type Writer struct{ checker *Checker }
 
 // NewWriter makes a Writer for the client's cluster.
-func NewWriter(client *Client) *Writer { return &Writer{client: client} }
+func NewWriter(client *Client) *Writer { return &Writer{NewChecker(client)} }
 
-var _ core.KubernetesWriter = (*Writer)(nil)
+var (
+	_ core.KubernetesChecker = (*Checker)(nil)
+	_ core.ChangeWriter      = (*Writer)(nil)
+)
 
-// NodeAnnotation implements core.KubernetesWriter.
-func (w *Writer) NodeAnnotation(ctx context.Context, ref core.Ref, key string) (*string, error) {
-	node, err := w.node(ctx, ref)
+// Write implements core.ChangeWriter.
+func (w *Writer) Write(ctx context.Context, p core.Permit, change core.Change) error {
+	if err := core.TakePermit(p, change, core.ServerKubernetes); err != nil {
+		return err
+	}
+	return sender{w.checker, true}.send(ctx, change)
+}
+
+// DryRun implements core.KubernetesChecker.
+func (c *Checker) DryRun(ctx context.Context, change core.Change) error {
+	return sender{c, false}.send(ctx, change)
+}
+
+// sender sends what a change asks for.
+type sender struct {
+	*Checker
+	writes bool // else the server only tries it
+}
+
+// send makes one change, or has it tried.
+func (s sender) send(ctx context.Context, change core.Change) error {
+	switch c := change.(type) {
+	case core.SetNodeAnnotation:
+		return s.setNodeAnnotation(ctx, c)
+	case core.SetLock:
+		return s.setLock(ctx, c)
+	case core.SetInnerState:
+		return s.setInnerState(ctx, c)
+	case core.CreateLock:
+		return s.createLock(ctx, c.Lock)
+	case core.CreateRequest:
+		return s.createRequest(ctx, c.Request)
+	case core.DeleteObject:
+		return s.deleteObject(ctx, c.Object)
+	case core.AddFinalizer:
+		return s.addFinalizer(ctx, c)
+	case core.RemoveFinalizer:
+		return s.removeFinalizer(ctx, c)
+	case core.RestartPod:
+		return s.deletePod(ctx, c.Pod)
+	case core.DeletePod:
+		return s.deletePod(ctx, c.Pod)
+	case core.DeleteClaim:
+		return s.deleteClaim(ctx, c.Claim)
+	case core.SetTempest:
+		return s.setTempest(ctx, c)
+	}
+	return core.NoSuchChange(change, core.ServerKubernetes)
+}
+
+// dryRun is the option of every call that changes something.
+func (s sender) dryRun() []string { return dryRunOption(!s.writes) }
+
+// call says what is done, and whether it is only tried.
+func (s sender) call(doing string) string {
+	if s.writes {
+		return doing
+	}
+	return doing + " (dry run)"
+}
+
+// NodeAnnotation implements core.KubernetesChecker.
+func (c *Checker) NodeAnnotation(ctx context.Context, ref core.Ref, key string) (*string, error) {
+	node, err := c.node(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
 	return node.annotation(key), nil
 }
 
-// SetNodeAnnotation implements core.KubernetesWriter. It is a compare-and-swap, done by the API server:
+// setNodeAnnotation sets an annotation of a node. It is a compare-and-swap, done by the API server:
 //
 //   - Over a value, a JSON patch tests the node's UID and the old value before it replaces or removes it.
 //   - Where the annotation is not there, nothing can be tested: by RFC 6902 a test needs its target to exist, and the whole
 //     map of annotations may be missing. The node is read first, and the patch tests its resourceVersion: it applies to
 //     exactly the node that was seen without the annotation. The kubelet writes to its node every few minutes, so that
 //     test can fail for a reason that is nobody's fault; then it is read and tried again.
-func (w *Writer) SetNodeAnnotation(ctx context.Context, ref core.Ref, key string, old, new *string, dryRun bool) error {
+func (s sender) setNodeAnnotation(ctx context.Context, c core.SetNodeAnnotation) error {
+	ref, key, old, new := c.Node, c.Key, c.Old, c.New
 	if old != nil {
-		err := w.patch(ctx, ref, overValue(ref, key, *old, new), dryRun)
-		return w.explain(ctx, err, ref, key, old)
+		err := s.patch(ctx, ref, overValue(ref, key, *old, new))
+		return s.explain(ctx, err, ref, key, old)
 	}
 	const attempts = 4
 	for attempt := 1; ; attempt++ {
-		node, err := w.node(ctx, ref)
+		node, err := s.node(ctx, ref)
 		if err != nil {
 			return err
 		}
@@ -61,12 +132,12 @@ func (w *Writer) SetNodeAnnotation(ctx context.Context, ref core.Ref, key string
 		if new == nil {
 			return nil
 		}
-		err = w.patch(ctx, ref, overNothing(ref, node, key, *new), dryRun)
+		err = s.patch(ctx, ref, overNothing(ref, node, key, *new))
 		if err == nil {
 			return nil
 		}
 		if described := Describe(err, ""); described.Kind != core.ErrConflict || attempt == attempts {
-			return w.explain(ctx, err, ref, key, nil)
+			return s.explain(ctx, err, ref, key, nil)
 		}
 	}
 }
@@ -109,27 +180,21 @@ func annotationPath(key string) string {
 }
 
 // patch sends a JSON patch to a node.
-func (w *Writer) patch(ctx context.Context, ref core.Ref, patch []operation, dryRun bool) error {
-	call := fmt.Sprintf("patch node %s", ref.Name)
-	if dryRun {
-		call += " (dry run)"
-	}
-	return w.jsonPatch(ctx, call, gvrNodes, ref, patch, dryRun)
+func (s sender) patch(ctx context.Context, ref core.Ref, patch []operation) error {
+	return s.jsonPatch(ctx, "patch node "+ref.Name, gvrNodes, ref, patch)
 }
 
 // jsonPatch sends a JSON patch to an object. A test of it that failed is a conflict.
-func (w *Writer) jsonPatch(ctx context.Context, call string, gvr schema.GroupVersionResource, ref core.Ref, patch []operation, dryRun bool) error {
+func (s sender) jsonPatch(ctx context.Context, doing string, gvr schema.GroupVersionResource, ref core.Ref, patch []operation) error {
+	call := s.call(doing)
 	body, err := json.Marshal(patch)
 	if err != nil {
 		return &core.APIError{Kind: core.ErrInvalid, Server: core.ServerKubernetes, Call: call, Message: err.Error(), Err: err}
 	}
-	options := metav1.PatchOptions{FieldManager: fieldManager}
-	if dryRun {
-		options.DryRun = []string{metav1.DryRunAll}
-	}
+	options := metav1.PatchOptions{FieldManager: fieldManager, DryRun: s.dryRun()}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	_, err = w.client.resource(gvr, ref.Namespace).Patch(ctx, ref.Name, types.JSONPatchType, body, options)
+	_, err = s.client.resource(gvr, ref.Namespace).Patch(ctx, ref.Name, types.JSONPatchType, body, options)
 	if err == nil {
 		return nil
 	}
@@ -156,7 +221,7 @@ func unapplied(err error) bool {
 }
 
 // explain turns a conflict, for which the API server gives no reason, into one that says what is different.
-func (w *Writer) explain(ctx context.Context, err error, ref core.Ref, key string, old *string) error {
+func (s sender) explain(ctx context.Context, err error, ref core.Ref, key string, old *string) error {
 	if err == nil {
 		return nil
 	}
@@ -164,7 +229,7 @@ func (w *Writer) explain(ctx context.Context, err error, ref core.Ref, key strin
 	if e.Kind != core.ErrConflict {
 		return e
 	}
-	node, lookErr := w.node(ctx, ref)
+	node, lookErr := s.node(ctx, ref)
 	if lookErr != nil {
 		if Describe(lookErr, "").Kind == core.ErrConflict {
 			return lookErr
@@ -207,12 +272,12 @@ func (n nodeFields) annotation(key string) *string {
 }
 
 // node reads exactly the node that has ref's name and UID, from the server itself.
-func (w *Writer) node(ctx context.Context, ref core.Ref) (nodeFields, error) {
+func (c *Checker) node(ctx context.Context, ref core.Ref) (nodeFields, error) {
 	call := "get node " + ref.Name
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	var u *unstructured.Unstructured
-	u, err := w.client.resource(gvrNodes, "").Get(ctx, ref.Name, metav1.GetOptions{})
+	u, err := c.client.resource(gvrNodes, "").Get(ctx, ref.Name, metav1.GetOptions{})
 	if err != nil {
 		return nodeFields{}, Describe(err, call)
 	}

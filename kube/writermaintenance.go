@@ -29,20 +29,20 @@ var maintenanceKinds = map[core.Kind]schema.GroupVersionResource{
 // what they write mostly has nothing to do with what is patched.
 const patchAttempts = 4
 
-// Lock implements core.KubernetesWriter.
-func (w *Writer) Lock(ctx context.Context, ref core.Ref) (*core.WorkloadLock, error) {
-	u, err := w.object(ctx, ref)
+// Lock implements core.KubernetesChecker.
+func (c *Checker) Lock(ctx context.Context, ref core.Ref) (*core.WorkloadLock, error) {
+	u, err := c.object(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
 	return lockFrom(ref.Kind)(u).(*core.WorkloadLock), nil
 }
 
-// NodeLocks implements core.KubernetesWriter. The list comes from the server itself, not from its cache.
-func (w *Writer) NodeLocks(ctx context.Context) ([]*core.WorkloadLock, error) {
+// NodeLocks implements core.KubernetesChecker. The list comes from the server itself, not from its cache.
+func (c *Checker) NodeLocks(ctx context.Context) ([]*core.WorkloadLock, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	list, err := w.client.resource(maintenanceKinds[core.KindNodeWorkloadLock], "").List(ctx, metav1.ListOptions{})
+	list, err := c.client.resource(maintenanceKinds[core.KindNodeWorkloadLock], "").List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil, Describe(err, "list nodeworkloadlocks")
 	}
@@ -53,18 +53,19 @@ func (w *Writer) NodeLocks(ctx context.Context) ([]*core.WorkloadLock, error) {
 	return locks, nil
 }
 
-// Request implements core.KubernetesWriter.
-func (w *Writer) Request(ctx context.Context, ref core.Ref) (*core.MaintenanceRequest, error) {
-	u, err := w.object(ctx, ref)
+// Request implements core.KubernetesChecker.
+func (c *Checker) Request(ctx context.Context, ref core.Ref) (*core.MaintenanceRequest, error) {
+	u, err := c.object(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
 	return requestFrom(ref.Kind)(u).(*core.MaintenanceRequest), nil
 }
 
-// SetLock implements core.KubernetesWriter.
-func (w *Writer) SetLock(ctx context.Context, ref core.Ref, was core.LockState, to core.LockStatus, dryRun bool) error {
-	return w.swap(ctx, ref, "status", dryRun, func(u *unstructured.Unstructured) ([]operation, error) {
+// setLock sets what a lock says.
+func (s sender) setLock(ctx context.Context, c core.SetLock) error {
+	ref, was, to := c.Lock, c.Was, c.To
+	return s.swap(ctx, ref, "status", func(u *unstructured.Unstructured) ([]operation, error) {
 		is := lockFrom(ref.Kind)(u).(*core.WorkloadLock)
 		if is.RawState != was {
 			return nil, otherwise(ref, fmt.Sprintf("says the state %q; expected was %q", cut(string(is.RawState)), cut(string(was))))
@@ -82,9 +83,10 @@ func (w *Writer) SetLock(ctx context.Context, ref core.Ref, was core.LockState, 
 	})
 }
 
-// SetInnerState implements core.KubernetesWriter.
-func (w *Writer) SetInnerState(ctx context.Context, ref core.Ref, was, to string, dryRun bool) error {
-	return w.swap(ctx, ref, "", dryRun, func(u *unstructured.Unstructured) ([]operation, error) {
+// setInnerState sets the annotation in which Rockoon notes that it works on a lock.
+func (s sender) setInnerState(ctx context.Context, c core.SetInnerState) error {
+	ref, was, to := c.Lock, c.Was, c.To
+	return s.swap(ctx, ref, "", func(u *unstructured.Unstructured) ([]operation, error) {
 		if is := fields(u.Object).at("metadata", "annotations").text(annotationInnerState); is != was {
 			return nil, otherwise(ref, fmt.Sprintf("has the inner_state %q; expected was %q", cut(is), cut(was)))
 		}
@@ -107,9 +109,10 @@ func setText(path, was, to string) []operation {
 	return []operation{{"add", path, to}} // an add replaces what is there (RFC 6902)
 }
 
-// AddFinalizer implements core.KubernetesWriter.
-func (w *Writer) AddFinalizer(ctx context.Context, ref core.Ref, finalizer string, dryRun bool) error {
-	return w.swap(ctx, ref, "", dryRun, func(u *unstructured.Unstructured) ([]operation, error) {
+// addFinalizer puts a finalizer on a request.
+func (s sender) addFinalizer(ctx context.Context, c core.AddFinalizer) error {
+	ref, finalizer := c.Object, c.Finalizer
+	return s.swap(ctx, ref, "", func(u *unstructured.Unstructured) ([]operation, error) {
 		switch has := u.GetFinalizers(); {
 		case u.GetDeletionTimestamp() != nil:
 			return nil, otherwise(ref, "is being removed")
@@ -122,9 +125,10 @@ func (w *Writer) AddFinalizer(ctx context.Context, ref core.Ref, finalizer strin
 	})
 }
 
-// RemoveFinalizer implements core.KubernetesWriter.
-func (w *Writer) RemoveFinalizer(ctx context.Context, ref core.Ref, finalizer string, dryRun bool) error {
-	return w.swap(ctx, ref, "", dryRun, func(u *unstructured.Unstructured) ([]operation, error) {
+// removeFinalizer takes a finalizer off a request or a lock.
+func (s sender) removeFinalizer(ctx context.Context, c core.RemoveFinalizer) error {
+	ref, finalizer := c.Object, c.Finalizer
+	return s.swap(ctx, ref, "", func(u *unstructured.Unstructured) ([]operation, error) {
 		i := slices.Index(u.GetFinalizers(), finalizer)
 		if i < 0 {
 			return nil, otherwise(ref, "has no finalizer "+cut(finalizer)+" any more")
@@ -134,20 +138,20 @@ func (w *Writer) RemoveFinalizer(ctx context.Context, ref core.Ref, finalizer st
 	})
 }
 
-// CreateLock implements core.KubernetesWriter. The state is no part of what is made: without one a lock counts as active
+// createLock makes a lock. The state is no part of what is made: without one a lock counts as active
 // (docs/mosk.md#locks). Nor is the release, which is in the status, a subresource: it comes second.
-func (w *Writer) CreateLock(ctx context.Context, l core.NewLock, dryRun bool) error {
+func (s sender) createLock(ctx context.Context, l core.NewLock) error {
 	spec := map[string]any{"controllerName": l.Controller}
 	if l.Node != "" {
 		spec["nodeName"], spec["nodeDeletionRequestSupported"] = l.Node, true
 	}
-	made, err := w.create(ctx, l.Ref(), spec, dryRun)
-	if err != nil || dryRun || l.Release == "" {
+	made, err := s.create(ctx, l.Ref(), spec)
+	if err != nil || !s.writes || l.Release == "" {
 		return err
 	}
 	ref := l.Ref()
 	ref.UID = string(made.GetUID())
-	if err := w.SetLock(ctx, ref, "", core.LockStatus{State: core.LockActive, Release: l.Release}, false); err != nil {
+	if err := s.setLock(ctx, core.SetLock{Lock: ref, To: core.LockStatus{State: core.LockActive, Release: l.Release}}); err != nil {
 		half := *Describe(err, "") // the lock is there: that is no refusal, whatever was refused of its status
 		half.Kind, half.Status, half.Message = core.ErrOther, 0, "only the lock was made; its release could not be written: "+half.Message
 		return &half
@@ -155,11 +159,11 @@ func (w *Writer) CreateLock(ctx context.Context, l core.NewLock, dryRun bool) er
 	return nil
 }
 
-// DeletionRequest implements core.KubernetesWriter. It lists by name, which is the right that a Watcher needs anyway.
-func (w *Writer) DeletionRequest(ctx context.Context, name, uid string) (*core.NodeNotice, error) {
+// DeletionRequest implements core.KubernetesChecker. It lists by name, which is the right that a Watcher needs anyway.
+func (c *Checker) DeletionRequest(ctx context.Context, name, uid string) (*core.NodeNotice, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	list, err := w.client.resource(lcm("nodedeletionrequests"), "").List(ctx, metav1.ListOptions{FieldSelector: selectors.OneTermEqualSelector("metadata.name", name).String()})
+	list, err := c.client.resource(lcm("nodedeletionrequests"), "").List(ctx, metav1.ListOptions{FieldSelector: selectors.OneTermEqualSelector("metadata.name", name).String()})
 	if err != nil {
 		return nil, Describe(err, "list nodedeletionrequest "+name)
 	}
@@ -171,11 +175,11 @@ func (w *Writer) DeletionRequest(ctx context.Context, name, uid string) (*core.N
 	return nil, nil
 }
 
-// ControllerDeployment implements core.KubernetesWriter. It lists by name, as a Watcher does.
-func (w *Writer) ControllerDeployment(ctx context.Context) (*core.Deployment, error) {
+// ControllerDeployment implements core.KubernetesChecker. It lists by name, as a Watcher does.
+func (c *Checker) ControllerDeployment(ctx context.Context) (*core.Deployment, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	list, err := w.client.resource(gvrDeployments, namespaceRockoon).List(ctx, metav1.ListOptions{FieldSelector: selectors.OneTermEqualSelector("metadata.name", deploymentRockoon).String()})
+	list, err := c.client.resource(gvrDeployments, namespaceRockoon).List(ctx, metav1.ListOptions{FieldSelector: selectors.OneTermEqualSelector("metadata.name", deploymentRockoon).String()})
 	if err != nil {
 		return nil, Describe(err, "list deployment "+deploymentRockoon+" in namespace "+namespaceRockoon)
 	}
@@ -187,20 +191,20 @@ func (w *Writer) ControllerDeployment(ctx context.Context) (*core.Deployment, er
 	return nil, nil
 }
 
-// CreateRequest implements core.KubernetesWriter.
-func (w *Writer) CreateRequest(ctx context.Context, r core.NewRequest, dryRun bool) error {
+// createRequest makes a maintenance request.
+func (s sender) createRequest(ctx context.Context, r core.NewRequest) error {
 	spec := map[string]any{}
 	for key, value := range map[string]string{"nodeName": r.Node, "release": r.Release, "scope": string(r.Scope)} {
 		if value != "" {
 			spec[key] = value
 		}
 	}
-	_, err := w.create(ctx, r.Ref(), spec, dryRun)
+	_, err := s.create(ctx, r.Ref(), spec)
 	return err
 }
 
-func (w *Writer) create(ctx context.Context, ref core.Ref, spec map[string]any, dryRun bool) (*unstructured.Unstructured, error) {
-	gvr, call := maintenanceKinds[ref.Kind], describeCall("create", ref, dryRun)
+func (s sender) create(ctx context.Context, ref core.Ref, spec map[string]any) (*unstructured.Unstructured, error) {
+	gvr, call := maintenanceKinds[ref.Kind], s.call(describeCall("create", ref))
 	u := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": gvr.GroupVersion().String(),
 		"kind":       string(ref.Kind),
@@ -209,35 +213,35 @@ func (w *Writer) create(ctx context.Context, ref core.Ref, spec map[string]any, 
 	}}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	made, err := w.client.resource(gvr, "").Create(ctx, u, metav1.CreateOptions{FieldManager: fieldManager, DryRun: dryRunOption(dryRun)})
+	made, err := s.client.resource(gvr, "").Create(ctx, u, metav1.CreateOptions{FieldManager: fieldManager, DryRun: s.dryRun()})
 	if err != nil {
 		return nil, Describe(err, call)
 	}
 	return made, nil
 }
 
-// Delete implements core.KubernetesWriter.
-func (w *Writer) Delete(ctx context.Context, ref core.Ref, dryRun bool) error {
+// deleteObject deletes a lock or a request. Its finalizers can keep it for a while.
+func (s sender) deleteObject(ctx context.Context, ref core.Ref) error {
 	uid := types.UID(ref.UID)
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	err := w.client.resource(maintenanceKinds[ref.Kind], "").Delete(ctx, ref.Name,
-		metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}, DryRun: dryRunOption(dryRun)})
+	err := s.client.resource(maintenanceKinds[ref.Kind], "").Delete(ctx, ref.Name,
+		metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}, DryRun: s.dryRun()})
 	if err != nil {
-		return Describe(err, describeCall("delete", ref, dryRun))
+		return Describe(err, s.call(describeCall("delete", ref)))
 	}
 	return nil
 }
 
-// NotReadyPods implements core.KubernetesWriter. The list comes from the server itself, not from its cache.
-func (w *Writer) NotReadyPods(ctx context.Context, namespace, node string) ([]string, error) {
+// NotReadyPods implements core.KubernetesChecker. The list comes from the server itself, not from its cache.
+func (c *Checker) NotReadyPods(ctx context.Context, namespace, node string) ([]string, error) {
 	call := "list pods in namespace " + namespace
 	if node != "" {
 		call += " of node " + node
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	pods, err := w.client.pods(ctx, namespace, node, "")
+	pods, err := c.client.pods(ctx, namespace, node, "")
 	if err != nil {
 		return nil, Describe(err, call)
 	}
@@ -256,9 +260,9 @@ func (w *Writer) NotReadyPods(ctx context.Context, namespace, node string) ([]st
 
 // swap is a compare-and-swap: it reads the object, lets patch compare it and say what to change, and sends that with tests
 // of the UID and the resourceVersion that were read. What others write in between is a reason to compare again.
-func (w *Writer) swap(ctx context.Context, ref core.Ref, subresource string, dryRun bool, patch func(*unstructured.Unstructured) ([]operation, error)) error {
+func (s sender) swap(ctx context.Context, ref core.Ref, subresource string, patch func(*unstructured.Unstructured) ([]operation, error)) error {
 	for attempt := 1; ; attempt++ {
-		u, err := w.object(ctx, ref)
+		u, err := s.object(ctx, ref)
 		if err != nil {
 			return err
 		}
@@ -270,15 +274,15 @@ func (w *Writer) swap(ctx context.Context, ref core.Ref, subresource string, dry
 			return nil
 		}
 		tests := []operation{{"test", "/metadata/uid", ref.UID}, {"test", "/metadata/resourceVersion", u.GetResourceVersion()}}
-		err = w.patchObject(ctx, ref, subresource, append(tests, changes...), dryRun)
+		err = s.patchObject(ctx, ref, subresource, append(tests, changes...))
 		if err == nil || Describe(err, "").Kind != core.ErrConflict || attempt == patchAttempts {
 			return err
 		}
 	}
 }
 
-func (w *Writer) patchObject(ctx context.Context, ref core.Ref, subresource string, patch []operation, dryRun bool) error {
-	call := describeCall("patch", ref, dryRun)
+func (s sender) patchObject(ctx context.Context, ref core.Ref, subresource string, patch []operation) error {
+	call := s.call(describeCall("patch", ref))
 	body, err := json.Marshal(patch)
 	if err != nil {
 		return &core.APIError{Kind: core.ErrInvalid, Server: core.ServerKubernetes, Call: call, Message: err.Error(), Err: err}
@@ -289,8 +293,8 @@ func (w *Writer) patchObject(ctx context.Context, ref core.Ref, subresource stri
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	_, err = w.client.resource(maintenanceKinds[ref.Kind], "").Patch(ctx, ref.Name, types.JSONPatchType, body,
-		metav1.PatchOptions{FieldManager: fieldManager, DryRun: dryRunOption(dryRun)}, subresources...)
+	_, err = s.client.resource(maintenanceKinds[ref.Kind], "").Patch(ctx, ref.Name, types.JSONPatchType, body,
+		metav1.PatchOptions{FieldManager: fieldManager, DryRun: s.dryRun()}, subresources...)
 	if err == nil {
 		return nil
 	}
@@ -302,11 +306,11 @@ func (w *Writer) patchObject(ctx context.Context, ref core.Ref, subresource stri
 }
 
 // object reads exactly the object that has ref's kind, name and, where it has one, UID, from the server itself.
-func (w *Writer) object(ctx context.Context, ref core.Ref) (*unstructured.Unstructured, error) {
-	call := describeCall("get", ref, false)
+func (c *Checker) object(ctx context.Context, ref core.Ref) (*unstructured.Unstructured, error) {
+	call := describeCall("get", ref)
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	u, err := w.client.resource(maintenanceKinds[ref.Kind], "").Get(ctx, ref.Name, metav1.GetOptions{})
+	u, err := c.client.resource(maintenanceKinds[ref.Kind], "").Get(ctx, ref.Name, metav1.GetOptions{})
 	if err != nil {
 		return nil, Describe(err, call)
 	}
@@ -323,18 +327,14 @@ func (w *Writer) object(ctx context.Context, ref core.Ref) (*unstructured.Unstru
 // otherwise is the conflict of an object that is not as expected.
 func otherwise(ref core.Ref, is string) *core.APIError {
 	return &core.APIError{
-		Kind: core.ErrConflict, Server: core.ServerKubernetes, Call: describeCall("patch", ref, false), Status: http.StatusConflict,
+		Kind: core.ErrConflict, Server: core.ServerKubernetes, Call: describeCall("patch", ref), Status: http.StatusConflict,
 		Message: "it " + is,
 		Remedy:  "Someone else has changed it. Look at it as it is now, then decide again.",
 	}
 }
 
-func describeCall(verb string, ref core.Ref, dryRun bool) string {
-	call := verb + " " + strings.ToLower(string(ref.Kind)) + " " + ref.Name
-	if dryRun {
-		call += " (dry run)"
-	}
-	return call
+func describeCall(verb string, ref core.Ref) string {
+	return verb + " " + strings.ToLower(string(ref.Kind)) + " " + ref.Name
 }
 
 func dryRunOption(dryRun bool) []string {

@@ -251,36 +251,37 @@ func (p *Poller) volumes() pollFunc {
 	}
 }
 
-// VolumeServices implements core.VolumeWriter.
-func (w *Writer) VolumeServices(ctx context.Context, host string) ([]*core.VolumeService, error) {
+// VolumeServices implements core.OpenStackChecker.
+func (c *Checker) VolumeServices(ctx context.Context, host string) ([]*core.VolumeService, error) {
 	ctx, cancel := context.WithTimeout(ctx, readLimit)
 	defer cancel()
 	if host == "" {
 		return nil, &core.APIError{Kind: core.ErrInvalid, Server: core.ServerOpenStack, Call: "list volume services", Message: "no host was named"}
 	}
-	services, err := w.c.listVolumeServices(ctx, host)
+	services, err := c.c.listVolumeServices(ctx, host)
 	if errors.Is(err, errNoCinder) {
 		return nil, nil
 	}
 	return services, err
 }
 
-// VolumesOf implements core.VolumeWriter.
-func (w *Writer) VolumesOf(ctx context.Context, host string) ([]core.Volume, error) {
+// VolumesOf implements core.OpenStackChecker.
+func (c *Checker) VolumesOf(ctx context.Context, host string) ([]core.Volume, error) {
 	ctx, cancel := context.WithTimeout(ctx, readLimit)
 	defer cancel()
 	if host == "" {
 		return nil, &core.APIError{Kind: core.ErrInvalid, Server: core.ServerOpenStack, Call: "list volumes", Message: "no host was named"}
 	}
-	found, err := w.c.volumesOf(ctx, host)
+	found, err := c.c.volumesOf(ctx, host)
 	if err != nil {
 		return nil, err
 	}
 	return found.Volumes, nil
 }
 
-// SetVolumeService implements core.VolumeWriter. Cinder takes a reason only when it disables.
-func (w *Writer) SetVolumeService(ctx context.Context, host string, enabled bool, reason string) error {
+// setVolumeService enables a cinder-volume service, or disables it. Cinder takes a reason only when it disables.
+func (w *Writer) setVolumeService(ctx context.Context, c core.SetVolumeService) error {
+	host, enabled, reason := c.Service.Name, c.Enabled, c.Reason
 	a := action{call: "enable volume service " + host, policy: "volume_extension:services:update"}
 	verb, body := "enable", map[string]any{"host": host, "binary": volumeBinary}
 	if !enabled {
@@ -289,7 +290,7 @@ func (w *Writer) SetVolumeService(ctx context.Context, host string, enabled bool
 			verb, body["disabled_reason"] = "disable-log-reason", reason
 		}
 	}
-	return w.write(ctx, a, vBase, func(ctx context.Context, s *session) error {
+	return w.send(ctx, a, vBase, func(ctx context.Context, s *session) error {
 		sc, err := w.c.cinder(s, a)
 		if err != nil {
 			return err
