@@ -146,7 +146,7 @@ func kindOf(t *testing.T, err error) core.ErrorKind {
 
 func TestTheModeOfANodeIsSetOnlyOverTheValueThatWasSeen(t *testing.T) {
 	rights(t, shared)
-	writer := kube.NewWriter(adapter(t, shared, cluster.Operator))
+	writer := writes(t, adapter(t, shared, cluster.Operator))
 	text := func(s string) *string { return &s }
 
 	tests := []struct {
@@ -177,7 +177,7 @@ func TestTheModeOfANodeIsSetOnlyOverTheValueThatWasSeen(t *testing.T) {
 				uid = test.uid
 			}
 			ref := core.Ref{Kind: core.KindNode, Name: "mode", UID: uid}
-			err := writer.SetNodeAnnotation(t.Context(), ref, modeAnnotation, test.old, test.new, test.dryRun)
+			err := writer.do(test.dryRun, core.SetNodeAnnotation{Node: ref, Key: modeAnnotation, Old: test.old, New: test.new})
 			if kind := kindOf(t, err); kind != test.want {
 				t.Errorf("the error is %q (%v), want %q", kind, err, test.want)
 			}
@@ -197,7 +197,7 @@ func TestAWriteWithoutTheRightIsRefused(t *testing.T) {
 	node := create(t, shared, nodes, `{apiVersion: v1, kind: Node, metadata: {name: forbidden, annotations: {`+modeAnnotation+`: manual}}}`)
 	ref := core.Ref{Kind: core.KindNode, Name: node.GetName(), UID: string(node.GetUID())}
 	manual, skip := "manual", "skip"
-	err := kube.NewWriter(adapter(t, shared, cluster.ReadOnly)).SetNodeAnnotation(t.Context(), ref, modeAnnotation, &manual, &skip, false)
+	err := writes(t, adapter(t, shared, cluster.ReadOnly)).write(core.SetNodeAnnotation{Node: ref, Key: modeAnnotation, Old: &manual, New: &skip})
 	if kind := kindOf(t, err); kind != core.ErrForbidden {
 		t.Errorf("the error is %q: %v", kind, err)
 	}
@@ -259,7 +259,7 @@ func TestTheOperatorLeaseHasOneHolder(t *testing.T) {
 func TestLocksAndRequestsAreChangedOnTheRealServer(t *testing.T) {
 	c := ownCluster(t)
 	rights(t, c)
-	writer := kube.NewWriter(adapter(t, c, cluster.Maintainer))
+	writer := writes(t, adapter(t, c, cluster.Maintainer))
 	made := core.NewLock{Kind: core.KindNodeWorkloadLock, Name: "backup-n1", Controller: "backup", Node: "n1"}
 	check := func(what string, err error, want core.ErrorKind) {
 		t.Helper()
@@ -267,29 +267,29 @@ func TestLocksAndRequestsAreChangedOnTheRealServer(t *testing.T) {
 			t.Fatalf("%s: the error is %q (%v), want %q", what, kind, err, want)
 		}
 	}
-	check("a lock is tried", writer.CreateLock(t.Context(), made, true), "")
+	check("a lock is tried", writer.DryRun(t.Context(), core.CreateLock{Lock: made}), "")
 	_, err := writer.Lock(t.Context(), made.Ref())
 	check("a lock that was only tried", err, core.ErrNotFound)
-	check("a lock is made", writer.CreateLock(t.Context(), made, false), "")
-	check("and made again", writer.CreateLock(t.Context(), made, false), core.ErrConflict)
+	check("a lock is made", writer.write(core.CreateLock{Lock: made}), "")
+	check("and made again", writer.write(core.CreateLock{Lock: made}), core.ErrConflict)
 	lock, err := writer.Lock(t.Context(), made.Ref())
 	check("it is read", err, "")
 	ref := lock.Ref()
 
-	check("without a status it is set", writer.SetLock(t.Context(), ref, "", core.LockStatus{State: core.LockActive, Message: "why", Release: "1.0"}, false), "")
-	check("to no state of the API", writer.SetLock(t.Context(), ref, core.LockActive, core.LockStatus{State: "asleep"}, true), core.ErrInvalid)
-	check("released, tried", writer.SetLock(t.Context(), ref, core.LockActive, core.LockStatus{State: core.LockInactive}, true), "")
-	check("over another state", writer.SetLock(t.Context(), ref, core.LockFailed, core.LockStatus{State: core.LockInactive}, false), core.ErrConflict)
-	check("of another lock", writer.SetLock(t.Context(), core.Ref{Kind: ref.Kind, Name: ref.Name, UID: "another"}, core.LockActive, core.LockStatus{State: core.LockInactive}, false), core.ErrConflict)
-	check("worked on", writer.SetInnerState(t.Context(), ref, "", core.InnerActive, false), "")
-	check("worked on by another", writer.SetInnerState(t.Context(), ref, "", core.InnerActive, false), core.ErrConflict)
+	check("without a status it is set", writer.write(core.SetLock{Lock: ref, To: core.LockStatus{State: core.LockActive, Message: "why", Release: "1.0"}}), "")
+	check("to no state of the API", writer.DryRun(t.Context(), core.SetLock{Lock: ref, Was: core.LockActive, To: core.LockStatus{State: "asleep"}}), core.ErrInvalid)
+	check("released, tried", writer.DryRun(t.Context(), core.SetLock{Lock: ref, Was: core.LockActive, To: core.LockStatus{State: core.LockInactive}}), "")
+	check("over another state", writer.write(core.SetLock{Lock: ref, Was: core.LockFailed, To: core.LockStatus{State: core.LockInactive}}), core.ErrConflict)
+	check("of another lock", writer.write(core.SetLock{Lock: core.Ref{Kind: ref.Kind, Name: ref.Name, UID: "another"}, Was: core.LockActive, To: core.LockStatus{State: core.LockInactive}}), core.ErrConflict)
+	check("worked on", writer.write(core.SetInnerState{Lock: ref, To: core.InnerActive}), "")
+	check("worked on by another", writer.write(core.SetInnerState{Lock: ref, To: core.InnerActive}), core.ErrConflict)
 	is, err := writer.Lock(t.Context(), ref)
 	check("read again", err, "")
 	if is.RawState != core.LockActive || is.Message != "why" || is.Release != "1.0" || is.InnerState != core.InnerActive || is.Controller != "backup" || is.Node != "n1" {
 		t.Errorf("the lock is %+v", is)
 	}
-	check("released", writer.SetLock(t.Context(), ref, core.LockActive, core.LockStatus{State: core.LockInactive}, false), "")
-	check("worked on no more", writer.SetInnerState(t.Context(), ref, core.InnerActive, core.InnerInactive, false), "")
+	check("released", writer.write(core.SetLock{Lock: ref, Was: core.LockActive, To: core.LockStatus{State: core.LockInactive}}), "")
+	check("worked on no more", writer.write(core.SetInnerState{Lock: ref, Was: core.InnerActive, To: core.InnerInactive}), "")
 	if is, err = writer.Lock(t.Context(), ref); err != nil || is.RawState != core.LockInactive || is.Message != "" || is.Release != "1.0" || is.InnerState != core.InnerInactive {
 		t.Errorf("the lock is %+v, %v", is, err)
 	}
@@ -299,35 +299,35 @@ func TestLocksAndRequestsAreChangedOnTheRealServer(t *testing.T) {
 	}
 
 	asked := core.NewRequest{Kind: core.KindNodeMaintenanceRequest, Name: "n1", Node: "n1", Scope: core.ScopeDrain, Release: "21.0.0"}
-	check("a request of no scope of the API", writer.CreateRequest(t.Context(), core.NewRequest{Kind: asked.Kind, Name: "n2", Node: "n2", Scope: "all"}, false), core.ErrInvalid)
-	check("a request", writer.CreateRequest(t.Context(), asked, false), "")
+	check("a request of no scope of the API", writer.write(core.CreateRequest{Request: core.NewRequest{Kind: asked.Kind, Name: "n2", Node: "n2", Scope: "all"}}), core.ErrInvalid)
+	check("a request", writer.write(core.CreateRequest{Request: asked}), "")
 	request, err := writer.Request(t.Context(), asked.Ref())
 	if err != nil || !request.ByHand() || request.Scope != core.ScopeDrain || request.Release != "21.0.0" {
 		t.Fatalf("the request is %+v, %v", request, err)
 	}
 	const finalizer = "lcm.mirantis.com/rockoon.nodemaintenancerequest-finalizer"
-	check("held as another", writer.AddFinalizer(t.Context(), core.Ref{Kind: request.Kind, Name: request.Name, UID: "another"}, finalizer, false), core.ErrConflict)
-	check("held, tried", writer.AddFinalizer(t.Context(), request.Ref(), finalizer, true), "")
-	check("held", writer.AddFinalizer(t.Context(), request.Ref(), finalizer, false), "")
-	check("held once more", writer.AddFinalizer(t.Context(), request.Ref(), finalizer, false), core.ErrConflict)
-	check("held by another, too", writer.AddFinalizer(t.Context(), request.Ref(), "example.org/other", false), "")
-	check("let go by the other", writer.RemoveFinalizer(t.Context(), request.Ref(), "example.org/other", false), "")
-	check("deleted as another", writer.Delete(t.Context(), core.Ref{Kind: request.Kind, Name: request.Name, UID: "another"}, false), core.ErrConflict)
-	check("deleted, tried", writer.Delete(t.Context(), request.Ref(), true), "")
-	check("deleted", writer.Delete(t.Context(), request.Ref(), false), "")
+	check("held as another", writer.write(core.AddFinalizer{Object: core.Ref{Kind: request.Kind, Name: request.Name, UID: "another"}, Finalizer: finalizer}), core.ErrConflict)
+	check("held, tried", writer.DryRun(t.Context(), core.AddFinalizer{Object: request.Ref(), Finalizer: finalizer}), "")
+	check("held", writer.write(core.AddFinalizer{Object: request.Ref(), Finalizer: finalizer}), "")
+	check("held once more", writer.write(core.AddFinalizer{Object: request.Ref(), Finalizer: finalizer}), core.ErrConflict)
+	check("held by another, too", writer.write(core.AddFinalizer{Object: request.Ref(), Finalizer: "example.org/other"}), "")
+	check("let go by the other", writer.write(core.RemoveFinalizer{Object: request.Ref(), Finalizer: "example.org/other"}), "")
+	check("deleted as another", writer.write(core.DeleteObject{Object: core.Ref{Kind: request.Kind, Name: request.Name, UID: "another"}}), core.ErrConflict)
+	check("deleted, tried", writer.DryRun(t.Context(), core.DeleteObject{Object: request.Ref()}), "")
+	check("deleted", writer.write(core.DeleteObject{Object: request.Ref()}), "")
 	if request, err = writer.Request(t.Context(), request.Ref()); err != nil || request.Deleting.IsZero() {
 		t.Fatalf("its finalizer does not keep it: %+v, %v", request, err)
 	}
-	check("held while it is removed", writer.AddFinalizer(t.Context(), request.Ref(), "example.org/late", false), core.ErrConflict)
-	check("let go by another finalizer", writer.RemoveFinalizer(t.Context(), request.Ref(), "other/one", false), core.ErrConflict)
-	check("let go", writer.RemoveFinalizer(t.Context(), request.Ref(), finalizer, false), "")
+	check("held while it is removed", writer.write(core.AddFinalizer{Object: request.Ref(), Finalizer: "example.org/late"}), core.ErrConflict)
+	check("let go by another finalizer", writer.write(core.RemoveFinalizer{Object: request.Ref(), Finalizer: "other/one"}), core.ErrConflict)
+	check("let go", writer.write(core.RemoveFinalizer{Object: request.Ref(), Finalizer: finalizer}), "")
 	_, err = writer.Request(t.Context(), request.Ref())
 	check("it is gone", err, core.ErrNotFound)
-	check("the lock is deleted", writer.Delete(t.Context(), ref, false), "")
+	check("the lock is deleted", writer.write(core.DeleteObject{Object: ref}), "")
 
 	for _, user := range []cluster.User{cluster.Operator, cluster.ReadOnly} {
-		other := kube.NewWriter(adapter(t, c, user))
-		check(string(user)+" makes a request", other.CreateRequest(t.Context(), asked, true), core.ErrForbidden)
-		check(string(user)+" makes a lock", other.CreateLock(t.Context(), made, true), core.ErrForbidden)
+		other := writes(t, adapter(t, c, user))
+		check(string(user)+" makes a request", other.DryRun(t.Context(), core.CreateRequest{Request: asked}), core.ErrForbidden)
+		check(string(user)+" makes a lock", other.DryRun(t.Context(), core.CreateLock{Lock: made}), core.ErrForbidden)
 	}
 }

@@ -101,12 +101,12 @@ func TestVolumeClaimsAreForbiddenWithoutTheRight(t *testing.T) {
 				t.Errorf("it is told as %+v", err)
 			}
 		})
-		w := NewWriter(c.client(kubeapi.Readonly))
+		w := writes(t, c.client(kubeapi.Readonly))
 		_, err := w.VolumeClaims(t.Context(), "openstack")
 		wantError(t, err, core.ErrForbidden, "")
 		_, err = w.PersistentVolume(t.Context(), "pv")
 		wantError(t, err, core.ErrForbidden, "")
-		wantError(t, w.DeleteClaim(t.Context(), core.Ref{Namespace: "openstack", Name: "c", UID: "u"}, true), core.ErrForbidden, "")
+		wantError(t, w.DryRun(t.Context(), core.DeleteClaim{Claim: core.Ref{Namespace: "openstack", Name: "c", UID: "u"}}), core.ErrForbidden, "")
 	})
 }
 
@@ -129,7 +129,7 @@ func TestAVolumeClaimIsDeletedByItsUID(t *testing.T) {
 		c.create(volumeClaim("openstack", "data", "pv-1"))
 		c.create(strings.Replace(volumeClaim("openstack", "used", "pv-2"), "uid: uid-used", "uid: uid-used, finalizers: [kubernetes.io/pvc-protection]", 1))
 		c.create(`{apiVersion: v1, kind: PersistentVolume, metadata: {name: pv-1}, spec: {local: {path: /x}}}`)
-		w := NewWriter(c.client("anna"))
+		w := writes(t, c.client("anna"))
 		names := func() (out []string) {
 			t.Helper()
 			claims, err := w.VolumeClaims(t.Context(), "openstack")
@@ -158,15 +158,15 @@ func TestAVolumeClaimIsDeletedByItsUID(t *testing.T) {
 		other := ref
 		other.UID = "another"
 		for _, dryRun := range []bool{true, false} {
-			wantError(t, w.DeleteClaim(t.Context(), other, dryRun), core.ErrConflict, "")
+			wantError(t, w.do(dryRun, core.DeleteClaim{Claim: other}), core.ErrConflict, "")
 		}
-		wantError(t, w.DeleteClaim(t.Context(), ref, true), "", "")
+		wantError(t, w.DryRun(t.Context(), core.DeleteClaim{Claim: ref}), "", "")
 		if got := names(); len(got) != 2 {
 			t.Errorf("after dry runs the claims are %q", got)
 		}
-		wantError(t, w.DeleteClaim(t.Context(), ref, false), "", "")
-		wantError(t, w.DeleteClaim(t.Context(), ref, false), core.ErrNotFound, "")
-		wantError(t, w.DeleteClaim(t.Context(), core.Ref{Namespace: "openstack", Name: "used", UID: "uid-used"}, false), "", "")
+		wantError(t, w.write(core.DeleteClaim{Claim: ref}), "", "")
+		wantError(t, w.write(core.DeleteClaim{Claim: ref}), core.ErrNotFound, "")
+		wantError(t, w.write(core.DeleteClaim{Claim: core.Ref{Namespace: "openstack", Name: "used", UID: "uid-used"}}), "", "")
 		if got := names(); !slices.Equal(got, []string{"used pv-2, going, kubernetes.io/pvc-protection"}) {
 			t.Errorf("the claims are %q", got)
 		}

@@ -28,7 +28,7 @@ func (c *cluster) refOf(kind core.Kind, name string) core.Ref {
 func TestMaintenanceModeIsSet(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := managed(t, kubeapi.Options{})
-		w := NewManagementWriter(c.client(kubeapi.Operator))
+		w := writesManagement(t, c.client(kubeapi.Operator))
 		off := false
 		for _, tt := range []struct {
 			kind core.Kind
@@ -44,26 +44,26 @@ func TestMaintenanceModeIsSet(t *testing.T) {
 				}
 				return is
 			}
-			if err := w.SetMaintenance(t.Context(), ref, tt.old, true, true); err != nil {
+			if err := w.DryRun(t.Context(), core.SetMaintenance{Object: ref, Old: tt.old, On: true}); err != nil {
 				t.Fatalf("dry run on %s: %v", ref, err)
 			}
 			if is := wanted(); is != nil && *is {
 				t.Errorf("the dry run on %s has set it", ref)
 			}
-			if err := w.SetMaintenance(t.Context(), ref, tt.old, true, false); err != nil {
+			if err := w.write(core.SetMaintenance{Object: ref, Old: tt.old, On: true}); err != nil {
 				t.Fatalf("%s: %v", ref, err)
 			}
 			if is := wanted(); is == nil || !*is {
 				t.Errorf("it is not set on %s", ref)
 			}
-			err := w.SetMaintenance(t.Context(), ref, tt.old, true, false)
+			err := w.write(core.SetMaintenance{Object: ref, Old: tt.old, On: true})
 			if kindOf(err) != core.ErrConflict || !strings.Contains(err.Error(), "is true") {
 				t.Errorf("a flag that has changed: %v", err)
 			}
 			another := ref
 			another.UID = "another"
 			on := true
-			if err := w.SetMaintenance(t.Context(), another, &on, false, false); kindOf(err) != core.ErrConflict {
+			if err := w.write(core.SetMaintenance{Object: another, Old: &on, On: false}); kindOf(err) != core.ErrConflict {
 				t.Errorf("another object under the name: %v", err)
 			}
 			if is := wanted(); is == nil || !*is {
@@ -81,28 +81,28 @@ func TestMaintenanceModeIsSet(t *testing.T) {
 func TestAGracefulRebootIsAskedFor(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := managed(t, kubeapi.Options{})
-		w := NewManagementWriter(c.client(kubeapi.Operator))
+		w := writesManagement(t, c.client(kubeapi.Operator))
 		mos := c.refOf(core.KindCluster, "mos")
 		if _, err := w.RebootRequest(t.Context(), mos); kindOf(err) != core.ErrNotFound {
 			t.Fatalf("there is a request: %v", err)
 		}
-		if err := w.RequestReboot(t.Context(), mos, nil, false); kindOf(err) != core.ErrInvalid {
+		if err := w.write(core.RequestReboot{Cluster: mos}); kindOf(err) != core.ErrInvalid {
 			t.Errorf("a request for all machines: %v", err)
 		}
-		if err := w.RequestReboot(t.Context(), mos, []string{"cmp-1"}, true); err != nil {
+		if err := w.DryRun(t.Context(), core.RequestReboot{Cluster: mos, Machines: []string{"cmp-1"}}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := w.RebootRequest(t.Context(), mos); kindOf(err) != core.ErrNotFound {
 			t.Errorf("the dry run has made it: %v", err)
 		}
-		if err := w.RequestReboot(t.Context(), mos, []string{"cmp-1"}, false); err != nil {
+		if err := w.write(core.RequestReboot{Cluster: mos, Machines: []string{"cmp-1"}}); err != nil {
 			t.Fatal(err)
 		}
 		r, err := w.RebootRequest(t.Context(), mos)
 		if err != nil || !slices.Equal(r.Machines, []string{"cmp-1"}) {
 			t.Errorf("%+v, %v", r, err)
 		}
-		if err := w.RequestReboot(t.Context(), mos, []string{"cmp-1"}, false); kindOf(err) != core.ErrConflict {
+		if err := w.write(core.RequestReboot{Cluster: mos, Machines: []string{"cmp-1"}}); kindOf(err) != core.ErrConflict {
 			t.Errorf("a second request: %v", err)
 		}
 	})
@@ -112,11 +112,11 @@ func TestAGracefulRebootIsAskedFor(t *testing.T) {
 func TestRightsOnTheManagementClusterAreAskedFirst(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := managed(t, kubeapi.Options{})
-		w := NewManagementWriter(c.client(kubeapi.Readonly))
+		w := writesManagement(t, c.client(kubeapi.Readonly))
 		off := false
 		for _, err := range []error{
-			w.SetMaintenance(t.Context(), c.refOf(core.KindCluster, "mos"), &off, true, true),
-			w.RequestReboot(t.Context(), c.refOf(core.KindCluster, "mos"), []string{"cmp-1"}, true),
+			w.DryRun(t.Context(), core.SetMaintenance{Object: c.refOf(core.KindCluster, "mos"), Old: &off, On: true}),
+			w.DryRun(t.Context(), core.RequestReboot{Cluster: c.refOf(core.KindCluster, "mos"), Machines: []string{"cmp-1"}}),
 		} {
 			var api *core.APIError
 			if !errors.As(err, &api) || api.Kind != core.ErrForbidden || api.Server != core.ServerManagement || !strings.Contains(api.Remedy, "rbac-management-operator.yaml") {
@@ -135,10 +135,10 @@ func TestRightsOnTheManagementClusterAreAskedFirst(t *testing.T) {
 func TestALostAnswerOfTheManagementClusterIsUncertain(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := managed(t, kubeapi.Options{})
-		w := NewManagementWriter(c.client(kubeapi.Operator))
+		w := writesManagement(t, c.client(kubeapi.Operator))
 		off := false
 		c.AddFault(kubeapi.Fault{Verb: "patch", Match: ours, Code: http.StatusInternalServerError})
-		err := w.SetMaintenance(t.Context(), c.refOf(core.KindCluster, "mos"), &off, true, false)
+		err := w.write(core.SetMaintenance{Object: c.refOf(core.KindCluster, "mos"), Old: &off, On: true})
 		var api *core.APIError
 		if !errors.As(err, &api) || !api.Uncertain() || api.Server != core.ServerManagement {
 			t.Errorf("%v", err)

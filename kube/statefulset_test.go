@@ -72,7 +72,7 @@ func TestAStatefulSetIsReadWithItsPods(t *testing.T) {
 		c.create(statefulPod("openstack", "mariadb-server-0", "mariadb-server", "ctl-1", true))
 		c.create(statefulPod("openstack", "another-0", "another", "ctl-1", true))
 		ctx := context.Background()
-		w := NewWriter(c.client(kubeapi.Readonly))
+		w := writes(t, c.client(kubeapi.Readonly))
 		set, pods, err := w.StatefulSet(ctx, "openstack", "mariadb-server")
 		if err != nil {
 			t.Fatal(err)
@@ -87,7 +87,7 @@ func TestAStatefulSetIsReadWithItsPods(t *testing.T) {
 		if set, pods, err := w.StatefulSet(ctx, "openstack-redis", "rfr-openstack-redis"); set != nil || len(pods) > 0 || err != nil {
 			t.Errorf("%+v, %d pods, %v", set, len(pods), err)
 		}
-		if _, _, err := NewWriter(c.client("ann")).StatefulSet(ctx, "openstack", "mariadb-server"); kindOf(err) != core.ErrForbidden || !strings.Contains(err.Error(), "list StatefulSet mariadb-server") {
+		if _, _, err := writes(t, c.client("ann")).StatefulSet(ctx, "openstack", "mariadb-server"); kindOf(err) != core.ErrForbidden || !strings.Contains(err.Error(), "list StatefulSet mariadb-server") {
 			t.Errorf("who may not list them: %v", err)
 		}
 	})

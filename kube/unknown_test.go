@@ -1,11 +1,10 @@
 package kube
 
 import (
-	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -16,58 +15,42 @@ import (
 	"lockstep/sim/kubeapi"
 )
 
-// kubeWrites are all calls of core.KubernetesWriter that change something.
-var kubeWrites = map[string]func(context.Context, *Writer) error{
-	"SetNodeAnnotation": func(ctx context.Context, w *Writer) error {
-		return w.SetNodeAnnotation(ctx, nodeRef("n1"), mode, nil, ptr("skip"), false)
-	},
-	"SetLock": func(ctx context.Context, w *Writer) error {
-		return w.SetLock(ctx, lockRef("l"), core.LockActive, core.LockStatus{State: core.LockInactive}, false)
-	},
-	"SetInnerState": func(ctx context.Context, w *Writer) error {
-		return w.SetInnerState(ctx, lockRef("l"), "", "active", false)
-	},
-	"CreateLock": func(ctx context.Context, w *Writer) error {
-		return w.CreateLock(ctx, newLock, false)
-	},
-	"CreateRequest": func(ctx context.Context, w *Writer) error {
-		r := core.NewRequest{Kind: core.KindNodeMaintenanceRequest, Name: "n2", Node: "n2", Scope: core.ScopeOS, Release: "1.0"}
-		return w.CreateRequest(ctx, r, false)
-	},
-	"AddFinalizer": func(ctx context.Context, w *Writer) error { return w.AddFinalizer(ctx, requestRef, "b.c/d", false) },
-	"RemoveFinalizer": func(ctx context.Context, w *Writer) error {
-		return w.RemoveFinalizer(ctx, requestRef, "a.b/c", false)
-	},
-	"Delete": func(ctx context.Context, w *Writer) error { return w.Delete(ctx, lockRef("l"), false) },
-	"DeletePod": func(ctx context.Context, w *Writer) error {
-		return w.DeletePod(ctx, core.Ref{Namespace: "openstack", Name: "p", UID: "uid-p"}, false)
-	},
-	"DeleteClaim": func(ctx context.Context, w *Writer) error {
-		return w.DeleteClaim(ctx, core.Ref{Namespace: "openstack", Name: "c", UID: "uid-c"}, false)
-	},
-	"SetOpenStackService": func(ctx context.Context, w *Writer) error {
-		return w.SetOpenStackService(ctx, core.Ref{Namespace: "openstack", Name: "osh", UID: "osdpl"}, "tempest", true, nil, false)
-	},
+// kubeWrites has one of each kind of change that is written to Kubernetes.
+var kubeWrites = []core.Change{
+	core.SetNodeAnnotation{Node: nodeRef("n1"), Key: mode, New: ptr("skip")},
+	core.SetLock{Lock: lockRef("l"), Was: core.LockActive, To: core.LockStatus{State: core.LockInactive}},
+	core.SetInnerState{Lock: lockRef("l"), To: "active"},
+	core.CreateLock{Lock: newLock},
+	core.CreateRequest{Request: core.NewRequest{Kind: core.KindNodeMaintenanceRequest, Name: "n2", Node: "n2", Scope: core.ScopeOS, Release: "1.0"}},
+	core.AddFinalizer{Object: requestRef, Finalizer: "b.c/d"},
+	core.RemoveFinalizer{Object: requestRef, Finalizer: "a.b/c"},
+	core.DeleteObject{Object: lockRef("l")},
+	core.DeletePod{Pod: core.Ref{Namespace: "openstack", Name: "p", UID: "uid-p"}},
+	core.RestartPod{Pod: core.Ref{Namespace: "openstack", Name: "p", UID: "uid-p"}},
+	core.DeleteClaim{Claim: core.Ref{Namespace: "openstack", Name: "c", UID: "uid-c"}},
+	core.SetTempest{Deployment: core.Ref{Namespace: "openstack", Name: "osh", UID: "osdpl"}, Add: true},
 }
-
-var kubeReads = []string{"NodeAnnotation", "Lock", "NodeLocks", "Request", "DeletionRequest", "ControllerDeployment", "NotReadyPods",
-	"DaemonPods", "Pod", "OpenStackServices", "StatefulSet", "VolumeClaims", "PersistentVolume"}
 
 var newLock = core.NewLock{Kind: core.KindNodeWorkloadLock, Name: "openstack-n2", Node: "n2", Controller: "openstack", Release: "1.0"}
 
 var requestRef = core.Ref{Kind: core.KindNodeMaintenanceRequest, Name: "n1", UID: "uid-r"}
 
-// managementWrites are those of core.ManagementWriter.
-var managementWrites = map[string]func(context.Context, *cluster, *ManagementWriter) error{
-	"SetMaintenance": func(ctx context.Context, c *cluster, w *ManagementWriter) error {
-		return w.SetMaintenance(ctx, c.refOf(core.KindCluster, "mos"), new(bool), true, false)
-	},
-	"RequestReboot": func(ctx context.Context, c *cluster, w *ManagementWriter) error {
-		return w.RequestReboot(ctx, c.refOf(core.KindCluster, "mos"), []string{"cmp-1"}, false)
-	},
+// managementWrites has one of each kind of change that is written to a management cluster; the object is its Cluster.
+func managementWrites(cluster core.Ref) []core.Change {
+	return []core.Change{
+		core.SetMaintenance{Object: cluster, Old: new(bool), On: true},
+		core.RequestReboot{Cluster: cluster, Machines: []string{"cmp-1"}},
+	}
 }
 
-var managementReads = []string{"Maintenance", "MachinesInMaintenance", "RebootRequest"}
+// deletes tells whether a change is a deletion, whose answer nobody reads.
+func deletes(c core.Change) bool {
+	switch c.(type) {
+	case core.DeleteObject, core.DeletePod, core.RestartPod, core.DeleteClaim:
+		return true
+	}
+	return false
+}
 
 // strange answers writes in a server's place, after that has answered.
 type strange struct {
@@ -157,29 +140,21 @@ var unreadable = map[string]func(*http.Response) (*http.Response, error){
 // An answer that an API server does not give, or that cannot be read, says nothing of the write: it may have been made, and counts as
 // refused by no means.
 func TestAStrangeAnswerToAWriteIsNoRefusal(t *testing.T) {
-	for _, methods := range []struct {
-		of            reflect.Type
-		reads, writes []string
-	}{
-		{reflect.TypeFor[core.KubernetesWriter](), kubeReads, keysOf(kubeWrites)},
-		{reflect.TypeFor[core.ManagementWriter](), managementReads, keysOf(managementWrites)},
-	} {
-		for i := range methods.of.NumMethod() {
-			if name := methods.of.Method(i).Name; slices.Contains(methods.writes, name) == slices.Contains(methods.reads, name) {
-				t.Errorf("%s of %s is neither a read nor a write of this test, or both", name, methods.of)
-			}
+	for server, has := range map[core.Server][]core.Change{core.ServerKubernetes: kubeWrites, core.ServerManagement: managementWrites(core.Ref{})} {
+		if got, want := kindsOf(has), kindsOf(core.ChangesAt(server)); !slices.Equal(got, want) {
+			t.Errorf("this test writes %v to %s; there are %v", got, server, want)
 		}
 	}
-	check := func(name, what string, answer func(*http.Response) (*http.Response, error), write func(*testing.T, *strange) error) {
-		t.Run(name+"/"+what, func(t *testing.T) {
+	check := func(change core.Change, what string, answer func(*http.Response) (*http.Response, error), write func(*testing.T, *strange) error) {
+		t.Run(fmt.Sprintf("%T/%s", change, what), func(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {
 				s := &strange{answer: answer}
 				began := time.Now()
 				err := write(t, s)
-				_, deletes := unreadable[what]
-				deletes = deletes && strings.HasPrefix(name, "Delete")
+				_, unread := unreadable[what]
+				taken := unread && deletes(change)
 				var e *core.APIError
-				if errors.As(err, &e) && !e.Uncertain() || err == nil && !deletes || err != nil && e == nil {
+				if errors.As(err, &e) && !e.Uncertain() || err == nil && !taken || err != nil && e == nil {
 					t.Errorf("got %v", err)
 				}
 				if s.sent != 1 {
@@ -193,8 +168,8 @@ func TestAStrangeAnswerToAWriteIsNoRefusal(t *testing.T) {
 	}
 	for _, answers := range []map[string]func(*http.Response) (*http.Response, error){strangeAnswers, unreadable} {
 		for what, answer := range answers {
-			for name, write := range kubeWrites {
-				check(name, what, answer, func(t *testing.T, s *strange) error {
+			for _, change := range kubeWrites {
+				check(change, what, answer, func(t *testing.T, s *strange) error {
 					c := newCluster(t, kubeapi.Options{})
 					c.create(node("n1"))
 					c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeWorkloadLock, metadata: {name: l, uid: uid-l}, spec: {controllerName: openstack, nodeName: n1},
@@ -206,13 +181,13 @@ func TestAStrangeAnswerToAWriteIsNoRefusal(t *testing.T) {
 					c.create(`{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: openstack, uid: uid-p},
 					  spec: {nodeName: n1, containers: [{name: c, image: i}]}}`)
 					c.create(volumeClaim("openstack", "c", "v"))
-					return write(t.Context(), NewWriter(c.through(s)))
+					return writes(t, c.through(s)).write(change)
 				})
 			}
-			for name, write := range managementWrites {
-				check(name, what, answer, func(t *testing.T, s *strange) error {
+			for i, change := range managementWrites(core.Ref{}) {
+				check(change, what, answer, func(t *testing.T, s *strange) error {
 					c := managed(t, kubeapi.Options{})
-					err := write(t.Context(), c, NewManagementWriter(c.through(s)))
+					err := writesManagement(t, c.through(s)).write(managementWrites(c.refOf(core.KindCluster, "mos"))[i])
 					if e := Describe(err, ""); e != nil && e.Server != core.ServerManagement {
 						t.Errorf("it is of the server %q", e.Server)
 					}
@@ -229,19 +204,21 @@ func TestALockThatIsHalfMadeIsNoRefusal(t *testing.T) {
 		c := newCluster(t, kubeapi.Options{})
 		c.create(node("n2"))
 		c.AddFault(kubeapi.Fault{Verb: "patch", Match: ours, Code: http.StatusForbidden})
-		err := NewWriter(c.client(kubeapi.Admin)).CreateLock(t.Context(), newLock, false)
+		err := writes(t, c.client(kubeapi.Admin)).write(core.CreateLock{Lock: newLock})
 		if e := Describe(err, ""); e == nil || !e.Uncertain() || !strings.Contains(e.Message, "only the lock was made") {
 			t.Errorf("got %v", err)
 		}
 	})
 }
 
-func keysOf[V any](m map[string]V) []string {
-	var keys []string
-	for key := range m {
-		keys = append(keys, key)
+// kindsOf are the kinds of changes, sorted.
+func kindsOf(changes []core.Change) []string {
+	var kinds []string
+	for _, c := range changes {
+		kinds = append(kinds, fmt.Sprintf("%T", c))
 	}
-	return keys
+	slices.Sort(kinds)
+	return kinds
 }
 
 // through is a client of the cluster's administrator whose answers go through s.

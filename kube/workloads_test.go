@@ -131,7 +131,7 @@ func TestExactlyOnePodIsDeleted(t *testing.T) {
 		c.create(daemonPod("tf", "vrouter-1", "vrouter", "cmp-1", "old", true))
 		c.create(daemonPod("tf", "vrouter-2", "vrouter", "cmp-2", "new", true))
 		c.create(daemonPod("tf", "foreign", "another", "cmp-3", "new", true)) // the same labels, another owner
-		w := NewWriter(c.client(kubeapi.Operator))
+		w := writes(t, c.client(kubeapi.Operator))
 		ctx := context.Background()
 		set := core.Ref{Kind: core.KindDaemonSet, Namespace: "tf", Name: "vrouter", UID: "ds-vrouter"}
 		names := func() (out []string) {
@@ -155,16 +155,16 @@ func TestExactlyOnePodIsDeleted(t *testing.T) {
 		ref := core.Ref{Kind: core.KindPod, Namespace: "tf", Name: "vrouter-1", UID: "uid-vrouter-1"}
 		another := ref
 		another.UID = "another"
-		if err := w.DeletePod(ctx, another, false); kindOf(err) != core.ErrConflict {
+		if err := w.write(core.DeletePod{Pod: another}); kindOf(err) != core.ErrConflict {
 			t.Errorf("another pod under the name: %v", err)
 		}
-		if err := w.DeletePod(ctx, ref, true); err != nil || !slices.Equal(names(), both) {
+		if err := w.DryRun(ctx, core.DeletePod{Pod: ref}); err != nil || !slices.Equal(names(), both) {
 			t.Errorf("dry run: %v, %q", err, names())
 		}
-		if err := NewWriter(c.client(kubeapi.Readonly)).DeletePod(ctx, ref, true); kindOf(err) != core.ErrForbidden {
+		if err := writes(t, c.client(kubeapi.Readonly)).DryRun(ctx, core.DeletePod{Pod: ref}); kindOf(err) != core.ErrForbidden {
 			t.Errorf("a reader: %v", err)
 		}
-		if err := w.DeletePod(ctx, ref, false); err != nil {
+		if err := w.write(core.DeletePod{Pod: ref}); err != nil {
 			t.Fatal(err)
 		}
 		pods, err := w.DaemonPods(ctx, set, "application=tf,component=vrouter")
@@ -182,7 +182,7 @@ func TestExactlyOnePodIsDeleted(t *testing.T) {
 		if p, err := w.Pod(ctx, "tf", "gone"); err != nil || p != nil {
 			t.Errorf("no pod is read as %+v: %v", p, err)
 		}
-		if err := w.DeletePod(ctx, core.Ref{Namespace: "tf", Name: "gone", UID: "x"}, true); kindOf(err) != core.ErrNotFound {
+		if err := w.DryRun(ctx, core.DeletePod{Pod: core.Ref{Namespace: "tf", Name: "gone", UID: "x"}}); kindOf(err) != core.ErrNotFound {
 			t.Errorf("no pod: %v", err)
 		}
 	})
@@ -196,7 +196,7 @@ func TestServicesAreComparedAndSwapped(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {
 				c := newCluster(t, kubeapi.Options{})
 				c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: OpenStackDeployment, metadata: {name: osh, namespace: openstack, uid: osdpl}, spec: {openstack_version: antelope, ` + features + `}}`)
-				w := NewWriter(c.client(kubeapi.Operator))
+				w := writes(t, c.client(kubeapi.Operator))
 				ctx, ref := context.Background(), core.Ref{Namespace: "openstack", Name: "osh", UID: "osdpl"}
 				services := func() []string {
 					s, err := w.OpenStackServices(ctx, ref)
@@ -206,19 +206,19 @@ func TestServicesAreComparedAndSwapped(t *testing.T) {
 					return s
 				}
 				before := services()
-				if err := w.SetOpenStackService(ctx, ref, "tempest", true, append(slices.Clone(before), "other"), false); kindOf(err) != core.ErrConflict {
+				if err := w.write(core.SetTempest{Deployment: ref, Add: true, Services: append(slices.Clone(before), "other")}); kindOf(err) != core.ErrConflict {
 					t.Errorf("another list: %v", err)
 				}
-				if err := w.SetOpenStackService(ctx, core.Ref{Namespace: "openstack", Name: "osh", UID: "another"}, "tempest", true, before, false); kindOf(err) != core.ErrConflict {
+				if err := w.write(core.SetTempest{Deployment: core.Ref{Namespace: "openstack", Name: "osh", UID: "another"}, Add: true, Services: before}); kindOf(err) != core.ErrConflict {
 					t.Errorf("another object: %v", err)
 				}
-				if err := w.SetOpenStackService(ctx, ref, "tempest", true, before, true); err != nil || !slices.Equal(services(), before) {
+				if err := w.DryRun(ctx, core.SetTempest{Deployment: ref, Add: true, Services: before}); err != nil || !slices.Equal(services(), before) {
 					t.Errorf("dry run: %v, %q", err, services())
 				}
-				if err := w.SetOpenStackService(ctx, ref, "tempest", true, before, false); err != nil || !slices.Equal(services(), append(slices.Clone(before), "tempest")) {
+				if err := w.write(core.SetTempest{Deployment: ref, Add: true, Services: before}); err != nil || !slices.Equal(services(), append(slices.Clone(before), "tempest")) {
 					t.Fatalf("added: %v, %q", err, services())
 				}
-				if err := w.SetOpenStackService(ctx, ref, "tempest", false, services(), false); err != nil || !slices.Equal(services(), before) {
+				if err := w.write(core.SetTempest{Deployment: ref, Add: false, Services: services()}); err != nil || !slices.Equal(services(), before) {
 					t.Errorf("removed: %v, %q", err, services())
 				}
 			})

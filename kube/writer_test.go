@@ -93,7 +93,7 @@ func TestSetNodeAnnotation(t *testing.T) {
 					tt.ref = nodeRef("n1")
 				}
 				before := c.annotations("n1")
-				err := NewWriter(c.client(kubeapi.Operator)).SetNodeAnnotation(t.Context(), tt.ref, tt.key, tt.old, tt.new, tt.dryRun)
+				err := writes(t, c.client(kubeapi.Operator)).do(tt.dryRun, core.SetNodeAnnotation{Node: tt.ref, Key: tt.key, Old: tt.old, New: tt.new})
 				if tt.fails == "" && err != nil {
 					t.Fatal(err)
 				}
@@ -183,7 +183,7 @@ func TestKubeletsWriteDoesNotSpoilAnAddedAnnotation(t *testing.T) {
 		intercept(t, client, &between{matches: method(http.MethodPatch), before: func() {
 			c.update(gvrNodes, "", "n1", func(n map[string]any) { n["spec"] = map[string]any{"unschedulable": true} })
 		}})
-		if err := NewWriter(client).SetNodeAnnotation(t.Context(), nodeRef("n1"), mode, nil, ptr("manual"), false); err != nil {
+		if err := writes(t, client).write(core.SetNodeAnnotation{Node: nodeRef("n1"), Key: mode, New: ptr("manual")}); err != nil {
 			t.Fatal(err)
 		}
 		if got := c.annotations("n1")[mode]; got != "manual" {
@@ -205,7 +205,7 @@ func TestAnnotationThatAppearsBetweenReadingAndWritingIsNotOverwritten(t *testin
 				n["metadata"].(map[string]any)["annotations"] = map[string]any{mode: "live"}
 			})
 		}})
-		err := NewWriter(client).SetNodeAnnotation(t.Context(), nodeRef("n1"), mode, nil, ptr("skip"), false)
+		err := writes(t, client).write(core.SetNodeAnnotation{Node: nodeRef("n1"), Key: mode, New: ptr("skip")})
 		if e := Describe(err, ""); e == nil || e.Kind != core.ErrConflict || !strings.Contains(e.Message, `is "live"`) {
 			t.Errorf("got %v", err)
 		}
@@ -240,7 +240,7 @@ func TestFailedWrites(t *testing.T) {
 					c.AddFault(tt.fault)
 				}
 				began := time.Now()
-				err := NewWriter(c.client(tt.user)).SetNodeAnnotation(t.Context(), nodeRef("n1"), mode, ptr("manual"), ptr("skip"), false)
+				err := writes(t, c.client(tt.user)).write(core.SetNodeAnnotation{Node: nodeRef("n1"), Key: mode, Old: ptr("manual"), New: ptr("skip")})
 				var e *core.APIError
 				if !errors.As(err, &e) || e.Kind != tt.kind || e.Uncertain() != tt.uncertain || !strings.Contains(e.Remedy, tt.remedy) || e.Call != "patch node n1" {
 					t.Errorf("got %+v", e)
@@ -257,7 +257,7 @@ func TestNodeAnnotation(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := newCluster(t, kubeapi.Options{})
 		c.create(`{apiVersion: v1, kind: Node, metadata: {name: n1, uid: uid-n1, annotations: {openstack.lcm.mirantis.com/instance_migration_mode: manual}}}`)
-		w := NewWriter(c.client(kubeapi.Operator))
+		w := writes(t, c.client(kubeapi.Operator))
 		if got, err := w.NodeAnnotation(t.Context(), nodeRef("n1"), mode); err != nil || got == nil || *got != "manual" {
 			t.Errorf("the mode: %v, %v", got, err)
 		}

@@ -60,8 +60,8 @@ func TestSetLock(t *testing.T) {
 				if tt.ref.Name == "" {
 					tt.ref = lockRef("l")
 				}
-				w := NewWriter(c.client(kubeapi.Admin))
-				err := w.SetLock(t.Context(), tt.ref, tt.was, tt.to, tt.dryRun)
+				w := writes(t, c.client(kubeapi.Admin))
+				err := w.do(tt.dryRun, core.SetLock{Lock: tt.ref, Was: tt.was, To: tt.to})
 				wantError(t, err, tt.fails, tt.says)
 				is := c.lock("l")
 				if got := fields(is.Object).at("status"); !equalFields(got, tt.want) {
@@ -126,7 +126,7 @@ func TestSetInnerState(t *testing.T) {
 				c := newCluster(t, kubeapi.Options{})
 				c.create(tt.lock)
 				before := c.lock("l").GetAnnotations()
-				wantError(t, NewWriter(c.client(kubeapi.Admin)).SetInnerState(t.Context(), lockRef("l"), tt.was, tt.to, false), tt.fails, "")
+				wantError(t, writes(t, c.client(kubeapi.Admin)).write(core.SetInnerState{Lock: lockRef("l"), Was: tt.was, To: tt.to}), tt.fails, "")
 				after := c.lock("l").GetAnnotations()
 				if after["inner_state"] != tt.want || after["other"] != before["other"] {
 					t.Errorf("annotations %v", after)
@@ -140,40 +140,40 @@ func TestSetInnerState(t *testing.T) {
 func TestRequestsAndLocksAreMadeAndDeleted(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := newCluster(t, kubeapi.Options{})
-		w := NewWriter(c.client(kubeapi.Admin))
+		w := writes(t, c.client(kubeapi.Admin))
 		r := core.NewRequest{Kind: core.KindNodeMaintenanceRequest, Name: "n1", Node: "n1", Scope: core.ScopeOS, Release: "21.0.0"}
-		wantError(t, w.CreateRequest(t.Context(), r, true), "", "")
+		wantError(t, w.DryRun(t.Context(), core.CreateRequest{Request: r}), "", "")
 		_, err := w.Request(t.Context(), r.Ref())
 		wantError(t, err, core.ErrNotFound, "")
-		wantError(t, w.CreateRequest(t.Context(), r, false), "", "")
+		wantError(t, w.write(core.CreateRequest{Request: r}), "", "")
 		is, err := w.Request(t.Context(), r.Ref())
 		if err != nil || !is.ByHand() || is.Node != "n1" || is.Scope != core.ScopeOS || is.Release != "21.0.0" || is.UID == "" {
 			t.Fatalf("the request is %+v, %v", is, err)
 		}
-		wantError(t, w.CreateRequest(t.Context(), r, false), core.ErrConflict, "")
-		wantError(t, w.CreateRequest(t.Context(), core.NewRequest{Kind: core.KindNodeMaintenanceRequest, Name: "n2", Node: "n2", Scope: "all"}, false), core.ErrInvalid, "")
+		wantError(t, w.write(core.CreateRequest{Request: r}), core.ErrConflict, "")
+		wantError(t, w.write(core.CreateRequest{Request: core.NewRequest{Kind: core.KindNodeMaintenanceRequest, Name: "n2", Node: "n2", Scope: "all"}}), core.ErrInvalid, "")
 
 		other := is.Ref()
 		other.UID = "another"
-		wantError(t, w.Delete(t.Context(), other, false), core.ErrConflict, "")
-		wantError(t, w.Delete(t.Context(), is.Ref(), true), "", "")
-		wantError(t, w.Delete(t.Context(), is.Ref(), false), "", "")
-		wantError(t, w.Delete(t.Context(), is.Ref(), false), core.ErrNotFound, "")
+		wantError(t, w.write(core.DeleteObject{Object: other}), core.ErrConflict, "")
+		wantError(t, w.DryRun(t.Context(), core.DeleteObject{Object: is.Ref()}), "", "")
+		wantError(t, w.write(core.DeleteObject{Object: is.Ref()}), "", "")
+		wantError(t, w.write(core.DeleteObject{Object: is.Ref()}), core.ErrNotFound, "")
 
 		l := core.NewLock{Kind: core.KindClusterWorkloadLock, Name: "backup-mos", Controller: "backup"}
-		wantError(t, w.CreateLock(t.Context(), l, false), "", "")
+		wantError(t, w.write(core.CreateLock{Lock: l}), "", "")
 		made, err := w.Lock(t.Context(), l.Ref())
 		if err != nil || made.Controller != "backup" || made.State() != core.LockActive || made.RawState != "" {
 			t.Fatalf("the lock is %+v, %v", made, err)
 		}
-		wantError(t, w.CreateLock(t.Context(), l, false), core.ErrConflict, "")
+		wantError(t, w.write(core.CreateLock{Lock: l}), core.ErrConflict, "")
 
 		l = core.NewLock{Kind: core.KindNodeWorkloadLock, Name: "openstack-n1", Controller: "openstack", Node: "n1", Release: "21.0.0+25.2"}
-		wantError(t, w.CreateLock(t.Context(), l, true), "", "")
+		wantError(t, w.DryRun(t.Context(), core.CreateLock{Lock: l}), "", "")
 		if _, err := w.Lock(t.Context(), l.Ref()); err == nil {
 			t.Error("a dry run made it")
 		}
-		wantError(t, w.CreateLock(t.Context(), l, false), "", "")
+		wantError(t, w.write(core.CreateLock{Lock: l}), "", "")
 		made, err = w.Lock(t.Context(), l.Ref())
 		if err != nil || made.Release != l.Release || made.RawState != core.LockActive || !made.NodeDeletionRequestSupported {
 			t.Errorf("the lock is %+v, %v", made, err)
@@ -186,9 +186,9 @@ func TestLocksAreForbiddenWithoutTheRight(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := newCluster(t, kubeapi.Options{})
 		c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeWorkloadLock, metadata: {name: l, uid: uid-l}, spec: {controllerName: openstack, nodeName: n1}}`)
-		w := NewWriter(c.client(kubeapi.Readonly))
-		wantError(t, w.SetLock(t.Context(), lockRef("l"), "", core.LockStatus{State: core.LockInactive}, false), core.ErrForbidden, "")
-		wantError(t, w.CreateRequest(t.Context(), core.NewRequest{Kind: core.KindNodeMaintenanceRequest, Name: "n1", Node: "n1"}, true), core.ErrForbidden, "")
+		w := writes(t, c.client(kubeapi.Readonly))
+		wantError(t, w.write(core.SetLock{Lock: lockRef("l"), To: core.LockStatus{State: core.LockInactive}}), core.ErrForbidden, "")
+		wantError(t, w.DryRun(t.Context(), core.CreateRequest{Request: core.NewRequest{Kind: core.KindNodeMaintenanceRequest, Name: "n1", Node: "n1"}}), core.ErrForbidden, "")
 	})
 }
 
@@ -196,7 +196,7 @@ func TestLocksAreForbiddenWithoutTheRight(t *testing.T) {
 func TestTheControllersDeploymentIsRead(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := newCluster(t, kubeapi.Options{Users: []kubeapi.User{{Name: "ann"}}})
-		w := NewWriter(c.client(kubeapi.Readonly))
+		w := writes(t, c.client(kubeapi.Readonly))
 		if d, err := w.ControllerDeployment(t.Context()); d != nil || err != nil {
 			t.Errorf("where there is none: %+v, %v", d, err)
 		}
@@ -204,7 +204,7 @@ func TestTheControllersDeploymentIsRead(t *testing.T) {
 		if d, err := w.ControllerDeployment(t.Context()); err != nil || d == nil || d.Replicas != 2 || d.Existing != 1 {
 			t.Errorf("it is %+v, %v", d, err)
 		}
-		if _, err := NewWriter(c.client("ann")).ControllerDeployment(t.Context()); kindOf(err) != core.ErrForbidden {
+		if _, err := writes(t, c.client("ann")).ControllerDeployment(t.Context()); kindOf(err) != core.ErrForbidden {
 			t.Errorf("who may not list it: %v", err)
 		}
 	})
@@ -218,7 +218,7 @@ func TestARequestForARemovalIsRead(t *testing.T) {
 		for _, name := range []string{"cmp-1", "cmp-2"} {
 			c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeDeletionRequest, metadata: {name: ` + name + `, uid: uid-` + name + `}, spec: {nodeName: ` + name + `}}`)
 		}
-		w := NewWriter(c.client(kubeapi.Readonly))
+		w := writes(t, c.client(kubeapi.Readonly))
 		for _, tt := range []struct {
 			name, uid string
 			want      bool
@@ -228,7 +228,7 @@ func TestARequestForARemovalIsRead(t *testing.T) {
 				t.Errorf("%s with %s: %+v, %v", tt.name, tt.uid, d, err)
 			}
 		}
-		if _, err := NewWriter(c.client("ann")).DeletionRequest(t.Context(), "cmp-1", "uid-cmp-1"); kindOf(err) != core.ErrForbidden {
+		if _, err := writes(t, c.client("ann")).DeletionRequest(t.Context(), "cmp-1", "uid-cmp-1"); kindOf(err) != core.ErrForbidden {
 			t.Errorf("who may not list them: %v", err)
 		}
 	})
