@@ -22,7 +22,7 @@ var changeRules = []changeRule{
 	changeRow[DeleteClaim]{server: ServerKubernetes, checker: checkDeleteClaim}.rule(),
 	changeRow[SetTempest]{server: ServerKubernetes, checker: checkTempest}.rule(),
 
-	changeRow[InstanceAction]{server: ServerOpenStack, checker: checkInstance, memory: rememberInstance, slow: true}.rule(),
+	changeRow[InstanceAction]{server: ServerOpenStack, checker: checkInstance, memory: rememberInstance, slow: true, kinds: instanceActions}.rule(),
 	changeRow[SetMaintenanceTags]{server: ServerOpenStack, checker: checkTags, memory: rememberTags, sent: withAllTags}.rule(),
 	changeRow[SetComputeService]{server: ServerOpenStack, checker: checkComputeService}.rule(),
 	changeRow[SetVolumeService]{server: ServerOpenStack, checker: checkVolumeService}.rule(),
@@ -43,6 +43,8 @@ type changeRow[C Change] struct {
 	sent func(c C, by checker) C
 	// slow: its answer can take so long that what becomes of it is looked at meanwhile.
 	slow bool
+	// kinds has one change for each of the actions that are of this kind; nil: it is one action.
+	kinds func() []Change
 }
 
 // changeRule is a changeRow of whatever kind.
@@ -53,6 +55,7 @@ type changeRule struct {
 	memory  func(e *Engine, step Step, c Change, by checker) memory
 	sent    func(c Change, by checker) Change
 	slow    bool
+	kinds   func() []Change
 }
 
 func (r changeRow[C]) rule() changeRule {
@@ -61,6 +64,10 @@ func (r changeRow[C]) rule() changeRule {
 		checker: func(e *Engine, step Step, c Change) checker { return r.checker(e, step, c.(C)) },
 		memory:  func(*Engine, Step, Change, checker) memory { return noMemory{} },
 		sent:    func(c Change, _ checker) Change { return c },
+		kinds:   func() []Change { return []Change{zero} },
+	}
+	if r.kinds != nil {
+		rule.kinds = r.kinds
 	}
 	if r.memory != nil {
 		rule.memory = func(e *Engine, step Step, c Change, by checker) memory { return r.memory(e, step, c.(C), by) }
@@ -80,12 +87,13 @@ func ruleOf(c Change) (changeRule, bool) {
 	return changeRules[i], true
 }
 
-// ChangesAt has an empty change of each kind that is written to a server: what the server's ChangeWriter has to know.
+// ChangesAt has an empty change of each kind that is written to a server, and of InstanceAction one of each action: what the server's
+// ChangeWriter has to know.
 func ChangesAt(server Server) []Change {
 	var all []Change
 	for _, r := range changeRules {
 		if r.server == server {
-			all = append(all, r.zero)
+			all = append(all, r.kinds()...)
 		}
 	}
 	return all

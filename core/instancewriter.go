@@ -3,6 +3,8 @@ package core
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 )
@@ -23,6 +25,15 @@ type instanceChecker struct {
 func checkInstance(e *Engine, step Step, c InstanceAction) checker {
 	return &instanceChecker{nova: e.cfg.OpenStack, change: c, basis: step.Basis, now: e.cfg.Clock, settle: e.cfg.Settle,
 		label: func(host string) string { return e.Snapshot().hostLabel(host) }}
+}
+
+// instanceActions has one InstanceAction of each action that there is.
+func instanceActions() []Change {
+	var all []Change
+	for _, kind := range slices.Sorted(maps.Keys(instanceRules)) {
+		all = append(all, InstanceAction{Do: kind})
+	}
+	return all
 }
 
 func (w *instanceChecker) check(ctx context.Context) error {

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"lockstep/core"
+	"lockstep/core/permittest"
 	"lockstep/e2e/cluster"
 	"lockstep/kube"
 )
@@ -142,6 +143,32 @@ func kindOf(t *testing.T, err error) core.ErrorKind {
 		t.Fatalf("an error of the adapter that is not described: %v", err)
 	}
 	return described.Kind
+}
+
+// writer reads, tries and writes with the Permits of tests.
+type writer struct {
+	*kube.Checker
+	t      *testing.T
+	writer *kube.Writer
+}
+
+func writes(t *testing.T, client *kube.Client) writer {
+	return writer{kube.NewChecker(client), t, kube.NewWriter(client)}
+}
+
+// write makes a change.
+func (w writer) write(change core.Change) error {
+	w.t.Helper()
+	return w.writer.Write(w.t.Context(), permittest.For(w.t, change), change)
+}
+
+// do makes a change, or tries it.
+func (w writer) do(dryRun bool, change core.Change) error {
+	w.t.Helper()
+	if dryRun {
+		return w.DryRun(w.t.Context(), change)
+	}
+	return w.write(change)
 }
 
 func TestTheModeOfANodeIsSetOnlyOverTheValueThatWasSeen(t *testing.T) {

@@ -58,7 +58,7 @@ func TestAnExpiredTokenIsRenewed(t *testing.T) {
 				t.Fatal(err)
 			}
 			f.expireToken()
-			if err := NewWriter(c, nil).Stop(context.Background(), "a"); err != nil {
+			if err := writes(t, c, nil).write(doing(core.IntentStop, "a")); err != nil {
 				t.Fatalf("stop with an expired token: %v", err)
 			}
 			f.expireToken()

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"lockstep/core"
 	"lockstep/sim/bubble"
 	"lockstep/sim/openstack"
 )
@@ -13,8 +14,8 @@ func TestSimAnInstanceIsEvacuatedOffADeadHost(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		const id = "11111111-1111-4111-8111-111111111111"
 		cloud := simCloud(t, openstack.Options{Clock: apart()}, openstack.ServerSpec{Name: "web-1", ID: id})
-		w := NewWriter(simClient(t, cloud, "sim"), nil)
-		if e := apiError(t, w.Evacuate(t.Context(), id)); !strings.Contains(e.Message, "still in use") {
+		w := writes(t, simClient(t, cloud, "sim"), nil)
+		if e := apiError(t, w.write(doing(core.IntentEvacuate, id))); !strings.Contains(e.Message, "still in use") {
 			t.Errorf("off a host that is up: %v", e)
 		}
 		if err := cloud.CrashHost("kaas-node-001"); err != nil {
@@ -27,7 +28,7 @@ func TestSimAnInstanceIsEvacuatedOffADeadHost(t *testing.T) {
 			}
 			return !svc.Up
 		})
-		if err := w.Evacuate(t.Context(), id); err != nil {
+		if err := w.write(doing(core.IntentEvacuate, id)); err != nil {
 			t.Fatal(err)
 		}
 		until(t, "it is on another host", func() bool {

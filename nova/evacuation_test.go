@@ -134,7 +134,7 @@ func TestSimRoomDuringAMigration(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		cloud := simCloud(t, openstack.Options{Clock: apart()}, openstack.ServerSpec{Name: "busy", ID: "busy", Behaviour: openstack.Behaviour{NeverConverges: true}})
 		c := simClient(t, cloud, "sim")
-		if err := NewWriter(c, nil).LiveMigrate(t.Context(), "busy"); err != nil {
+		if err := writes(t, c, nil).write(doing(core.IntentLiveMigrate, "busy")); err != nil {
 			t.Fatal(err)
 		}
 		deadline := time.Now().Add(time.Minute)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"lockstep/core"
 	"lockstep/sim/bubble"
 	"lockstep/sim/openstack"
 )
@@ -16,7 +17,7 @@ func TestSimStatesAndTags(t *testing.T) {
 		running := 1
 		cloud := simCloud(t, openstack.Options{Clock: apart()}, openstack.ServerSpec{Name: "web-1", ID: id, Status: "ERROR", PowerState: &running, Tags: []string{"backup=daily"}})
 		ctx := context.Background()
-		w := NewWriter(simClient(t, cloud, "sim"), nil)
+		w := writes(t, simClient(t, cloud, "sim"), nil)
 		must := func(err error) {
 			t.Helper()
 			if err != nil {
@@ -35,24 +36,24 @@ func TestSimStatesAndTags(t *testing.T) {
 				return there
 			})
 		}
-		must(w.ResetState(ctx, id))
+		must(w.write(doing(core.IntentResetState, id)))
 		becomes("ACTIVE", "some")
 		const tag = "openstack.lcm.mirantis.com:maintenance_action=poweroff"
-		must(w.SetTags(ctx, id, []string{"backup=daily", tag}))
+		must(w.write(tagging(id, "backup=daily", tag)))
 		in, err := w.Instance(ctx, id)
 		must(err)
 		if !slices.Equal(in.Tags, []string{"backup=daily", tag}) {
 			t.Errorf("tags %q", in.Tags)
 		}
-		must(w.SetTags(ctx, id, nil))
+		must(w.write(tagging(id)))
 		if in, err = w.Instance(ctx, id); err != nil || len(in.Tags) != 0 || !in.TagsKnown {
 			t.Errorf("tags %q, %v", in.Tags, err)
 		}
-		must(w.Shelve(ctx, id))
+		must(w.write(doing(core.IntentShelve, id)))
 		becomes("SHELVED_OFFLOADED", "")
-		must(w.Unshelve(ctx, id))
+		must(w.write(doing(core.IntentUnshelve, id)))
 		becomes("ACTIVE", "some")
-		if e := apiError(t, w.Unshelve(ctx, id)); e.Uncertain() || e.Message != "Cannot 'unshelve' instance "+id+" while it is in vm_state active" {
+		if e := apiError(t, w.write(doing(core.IntentUnshelve, id))); e.Uncertain() || e.Message != "Cannot 'unshelve' instance "+id+" while it is in vm_state active" {
 			t.Errorf("refused with %s", e)
 		}
 	})

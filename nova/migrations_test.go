@@ -121,7 +121,7 @@ func TestWhyAMigrationFailed(t *testing.T) {
 				f.answer("GET /compute/v2.1/servers/a/os-instance-actions", 200, actions)
 				f.answer("GET /compute/v2.1/servers/a/os-instance-actions/req-it", 200, `{"instanceAction": {"action": "live-migration", "message": "Error", "events": `+tt.action+`}}`)
 				f.answer("GET /compute/v2.1/servers/a", 200, `{"server": `+tt.server+`}`)
-				list, err := NewWriter(f.client(), nil).MigrationsOf(context.Background(), "a")
+				list, err := writes(t, f.client(), nil).MigrationsOf(context.Background(), "a")
 				if err != nil || len(list) != 1 {
 					t.Fatal(list, err)
 				}
@@ -141,7 +141,7 @@ func TestAMigrationWhoseReasonCannotBeReadIsStillListed(t *testing.T) {
 		f := newFakeCloud(t)
 		f.answer("GET /compute/v2.1/os-migrations", 200, `{"migrations": [`+migrationBody+`]}`)
 		f.answer("GET /compute/v2.1/servers/a/os-instance-actions", 403, `{"forbidden": {"message": "no"}}`)
-		list, err := NewWriter(f.client(), nil).MigrationsOf(context.Background(), "a")
+		list, err := writes(t, f.client(), nil).MigrationsOf(context.Background(), "a")
 		if err != nil || len(list) != 1 || list[0].Failure != "" {
 			t.Error(list, err)
 		}

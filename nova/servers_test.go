@@ -130,7 +130,7 @@ func TestAHostsListIsReadToItsEnd(t *testing.T) {
 				reply(w, 200, `{"servers": []}`)
 			}
 		})
-		instances, err := NewWriter(f.client(), nil).InstancesOf(context.Background(), "kaas-node-001")
+		instances, err := writes(t, f.client(), nil).InstancesOf(context.Background(), "kaas-node-001")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,7 +160,7 @@ func TestAnAnswerThatIsNoListDoesNotMeanAnEmptyHost(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {
 				f := newFakeCloud(t)
 				f.answer("GET /compute/v2.1/servers/detail", 200, body)
-				instances, err := NewWriter(f.client(), nil).InstancesOf(context.Background(), "kaas-node-001")
+				instances, err := writes(t, f.client(), nil).InstancesOf(context.Background(), "kaas-node-001")
 				if err == nil {
 					t.Fatalf("got %d instances and no error", len(instances))
 				}

@@ -90,8 +90,8 @@ func TestSimALiveMigrationFromBeginningToEnd(t *testing.T) {
 				p, b := poll(t, c, "kaas-node-001")
 				id := "11111111-1111-4111-8111-111111111111"
 				b.await("the instance", func() bool { return b.instance(id).Host == "kaas-node-001" && b.instance(id).Flavor.RAMMiB == 4096 })
-				w := NewWriter(c, p.Nudge)
-				if err := w.LiveMigrate(context.Background(), id); err != nil {
+				w := writes(t, c, p.Nudge)
+				if err := w.write(doing(core.IntentLiveMigrate, id)); err != nil {
 					t.Fatal(err)
 				}
 				b.await("it migrate, with progress", func() bool {
@@ -122,9 +122,9 @@ func TestSimAFailureComesWithNovasText(t *testing.T) {
 			openstack.ServerSpec{Name: "big", ID: "big", Behaviour: openstack.Behaviour{NoValidHost: true}})
 		c := simClient(t, cloud, "sim")
 		p, b := poll(t, c, "kaas-node-001")
-		w := NewWriter(c, p.Nudge)
+		w := writes(t, c, p.Nudge)
 		ctx := context.Background()
-		if err := w.LiveMigrate(ctx, "db-1"); err != nil {
+		if err := w.write(doing(core.IntentLiveMigrate, "db-1")); err != nil {
 			t.Fatal(err)
 		}
 		b.await("the failure", func() bool { return b.migrationOf("db-1").Failed() && b.instance("db-1").Status == "ACTIVE" })
@@ -134,7 +134,7 @@ func TestSimAFailureComesWithNovasText(t *testing.T) {
 			t.Errorf("records %+v, %v", list, err)
 		}
 		// The oldest microversion that works is the one that answers with the reason.
-		e := apiError(t, w.LiveMigrate(ctx, "big"))
+		e := apiError(t, w.write(doing(core.IntentLiveMigrate, "big")))
 		if e.Kind != core.ErrInvalid || !strings.Contains(e.Message, "No valid host") {
 			t.Errorf("no valid host: %s", e)
 		}
@@ -146,12 +146,12 @@ func TestSimAColdMigration(t *testing.T) {
 		cloud := simCloud(t, openstack.Options{Clock: apart()}, openstack.ServerSpec{Name: "web-1", ID: "web-1"})
 		c := simClient(t, cloud, "sim")
 		p, b := poll(t, c, "kaas-node-001")
-		w := NewWriter(c, p.Nudge)
-		if err := w.ColdMigrate(context.Background(), "web-1"); err != nil {
+		w := writes(t, c, p.Nudge)
+		if err := w.write(doing(core.IntentColdMigrate, "web-1")); err != nil {
 			t.Fatal(err)
 		}
 		b.await("it wait for the confirmation", func() bool { return b.instance("web-1").Status == "VERIFY_RESIZE" })
-		if err := w.ConfirmResize(context.Background(), "web-1"); err != nil {
+		if err := w.write(doing(core.IntentConfirmResize, "web-1")); err != nil {
 			t.Fatal(err)
 		}
 		b.await("it confirmed", func() bool {
@@ -166,9 +166,9 @@ func TestSimAMigrationIsAborted(t *testing.T) {
 			openstack.ServerSpec{Name: "forced", ID: "forced", Behaviour: openstack.Behaviour{NeverConverges: true}})
 		c := simClient(t, cloud, "sim")
 		p, b := poll(t, c, "kaas-node-001")
-		w := NewWriter(c, p.Nudge)
+		w := writes(t, c, p.Nudge)
 		ctx := context.Background()
-		if err := w.LiveMigrate(ctx, "busy"); err != nil {
+		if err := w.write(doing(core.IntentLiveMigrate, "busy")); err != nil {
 			t.Fatal(err)
 		}
 		b.await("it run", func() bool { return b.migrationOf("busy").Status == "running" })
@@ -180,23 +180,23 @@ func TestSimAMigrationIsAborted(t *testing.T) {
 		if _, err := w.MigrationsOn(ctx, ""); apiError(t, err).Kind != core.ErrInvalid {
 			t.Errorf("on no host: %v", err)
 		}
-		if err := w.AbortMigration(ctx, "busy", b.migrationID("busy")); err != nil {
+		if err := w.write(onMigration(core.IntentAbortMigration, "busy", b.migrationID("busy"))); err != nil {
 			t.Fatal(err)
 		}
 		b.await("it cancelled", func() bool {
 			return b.migrationOf("busy").Status == "cancelled" && b.instance("busy").Host == "kaas-node-001" && b.instance("busy").Status == "ACTIVE"
 		})
-		if err := w.LiveMigrate(ctx, "forced"); err != nil {
+		if err := w.write(doing(core.IntentLiveMigrate, "forced")); err != nil {
 			t.Fatal(err)
 		}
 		b.await("it run", func() bool { return b.migrationOf("forced").Status == "running" })
-		if err := w.ForceCompleteMigration(ctx, "forced", b.migrationID("forced")); err != nil {
+		if err := w.write(onMigration(core.IntentForceComplete, "forced", b.migrationID("forced"))); err != nil {
 			t.Fatal(err)
 		}
 		b.await("it completed", func() bool {
 			return b.migrationOf("forced").Status == "completed" && b.instance("forced").Host != "kaas-node-001"
 		})
-		e := apiError(t, w.AbortMigration(ctx, "forced", 999))
+		e := apiError(t, w.write(onMigration(core.IntentAbortMigration, "forced", 999)))
 		if e.Kind != core.ErrConflict {
 			t.Errorf("abort of a finished migration: %s", e)
 		}
@@ -209,7 +209,7 @@ func TestSimAComputeServiceIsDisabledAndEnabled(t *testing.T) {
 		c := simClient(t, cloud, "sim")
 		_, b := poll(t, c)
 		ctx := context.Background()
-		w := NewWriter(c, nil)
+		w := writes(t, c, nil)
 		s, err := w.ComputeService(ctx, "kaas-node-002")
 		if err != nil {
 			t.Fatal(err)
@@ -218,14 +218,14 @@ func TestSimAComputeServiceIsDisabledAndEnabled(t *testing.T) {
 			s, _ := b.objects[core.SourceComputeServices][s.ID].(*core.ComputeService)
 			return s
 		}
-		if err := w.SetComputeService(ctx, s.ID, false, "the fan is loud"); err != nil {
+		if err := w.write(core.SetComputeService{Service: core.Ref{UID: s.ID}, Reason: "the fan is loud"}); err != nil {
 			t.Fatal(err)
 		}
 		b.await("it disabled", func() bool {
 			s := service()
 			return s != nil && !s.Enabled && s.DisabledReason == "the fan is loud" && s.Up
 		})
-		if err := w.SetComputeService(ctx, s.ID, true, ""); err != nil {
+		if err := w.write(core.SetComputeService{Service: core.Ref{UID: s.ID}, Enabled: true}); err != nil {
 			t.Fatal(err)
 		}
 		b.await("it enabled", func() bool { s := service(); return s.Enabled && s.DisabledReason == "" })
@@ -290,7 +290,7 @@ func TestSimAnOldCloud(t *testing.T) {
 			return b.state(core.SourceInstances) == core.SourceLive && len(b.objects[core.SourceInstances]) == 3 &&
 				b.instance("a").TagsKnown && len(b.instance("a").Tags) == 1 && b.instance("a").Flavor.RAMMiB == 0
 		})
-		if err := NewWriter(c, p.Nudge).LiveMigrate(context.Background(), "a"); err != nil {
+		if err := writes(t, c, p.Nudge).write(doing(core.IntentLiveMigrate, "a")); err != nil {
 			t.Fatal(err)
 		}
 		b.await("its record, without a UUID", func() bool {

@@ -2,9 +2,9 @@ package nova
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -14,40 +14,29 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// novaWrites are all calls of core.OpenStackWriter that change something, with the request each makes and the status that Nova gives it.
+// novaWrites has one of each change that is written to OpenStack, with the request it makes and the status that its API gives it.
 var novaWrites = map[string]struct {
 	request string
 	status  int
-	write   func(*Writer, context.Context) error
+	change  core.Change
 }{
-	"LiveMigrate":   {"POST /compute/v2.1/servers/a/action", 202, func(w *Writer, c context.Context) error { return w.LiveMigrate(c, "a") }},
-	"ColdMigrate":   {"POST /compute/v2.1/servers/a/action", 202, func(w *Writer, c context.Context) error { return w.ColdMigrate(c, "a") }},
-	"ConfirmResize": {"POST /compute/v2.1/servers/a/action", 204, func(w *Writer, c context.Context) error { return w.ConfirmResize(c, "a") }},
-	"RevertResize":  {"POST /compute/v2.1/servers/a/action", 202, func(w *Writer, c context.Context) error { return w.RevertResize(c, "a") }},
-	"Stop":          {"POST /compute/v2.1/servers/a/action", 202, func(w *Writer, c context.Context) error { return w.Stop(c, "a") }},
-	"Start":         {"POST /compute/v2.1/servers/a/action", 202, func(w *Writer, c context.Context) error { return w.Start(c, "a") }},
-	"Resume":        {"POST /compute/v2.1/servers/a/action", 202, func(w *Writer, c context.Context) error { return w.Resume(c, "a") }},
-	"AbortMigration": {"DELETE /compute/v2.1/servers/a/migrations/7", 202, func(w *Writer, c context.Context) error {
-		return w.AbortMigration(c, "a", 7)
-	}},
-	"ForceCompleteMigration": {"POST /compute/v2.1/servers/a/migrations/7/action", 202, func(w *Writer, c context.Context) error {
-		return w.ForceCompleteMigration(c, "a", 7)
-	}},
-	"ResetState": {"POST /compute/v2.1/servers/a/action", 202, func(w *Writer, c context.Context) error { return w.ResetState(c, "a") }},
-	"Evacuate":   {"POST /compute/v2.1/servers/a/action", 200, func(w *Writer, c context.Context) error { return w.Evacuate(c, "a") }},
-	"Shelve":     {"POST /compute/v2.1/servers/a/action", 202, func(w *Writer, c context.Context) error { return w.Shelve(c, "a") }},
-	"Unshelve":   {"POST /compute/v2.1/servers/a/action", 202, func(w *Writer, c context.Context) error { return w.Unshelve(c, "a") }},
-	"SetTags":    {"PUT /compute/v2.1/servers/a/tags", 200, func(w *Writer, c context.Context) error { return w.SetTags(c, "a", []string{"x"}) }},
-	"SetComputeService": {"PUT /compute/v2.1/os-services/1", 200, func(w *Writer, c context.Context) error {
-		return w.SetComputeService(c, "1", true, "")
-	}},
-	"SetVolumeService": {"PUT /volume/v3/os-services/enable", 200, func(w *Writer, c context.Context) error {
-		return w.SetVolumeService(c, "kaas-node-001@lvm", true, "")
-	}},
+	"LiveMigrate":            {"POST /compute/v2.1/servers/a/action", 202, doing(core.IntentLiveMigrate, "a")},
+	"ColdMigrate":            {"POST /compute/v2.1/servers/a/action", 202, doing(core.IntentColdMigrate, "a")},
+	"ConfirmResize":          {"POST /compute/v2.1/servers/a/action", 204, doing(core.IntentConfirmResize, "a")},
+	"RevertResize":           {"POST /compute/v2.1/servers/a/action", 202, doing(core.IntentRevertResize, "a")},
+	"Stop":                   {"POST /compute/v2.1/servers/a/action", 202, doing(core.IntentStop, "a")},
+	"Start":                  {"POST /compute/v2.1/servers/a/action", 202, doing(core.IntentStart, "a")},
+	"Resume":                 {"POST /compute/v2.1/servers/a/action", 202, doing(core.IntentResume, "a")},
+	"AbortMigration":         {"DELETE /compute/v2.1/servers/a/migrations/7", 202, onMigration(core.IntentAbortMigration, "a", 7)},
+	"ForceCompleteMigration": {"POST /compute/v2.1/servers/a/migrations/7/action", 202, onMigration(core.IntentForceComplete, "a", 7)},
+	"ResetState":             {"POST /compute/v2.1/servers/a/action", 202, doing(core.IntentResetState, "a")},
+	"Evacuate":               {"POST /compute/v2.1/servers/a/action", 200, doing(core.IntentEvacuate, "a")},
+	"Shelve":                 {"POST /compute/v2.1/servers/a/action", 202, doing(core.IntentShelve, "a")},
+	"Unshelve":               {"POST /compute/v2.1/servers/a/action", 202, doing(core.IntentUnshelve, "a")},
+	"SetTags":                {"PUT /compute/v2.1/servers/a/tags", 200, tagging("a", "x")},
+	"SetComputeService":      {"PUT /compute/v2.1/os-services/1", 200, core.SetComputeService{Service: core.Ref{UID: "1"}, Enabled: true}},
+	"SetVolumeService":       {"PUT /volume/v3/os-services/enable", 200, core.SetVolumeService{Service: core.Ref{Name: "kaas-node-001@lvm"}, Enabled: true}},
 }
-
-// novaReads are the others.
-var novaReads = []string{"Instance", "InstancesOf", "MigrationsOf", "MigrationsOn", "ComputeService", "VolumeServices", "VolumesOf"}
 
 // strangeAnswers are answers that Nova does not give, each in the place of one with a certain status.
 var strangeAnswers = map[string]func(w http.ResponseWriter, r *http.Request, status int){
@@ -85,12 +74,12 @@ var strangeAnswers = map[string]func(w http.ResponseWriter, r *http.Request, sta
 // An answer that Nova does not give says nothing of the write: it may have been made, and counts as refused by no means. Where the
 // status is Nova's own for it, it was taken, whatever became of the rest of the answer.
 func TestAStrangeAnswerToAWriteIsNoRefusal(t *testing.T) {
-	methods := reflect.TypeFor[core.OpenStackWriter]()
-	for i := range methods.NumMethod() {
-		name := methods.Method(i).Name
-		if _, writes := novaWrites[name]; writes == slices.Contains(novaReads, name) {
-			t.Errorf("%s is neither a read nor a write of this test, or both", name)
-		}
+	var changes []core.Change
+	for _, tt := range novaWrites {
+		changes = append(changes, tt.change)
+	}
+	if got, want := kindsOf(changes), kindsOf(core.ChangesAt(core.ServerOpenStack)); !slices.Equal(got, want) {
+		t.Errorf("this test writes %v; there are %v", got, want)
 	}
 	for name, tt := range novaWrites {
 		for what, answer := range strangeAnswers {
@@ -103,7 +92,7 @@ func TestAStrangeAnswerToAWriteIsNoRefusal(t *testing.T) {
 						status = 202 // which Nova may give as well, and 204 has no body
 					}
 					f.on(tt.request, func(w http.ResponseWriter, r *http.Request) { answer(w, r, status) })
-					err := tt.write(NewWriter(f.client(), nil), context.Background())
+					err := writes(t, f.client(), nil).write(tt.change)
 					if n := len(f.seen(tt.request)); n != 1 {
 						t.Errorf("it was sent %d times", n)
 					}
@@ -117,6 +106,20 @@ func TestAStrangeAnswerToAWriteIsNoRefusal(t *testing.T) {
 			})
 		}
 	}
+}
+
+// kindsOf are the kinds of changes, and of actions on instances, sorted.
+func kindsOf(changes []core.Change) []string {
+	var kinds []string
+	for _, c := range changes {
+		kind := fmt.Sprintf("%T", c)
+		if a, ok := c.(core.InstanceAction); ok {
+			kind += " " + string(a.Do)
+		}
+		kinds = append(kinds, kind)
+	}
+	slices.Sort(kinds)
+	return kinds
 }
 
 // What Nova refuses is refused, over whatever line the refusal came.
@@ -133,7 +136,7 @@ func TestARefusalIsCertain(t *testing.T) {
 					w.(http.Flusher).Flush()
 					panic(http.ErrAbortHandler)
 				})
-				if e := apiError(t, tt.write(NewWriter(f.client(), nil), context.Background())); e.Kind != core.ErrConflict || e.Uncertain() {
+				if e := apiError(t, writes(t, f.client(), nil).write(tt.change)); e.Kind != core.ErrConflict || e.Uncertain() {
 					t.Errorf("%s: %+v", name, e)
 				}
 			})
@@ -157,7 +160,7 @@ func TestAWriteWaitsLongerThanNova(t *testing.T) {
 					time.Sleep(takes)
 					reply(w, 400, `{"badRequest": {"message": "No valid host was found."}}`)
 				})
-				e := apiError(t, tt.write(NewWriter(f.client(), nil), context.Background()))
+				e := apiError(t, writes(t, f.client(), nil).write(tt.change))
 				if e.Kind != core.ErrInvalid || e.Message != "No valid host was found." {
 					t.Errorf("got %v", e)
 				}
@@ -177,7 +180,7 @@ func TestATokenIsNotWaitedForAsLongAsAMigration(t *testing.T) {
 		f.expireToken()
 		f.set(func() { f.mute = true })
 		began := time.Now()
-		e := apiError(t, NewWriter(c, nil).LiveMigrate(context.Background(), "a"))
+		e := apiError(t, writes(t, c, nil).write(doing(core.IntentLiveMigrate, "a")))
 		if took := time.Since(began); took > loginLimit+time.Second || e.Kind != core.ErrTimeout {
 			t.Errorf("after %v: %v", took, e)
 		}

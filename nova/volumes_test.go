@@ -35,13 +35,13 @@ func TestSimAVolumeServiceIsDisabledAndEnabled(t *testing.T) {
 		}
 		c := simClient(t, cloud, "sim")
 		p, b := poll(t, c)
-		ctx, w := context.Background(), NewWriter(c, p.Nudge)
+		ctx, w := context.Background(), writes(t, c, p.Nudge)
 		b.await("the services", func() bool {
 			lvm, nvme := b.volumeService(host+"@lvm"), b.volumeService(host+"@nvme")
 			return len(b.objects[core.SourceVolumeServices]) == 3 && lvm.Enabled && lvm.Up && !nvme.Enabled && nvme.DisabledReason == "a dead disk" &&
 				b.state(core.SourceVolumes) == core.SourceLive
 		})
-		if err := w.SetVolumeService(ctx, host+"@lvm", false, core.DisabledReasonMaintenance); err != nil {
+		if err := w.write(core.SetVolumeService{Service: core.Ref{Name: host + "@lvm"}, Reason: core.DisabledReasonMaintenance}); err != nil {
 			t.Fatal(err)
 		}
 		b.await("it disabled", func() bool {
@@ -55,14 +55,14 @@ func TestSimAVolumeServiceIsDisabledAndEnabled(t *testing.T) {
 		if i := slices.IndexFunc(all, func(v *core.VolumeService) bool { return v.Host == host+"@nvme" }); i < 0 || all[i].DisabledReason != "a dead disk" || !all[i].Behind || all[1-i].Behind {
 			t.Errorf("another back end was touched: %+v", all)
 		}
-		if err := w.SetVolumeService(ctx, host+"@lvm", true, ""); err != nil {
+		if err := w.write(core.SetVolumeService{Service: core.Ref{Name: host + "@lvm"}, Enabled: true}); err != nil {
 			t.Fatal(err)
 		}
 		b.await("it enabled", func() bool { v := b.volumeService(host + "@lvm"); return v.Enabled && v.DisabledReason == "" })
 		if all, err := w.VolumeServices(ctx, "kaas-node-003"); err != nil || len(all) != 0 {
 			t.Errorf("of a host without: %v, %v", all, err)
 		}
-		if e := apiError(t, w.SetVolumeService(ctx, "kaas-node-003@lvm", true, "")); e.Kind != core.ErrNotFound {
+		if e := apiError(t, w.write(core.SetVolumeService{Service: core.Ref{Name: "kaas-node-003@lvm"}, Enabled: true})); e.Kind != core.ErrNotFound {
 			t.Errorf("of a service that is not there: %s", e)
 		}
 	})
@@ -112,7 +112,7 @@ func TestSimTheVolumesOfAHost(t *testing.T) {
 				t.Errorf("%+v is not on the host", v)
 			}
 		}
-		w := NewWriter(c, nil)
+		w := writes(t, c, nil)
 		if now, err := w.VolumesOf(context.Background(), "kaas-node-001"); err != nil || len(now) != 2 {
 			t.Errorf("asked for right now: %+v, %v", now, err)
 		}
@@ -139,14 +139,14 @@ func TestSimACloudWithoutCinder(t *testing.T) {
 				return d.State == core.SourceAbsent && strings.HasSuffix(d.Err.Error(), "this cloud has no block storage")
 			})
 		}
-		w := NewWriter(c, nil)
+		w := writes(t, c, nil)
 		if all, err := w.VolumeServices(context.Background(), "kaas-node-001"); err != nil || len(all) != 0 {
 			t.Errorf("services: %v, %v", all, err)
 		}
 		if _, err := w.VolumesOf(context.Background(), "kaas-node-001"); apiError(t, err).Kind != core.ErrUnsupported {
 			t.Errorf("volumes: %v", err)
 		}
-		if e := apiError(t, w.SetVolumeService(context.Background(), "kaas-node-001@lvm", true, "")); e.Kind != core.ErrUnsupported || e.Uncertain() {
+		if e := apiError(t, w.write(core.SetVolumeService{Service: core.Ref{Name: "kaas-node-001@lvm"}, Enabled: true})); e.Kind != core.ErrUnsupported || e.Uncertain() {
 			t.Errorf("%s", e)
 		}
 	})
@@ -173,23 +173,22 @@ func TestSimAPlainMemberSeesNoVolumeServices(t *testing.T) {
 // What is sent to Cinder, in its oldest microversion, once; whatever the catalog calls it.
 func TestVolumeWritesAreSentOnceAndAsCinderExpectsThem(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
-		ctx := context.Background()
 		for _, kind := range volumeTypes {
 			for _, tt := range []struct {
-				write         func(*Writer) error
+				change        core.Change
 				request, body string
 			}{
-				{func(w *Writer) error { return w.SetVolumeService(ctx, "h1@lvm", false, "a dead disk") }, "PUT /volume/v3/os-services/disable-log-reason",
+				{core.SetVolumeService{Service: core.Ref{Name: "h1@lvm"}, Reason: "a dead disk"}, "PUT /volume/v3/os-services/disable-log-reason",
 					`{"binary":"cinder-volume","disabled_reason":"a dead disk","host":"h1@lvm"}`},
-				{func(w *Writer) error { return w.SetVolumeService(ctx, "h1@lvm", false, "") }, "PUT /volume/v3/os-services/disable", `{"binary":"cinder-volume","host":"h1@lvm"}`},
-				{func(w *Writer) error { return w.SetVolumeService(ctx, "h1@lvm", true, "ignored") }, "PUT /volume/v3/os-services/enable", `{"binary":"cinder-volume","host":"h1@lvm"}`},
+				{core.SetVolumeService{Service: core.Ref{Name: "h1@lvm"}}, "PUT /volume/v3/os-services/disable", `{"binary":"cinder-volume","host":"h1@lvm"}`},
+				{core.SetVolumeService{Service: core.Ref{Name: "h1@lvm"}, Enabled: true, Reason: "ignored"}, "PUT /volume/v3/os-services/enable", `{"binary":"cinder-volume","host":"h1@lvm"}`},
 			} {
 				for _, status := range []int{http.StatusOK, http.StatusServiceUnavailable} {
 					f := newFakeCloud(t)
 					f.cinder = kind
 					f.answer(tt.request, status, "")
 					nudged := 0
-					err := tt.write(NewWriter(f.client(), func() { nudged++ }))
+					err := writes(t, f.client(), func() { nudged++ }).write(tt.change)
 					if status == http.StatusOK && err != nil {
 						t.Fatal(err)
 					}

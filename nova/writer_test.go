@@ -13,36 +13,35 @@ import (
 )
 
 func TestWritesAsNovaWantsThem(t *testing.T) {
-	ctx := context.Background()
 	tests := []struct {
 		name    string
-		write   func(*Writer) error
+		change  core.Change
 		status  int // of the answer
 		request string
 		version string
 		body    string
 	}{
-		{"live-migrate", func(w *Writer) error { return w.LiveMigrate(ctx, "a") }, 202,
+		{"live-migrate", doing(core.IntentLiveMigrate, "a"), 202,
 			"POST /compute/v2.1/servers/a/action", "2.25", `{"os-migrateLive":{"block_migration":"auto","host":null}}`},
-		{"migrate", func(w *Writer) error { return w.ColdMigrate(ctx, "a") }, 202, "POST /compute/v2.1/servers/a/action", "2.1", `{"migrate":null}`},
-		{"confirm", func(w *Writer) error { return w.ConfirmResize(ctx, "a") }, 204, "POST /compute/v2.1/servers/a/action", "2.1", `{"confirmResize":null}`},
-		{"reset the state", func(w *Writer) error { return w.ResetState(ctx, "a") }, 202, "POST /compute/v2.1/servers/a/action", "2.1", `{"os-resetState":{"state":"active"}}`},
-		{"resume", func(w *Writer) error { return w.Resume(ctx, "a") }, 202, "POST /compute/v2.1/servers/a/action", "2.1", `{"resume":null}`},
-		{"shelve", func(w *Writer) error { return w.Shelve(ctx, "a") }, 202, "POST /compute/v2.1/servers/a/action", "2.1", `{"shelve":null}`},
-		{"unshelve", func(w *Writer) error { return w.Unshelve(ctx, "a") }, 202, "POST /compute/v2.1/servers/a/action", "2.1", `{"unshelve":null}`},
-		{"set tags", func(w *Writer) error { return w.SetTags(ctx, "a", []string{"x", "y=z"}) }, 200, "PUT /compute/v2.1/servers/a/tags", "2.26", `{"tags":["x","y=z"]}`},
-		{"set no tags", func(w *Writer) error { return w.SetTags(ctx, "a", nil) }, 200, "PUT /compute/v2.1/servers/a/tags", "2.26", `{"tags":[]}`},
-		{"revert", func(w *Writer) error { return w.RevertResize(ctx, "a") }, 202, "POST /compute/v2.1/servers/a/action", "2.1", `{"revertResize":null}`},
-		{"stop", func(w *Writer) error { return w.Stop(ctx, "a") }, 202, "POST /compute/v2.1/servers/a/action", "2.1", `{"os-stop":null}`},
-		{"start", func(w *Writer) error { return w.Start(ctx, "a") }, 202, "POST /compute/v2.1/servers/a/action", "2.1", `{"os-start":null}`},
-		{"abort", func(w *Writer) error { return w.AbortMigration(ctx, "a", 7) }, 202, "DELETE /compute/v2.1/servers/a/migrations/7", "2.65", ""},
-		{"force-complete", func(w *Writer) error { return w.ForceCompleteMigration(ctx, "a", 7) }, 202,
+		{"migrate", doing(core.IntentColdMigrate, "a"), 202, "POST /compute/v2.1/servers/a/action", "2.1", `{"migrate":null}`},
+		{"confirm", doing(core.IntentConfirmResize, "a"), 204, "POST /compute/v2.1/servers/a/action", "2.1", `{"confirmResize":null}`},
+		{"reset the state", doing(core.IntentResetState, "a"), 202, "POST /compute/v2.1/servers/a/action", "2.1", `{"os-resetState":{"state":"active"}}`},
+		{"resume", doing(core.IntentResume, "a"), 202, "POST /compute/v2.1/servers/a/action", "2.1", `{"resume":null}`},
+		{"shelve", doing(core.IntentShelve, "a"), 202, "POST /compute/v2.1/servers/a/action", "2.1", `{"shelve":null}`},
+		{"unshelve", doing(core.IntentUnshelve, "a"), 202, "POST /compute/v2.1/servers/a/action", "2.1", `{"unshelve":null}`},
+		{"set tags", tagging("a", "x", "y=z"), 200, "PUT /compute/v2.1/servers/a/tags", "2.26", `{"tags":["x","y=z"]}`},
+		{"set no tags", tagging("a"), 200, "PUT /compute/v2.1/servers/a/tags", "2.26", `{"tags":[]}`},
+		{"revert", doing(core.IntentRevertResize, "a"), 202, "POST /compute/v2.1/servers/a/action", "2.1", `{"revertResize":null}`},
+		{"stop", doing(core.IntentStop, "a"), 202, "POST /compute/v2.1/servers/a/action", "2.1", `{"os-stop":null}`},
+		{"start", doing(core.IntentStart, "a"), 202, "POST /compute/v2.1/servers/a/action", "2.1", `{"os-start":null}`},
+		{"abort", onMigration(core.IntentAbortMigration, "a", 7), 202, "DELETE /compute/v2.1/servers/a/migrations/7", "2.65", ""},
+		{"force-complete", onMigration(core.IntentForceComplete, "a", 7), 202,
 			"POST /compute/v2.1/servers/a/migrations/7/action", "2.22", `{"force_complete":null}`},
-		{"disable", func(w *Writer) error { return w.SetComputeService(ctx, "s", false, "disk is failing") }, 200,
+		{"disable", core.SetComputeService{Service: core.Ref{UID: "s"}, Reason: "disk is failing"}, 200,
 			"PUT /compute/v2.1/os-services/s", "2.53", `{"disabled_reason":"disk is failing","status":"disabled"}`},
-		{"disable without a reason", func(w *Writer) error { return w.SetComputeService(ctx, "s", false, "") }, 200,
+		{"disable without a reason", core.SetComputeService{Service: core.Ref{UID: "s"}}, 200,
 			"PUT /compute/v2.1/os-services/s", "2.53", `{"status":"disabled"}`},
-		{"enable", func(w *Writer) error { return w.SetComputeService(ctx, "s", true, "ignored") }, 200,
+		{"enable", core.SetComputeService{Service: core.Ref{UID: "s"}, Enabled: true, Reason: "ignored"}, 200,
 			"PUT /compute/v2.1/os-services/s", "2.53", `{"status":"enabled"}`},
 	}
 	for _, tt := range tests {
@@ -51,7 +50,7 @@ func TestWritesAsNovaWantsThem(t *testing.T) {
 				f := newFakeCloud(t)
 				f.answer(tt.request, tt.status, "")
 				nudged := 0
-				if err := tt.write(NewWriter(f.client(), func() { nudged++ })); err != nil {
+				if err := writes(t, f.client(), func() { nudged++ }).write(tt.change); err != nil {
 					t.Fatal(err)
 				}
 				seen := f.seen(tt.request + "?")
@@ -68,20 +67,19 @@ func TestWritesAsNovaWantsThem(t *testing.T) {
 
 func TestAnOldCloudLacksThings(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
-		ctx := context.Background()
 		for _, tt := range []struct {
-			write func(*Writer) error
-			want  string
+			change core.Change
+			want   string
 		}{
-			{func(w *Writer) error { return w.AbortMigration(ctx, "a", 1) }, "needs 2.24, this cloud has 2.15"},
-			{func(w *Writer) error { return w.LiveMigrate(ctx, "a") }, "needs 2.25, this cloud has 2.15"},
-			{func(w *Writer) error { return w.SetTags(ctx, "a", nil) }, "needs 2.26, this cloud has 2.15"},
-			{func(w *Writer) error { return w.ForceCompleteMigration(ctx, "a", 1) }, "needs 2.22, this cloud has 2.15"},
-			{func(w *Writer) error { return w.SetComputeService(ctx, "1", false, "") }, "needs 2.53, this cloud has 2.15"},
+			{onMigration(core.IntentAbortMigration, "a", 1), "needs 2.24, this cloud has 2.15"},
+			{doing(core.IntentLiveMigrate, "a"), "needs 2.25, this cloud has 2.15"},
+			{tagging("a"), "needs 2.26, this cloud has 2.15"},
+			{onMigration(core.IntentForceComplete, "a", 1), "needs 2.22, this cloud has 2.15"},
+			{core.SetComputeService{Service: core.Ref{UID: "1"}}, "needs 2.53, this cloud has 2.15"},
 		} {
 			f := newFakeCloud(t)
 			f.max = "2.15"
-			e := apiError(t, tt.write(NewWriter(f.client(), nil)))
+			e := apiError(t, writes(t, f.client(), nil).write(tt.change))
 			if e.Kind != core.ErrUnsupported || e.Message != tt.want {
 				t.Errorf("%s, want %q", e, tt.want)
 			}
@@ -97,7 +95,7 @@ func TestAbortOnACloudWithoutQueuedAborts(t *testing.T) {
 		f := newFakeCloud(t)
 		f.max = "2.40"
 		f.answer("DELETE /compute/v2.1/servers/a/migrations/7", 202, "")
-		if err := NewWriter(f.client(), nil).AbortMigration(context.Background(), "a", 7); err != nil {
+		if err := writes(t, f.client(), nil).write(onMigration(core.IntentAbortMigration, "a", 7)); err != nil {
 			t.Fatal(err)
 		}
 		if v := f.seen("DELETE")[0].microversion; v != "2.24" {
@@ -142,7 +140,7 @@ func TestNovasOwnWords(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {
 				f := newFakeCloud(t)
 				f.answer("POST /compute/v2.1/servers/a/action", tt.status, tt.body)
-				e := apiError(t, NewWriter(f.client(), nil).LiveMigrate(context.Background(), "a"))
+				e := apiError(t, writes(t, f.client(), nil).write(doing(core.IntentLiveMigrate, "a")))
 				if e.Kind != tt.kind || e.Message != tt.message || e.Uncertain() != tt.uncertain || e.Status != tt.status {
 					t.Errorf("got %s %q uncertain=%v, want %s %q uncertain=%v", e.Kind, e.Message, e.Uncertain(), tt.kind, tt.message, tt.uncertain)
 				}
@@ -164,7 +162,7 @@ func TestALostAnswerIsUncertain(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		f := newFakeCloud(t)
 		f.on("POST /compute/v2.1/servers/a/action", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
-		e := apiError(t, NewWriter(f.client(), nil).ColdMigrate(context.Background(), "a"))
+		e := apiError(t, writes(t, f.client(), nil).write(doing(core.IntentColdMigrate, "a")))
 		if !e.Uncertain() {
 			t.Errorf("%s is certain", e)
 		}
@@ -184,7 +182,7 @@ func TestReadsOfTheWriter(t *testing.T) {
 		{"id": "u1", "binary": "nova-compute", "host": "kaas-node-001", "status": "disabled", "state": "up", "zone": "nova",
 		 "disabled_reason": "OSDPL: Node is under maintenance", "forced_down": false, "updated_at": "2026-01-16T15:25:37.000000"},
 		{"id": "u2", "binary": "nova-scheduler", "host": "kaas-node-001", "status": "enabled", "state": "up"}]}`)
-		w := NewWriter(f.client(), nil)
+		w := writes(t, f.client(), nil)
 		if i, err := w.Instance(ctx, "a"); err != nil || i.Name != "web-1" {
 			t.Error(i, err)
 		}
