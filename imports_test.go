@@ -1,6 +1,7 @@
 package main
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -20,6 +21,47 @@ var mayImport = map[string][]string{
 	"kube":   {"core", "kube"},
 	"nova":   {"core", "nova"},
 	"sim":    {"sim"}, // a peer across a network: it knows neither the screen nor the adapters, nor what core makes of it
+}
+
+// Only the gate makes Permits: nothing else in core's own code calls the constructor, and permittest, which calls it for tests, is
+// imported by nothing but tests. The compiler keeps all others from it: the package is internal to core.
+func TestOnlyTheGateMakesPermits(t *testing.T) {
+	const maker, forTests = "lockstep/core/internal/permit", "lockstep/core/permittest"
+	var makes []string
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			return err
+		}
+		for _, spec := range file.Imports {
+			switch imported, _ := strconv.Unquote(spec.Path.Value); {
+			case imported == forTests:
+				t.Errorf("%s imports %s, which is for tests", path, forTests)
+			case imported != maker:
+			case spec.Name != nil:
+				t.Errorf("%s imports %s under another name", path, maker)
+			case filepath.ToSlash(filepath.Dir(path)) != strings.TrimPrefix(forTests, "lockstep/"):
+				ast.Inspect(file, func(n ast.Node) bool {
+					if s, ok := n.(*ast.SelectorExpr); ok && s.Sel.Name == "New" {
+						if x, ok := s.X.(*ast.Ident); ok && x.Name == "permit" {
+							makes = append(makes, path)
+						}
+					}
+					return true
+				})
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(makes) != 1 || filepath.Base(makes[0]) != "gate.go" {
+		t.Errorf("permits are made in %v, once each; that is the gate's, in gate.go", makes)
+	}
 }
 
 // Imports point one way: main → cli → {tui, kube, nova, sim} → core; tui → themes. core stands on the standard library
