@@ -1,10 +1,10 @@
 package core
 
 // Change is what a step does, as plain data: one write, or a named list of writes. The types of this package are all there
-// are.
+// are. What it names it names by UID, and it says what must be so before it: an object or a value that is not as expected is ErrConflict.
 type Change interface{ isChange() }
 
-// SetNodeAnnotation sets or removes an annotation of one node.
+// SetNodeAnnotation sets or removes an annotation of exactly the node that has the name and the UID.
 type SetNodeAnnotation struct {
 	Node Ref
 	Key  string
@@ -31,7 +31,7 @@ type SetMaintenanceTags struct {
 	All []string
 }
 
-// SetComputeService enables or disables a nova-compute service.
+// SetComputeService enables or disables the nova-compute service of the UID.
 type SetComputeService struct {
 	Service Ref
 	Enabled bool
@@ -41,7 +41,7 @@ type SetComputeService struct {
 	WasReason  string
 }
 
-// SetVolumeService enables or disables a cinder-volume service.
+// SetVolumeService enables or disables exactly the cinder-volume service that Cinder calls by the name ("cmp-04@lvm").
 type SetVolumeService struct {
 	Service Ref
 	Enabled bool
@@ -51,7 +51,7 @@ type SetVolumeService struct {
 	WasReason  string
 }
 
-// SetLock sets what a workload lock says to LCM.
+// SetLock sets what the workload lock of the name and the UID says to LCM.
 type SetLock struct {
 	Lock Ref
 	Was  LockState // the state it must have, as it stands: empty when the object has none
@@ -64,22 +64,24 @@ type SetInnerState struct {
 	Was, To string // empty: not set
 }
 
-// CreateLock makes a workload lock.
+// CreateLock makes a workload lock, and says in its status at which release it is armed, where it has one. A name that is taken is
+// ErrConflict.
 type CreateLock struct{ Lock NewLock }
 
-// CreateRequest makes a maintenance request.
+// CreateRequest makes a maintenance request. A name that is taken is ErrConflict.
 type CreateRequest struct{ Request NewRequest }
 
-// DeleteObject deletes a workload lock or a maintenance request.
+// DeleteObject deletes exactly the workload lock or the maintenance request of the kind, name and UID. Its finalizers can keep it for a
+// while.
 type DeleteObject struct{ Object Ref }
 
-// AddFinalizer puts one finalizer on a maintenance request that is not being removed.
+// AddFinalizer puts one finalizer on a maintenance request. One that it has already, or a request that is being removed, is ErrConflict.
 type AddFinalizer struct {
 	Object    Ref
 	Finalizer string
 }
 
-// RemoveFinalizer takes one finalizer off a maintenance request.
+// RemoveFinalizer takes one finalizer off a maintenance request or a lock. One that it does not have is ErrConflict.
 type RemoveFinalizer struct {
 	Object    Ref
 	Finalizer string
@@ -123,7 +125,7 @@ type SetMaintenance struct {
 	On     bool
 }
 
-// RequestReboot creates the GracefulRebootRequest of a cluster for named machines.
+// RequestReboot creates the GracefulRebootRequest of a cluster for named machines. One that is there already is ErrConflict.
 type RequestReboot struct {
 	Cluster  Ref
 	Machines []string // never none: that would mean all

@@ -135,7 +135,8 @@ func TestSlowConfirmationIsNoFailure(t *testing.T) {
 	record := &Migration{ID: 1, InstanceID: in.ID, Type: MigrationCold, Status: "finished", SourceHost: "cmp-1", DestHost: "cmp-2", Created: worldTime}
 	cloud.migrations[in.ID] = []*Migration{record}
 	slow := &slowConfirm{testCloud: cloud, record: record}
-	w := &instanceChecker{nova: slow, change: InstanceAction{Do: IntentConfirmResize, Instance: Ref{UID: in.ID}, Host: "cmp-2", Status: "VERIFY_RESIZE"},
+	w := &instanceChecker{nova: slow, change: InstanceAction{Do: IntentConfirmResize, Instance: Ref{UID: in.ID}, Host: "cmp-2",
+		Status: "VERIFY_RESIZE"},
 		now: func() time.Time { return slow.time }, label: func(host string) string { return host }}
 	for _, step := range []struct {
 		after  time.Duration

@@ -22,7 +22,8 @@ var changeRules = []changeRule{
 	changeRow[DeleteClaim]{server: ServerKubernetes, checker: checkDeleteClaim}.rule(),
 	changeRow[SetTempest]{server: ServerKubernetes, checker: checkTempest}.rule(),
 
-	changeRow[InstanceAction]{server: ServerOpenStack, checker: checkInstance, memory: rememberInstance, slow: true, kinds: instanceActions}.rule(),
+	changeRow[InstanceAction]{server: ServerOpenStack, checker: checkInstance, memory: rememberInstance, slow: true,
+		kinds: instanceActions}.rule(),
 	changeRow[SetMaintenanceTags]{server: ServerOpenStack, checker: checkTags, memory: rememberTags, sent: withAllTags}.rule(),
 	changeRow[SetComputeService]{server: ServerOpenStack, checker: checkComputeService}.rule(),
 	changeRow[SetVolumeService]{server: ServerOpenStack, checker: checkVolumeService}.rule(),

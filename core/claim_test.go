@@ -303,13 +303,15 @@ func TestAMemberThatDoesNotComeBack(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {
 				c := goneWithClaims()
 				b := played(t, c)
-				w := &claimChecker{e: b.engine, change: DeleteClaim{Claim: c.claims[0].Ref(), Node: "cmp-1", Set: "mariadb-server", Pod: "mariadb-server-0"}}
+				w := &claimChecker{e: b.engine, change: DeleteClaim{Claim: c.claims[0].Ref(), Node: "cmp-1", Set: "mariadb-server",
+					Pod: "mariadb-server-0"}}
 				if tt.then(c, c.daemons.pods[0]); c.claims[0].Deleting.IsZero() {
 					c.claims = c.claims[1:]
 				}
 				for began, want := range map[time.Time]OperationState{worldTime: OperationVerifying, worldTime.Add(-tt.patience): OperationVerifying,
 					worldTime.Add(-tt.patience - time.Second): OperationFailed} {
-					if o := w.outcome(t.Context(), sent{began: began}); o.state != want || o.moving != (want == OperationVerifying) || !strings.Contains(o.text, tt.says) {
+					if o := w.outcome(t.Context(), sent{began: began}); o.state != want || o.moving != (want == OperationVerifying) ||
+						!strings.Contains(o.text, tt.says) {
 						t.Errorf("after %s it is %s: %s", worldTime.Sub(began), o.state, o.text)
 					}
 				}

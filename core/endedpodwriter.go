@@ -44,7 +44,8 @@ func (w *endedPodChecker) outcome(ctx context.Context, of sent) outcome {
 	case now != nil && now.UID == w.change.Pod.UID && now.Deleting.IsZero():
 		return outcome{state: OperationVerifying, text: "it is still there"}
 	case now != nil && now.UID == w.change.Pod.UID:
-		return outcome{state: OperationVerifying, text: "it is being deleted, and still there", moving: w.e.cfg.Clock().Sub(of.began) < deletionPatience}
+		return outcome{state: OperationVerifying, text: "it is being deleted, and still there",
+			moving: w.e.cfg.Clock().Sub(of.began) < deletionPatience}
 	}
 	if w.gone.IsZero() {
 		w.gone = w.e.cfg.Wall()

@@ -224,7 +224,8 @@ func TestAWriteWithoutTheRightIsRefused(t *testing.T) {
 	node := create(t, shared, nodes, `{apiVersion: v1, kind: Node, metadata: {name: forbidden, annotations: {`+modeAnnotation+`: manual}}}`)
 	ref := core.Ref{Kind: core.KindNode, Name: node.GetName(), UID: string(node.GetUID())}
 	manual, skip := "manual", "skip"
-	err := writes(t, adapter(t, shared, cluster.ReadOnly)).write(core.SetNodeAnnotation{Node: ref, Key: modeAnnotation, Old: &manual, New: &skip})
+	err := writes(t, adapter(t, shared, cluster.ReadOnly)).write(core.SetNodeAnnotation{Node: ref, Key: modeAnnotation, Old: &manual,
+		New: &skip})
 	if kind := kindOf(t, err); kind != core.ErrForbidden {
 		t.Errorf("the error is %q: %v", kind, err)
 	}
@@ -303,11 +304,16 @@ func TestLocksAndRequestsAreChangedOnTheRealServer(t *testing.T) {
 	check("it is read", err, "")
 	ref := lock.Ref()
 
-	check("without a status it is set", writer.write(core.SetLock{Lock: ref, To: core.LockStatus{State: core.LockActive, Message: "why", Release: "1.0"}}), "")
-	check("to no state of the API", writer.DryRun(t.Context(), core.SetLock{Lock: ref, Was: core.LockActive, To: core.LockStatus{State: "asleep"}}), core.ErrInvalid)
-	check("released, tried", writer.DryRun(t.Context(), core.SetLock{Lock: ref, Was: core.LockActive, To: core.LockStatus{State: core.LockInactive}}), "")
-	check("over another state", writer.write(core.SetLock{Lock: ref, Was: core.LockFailed, To: core.LockStatus{State: core.LockInactive}}), core.ErrConflict)
-	check("of another lock", writer.write(core.SetLock{Lock: core.Ref{Kind: ref.Kind, Name: ref.Name, UID: "another"}, Was: core.LockActive, To: core.LockStatus{State: core.LockInactive}}), core.ErrConflict)
+	check("without a status it is set", writer.write(core.SetLock{Lock: ref, To: core.LockStatus{State: core.LockActive, Message: "why",
+		Release: "1.0"}}), "")
+	check("to no state of the API", writer.DryRun(t.Context(), core.SetLock{Lock: ref, Was: core.LockActive,
+		To: core.LockStatus{State: "asleep"}}), core.ErrInvalid)
+	check("released, tried", writer.DryRun(t.Context(), core.SetLock{Lock: ref, Was: core.LockActive,
+		To: core.LockStatus{State: core.LockInactive}}), "")
+	check("over another state", writer.write(core.SetLock{Lock: ref, Was: core.LockFailed, To: core.LockStatus{State: core.LockInactive}}),
+		core.ErrConflict)
+	check("of another lock", writer.write(core.SetLock{Lock: core.Ref{Kind: ref.Kind, Name: ref.Name, UID: "another"}, Was: core.LockActive,
+		To: core.LockStatus{State: core.LockInactive}}), core.ErrConflict)
 	check("worked on", writer.write(core.SetInnerState{Lock: ref, To: core.InnerActive}), "")
 	check("worked on by another", writer.write(core.SetInnerState{Lock: ref, To: core.InnerActive}), core.ErrConflict)
 	is, err := writer.Lock(t.Context(), ref)
@@ -326,20 +332,23 @@ func TestLocksAndRequestsAreChangedOnTheRealServer(t *testing.T) {
 	}
 
 	asked := core.NewRequest{Kind: core.KindNodeMaintenanceRequest, Name: "n1", Node: "n1", Scope: core.ScopeDrain, Release: "21.0.0"}
-	check("a request of no scope of the API", writer.write(core.CreateRequest{Request: core.NewRequest{Kind: asked.Kind, Name: "n2", Node: "n2", Scope: "all"}}), core.ErrInvalid)
+	check("a request of no scope of the API", writer.write(core.CreateRequest{Request: core.NewRequest{Kind: asked.Kind, Name: "n2",
+		Node: "n2", Scope: "all"}}), core.ErrInvalid)
 	check("a request", writer.write(core.CreateRequest{Request: asked}), "")
 	request, err := writer.Request(t.Context(), asked.Ref())
 	if err != nil || !request.ByHand() || request.Scope != core.ScopeDrain || request.Release != "21.0.0" {
 		t.Fatalf("the request is %+v, %v", request, err)
 	}
 	const finalizer = "lcm.mirantis.com/rockoon.nodemaintenancerequest-finalizer"
-	check("held as another", writer.write(core.AddFinalizer{Object: core.Ref{Kind: request.Kind, Name: request.Name, UID: "another"}, Finalizer: finalizer}), core.ErrConflict)
+	check("held as another", writer.write(core.AddFinalizer{Object: core.Ref{Kind: request.Kind, Name: request.Name, UID: "another"},
+		Finalizer: finalizer}), core.ErrConflict)
 	check("held, tried", writer.DryRun(t.Context(), core.AddFinalizer{Object: request.Ref(), Finalizer: finalizer}), "")
 	check("held", writer.write(core.AddFinalizer{Object: request.Ref(), Finalizer: finalizer}), "")
 	check("held once more", writer.write(core.AddFinalizer{Object: request.Ref(), Finalizer: finalizer}), core.ErrConflict)
 	check("held by another, too", writer.write(core.AddFinalizer{Object: request.Ref(), Finalizer: "example.org/other"}), "")
 	check("let go by the other", writer.write(core.RemoveFinalizer{Object: request.Ref(), Finalizer: "example.org/other"}), "")
-	check("deleted as another", writer.write(core.DeleteObject{Object: core.Ref{Kind: request.Kind, Name: request.Name, UID: "another"}}), core.ErrConflict)
+	check("deleted as another", writer.write(core.DeleteObject{Object: core.Ref{Kind: request.Kind, Name: request.Name, UID: "another"}}),
+		core.ErrConflict)
 	check("deleted, tried", writer.DryRun(t.Context(), core.DeleteObject{Object: request.Ref()}), "")
 	check("deleted", writer.write(core.DeleteObject{Object: request.Ref()}), "")
 	if request, err = writer.Request(t.Context(), request.Ref()); err != nil || request.Deleting.IsZero() {

@@ -112,7 +112,8 @@ func (c *Checker) VolumeClaims(ctx context.Context, namespace string) ([]*core.V
 func (c *Checker) PersistentVolume(ctx context.Context, name string) (*core.PersistentVolume, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	list, err := c.client.resource(gvrVolumes, "").List(ctx, metav1.ListOptions{FieldSelector: selectors.OneTermEqualSelector("metadata.name", name).String()})
+	list, err := c.client.resource(gvrVolumes, "").List(ctx,
+		metav1.ListOptions{FieldSelector: selectors.OneTermEqualSelector("metadata.name", name).String()})
 	if err != nil {
 		return nil, Describe(err, "list persistentvolume "+name)
 	}

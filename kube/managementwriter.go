@@ -168,7 +168,8 @@ func (s managementSender) setMaintenance(ctx context.Context, c core.SetMaintena
 }
 
 // explainMaintenance turns a conflict, for which the server gives no reason, into one that says what is different.
-func (c *ManagementChecker) explainMaintenance(ctx context.Context, gvr schema.GroupVersionResource, ref core.Ref, old *bool, call string, cause *core.APIError) error {
+func (c *ManagementChecker) explainMaintenance(ctx context.Context, gvr schema.GroupVersionResource, ref core.Ref, old *bool, call string,
+	cause *core.APIError) error {
 	seen, err := c.get(ctx, gvr, ref)
 	if err != nil {
 		return err
@@ -192,7 +193,8 @@ func maintenanceChanged(call string, expected, is *bool) *core.APIError {
 		Remedy:  "Someone else has changed it. Look at it as it is now, then decide again."}
 }
 
-func (s managementSender) patch(ctx context.Context, gvr schema.GroupVersionResource, ref core.Ref, patch []operation, call string) *core.APIError {
+func (s managementSender) patch(ctx context.Context, gvr schema.GroupVersionResource, ref core.Ref, patch []operation,
+	call string) *core.APIError {
 	body, err := json.Marshal(patch)
 	if err != nil {
 		return &core.APIError{Kind: core.ErrInvalid, Server: core.ServerManagement, Call: call, Message: err.Error(), Err: err}

@@ -62,7 +62,8 @@ func (c changing[C]) do(dryRun bool, change core.Change) error {
 // Without a Permit for it no change is sent, whatever it is; and what is no change of this server is not sent with one.
 func TestNothingIsWrittenWithoutAPermit(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
-		all := slices.Concat(core.ChangesAt(core.ServerKubernetes), core.ChangesAt(core.ServerManagement), core.ChangesAt(core.ServerOpenStack), []core.Change{nil, core.Batch{}})
+		all := slices.Concat(core.ChangesAt(core.ServerKubernetes), core.ChangesAt(core.ServerManagement), core.ChangesAt(core.ServerOpenStack),
+			[]core.Change{nil, core.Batch{}})
 		for server, make := range map[core.Server]func(*Client) (core.ChangeWriter, core.DryRunner){
 			core.ServerKubernetes: func(c *Client) (core.ChangeWriter, core.DryRunner) { return NewWriter(c), NewChecker(c) },
 			core.ServerManagement: func(c *Client) (core.ChangeWriter, core.DryRunner) {
@@ -77,7 +78,8 @@ func TestNothingIsWrittenWithoutAPermit(t *testing.T) {
 				if err := used.Use(change); err != nil {
 					t.Fatal(err)
 				}
-				for name, p := range map[string]core.Permit{"none": {}, "another's": permittest.For(t, core.InstanceAction{Do: core.IntentStop}), "used": used} {
+				for name, p := range map[string]core.Permit{"none": {}, "another's": permittest.For(t, core.InstanceAction{Do: core.IntentStop}),
+					"used": used} {
 					notSent(t, fmt.Sprintf("%s, %T, permit %s", server, change, name), w.Write(t.Context(), p, change), server)
 				}
 				known := slices.ContainsFunc(core.ChangesAt(server), func(k core.Change) bool { return reflect.TypeOf(k) == reflect.TypeOf(change) })
@@ -99,7 +101,8 @@ func TestNothingIsWrittenWithoutAPermit(t *testing.T) {
 func notSent(t *testing.T, name string, err error, server core.Server) {
 	t.Helper()
 	var e *core.APIError
-	if !errors.As(err, &e) || e.Kind != core.ErrInvalid || e.Server != server || e.Uncertain() || !strings.Contains(e.Message, "nothing was sent") {
+	if !errors.As(err, &e) || e.Kind != core.ErrInvalid || e.Server != server || e.Uncertain() ||
+		!strings.Contains(e.Message, "nothing was sent") {
 		t.Errorf("%s: %v", name, err)
 	}
 }

@@ -26,7 +26,8 @@ func statefulSetFrom(u *unstructured.Unstructured) core.Object {
 func (c *Checker) StatefulSet(ctx context.Context, namespace, name string) (*core.StatefulSet, []*core.DaemonPod, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	found, err := c.client.resource(gvrStatefulSets, namespace).List(ctx, metav1.ListOptions{FieldSelector: selectors.OneTermEqualSelector("metadata.name", name).String()})
+	found, err := c.client.resource(gvrStatefulSets, namespace).List(ctx,
+		metav1.ListOptions{FieldSelector: selectors.OneTermEqualSelector("metadata.name", name).String()})
 	if err != nil {
 		return nil, nil, Describe(err, "list StatefulSet "+name+" in namespace "+namespace)
 	}

@@ -87,7 +87,8 @@ func TestAStatefulSetIsReadWithItsPods(t *testing.T) {
 		if set, pods, err := w.StatefulSet(ctx, "openstack-redis", "rfr-openstack-redis"); set != nil || len(pods) > 0 || err != nil {
 			t.Errorf("%+v, %d pods, %v", set, len(pods), err)
 		}
-		if _, _, err := writes(t, c.client("ann")).StatefulSet(ctx, "openstack", "mariadb-server"); kindOf(err) != core.ErrForbidden || !strings.Contains(err.Error(), "list StatefulSet mariadb-server") {
+		if _, _, err := writes(t, c.client("ann")).StatefulSet(ctx, "openstack", "mariadb-server"); kindOf(err) != core.ErrForbidden ||
+			!strings.Contains(err.Error(), "list StatefulSet mariadb-server") {
 			t.Errorf("who may not list them: %v", err)
 		}
 	})

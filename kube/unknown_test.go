@@ -21,7 +21,8 @@ var kubeWrites = []core.Change{
 	core.SetLock{Lock: lockRef("l"), Was: core.LockActive, To: core.LockStatus{State: core.LockInactive}},
 	core.SetInnerState{Lock: lockRef("l"), To: "active"},
 	core.CreateLock{Lock: newLock},
-	core.CreateRequest{Request: core.NewRequest{Kind: core.KindNodeMaintenanceRequest, Name: "n2", Node: "n2", Scope: core.ScopeOS, Release: "1.0"}},
+	core.CreateRequest{Request: core.NewRequest{Kind: core.KindNodeMaintenanceRequest, Name: "n2", Node: "n2", Scope: core.ScopeOS,
+		Release: "1.0"}},
 	core.AddFinalizer{Object: requestRef, Finalizer: "b.c/d"},
 	core.RemoveFinalizer{Object: requestRef, Finalizer: "a.b/c"},
 	core.DeleteObject{Object: lockRef("l")},
@@ -140,12 +141,14 @@ var unreadable = map[string]func(*http.Response) (*http.Response, error){
 // An answer that an API server does not give, or that cannot be read, says nothing of the write: it may have been made, and counts as
 // refused by no means.
 func TestAStrangeAnswerToAWriteIsNoRefusal(t *testing.T) {
-	for server, has := range map[core.Server][]core.Change{core.ServerKubernetes: kubeWrites, core.ServerManagement: managementWrites(core.Ref{})} {
+	for server, has := range map[core.Server][]core.Change{core.ServerKubernetes: kubeWrites,
+		core.ServerManagement: managementWrites(core.Ref{})} {
 		if got, want := kindsOf(has), kindsOf(core.ChangesAt(server)); !slices.Equal(got, want) {
 			t.Errorf("this test writes %v to %s; there are %v", got, server, want)
 		}
 	}
-	check := func(change core.Change, what string, answer func(*http.Response) (*http.Response, error), write func(*testing.T, *strange) error) {
+	check := func(change core.Change, what string, answer func(*http.Response) (*http.Response, error),
+		write func(*testing.T, *strange) error) {
 		t.Run(fmt.Sprintf("%T/%s", change, what), func(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {
 				s := &strange{answer: answer}

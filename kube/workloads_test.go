@@ -206,16 +206,20 @@ func TestServicesAreComparedAndSwapped(t *testing.T) {
 					return s
 				}
 				before := services()
-				if err := w.write(core.SetTempest{Deployment: ref, Add: true, Services: append(slices.Clone(before), "other")}); kindOf(err) != core.ErrConflict {
+				if err := w.write(core.SetTempest{Deployment: ref, Add: true,
+					Services: append(slices.Clone(before), "other")}); kindOf(err) != core.ErrConflict {
 					t.Errorf("another list: %v", err)
 				}
-				if err := w.write(core.SetTempest{Deployment: core.Ref{Namespace: "openstack", Name: "osh", UID: "another"}, Add: true, Services: before}); kindOf(err) != core.ErrConflict {
+				if err := w.write(core.SetTempest{Deployment: core.Ref{Namespace: "openstack", Name: "osh", UID: "another"}, Add: true,
+					Services: before}); kindOf(err) != core.ErrConflict {
 					t.Errorf("another object: %v", err)
 				}
-				if err := w.DryRun(ctx, core.SetTempest{Deployment: ref, Add: true, Services: before}); err != nil || !slices.Equal(services(), before) {
+				if err := w.DryRun(ctx, core.SetTempest{Deployment: ref, Add: true, Services: before}); err != nil ||
+					!slices.Equal(services(), before) {
 					t.Errorf("dry run: %v, %q", err, services())
 				}
-				if err := w.write(core.SetTempest{Deployment: ref, Add: true, Services: before}); err != nil || !slices.Equal(services(), append(slices.Clone(before), "tempest")) {
+				if err := w.write(core.SetTempest{Deployment: ref, Add: true, Services: before}); err != nil ||
+					!slices.Equal(services(), append(slices.Clone(before), "tempest")) {
 					t.Fatalf("added: %v, %q", err, services())
 				}
 				if err := w.write(core.SetTempest{Deployment: ref, Add: false, Services: services()}); err != nil || !slices.Equal(services(), before) {

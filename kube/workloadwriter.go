@@ -113,9 +113,9 @@ func (c *Checker) deployment(ctx context.Context, ref core.Ref) (fields, error) 
 // serviceTempest is the entry of spec.features.services that asks for Tempest (Rockoon's docs/ops/openstack/tempest.md).
 const serviceTempest = "tempest"
 
-// setTempest puts Tempest at the end of the list of services, or takes it out. It is a compare-and-swap, done by the API server: the JSON patch tests
-// the UID and the whole list of services before it changes one entry of it. Where there is no list, which no patch can test,
-// it tests the resourceVersion of the object that was seen without one.
+// setTempest puts Tempest at the end of the list of services, or takes it out. It is a compare-and-swap, done by the API server: the
+// JSON patch tests the UID and the whole list of services before it changes one entry of it. Where there is no list, which no patch can
+// test, it tests the resourceVersion of the object that was seen without one.
 func (s sender) setTempest(ctx context.Context, c core.SetTempest) error {
 	ref, service, add, services := c.Deployment, serviceTempest, c.Add, c.Services
 	const path = "/spec/features/services"

@@ -163,7 +163,8 @@ func (s sender) createLock(ctx context.Context, l core.NewLock) error {
 func (c *Checker) DeletionRequest(ctx context.Context, name, uid string) (*core.NodeNotice, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	list, err := c.client.resource(lcm("nodedeletionrequests"), "").List(ctx, metav1.ListOptions{FieldSelector: selectors.OneTermEqualSelector("metadata.name", name).String()})
+	list, err := c.client.resource(lcm("nodedeletionrequests"), "").List(ctx,
+		metav1.ListOptions{FieldSelector: selectors.OneTermEqualSelector("metadata.name", name).String()})
 	if err != nil {
 		return nil, Describe(err, "list nodedeletionrequest "+name)
 	}
@@ -179,7 +180,8 @@ func (c *Checker) DeletionRequest(ctx context.Context, name, uid string) (*core.
 func (c *Checker) ControllerDeployment(ctx context.Context) (*core.Deployment, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	list, err := c.client.resource(gvrDeployments, namespaceRockoon).List(ctx, metav1.ListOptions{FieldSelector: selectors.OneTermEqualSelector("metadata.name", deploymentRockoon).String()})
+	list, err := c.client.resource(gvrDeployments, namespaceRockoon).List(ctx,
+		metav1.ListOptions{FieldSelector: selectors.OneTermEqualSelector("metadata.name", deploymentRockoon).String()})
 	if err != nil {
 		return nil, Describe(err, "list deployment "+deploymentRockoon+" in namespace "+namespaceRockoon)
 	}
@@ -260,7 +262,8 @@ func (c *Checker) NotReadyPods(ctx context.Context, namespace, node string) ([]s
 
 // swap is a compare-and-swap: it reads the object, lets patch compare it and say what to change, and sends that with tests
 // of the UID and the resourceVersion that were read. What others write in between is a reason to compare again.
-func (s sender) swap(ctx context.Context, ref core.Ref, subresource string, patch func(*unstructured.Unstructured) ([]operation, error)) error {
+func (s sender) swap(ctx context.Context, ref core.Ref, subresource string,
+	patch func(*unstructured.Unstructured) ([]operation, error)) error {
 	for attempt := 1; ; attempt++ {
 		u, err := s.object(ctx, ref)
 		if err != nil {

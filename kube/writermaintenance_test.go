@@ -151,7 +151,8 @@ func TestRequestsAndLocksAreMadeAndDeleted(t *testing.T) {
 			t.Fatalf("the request is %+v, %v", is, err)
 		}
 		wantError(t, w.write(core.CreateRequest{Request: r}), core.ErrConflict, "")
-		wantError(t, w.write(core.CreateRequest{Request: core.NewRequest{Kind: core.KindNodeMaintenanceRequest, Name: "n2", Node: "n2", Scope: "all"}}), core.ErrInvalid, "")
+		wantError(t, w.write(core.CreateRequest{Request: core.NewRequest{Kind: core.KindNodeMaintenanceRequest, Name: "n2", Node: "n2",
+			Scope: "all"}}), core.ErrInvalid, "")
 
 		other := is.Ref()
 		other.UID = "another"
@@ -188,7 +189,8 @@ func TestLocksAreForbiddenWithoutTheRight(t *testing.T) {
 		c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeWorkloadLock, metadata: {name: l, uid: uid-l}, spec: {controllerName: openstack, nodeName: n1}}`)
 		w := writes(t, c.client(kubeapi.Readonly))
 		wantError(t, w.write(core.SetLock{Lock: lockRef("l"), To: core.LockStatus{State: core.LockInactive}}), core.ErrForbidden, "")
-		wantError(t, w.DryRun(t.Context(), core.CreateRequest{Request: core.NewRequest{Kind: core.KindNodeMaintenanceRequest, Name: "n1", Node: "n1"}}), core.ErrForbidden, "")
+		wantError(t, w.DryRun(t.Context(), core.CreateRequest{Request: core.NewRequest{Kind: core.KindNodeMaintenanceRequest, Name: "n1",
+			Node: "n1"}}), core.ErrForbidden, "")
 	})
 }
 

@@ -78,7 +78,8 @@ func (w *Writer) act(ctx context.Context, c core.InstanceAction) error {
 
 // abortMigration aborts a live migration. One that is queued can be aborted from 2.65 on, a running one from 2.24.
 func (w *Writer) abortMigration(ctx context.Context, instanceID string, migrationID int) error {
-	a := action{call: fmt.Sprintf("abort migration %d of instance %s", migrationID, instanceID), policy: "os_compute_api:servers:migrations:delete"}
+	a := action{call: fmt.Sprintf("abort migration %d of instance %s", migrationID, instanceID),
+		policy: "os_compute_api:servers:migrations:delete"}
 	return w.send(ctx, a, vAbort, func(ctx context.Context, s *session) error {
 		sc := at(s.compute, s.versions.best(vAbortQueued, vAbort))
 		url := sc.ServiceURL("servers", instanceID, "migrations", fmt.Sprint(migrationID))

@@ -53,7 +53,8 @@ func TestSimStatesAndTags(t *testing.T) {
 		becomes("SHELVED_OFFLOADED", "")
 		must(w.write(doing(core.IntentUnshelve, id)))
 		becomes("ACTIVE", "some")
-		if e := apiError(t, w.write(doing(core.IntentUnshelve, id))); e.Uncertain() || e.Message != "Cannot 'unshelve' instance "+id+" while it is in vm_state active" {
+		if e := apiError(t, w.write(doing(core.IntentUnshelve, id))); e.Uncertain() ||
+			e.Message != "Cannot 'unshelve' instance "+id+" while it is in vm_state active" {
 			t.Errorf("refused with %s", e)
 		}
 	})

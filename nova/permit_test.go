@@ -77,7 +77,8 @@ func TestNothingIsWrittenWithoutAPermit(t *testing.T) {
 func notSent(t *testing.T, name string, err error) {
 	t.Helper()
 	var e *core.APIError
-	if !errors.As(err, &e) || e.Kind != core.ErrInvalid || e.Server != core.ServerOpenStack || e.Uncertain() || !strings.Contains(e.Message, "nothing was sent") {
+	if !errors.As(err, &e) || e.Kind != core.ErrInvalid || e.Server != core.ServerOpenStack || e.Uncertain() ||
+		!strings.Contains(e.Message, "nothing was sent") {
 		t.Errorf("%s: %v", name, err)
 	}
 }

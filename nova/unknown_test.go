@@ -35,7 +35,8 @@ var novaWrites = map[string]struct {
 	"Unshelve":               {"POST /compute/v2.1/servers/a/action", 202, doing(core.IntentUnshelve, "a")},
 	"SetTags":                {"PUT /compute/v2.1/servers/a/tags", 200, tagging("a", "x")},
 	"SetComputeService":      {"PUT /compute/v2.1/os-services/1", 200, core.SetComputeService{Service: core.Ref{UID: "1"}, Enabled: true}},
-	"SetVolumeService":       {"PUT /volume/v3/os-services/enable", 200, core.SetVolumeService{Service: core.Ref{Name: "kaas-node-001@lvm"}, Enabled: true}},
+	"SetVolumeService": {"PUT /volume/v3/os-services/enable", 200, core.SetVolumeService{Service: core.Ref{Name: "kaas-node-001@lvm"},
+		Enabled: true}},
 }
 
 // strangeAnswers are answers that Nova does not give, each in the place of one with a certain status.

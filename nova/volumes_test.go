@@ -62,7 +62,8 @@ func TestSimAVolumeServiceIsDisabledAndEnabled(t *testing.T) {
 		if all, err := w.VolumeServices(ctx, "kaas-node-003"); err != nil || len(all) != 0 {
 			t.Errorf("of a host without: %v, %v", all, err)
 		}
-		if e := apiError(t, w.write(core.SetVolumeService{Service: core.Ref{Name: "kaas-node-003@lvm"}, Enabled: true})); e.Kind != core.ErrNotFound {
+		if e := apiError(t, w.write(core.SetVolumeService{Service: core.Ref{Name: "kaas-node-003@lvm"},
+			Enabled: true})); e.Kind != core.ErrNotFound {
 			t.Errorf("of a service that is not there: %s", e)
 		}
 	})
@@ -146,7 +147,8 @@ func TestSimACloudWithoutCinder(t *testing.T) {
 		if _, err := w.VolumesOf(context.Background(), "kaas-node-001"); apiError(t, err).Kind != core.ErrUnsupported {
 			t.Errorf("volumes: %v", err)
 		}
-		if e := apiError(t, w.write(core.SetVolumeService{Service: core.Ref{Name: "kaas-node-001@lvm"}, Enabled: true})); e.Kind != core.ErrUnsupported || e.Uncertain() {
+		if e := apiError(t, w.write(core.SetVolumeService{Service: core.Ref{Name: "kaas-node-001@lvm"},
+			Enabled: true})); e.Kind != core.ErrUnsupported || e.Uncertain() {
 			t.Errorf("%s", e)
 		}
 	})
@@ -180,8 +182,10 @@ func TestVolumeWritesAreSentOnceAndAsCinderExpectsThem(t *testing.T) {
 			}{
 				{core.SetVolumeService{Service: core.Ref{Name: "h1@lvm"}, Reason: "a dead disk"}, "PUT /volume/v3/os-services/disable-log-reason",
 					`{"binary":"cinder-volume","disabled_reason":"a dead disk","host":"h1@lvm"}`},
-				{core.SetVolumeService{Service: core.Ref{Name: "h1@lvm"}}, "PUT /volume/v3/os-services/disable", `{"binary":"cinder-volume","host":"h1@lvm"}`},
-				{core.SetVolumeService{Service: core.Ref{Name: "h1@lvm"}, Enabled: true, Reason: "ignored"}, "PUT /volume/v3/os-services/enable", `{"binary":"cinder-volume","host":"h1@lvm"}`},
+				{core.SetVolumeService{Service: core.Ref{Name: "h1@lvm"}}, "PUT /volume/v3/os-services/disable",
+					`{"binary":"cinder-volume","host":"h1@lvm"}`},
+				{core.SetVolumeService{Service: core.Ref{Name: "h1@lvm"}, Enabled: true, Reason: "ignored"}, "PUT /volume/v3/os-services/enable",
+					`{"binary":"cinder-volume","host":"h1@lvm"}`},
 			} {
 				for _, status := range []int{http.StatusOK, http.StatusServiceUnavailable} {
 					f := newFakeCloud(t)
