@@ -29,6 +29,9 @@ func TestOnlyTheGateMakesPermits(t *testing.T) {
 	const maker, forTests = "lockstep/core/internal/permit", "lockstep/core/permittest"
 	var makes []string
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && path == "e2e" { // a module of tests
+			return fs.SkipDir
+		}
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 			return err
 		}

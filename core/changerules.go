@@ -133,12 +133,6 @@ func (noMemory) begins(*Record)                              {}
 func (noMemory) before(*Record)                              {}
 func (noMemory) ends(*Record, OperationState) func(*History) { return nil }
 
-// mayHaveBeenDone tells whether a write that ended so was made, as far as is known: what it replaced is offered back then, where it
-// still is as the write left it.
-func mayHaveBeenDone(state OperationState) bool {
-	return state == OperationDone || state == OperationUnknown
-}
-
 // target is one of the servers that are written to.
 type target struct {
 	writer ChangeWriter

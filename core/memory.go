@@ -17,7 +17,7 @@ func rememberAnnotation(e *Engine, step Step, c SetNodeAnnotation, _ checker) me
 func (m annotationMemory) before(r *Record) { r.Change = &m.change }
 
 func (m annotationMemory) ends(r *Record, state OperationState) func(*History) {
-	if !mayHaveBeenDone(state) {
+	if !state.mayHaveBeenDone() {
 		return nil
 	}
 	r.Change = &m.change
@@ -50,7 +50,7 @@ func rememberTags(e *Engine, step Step, c SetMaintenanceTags, _ checker) memory 
 func (m tagMemory) before(r *Record) { r.Tags = &m.change }
 
 func (m tagMemory) ends(r *Record, state OperationState) func(*History) {
-	if !mayHaveBeenDone(state) {
+	if !state.mayHaveBeenDone() {
 		return nil
 	}
 	r.Tags = &m.change

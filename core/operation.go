@@ -27,6 +27,12 @@ func (s OperationState) Ended() bool {
 	return false
 }
 
+// mayHaveBeenDone tells whether a write that ended so was made, as far as is known: what it replaced is offered back then, where it
+// still is as the write left it.
+func (s OperationState) mayHaveBeenDone() bool {
+	return s == OperationDone || s == OperationUnknown
+}
+
 // Operation is one confirmed step being done, or done. A failed one stays until the operator acknowledges it.
 type Operation struct {
 	ID           string

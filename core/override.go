@@ -8,7 +8,7 @@ import (
 
 // remembered is what is kept of an override that ended so; nil when nothing came of it, or there was none.
 func (o *Override) remembered(state OperationState) *Override {
-	if o == nil || !mayHaveBeenDone(state) {
+	if o == nil || !state.mayHaveBeenDone() {
 		return nil
 	}
 	kept := *o

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"lockstep/core"
+	"lockstep/core/permittest"
 	"lockstep/kube"
 )
 
@@ -164,7 +165,8 @@ func patches(t *testing.T, s *suite) {
 
 // annotates is the program's own write, which is a JSON patch with tests.
 func annotates(t *testing.T, s *suite) {
-	writer := kube.NewWriter(s.adapter(t, Admin))
+	adapter := s.adapter(t, Admin)
+	checker, writer := kube.NewChecker(adapter), kube.NewWriter(adapter)
 	value := func(text string) *string { return &text }
 	for _, test := range []struct {
 		name, annotations, uid string
@@ -186,7 +188,14 @@ func annotates(t *testing.T, s *suite) {
 			if test.uid != "" {
 				made.SetUID(types.UID(test.uid))
 			}
-			err := writer.SetNodeAnnotation(t.Context(), core.Ref{Kind: core.KindNode, Name: "annotated", UID: string(made.GetUID())}, modeKey, test.old, test.new, test.dry)
+			c := core.SetNodeAnnotation{Node: core.Ref{Kind: core.KindNode, Name: "annotated", UID: string(made.GetUID())}, Key: modeKey,
+				Old: test.old, New: test.new}
+			var err error
+			if test.dry {
+				err = checker.DryRun(t.Context(), c)
+			} else {
+				err = writer.Write(t.Context(), permittest.For(t, c), c)
+			}
 			if got := errorKind(err); got != test.want {
 				t.Errorf("the error is %q, want %q: %v", got, test.want, err)
 			}

@@ -14,25 +14,25 @@ var coldCases = []testCase{
 		r := d.room()
 		s := d.boot(r, order{host: r.a})
 		e, w := d.watch(r.a, r.b)
-		if err := w.ColdMigrate(d.Context(), s.ID); err != nil {
+		if err := w.does(core.IntentColdMigrate, s, 0); err != nil {
 			d.Fatal(err)
 		}
 		e.sees("it wait for a confirmation", s, func(i core.Instance, m core.Migration) bool {
 			return i.Status == "VERIFY_RESIZE" && i.Host == r.b && m.Status == "finished" && m.Type == core.MigrationCold
 		})
-		if err := w.ConfirmResize(d.Context(), s.ID); err != nil {
+		if err := w.does(core.IntentConfirmResize, s, 0); err != nil {
 			d.Fatal(err)
 		}
 		e.sees("it confirmed", s, func(i core.Instance, m core.Migration) bool {
 			return i.Status == "ACTIVE" && i.Host == r.b && m.Status == "confirmed"
 		})
-		if err := w.ColdMigrate(d.Context(), s.ID); err != nil {
+		if err := w.does(core.IntentColdMigrate, s, 0); err != nil {
 			d.Fatal(err)
 		}
 		e.sees("it wait again", s, func(i core.Instance, m core.Migration) bool {
 			return i.Status == "VERIFY_RESIZE" && m.Status == "finished"
 		})
-		if err := w.RevertResize(d.Context(), s.ID); err != nil {
+		if err := w.does(core.IntentRevertResize, s, 0); err != nil {
 			d.Fatal(err)
 		}
 		e.sees("it back", s, func(i core.Instance, m core.Migration) bool {

@@ -86,7 +86,7 @@ var evacuationCases = []testCase{
 		e.seesService("up", r.a, func(c core.ComputeService) bool { return c.Up })
 		back := d.dies(r.a)
 		e.seesService("down", r.a, func(c core.ComputeService) bool { return !c.Up && !c.ForcedDown && c.Enabled })
-		if err := w.Evacuate(d.Context(), s.ID); err != nil {
+		if err := w.does(core.IntentEvacuate, s, 0); err != nil {
 			d.Fatal(err)
 		}
 		e.sees("it rebuilt", s, func(i core.Instance, m core.Migration) bool {

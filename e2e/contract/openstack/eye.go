@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"lockstep/core"
+	"lockstep/core/permittest"
 	"lockstep/nova"
 )
 
@@ -20,8 +21,31 @@ func (d *desk) novaClient() *nova.Client {
 	return c
 }
 
+// hand is the adapter, with which a case reads and, with the Permits of tests, writes.
+type hand struct {
+	*nova.Checker
+	d      *desk
+	writer *nova.Writer
+}
+
+// write makes a change.
+func (h hand) write(c core.Change) error {
+	h.d.Helper()
+	return h.writer.Write(h.d.Context(), permittest.For(h.d, c), c)
+}
+
+// does has Nova do something with a server, or with a migration of it.
+func (h hand) does(what core.IntentKind, s *server, migration int) error {
+	h.d.Helper()
+	return h.write(core.InstanceAction{Do: what, Instance: core.Ref{Kind: core.KindInstance, UID: s.ID}, MigrationID: migration})
+}
+
 // writer is the adapter's hand.
-func (d *desk) writer() *nova.Writer { d.Helper(); return nova.NewWriter(d.novaClient(), nil) }
+func (d *desk) writer() hand {
+	d.Helper()
+	c := d.novaClient()
+	return hand{nova.NewChecker(c), d, nova.NewWriter(c, nil)}
+}
 
 // eye is what the adapter has told of the cloud.
 type eye struct {
@@ -34,7 +58,7 @@ type eye struct {
 }
 
 // watch lets the adapter poll for as long as the case runs, some hosts closely.
-func (d *desk) watch(hosts ...string) (*eye, *nova.Writer) {
+func (d *desk) watch(hosts ...string) (*eye, hand) {
 	d.Helper()
 	e := &eye{desk: d, instances: map[string]*core.Instance{}, migrations: map[string]*core.Migration{},
 		services: map[string]*core.ComputeService{}, states: map[core.SourceID]core.SourceState{}}
@@ -45,7 +69,7 @@ func (d *desk) watch(hosts ...string) (*eye, *nova.Writer) {
 	var done sync.WaitGroup
 	done.Go(func() { p.Run(ctx) })
 	d.Cleanup(func() { cancel(); done.Wait() })
-	return e, nova.NewWriter(client, p.Nudge)
+	return e, hand{nova.NewChecker(client), d, nova.NewWriter(client, p.Nudge)}
 }
 
 func (e *eye) see(delta core.Delta) {

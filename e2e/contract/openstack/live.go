@@ -29,7 +29,7 @@ var liveCases = []testCase{
 		s := d.boot(r, order{host: r.a})
 		e, w := d.watch(r.a, r.b)
 		e.sees("the server", s, func(i core.Instance, _ core.Migration) bool { return i.Status == "ACTIVE" && i.Host == r.a })
-		if err := w.LiveMigrate(d.Context(), s.ID); err != nil {
+		if err := w.does(core.IntentLiveMigrate, s, 0); err != nil {
 			d.Fatal(err)
 		}
 		e.sees("the migration", s, func(i core.Instance, m core.Migration) bool {
@@ -39,13 +39,13 @@ var liveCases = []testCase{
 			return i.Host == r.b && i.Status == "ACTIVE" && i.TaskState == "" && m.Status == "completed" && m.DestHost == r.b
 		})
 		s.steer(Behaviour{Endless: true})
-		if err := w.LiveMigrate(d.Context(), s.ID); err != nil {
+		if err := w.does(core.IntentLiveMigrate, s, 0); err != nil {
 			d.Fatal(err)
 		}
 		e.sees("progress", s, func(_ core.Instance, m core.Migration) bool {
 			return m.Status == "running" && m.Memory != nil && m.Memory.Total > 0 && m.Memory.Remaining <= m.Memory.Total && m.Percent() >= 0 && m.Percent() <= 100
 		})
-		if err := w.AbortMigration(d.Context(), s.ID, s.migrationID("running")); err != nil {
+		if err := w.does(core.IntentAbortMigration, s, s.migrationID("running")); err != nil {
 			d.Fatal(err)
 		}
 		e.sees("it end", s, func(i core.Instance, m core.Migration) bool {

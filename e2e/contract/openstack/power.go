@@ -1,5 +1,7 @@
 package openstack
 
+import "lockstep/core"
+
 // inState is how Nova refuses what the state of a server does not allow.
 const inState = "Cannot '%s' instance %s while it is in vm_state %s"
 
@@ -18,7 +20,7 @@ var powerCases = []testCase{
 		s := d.boot(d.room(), order{})
 		w := d.writer()
 		s.act("2.1", "os-start", nil).refused(409, inState, "start", s.ID, "active")
-		if err := w.Stop(d.Context(), s.ID); err != nil {
+		if err := w.does(core.IntentStop, s, 0); err != nil {
 			d.Fatal(err)
 		}
 		s.passes("ACTIVE powering-off", "SHUTOFF")
@@ -34,7 +36,7 @@ var powerCases = []testCase{
 		} {
 			s.act("2.68", action, c.args).refused(409, inState, c.name, s.ID, "stopped")
 		}
-		if err := w.Start(d.Context(), s.ID); err != nil {
+		if err := w.does(core.IntentStart, s, 0); err != nil {
 			d.Fatal(err)
 		}
 		s.passes("SHUTOFF powering-on", "ACTIVE")

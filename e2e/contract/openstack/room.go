@@ -126,7 +126,7 @@ var roomCases = []testCase{
 		if on := holders(r.a); len(on) != 1 || on[0] == s.ID {
 			d.Errorf("on the source the place is held by %q", on)
 		}
-		if err := d.writer().AbortMigration(d.Context(), s.ID, s.migrationID("running")); err != nil {
+		if err := d.writer().does(core.IntentAbortMigration, s, s.migrationID("running")); err != nil {
 			d.Fatal(err)
 		}
 		d.until("the place on the target is given back, and the server has its own again", func() bool {

@@ -17,13 +17,13 @@ var serviceCases = []testCase{
 		if err != nil {
 			d.Fatal(err)
 		}
-		if err := w.SetComputeService(d.Context(), service.ID, false, core.DisabledReasonMaintenance); err != nil {
+		if err := w.write(core.SetComputeService{Service: core.Ref{UID: service.ID}, Reason: core.DisabledReasonMaintenance}); err != nil {
 			d.Fatal(err)
 		}
 		e.seesService("disabled", r.a, func(s core.ComputeService) bool {
 			return s.Up && !s.Enabled && s.DisabledReason == core.DisabledReasonMaintenance
 		})
-		if err := w.SetComputeService(d.Context(), service.ID, true, ""); err != nil {
+		if err := w.write(core.SetComputeService{Service: core.Ref{UID: service.ID}, Enabled: true}); err != nil {
 			d.Fatal(err)
 		}
 		e.seesService("enabled", r.a, func(s core.ComputeService) bool { return s.Up && s.Enabled && s.DisabledReason == "" })
