@@ -24,7 +24,7 @@ var changeRules = []changeRule{
 
 	changeRow[InstanceAction]{server: ServerOpenStack, checker: checkInstance, memory: rememberInstance, slow: true,
 		kinds: instanceActions}.rule(),
-	changeRow[SetMaintenanceTags]{server: ServerOpenStack, checker: checkTags, memory: rememberTags, sent: withAllTags}.rule(),
+	changeRow[SetMaintenanceTags]{server: ServerOpenStack, checker: checkTags, memory: rememberTags, complete: withAllTags}.rule(),
 	changeRow[SetComputeService]{server: ServerOpenStack, checker: checkComputeService}.rule(),
 	changeRow[SetVolumeService]{server: ServerOpenStack, checker: checkVolumeService}.rule(),
 
@@ -40,8 +40,8 @@ type changeRow[C Change] struct {
 	checker func(e *Engine, step Step, c C) checker
 	// memory makes what is remembered of it; nil: nothing but its records.
 	memory func(e *Engine, step Step, c C, by checker) memory
-	// sent completes the change by what its check has read; nil: it is sent as it was confirmed.
-	sent func(c C, by checker) C
+	// complete adds to the change what its check has read; nil: it is sent as it was confirmed.
+	complete func(c C, by checker) C
 	// slow: its answer can take so long that what becomes of it is looked at meanwhile.
 	slow bool
 	// kinds has one change for each of the actions that are of this kind; nil: it is one action.
@@ -50,22 +50,22 @@ type changeRow[C Change] struct {
 
 // changeRule is a changeRow of whatever kind.
 type changeRule struct {
-	zero    Change
-	server  Server
-	checker func(e *Engine, step Step, c Change) checker
-	memory  func(e *Engine, step Step, c Change, by checker) memory
-	sent    func(c Change, by checker) Change
-	slow    bool
-	kinds   func() []Change
+	zero     Change
+	server   Server
+	checker  func(e *Engine, step Step, c Change) checker
+	memory   func(e *Engine, step Step, c Change, by checker) memory
+	complete func(c Change, by checker) Change
+	slow     bool
+	kinds    func() []Change
 }
 
 func (r changeRow[C]) rule() changeRule {
 	var zero C
 	rule := changeRule{zero: zero, server: r.server, slow: r.slow,
-		checker: func(e *Engine, step Step, c Change) checker { return r.checker(e, step, c.(C)) },
-		memory:  func(*Engine, Step, Change, checker) memory { return noMemory{} },
-		sent:    func(c Change, _ checker) Change { return c },
-		kinds:   func() []Change { return []Change{zero} },
+		checker:  func(e *Engine, step Step, c Change) checker { return r.checker(e, step, c.(C)) },
+		memory:   func(*Engine, Step, Change, checker) memory { return noMemory{} },
+		complete: func(c Change, _ checker) Change { return c },
+		kinds:    func() []Change { return []Change{zero} },
 	}
 	if r.kinds != nil {
 		rule.kinds = r.kinds
@@ -73,8 +73,8 @@ func (r changeRow[C]) rule() changeRule {
 	if r.memory != nil {
 		rule.memory = func(e *Engine, step Step, c Change, by checker) memory { return r.memory(e, step, c.(C), by) }
 	}
-	if r.sent != nil {
-		rule.sent = func(c Change, by checker) Change { return r.sent(c.(C), by) }
+	if r.complete != nil {
+		rule.complete = func(c Change, by checker) Change { return r.complete(c.(C), by) }
 	}
 	return rule
 }

@@ -101,7 +101,7 @@ func (w *writing) check() error {
 	if err := w.checkServers(); err != nil {
 		return err
 	}
-	w.change = w.rule.sent(w.change, w.checker)
+	w.change = w.rule.complete(w.change, w.checker)
 	return w.e.mayStillWrite(w.work)
 }
 

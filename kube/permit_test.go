@@ -97,6 +97,15 @@ func TestNothingIsWrittenWithoutAPermit(t *testing.T) {
 	})
 }
 
+// A writer can do nothing but Write.
+func TestAWriterOnlyWrites(t *testing.T) {
+	for _, w := range []reflect.Type{reflect.TypeFor[*Writer](), reflect.TypeFor[*ManagementWriter]()} {
+		if w.NumMethod() != 1 || w.Method(0).Name != "Write" {
+			t.Errorf("%s has %d methods, the first %s", w, w.NumMethod(), w.Method(0).Name)
+		}
+	}
+}
+
 // notSent is the error of what an adapter does not send.
 func notSent(t *testing.T, name string, err error, server core.Server) {
 	t.Helper()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -71,6 +72,13 @@ func TestNothingIsWrittenWithoutAPermit(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A writer can do nothing but Write.
+func TestAWriterOnlyWrites(t *testing.T) {
+	if w := reflect.TypeFor[*Writer](); w.NumMethod() != 1 || w.Method(0).Name != "Write" {
+		t.Errorf("%s has %d methods, the first %s", w, w.NumMethod(), w.Method(0).Name)
+	}
 }
 
 // notSent is the error of what the adapter does not send.
