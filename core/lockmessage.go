@@ -65,6 +65,7 @@ type literal struct {
 	name    string         // the situation, in a few words
 	pattern *regexp.Regexp // on the text without its timestamp
 	begin   string         // what each text begins with that the pattern matches; by beginnings
+	plain   bool           // and the pattern asks for no more
 	class   MessageClass
 	meaning string
 	remedy  string
@@ -191,10 +192,21 @@ func beginnings(all []literal) []literal {
 			continue
 		}
 		if first := parsed.Sub[1]; first.Op == syntax.OpLiteral && first.Flags&syntax.FoldCase == 0 {
-			all[i].begin = string(first.Rune)
+			all[i].begin, all[i].plain = string(first.Rune), len(parsed.Sub) == 2
 		}
 	}
 	return all
+}
+
+// match is what the pattern finds in a text, nil for nothing.
+func (l literal) match(text string) []string {
+	switch {
+	case !strings.HasPrefix(text, l.begin):
+		return nil
+	case l.plain:
+		return []string{l.begin}
+	}
+	return l.pattern.FindStringSubmatch(text)
 }
 
 // Judge is a lock's text with what Lockstep knows beside it. Text L comes of any error of the OpenStack API, so it is an outage;
@@ -255,10 +267,7 @@ func ReadLockMessage(text string) LockMessage {
 	}
 	m.Class = MessageUnknown
 	for _, l := range literals {
-		if !strings.HasPrefix(m.Text, l.begin) {
-			continue
-		}
-		groups := l.pattern.FindStringSubmatch(m.Text)
+		groups := l.match(m.Text)
 		if groups == nil {
 			continue
 		}
