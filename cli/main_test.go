@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	}
 	xdg.Reload()
 	kube.RedirectLogs(slog.New(slog.DiscardHandler))
-	debug.SetGCPercent(400) // simulated clouds make much garbage and keep little
+	debug.SetGCPercent(800) // simulated clouds make much garbage and keep little
 	code := m.Run()
 	os.RemoveAll(home)
 	os.Exit(code)

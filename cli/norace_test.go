@@ -7,3 +7,6 @@ const histories = "50"
 
 // scenariosApart: each of so many scenarios is gone through where all are alike to the race detector.
 const scenariosApart = 1
+
+// playedAgain is how many histories are played twice.
+const playedAgain = 3

@@ -8,3 +8,6 @@ const histories = "5"
 
 // scenariosApart: each of so many scenarios is gone through where all are alike to the race detector.
 const scenariosApart = 5
+
+// playedAgain is how many histories are played twice.
+const playedAgain = 1

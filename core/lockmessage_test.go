@@ -115,3 +115,18 @@ func FuzzReadLockMessage(f *testing.F) {
 		}
 	})
 }
+
+// What is compared instead of a pattern being tried finds what the pattern finds.
+func TestALiteralMatchesWhatItsPatternMatches(t *testing.T) {
+	texts := []string{"", "Waiting", "nothing of the kind", "Got error. Cannot execute openstack commands"}
+	for _, l := range literals {
+		texts = append(texts, l.begin, l.begin+" and more", " "+l.begin, strings.ToLower(l.begin), l.begin[:len(l.begin)/2])
+	}
+	for _, l := range literals {
+		for _, text := range texts {
+			if got, want := l.match(text), l.pattern.FindStringSubmatch(text); !slices.Equal(got, want) {
+				t.Errorf("%s of %q: %q, not %q", l.pattern, text, got, want)
+			}
+		}
+	}
+}

@@ -200,6 +200,7 @@ func newSession(config *rest.Config, secrets *core.Secrets) (*session, error) {
 	}
 	client.Transport = &discreet{client.Transport, secrets}
 	speaking := dynamic.ConfigFor(config)
+	speaking.NegotiatedSerializer = once{speaking.NegotiatedSerializer}
 	speaking.GroupVersion = &schema.GroupVersion{} // which one is a matter of each request
 	r, err := rest.RESTClientForConfigAndClient(speaking, client)
 	if err != nil {

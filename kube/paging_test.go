@@ -9,6 +9,10 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
 	"lockstep/core"
 	"lockstep/sim/bubble"
 	"lockstep/sim/kubeapi"
@@ -18,14 +22,20 @@ import (
 // largeNodes puts nodes into the cluster that are as large as real ones, by their images. It returns how large all are, in bytes.
 func (c *cluster) largeNodes(from, to int) (size int) {
 	c.t.Helper()
-	var images strings.Builder
+	var images []corev1.ContainerImage
 	for i := range 50 {
-		fmt.Fprintf(&images, "{names: [\"mirantis.azurecr.io/openstack/nova@sha256:%064d\", \"mirantis.azurecr.io/openstack/nova:antelope-jammy-%03d\"], sizeBytes: 1},", i, i)
+		names := []string{fmt.Sprintf("mirantis.azurecr.io/openstack/nova@sha256:%064d", i), fmt.Sprintf("mirantis.azurecr.io/openstack/nova:antelope-jammy-%03d", i)}
+		images = append(images, corev1.ContainerImage{Names: names, SizeBytes: 1})
+		size += (to - from) * len(fmt.Sprintf("%q", names))
 	}
 	for i := from; i < to; i++ {
-		c.create(fmt.Sprintf(`{apiVersion: v1, kind: Node, metadata: {name: kaas-node-%04d, uid: uid-%d}, status: {images: [%s]}}`, i, i, images.String()))
+		node := &corev1.Node{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Node"}, Status: corev1.NodeStatus{Images: images},
+			ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("kaas-node-%04d", i), UID: types.UID(fmt.Sprintf("uid-%d", i))}}
+		if err := c.Load(node); err != nil {
+			c.t.Fatal(err)
+		}
 	}
-	return (to - from) * images.Len()
+	return size
 }
 
 // line counts what comes of lists over it.

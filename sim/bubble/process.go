@@ -12,5 +12,5 @@ func init() {
 	// the wall's: for years. What is left reports it.
 	runtime.ErrorHandlers = runtime.ErrorHandlers[:1]
 	// A simulated cloud makes garbage out of JSON and keeps little: a quarter of the work goes with looking for what is left.
-	debug.SetGCPercent(400)
+	debug.SetGCPercent(800)
 }

@@ -8,6 +8,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -121,7 +122,7 @@ func (k *kubelet) report(ctx context.Context, w workload, s set, hash string, po
 			NumberReady: c.ready, NumberAvailable: c.ready, NumberUnavailable: max(c.desired-c.ready, 0), UpdatedNumberScheduled: c.updated}
 		was := s.daemon.Status
 		was.Conditions, was.CollisionCount = nil, nil
-		if was.String() == status.String() {
+		if equality.Semantic.DeepEqual(was, status) {
 			return time.Time{}, nil
 		}
 		changed := s.daemon.DeepCopy()
@@ -133,7 +134,7 @@ func (k *kubelet) report(ctx context.Context, w workload, s set, hash string, po
 			AvailableReplicas: c.ready, CurrentReplicas: c.current, UpdatedReplicas: c.updated}
 		was := s.stateful.Status
 		was.Conditions, was.CollisionCount = nil, nil
-		if was.String() == status.String() {
+		if equality.Semantic.DeepEqual(was, status) {
 			return time.Time{}, nil
 		}
 		changed := s.stateful.DeepCopy()
@@ -144,7 +145,7 @@ func (k *kubelet) report(ctx context.Context, w workload, s set, hash string, po
 		status := appsv1.DeploymentStatus{ObservedGeneration: s.stateless.Generation, Replicas: c.current, ReadyReplicas: c.ready,
 			AvailableReplicas: c.ready, UpdatedReplicas: c.updated, UnavailableReplicas: max(c.desired-c.ready, 0),
 			Conditions: availability(s.stateless.Status.Conditions, c, k.clock.Now())}
-		if s.stateless.Status.String() == status.String() {
+		if equality.Semantic.DeepEqual(s.stateless.Status, status) {
 			return time.Time{}, nil
 		}
 		changed := s.stateless.DeepCopy()

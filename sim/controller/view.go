@@ -41,6 +41,8 @@ type view struct {
 
 	mu          sync.Mutex
 	subscribers map[chan struct{}][]schema.GroupVersionResource
+	known       map[string]set // what sets has found
+	knownAt     int64          // the versions of its mirrors then, together
 }
 
 // plainList makes a reflector list and then watch: a server that never ends a streamed list would hang it for ever
@@ -148,10 +150,12 @@ type mirror struct {
 	reflector *cache.Reflector
 	changed   func() // something has, that a controller acts on
 	listed    atomic.Bool
+	version   atomic.Int64 // another one after each change, of whatever kind
 }
 
 func (m *mirror) Add(object any) error {
 	defer m.changed()
+	defer m.version.Add(1)
 	return m.Indexer.Add(object)
 }
 
@@ -160,17 +164,20 @@ func (m *mirror) Update(object any) error {
 	if !there || !onlyHeartbeat(before, object) && !onlyWords(before, object) && !onlyCounts(before, object) && !onlyKept(before, object) {
 		defer m.changed()
 	}
+	defer m.version.Add(1)
 	return m.Indexer.Update(object)
 }
 
 func (m *mirror) Delete(object any) error {
 	defer m.changed()
+	defer m.version.Add(1)
 	return m.Indexer.Delete(object)
 }
 
 func (m *mirror) Replace(objects []any, version string) error {
 	defer m.changed()
 	defer m.listed.Store(true)
+	defer m.version.Add(1)
 	return m.Indexer.Replace(objects, version)
 }
 
@@ -383,8 +390,18 @@ func (v *view) deployment(namespace, name string) *appsv1.Deployment {
 
 // sets are the objects of all workloads as last seen, by workload.key. They are shared: read only.
 func (v *view) sets() map[string]set {
-	all := map[string]set{}
-	for _, resource := range []schema.GroupVersionResource{daemonsResource, statefulResource, statelessResource} {
+	resources := []schema.GroupVersionResource{daemonsResource, statefulResource, statelessResource}
+	version := int64(0)
+	for _, resource := range resources {
+		version += v.mirrors[resource].version.Load()
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.known != nil && v.knownAt == version {
+		return v.known
+	}
+	all := make(map[string]set, len(v.known))
+	for _, resource := range resources {
 		for _, object := range v.mirrors[resource].List() {
 			switch o := object.(type) {
 			case *appsv1.DaemonSet:
@@ -396,5 +413,6 @@ func (v *view) sets() map[string]set {
 			}
 		}
 	}
+	v.known, v.knownAt = all, version
 	return all
 }

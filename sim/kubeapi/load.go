@@ -3,6 +3,7 @@ package kubeapi
 import (
 	"encoding/json"
 	"fmt"
+	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -23,15 +24,40 @@ func (s *Server) Load(objects ...runtime.Object) error {
 
 // LoadYAML loads one object from a manifest; a CustomResourceDefinition's resource is served from then on.
 func (s *Server) LoadYAML(manifest []byte) error {
+	content, err := parseManifest(manifest)
+	if err != nil {
+		return err
+	}
+	return s.Load(&unstructured.Unstructured{Object: content})
+}
+
+func parseManifest(manifest []byte) (map[string]any, error) {
 	var content map[string]any
 	raw, err := yaml.YAMLToJSON(manifest)
 	if err == nil {
 		err = decodeJSON(raw, &content)
 	}
 	if err != nil {
-		return fmt.Errorf("load: decode a manifest: %w", err)
+		return nil, fmt.Errorf("load: decode a manifest: %w", err)
 	}
-	return s.Load(&unstructured.Unstructured{Object: content})
+	return content, nil
+}
+
+// manifests are those of definitions that were parsed in this process: its servers mostly begin with the same ones. Nothing in
+// them changes.
+var manifests sync.Map // string → map[string]any
+
+// loadDefinition is LoadYAML for a definition that a server begins with.
+func (s *Server) loadDefinition(manifest []byte) error {
+	known, ok := manifests.Load(string(manifest))
+	if !ok {
+		content, err := parseManifest(manifest)
+		if err != nil {
+			return err
+		}
+		known, _ = manifests.LoadOrStore(string(manifest), content)
+	}
+	return s.Load(&unstructured.Unstructured{Object: known.(map[string]any)})
 }
 
 func (s *Server) load(one runtime.Object) error {

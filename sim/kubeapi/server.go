@@ -129,7 +129,7 @@ func New(options Options) (*Server, error) {
 		}
 	}
 	for _, crd := range options.CRDs {
-		if err := s.LoadYAML(crd.YAML); err != nil {
+		if err := s.loadDefinition(crd.YAML); err != nil {
 			return nil, fmt.Errorf("kubeapi: load the definition %s: %w", crd.Name, err)
 		}
 	}

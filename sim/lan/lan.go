@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -171,6 +172,9 @@ func (c *conn) Write(p []byte) (int, error) {
 
 // told is an error as a socket tells it. The end of a stream and a deadline are known by themselves.
 func (c *conn) told(op string, err error) error {
+	if err == nil || err == io.EOF {
+		return err
+	}
 	var call *os.SyscallError
 	if errors.As(err, &call) || errors.Is(err, net.ErrClosed) || errors.Is(err, os.ErrDeadlineExceeded) {
 		return &net.OpError{Op: op, Net: "lan", Source: c.local, Addr: c.remote, Err: err}

@@ -1,11 +1,10 @@
 package lan
 
 import (
-	"fmt"
-	"hash/fnv"
 	"io"
 	"net"
 	"os"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -20,7 +19,7 @@ type line struct {
 	seed    uint64
 	way     string        // from whom to whom
 	answers *line         // the other way, where this one has what is answered to that
-	said    atomic.Uint64 // what was said last, as a number
+	said    atomic.Uint64 // what was said last, as a number; only where there is an answer to it
 
 	mu      sync.Mutex
 	parts   []part
@@ -32,6 +31,8 @@ type line struct {
 	writing deadline
 	arrives chan struct{} // something has changed for the reader
 	room    chan struct{} // something has changed for the writer
+
+	reader, writer alarm // of the one who reads, and of the one who writes
 }
 
 // part is what one write said. An empty one is the end.
@@ -70,7 +71,7 @@ func (l *line) read(p []byte) (int, error) {
 			next = d
 		}
 		l.mu.Unlock()
-		wait(next, l.arrives)
+		l.reader.wait(next, l.arrives)
 	}
 }
 
@@ -111,7 +112,7 @@ func (l *line) write(p []byte) (int, error) {
 		}
 		next := l.writing.t
 		l.mu.Unlock()
-		wait(next, l.room)
+		l.writer.wait(next, l.room)
 	}
 	return written, nil
 }
@@ -136,16 +137,27 @@ func (l *line) send(now time.Time, data []byte) {
 // its question: a watch may write down what happens at once in one piece or in several, as its turn comes, and all of it arrives
 // together.
 func (l *line) delay(now time.Time, data []byte) time.Duration {
-	what := fnv.New64a()
-	_, _ = what.Write(data)
-	l.said.Store(what.Sum64())
-	subject := what.Sum64()
+	var subject uint64
 	if l.answers != nil {
 		subject = l.answers.said.Load()
+	} else {
+		subject = sum(data)
+		l.said.Store(subject)
 	}
-	h := fnv.New64a()
-	_, _ = fmt.Fprint(h, l.seed, l.way, subject, now.UnixNano())
-	return least + time.Duration(h.Sum64()%uint64(spread))
+	var room [128]byte
+	about := append(strconv.AppendUint(room[:0], l.seed, 10), l.way...)
+	about = append(strconv.AppendUint(about, subject, 10), ' ')
+	return least + time.Duration(sum(strconv.AppendInt(about, now.UnixNano(), 10))%uint64(spread))
+}
+
+// sum is the 64-bit FNV-1a hash of data, without the allocations of hash/fnv: it is made of every message.
+func sum(data []byte) uint64 {
+	h := uint64(14695981039346656037)
+	for _, b := range data {
+		h ^= uint64(b)
+		h *= 1099511628211
+	}
+	return h
 }
 
 // end says that nothing more comes.
@@ -188,16 +200,23 @@ func tell(ch chan struct{}) {
 	}
 }
 
+// alarm is a timer that is used again: one for every message would be a tenth of what a message costs.
+type alarm struct{ timer *time.Timer }
+
 // wait waits until something has changed, or until then; zero: as long as it takes.
-func wait(then time.Time, changed <-chan struct{}) {
+func (a *alarm) wait(then time.Time, changed <-chan struct{}) {
 	if then.IsZero() {
 		<-changed
 		return
 	}
-	timer := time.NewTimer(time.Until(then))
-	defer timer.Stop()
+	if a.timer == nil {
+		a.timer = time.NewTimer(time.Until(then))
+	} else {
+		a.timer.Reset(time.Until(then))
+	}
+	defer a.timer.Stop()
 	select {
-	case <-timer.C:
+	case <-a.timer.C:
 	case <-changed:
 	}
 }

@@ -1,0 +1,132 @@
+package kube
+
+import (
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/json"
+)
+
+// once is how the dynamic client reads what a server sends: as client-go does, but each text once. client-go looks for the kind first
+// and so goes through an object four times, and through the items of a list six times. What once does not expect it leaves to
+// client-go, errors included.
+type once struct{ runtime.NegotiatedSerializer }
+
+// SupportedMediaTypes are client-go's, with decoders that read once.
+func (o once) SupportedMediaTypes() []runtime.SerializerInfo {
+	all := o.NegotiatedSerializer.SupportedMediaTypes()
+	own := make([]runtime.SerializerInfo, len(all))
+	for i, info := range all {
+		own[i] = info
+		if info.MediaType != runtime.ContentTypeJSON {
+			continue
+		}
+		own[i].Serializer = onceSerializer{info.Serializer}
+		if info.StreamSerializer != nil {
+			stream := *info.StreamSerializer
+			stream.Serializer = onceStream{stream.Serializer}
+			own[i].StreamSerializer = &stream
+		}
+	}
+	return own
+}
+
+type onceSerializer struct{ runtime.Serializer }
+
+// Decode reads an object or a list.
+func (o onceSerializer) Decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
+	if read := readOnce(data, into); read != nil && defaults == nil {
+		kind := read.GetObjectKind().GroupVersionKind()
+		return read, &kind, nil
+	}
+	return o.Serializer.Decode(data, defaults, into)
+}
+
+type onceStream struct{ runtime.Serializer }
+
+// Decode reads an event of a watch.
+func (o onceStream) Decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
+	if event, ok := into.(*metav1.WatchEvent); ok && defaults == nil {
+		var read metav1.WatchEvent
+		if err := json.Unmarshal(data, &read); err == nil && read.Type != "" {
+			*event = read
+			kind := metav1.SchemeGroupVersion.WithKind("WatchEvent")
+			return event, &kind, nil
+		}
+	}
+	return o.Serializer.Decode(data, defaults, into)
+}
+
+// answers are the kinds that a server speaks in about itself, such as Status: client-go reads them into types of their own.
+var answers = func() *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
+	return scheme
+}()
+
+// readOnce reads data into one of client-go's, or where that is nil into an object of its own. It returns nil, and leaves into as it
+// was, where the answer is client-go's to give.
+func readOnce(data []byte, into runtime.Object) runtime.Object {
+	switch into := into.(type) {
+	case nil:
+		if object := objectOf(data); object != nil && !answers.Recognizes(object.GroupVersionKind()) {
+			return object
+		}
+	case *unstructured.Unstructured:
+		if object := objectOf(data); object != nil {
+			into.Object = object.Object
+			return into
+		}
+	case *unstructured.UnstructuredList:
+		if list := listOf(data); list != nil {
+			*into = *list
+			return into
+		}
+	}
+	return nil
+}
+
+// objectOf is the object that data is; nil where it is none: what has no version and kind is nothing that is known, and what has
+// items is a list.
+func objectOf(data []byte) *unstructured.Unstructured {
+	var content map[string]any
+	if err := json.Unmarshal(data, &content); err != nil {
+		return nil
+	}
+	object := &unstructured.Unstructured{Object: content}
+	_, list := content["items"]
+	if kind := object.GroupVersionKind(); kind.Kind == "" || kind.Version == "" || list {
+		return nil
+	}
+	return object
+}
+
+// listOf is the list that data is; nil where it is none. Items that do not say what they are are of the list's kind.
+func listOf(data []byte) *unstructured.UnstructuredList {
+	var content map[string]any
+	if err := json.Unmarshal(data, &content); err != nil {
+		return nil
+	}
+	list := &unstructured.UnstructuredList{Object: content}
+	items, ok := content["items"].([]any)
+	if kind := list.GroupVersionKind(); !ok || kind.Kind == "" || kind.Version == "" {
+		return nil
+	}
+	delete(content, "items")
+	list.Items = make([]unstructured.Unstructured, len(items))
+	for i, one := range items {
+		item, ok := one.(map[string]any)
+		if !ok {
+			return nil
+		}
+		list.Items[i].Object = item
+		if list.Items[i].GetKind() == "" && list.Items[i].GetAPIVersion() == "" {
+			list.Items[i].SetKind(strings.TrimSuffix(list.GetKind(), "List"))
+			list.Items[i].SetAPIVersion(list.GetAPIVersion())
+		}
+	}
+	return list
+}
