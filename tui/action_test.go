@@ -129,7 +129,7 @@ func TestEveryActionIsInTheHelpAndCanBeExplained(t *testing.T) {
 	d := drive(world(), 200, 60, withRehearsal(newRehearsal()))
 	var help strings.Builder
 	for _, l := range helpLines(d.Model, ScopeNodes, 400) {
-		help.WriteString(l.text() + "\n")
+		help.WriteString(l.Text() + "\n")
 	}
 	for _, a := range Actions() {
 		if a.Title == "" || a.Short == "" || a.run == nil {

@@ -35,7 +35,7 @@ func (m *Model) afterKey() string {
 }
 
 func needNode(m *Model) string {
-	if v, ok := m.nodes.current(); !ok || v.Node == nil {
+	if v, ok := m.nodes.Current(); !ok || v.Node == nil {
 		return "no node is selected"
 	}
 	return ""

@@ -40,7 +40,7 @@ func TestTheHeaderLeadsToTheStepsAfterAnUpdate(t *testing.T) {
 		}
 		for _, s := range page.proc.Steps {
 			if s.Intent.Kind == core.IntentRestartPod {
-				page.steps.choose(s.ID)
+				page.steps.Choose(s.ID)
 			}
 		}
 		d.keys("enter")

@@ -57,7 +57,7 @@ func needMachine(m *Model) string {
 	if reason := needManagement(m); reason != "" {
 		return reason
 	}
-	if v, ok := m.nodes.current(); !ok || m.snap.MachineOf(v.Name) == nil {
+	if v, ok := m.nodes.Current(); !ok || m.snap.MachineOf(v.Name) == nil {
 		return "the management cluster has no machine of it"
 	}
 	return ""

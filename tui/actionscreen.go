@@ -5,6 +5,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/themes"
+	"lockstep/tui/table"
 )
 
 // globalActions work on the dashboard and on every page above it.
@@ -66,9 +67,9 @@ func dashboardActions() []Action {
 		{ID: "filter", Title: "Filter the rows: text, role:cmp,gtw, zone:az-1, -stage:done",
 			Short: "filter", Scope: ScopeDashboard, Keys: []string{"/"}, Footer: 30, run: func(m *Model) tea.Cmd { m.filtering = true; return nil }},
 		{ID: "sort", Title: "Sort by the next column; after the last, what moves first", Short: "sort", Scope: ScopeDashboard,
-			Keys: []string{"s"}, Footer: 31, run: func(m *Model) tea.Cmd { return m.sorted(m.panes[m.focus].nextSort()) }},
+			Keys: []string{"s"}, Footer: 31, run: func(m *Model) tea.Cmd { return m.sorted(m.panes[m.focus].NextSort()) }},
 		{ID: "sort.reverse", Title: "Sort the other way round", Short: "reverse", Scope: ScopeDashboard, Keys: []string{"S"},
-			run: func(m *Model) tea.Cmd { return m.sorted(m.panes[m.focus].reverseSort()) }},
+			run: func(m *Model) tea.Cmd { return m.sorted(m.panes[m.focus].ReverseSort()) }},
 		{ID: "copy", Title: "Copy the name or ID of what is selected", Short: "copy", Scope: ScopeDashboard, Keys: []string{"y"},
 			blocked: needRow, run: func(m *Model) tea.Cmd { return m.copy(m.panes[m.focus].subject(m).name) }},
 		{ID: "copy.command", Title: "Copy the command that shows what is selected", Short: "copy command", Scope: ScopeDashboard,
@@ -105,14 +106,14 @@ func dashboardActions() []Action {
 	for _, mv := range []struct {
 		id, title string
 		keys      []string
-		run       func(l list)
+		run       func(l table.List)
 	}{
-		{"down", "Go down a row", []string{"down", "j"}, func(l list) { l.moveBy(1) }},
-		{"up", "Go up a row", []string{"up", "k"}, func(l list) { l.moveBy(-1) }},
-		{"page.down", "Go down a page", []string{"pgdown"}, func(l list) { l.moveBy(l.page()) }},
-		{"page.up", "Go up a page", []string{"pgup"}, func(l list) { l.moveBy(-l.page()) }},
-		{"first", "Go to the first row", []string{"home", "g"}, func(l list) { l.goTo(0) }},
-		{"last", "Go to the last row", []string{"end", "G"}, func(l list) { l.moveBy(1 << 30) }},
+		{"down", "Go down a row", []string{"down", "j"}, func(l table.List) { l.MoveBy(1) }},
+		{"up", "Go up a row", []string{"up", "k"}, func(l table.List) { l.MoveBy(-1) }},
+		{"page.down", "Go down a page", []string{"pgdown"}, func(l table.List) { l.MoveBy(l.Page()) }},
+		{"page.up", "Go up a page", []string{"pgup"}, func(l table.List) { l.MoveBy(-l.Page()) }},
+		{"first", "Go to the first row", []string{"home", "g"}, func(l table.List) { l.GoTo(0) }},
+		{"last", "Go to the last row", []string{"end", "G"}, func(l table.List) { l.MoveBy(1 << 30) }},
 	} {
 		all = append(all, Action{ID: "row." + mv.id, Title: mv.title, Short: mv.id, Scope: ScopeDashboard, Keys: mv.keys,
 			run: func(m *Model) tea.Cmd {
@@ -127,12 +128,12 @@ func dashboardActions() []Action {
 func needsActions() []Action {
 	return []Action{{ID: "needs.node", Title: "Go to the node that it is about", Short: "to the node", Scope: ScopeNeeds,
 		Keys: []string{"f", "right"}, Footer: 10, blocked: func(m *Model) string {
-			if a, ok := m.needs.current(); !ok || a.Node == "" {
+			if a, ok := m.needs.Current(); !ok || a.Node == "" {
 				return "it is not about a node"
 			}
 			return ""
 		}, run: func(m *Model) tea.Cmd {
-			a, _ := m.needs.current()
+			a, _ := m.needs.Current()
 			return tea.Batch(m.goToNode(a.Node), m.setFocus(paneNodes))
 		}}}
 }
@@ -145,7 +146,7 @@ func lockActions() []Action {
 				m.locks.every = !m.locks.every
 				if m.snap != nil {
 					m.locks.refresh(m)
-					m.locks.settle()
+					m.locks.Settle()
 				}
 				return nil
 			}},
@@ -158,14 +159,14 @@ func lockActions() []Action {
 		{ID: "locks.inner", Title: "Clear the lock's inner_state, where it was left active", Short: "clear inner_state",
 			Scope: ScopeLocks, Intent: []core.IntentKind{core.IntentClearInner}, blocked: needLock,
 			run: func(m *Model) tea.Cmd {
-				l, _ := m.locks.current()
+				l, _ := m.locks.Current()
 				return m.confirm(core.Intent{Kind: core.IntentClearInner, Object: (*l).Ref()}, "")
 			}},
 	}
 }
 
 func needLock(m *Model) string {
-	if _, ok := m.locks.current(); !ok {
+	if _, ok := m.locks.Current(); !ok {
 		return "no lock is selected"
 	}
 	return ""
@@ -202,10 +203,10 @@ func needRow(m *Model) string {
 		return "nothing is known yet"
 	}
 	p := m.panes[m.focus]
-	if gone := p.gone(); gone != "" {
+	if gone := p.Gone(); gone != "" {
 		return goneText(gone)
 	}
-	if shown, _ := p.count(); shown == 0 {
+	if shown, _ := p.Count(); shown == 0 {
 		return "nothing is selected"
 	}
 	return ""
@@ -254,7 +255,7 @@ func (m *Model) failure() *core.Operation {
 			return op
 		}
 	case paneNeeds:
-		if a, ok := m.needs.current(); ok {
+		if a, ok := m.needs.Current(); ok {
 			if op := operationOf(m.snap, *a); unseen(op) {
 				return op
 			}
@@ -304,10 +305,10 @@ func (m *Model) clearOne() tea.Cmd {
 	switch {
 	case m.toast.text != "":
 		m.toast.text = ""
-	case p.marks() > 0:
-		p.clearMarks()
-	case p.filterText() != "":
-		p.setFilter("")
+	case p.Marks() > 0:
+		p.ClearMarks()
+	case p.Filter() != "":
+		p.SetFilter("")
 		return m.selectionMoved()
 	}
 	return nil

@@ -13,7 +13,7 @@ func nodeActions() []Action {
 	return []Action{
 		{ID: "node.mark", Title: "Mark the node, to set the mode or the attempts of several", Short: "mark", Scope: ScopeNodes,
 			Keys: []string{"space"}, Footer: 32, blocked: needRow, run: func(m *Model) tea.Cmd {
-				m.nodes.toggleMark()
+				m.nodes.ToggleMark()
 				return m.selectionMoved()
 			}},
 		{ID: "node.migrate", Title: "Move the instances off the node that hold its lock", Short: "migrate", Scope: ScopeNodes,
@@ -27,7 +27,7 @@ func nodeActions() []Action {
 			run: func(m *Model) tea.Cmd { m.ask(newAttemptsForm(m)); return nil }},
 		{ID: "node.restore", Title: "Set the migration mode back to what it was before Lockstep changed it", Short: "restore mode",
 			Scope: ScopeNodes, Keys: []string{"u"}, Intent: []core.IntentKind{core.IntentRestoreMode}, blocked: func(m *Model) string {
-				v, ok := m.nodes.current()
+				v, ok := m.nodes.Current()
 				if !ok || v.Node == nil {
 					return "no node is selected"
 				}
@@ -95,7 +95,7 @@ func instanceActions() []Action {
 	} {
 		all = append(all, Action{ID: "instance." + a.id, Title: a.title, Short: a.short, Scope: ScopeInstances, Keys: a.keys,
 			Intent: []core.IntentKind{a.kind}, Footer: a.footer, blocked: needRow, run: func(m *Model) tea.Cmd {
-				v, ok := m.instances.current()
+				v, ok := m.instances.Current()
 				if !ok {
 					return nil
 				}
@@ -108,7 +108,7 @@ func instanceActions() []Action {
 // onNode asks for a step on the selected node.
 func onNode(kind core.IntentKind) func(*Model) tea.Cmd {
 	return func(m *Model) tea.Cmd {
-		v, ok := m.nodes.current()
+		v, ok := m.nodes.Current()
 		if !ok {
 			return nil
 		}
@@ -119,7 +119,7 @@ func onNode(kind core.IntentKind) func(*Model) tea.Cmd {
 // markedNodes are the names of the marked nodes, or of the selected one.
 func (m *Model) markedNodes() []string {
 	var names []string
-	for _, v := range m.nodes.markedOrCurrent() {
+	for _, v := range m.nodes.MarkedOrCurrent() {
 		names = append(names, v.Name)
 	}
 	slices.Sort(names)
@@ -127,7 +127,7 @@ func (m *Model) markedNodes() []string {
 }
 
 func needCompute(m *Model) string {
-	v, ok := m.nodes.current()
+	v, ok := m.nodes.Current()
 	switch {
 	case !ok:
 		return "no node is selected"
@@ -154,7 +154,7 @@ func needService(m *Model, enabled bool) string {
 	if reason := needCompute(m); reason != "" {
 		return reason
 	}
-	v, _ := m.nodes.current()
+	v, _ := m.nodes.Current()
 	switch {
 	case v.Service == nil:
 		return "its nova-compute is not known"

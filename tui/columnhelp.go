@@ -5,6 +5,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/themes"
+	"lockstep/tui/draw"
 )
 
 // columnWords say what the columns of a pane hold, by their titles. The locks of the nodes have a title that depends on the controllers.
@@ -72,12 +73,12 @@ func lockTitles(controllers []string) string {
 }
 
 // columnLines say what the columns of a pane hold; none for other places.
-func columnLines(m *Model, s Scope, w int) []line {
+func columnLines(m *Model, s Scope, w int) []draw.Line {
 	words := columnWords[s]
 	if len(words) == 0 {
 		return nil
 	}
-	out := []line{{}, one(themes.Strong, "columns of "+string(s))}
+	out := []draw.Line{{}, draw.One(themes.Strong, "columns of "+string(s))}
 	for _, c := range words {
 		if s == ScopeNodes && c.title == "inst" && len(m.nodes.controllers) > 0 {
 			titles := make([]string, len(m.nodes.controllers))
@@ -85,18 +86,18 @@ func columnLines(m *Model, s Scope, w int) []line {
 				titles[i] = shortController(name)
 			}
 			text := "the node's locks, one for each application controller: " + lockTitles(m.nodes.controllers)
-			out = append(out, helpRow(one(themes.Key, strings.Join(titles, " ")), themes.Text, text, w)...)
+			out = append(out, helpRow(draw.One(themes.Key, strings.Join(titles, " ")), themes.Text, text, w)...)
 		}
-		out = append(out, helpRow(one(themes.Key, c.title), themes.Text, c.text, w)...)
+		out = append(out, helpRow(draw.One(themes.Key, c.title), themes.Text, c.text, w)...)
 	}
 	return out
 }
 
 // shortLines say what the abbreviations stand for.
-func shortLines(w int) []line {
-	out := []line{one(themes.Strong, "short for")}
+func shortLines(w int) []draw.Line {
+	out := []draw.Line{draw.One(themes.Strong, "short for")}
 	for _, a := range abbreviations {
-		out = append(out, helpRow(one(themes.Key, a.short), themes.Text, a.long, w)...)
+		out = append(out, helpRow(draw.One(themes.Key, a.short), themes.Text, a.long, w)...)
 	}
 	return out
 }
@@ -122,7 +123,7 @@ func lockLegend(m *Model) string {
 	if len(m.nodes.controllers) == 0 {
 		return ""
 	}
-	g := m.look.glyph
+	g := m.look.Glyph
 	active, inactive := lockMark(g, core.LockActive).glyph, lockMark(g, core.LockInactive).glyph
 	return "Locks: " + lockTitles(m.nodes.controllers) + ". " + active + " active: LCM waits, " + inactive + " inactive: it may go on"
 }

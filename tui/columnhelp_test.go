@@ -14,26 +14,26 @@ func TestTheHelpExplainsTheColumnsOfItsPane(t *testing.T) {
 			titles[s] = append(titles[s], title)
 		}
 	}
-	for _, c := range d.needs.columns {
-		note(ScopeNeeds, c.title)
+	for _, c := range d.needs.Columns {
+		note(ScopeNeeds, c.Title)
 	}
-	for _, c := range d.nodes.columns {
-		note(ScopeNodes, c.title)
+	for _, c := range d.nodes.Columns {
+		note(ScopeNodes, c.Title)
 	}
-	for _, c := range d.instances.columns {
-		note(ScopeInstances, c.title)
+	for _, c := range d.instances.Columns {
+		note(ScopeInstances, c.Title)
 	}
-	for _, c := range d.locks.columns {
-		note(ScopeLocks, c.title)
+	for _, c := range d.locks.Columns {
+		note(ScopeLocks, c.Title)
 	}
-	for _, c := range d.log.columns {
-		note(ScopeLog, c.title)
+	for _, c := range d.log.Columns {
+		note(ScopeLog, c.Title)
 	}
 	for key, scope := range map[string]Scope{"1": ScopeNeeds, "2": ScopePhases, "3": ScopeNodes, "4": ScopeInstances, "5": ScopeLocks, "6": ScopeLog} {
 		d := drive(zoned(), 120, 40).keys(key, "?")
 		var lines []string
 		for _, l := range d.top().(*pager).lines(d.Model, 118) {
-			lines = append(lines, l.text())
+			lines = append(lines, l.Text())
 		}
 		here, elsewhere, ok := strings.Cut(strings.Join(lines, "\n"), ", elsewhere\n")
 		if !ok || strings.Contains(elsewhere, "columns of") {

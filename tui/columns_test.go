@@ -114,18 +114,18 @@ func TestWhatAPhaseRestsOnIsCutByItsRoomAlone(t *testing.T) {
 		out := evidenceLines(d.Model, evidence, 38, h)
 		var text strings.Builder
 		for _, l := range out {
-			if l.width() > 38 {
-				t.Fatalf("in %d lines one is %d wide: %q", h, l.width(), l.text())
+			if l.Width() > 38 {
+				t.Fatalf("in %d lines one is %d wide: %q", h, l.Width(), l.Text())
 			}
-			text.WriteString(" " + strings.TrimSpace(l.text()))
+			text.WriteString(" " + strings.TrimSpace(l.Text()))
 		}
 		whole := strings.Contains(text.String(), long)
 		switch {
 		case len(out) > h:
 			t.Fatalf("%d lines in room for %d", len(out), h)
-		case h == 59 && !whole, whole != strings.HasSuffix(strings.ReplaceAll(text.String(), d.look.glyph.Dot+" ", ""), long+" the last"):
+		case h == 59 && !whole, whole != strings.HasSuffix(strings.ReplaceAll(text.String(), d.look.Glyph.Dot+" ", ""), long+" the last"):
 			t.Errorf("in %d lines: %q", h, text.String())
-		case h > 2 && !whole && !strings.Contains(text.String(), d.look.glyph.Ellipsis):
+		case h > 2 && !whole && !strings.Contains(text.String(), d.look.Glyph.Ellipsis):
 			t.Errorf("in %d lines it is cut without a mark: %q", h, text.String())
 		case h >= 6 && !strings.Contains(text.String(), "the last"):
 			t.Errorf("in %d lines the long one leaves no room for the last: %q", h, text.String())
@@ -155,7 +155,7 @@ func TestACutLineHasOneMark(t *testing.T) {
 	for h := range 14 {
 		for w := 12; w < 60; w++ {
 			for _, l := range evidenceLines(d.Model, evidence, w, h) {
-				if text := l.text(); strings.Count(text, d.look.glyph.Ellipsis) > 1 || l.width() > w {
+				if text := l.Text(); strings.Count(text, d.look.Glyph.Ellipsis) > 1 || l.Width() > w {
 					t.Fatalf("in %dx%d: %q", w, h, text)
 				}
 			}

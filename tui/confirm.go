@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lockstep/core"
+	"lockstep/tui/sanitise"
 )
 
 // The parts of a confirmation that can have the focus.
@@ -273,7 +274,7 @@ func (d *confirmDialog) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 
 func (d *confirmDialog) paste(_ *Model, text string) {
 	if d.focus == onInput {
-		d.input, _ = d.input.Update(tea.PasteMsg{Content: clean(text, 256)})
+		d.input, _ = d.input.Update(tea.PasteMsg{Content: sanitise.Text(text, 256)})
 		d.missing = ""
 	}
 }

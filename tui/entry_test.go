@@ -54,7 +54,7 @@ func (d *driver) entry(t *testing.T, rule string) *driver {
 	for _, a := range d.snap.Attention() {
 		if a.Rule() == rule {
 			d.keys("1")
-			d.needs.choose(a.ID)
+			d.needs.Choose(a.ID)
 			return d.keys("enter")
 		}
 	}
@@ -106,8 +106,8 @@ func TestFromAnEntryToItsCauseAndBack(t *testing.T) {
 	}
 	p, _ := d.entryShown()
 	d.keys("G")
-	for range len(p.ways.rows) {
-		if w, _ := p.ways.current(); w.what == "cmp-06" {
+	for range len(p.ways.Rows()) {
+		if w, _ := p.ways.Current(); w.what == "cmp-06" {
 			break
 		}
 		d.keys("up")
@@ -173,13 +173,13 @@ func TestACommandOfAnEntryIsCopied(t *testing.T) {
 func TestAnEntryThatIsOver(t *testing.T) {
 	d := drive(withoutController(), 120, 40).entry(t, "controller-away").keys("down", "down")
 	p, _ := d.entryShown()
-	chosen, _ := p.ways.current()
+	chosen, _ := p.ways.Current()
 	was := chosen.id
 	s := withoutController()
 	s.Revision++
 	s.NodeRequests["kaas-node-cmp06"][0].Deleting = time.Time{} // one thing less follows
 	d.send(snapshotMsg{s})
-	if w, _ := p.ways.current(); w.id != was {
+	if w, _ := p.ways.Current(); w.id != was {
 		t.Errorf("the cursor was on %s, and is on %s", was, w.id)
 	}
 	s = withoutController()
@@ -207,11 +207,11 @@ func TestAcknowledgingOnThePageOfAnEntry(t *testing.T) {
 		{ID: "two", Title: "live-migrate app-2", State: core.OperationFailed, Started: before(3 * time.Minute), Ended: before(2 * time.Minute)},
 	}
 	d := drive(s, 120, 40).keys("1")
-	d.needs.choose("operation/one")
+	d.needs.Choose("operation/one")
 	d.keys("enter")
-	d.needs.choose("operation/two")
+	d.needs.Choose("operation/two")
 	p, _ := d.entryShown()
-	p.ways.choose("do/seen")
+	p.ways.Choose("do/seen")
 	d.keys("enter")
 	d.keys("x")
 	if got := strings.Join(d.fake.seen, " "); got != "one one" {
@@ -230,7 +230,7 @@ func TestAPausedBatchIsControlledOnItsPage(t *testing.T) {
 		t.Fatalf("a second enter does %v", d.fake.controls)
 	}
 	p, _ := d.entryShown()
-	p.ways.choose("do/resume")
+	p.ways.Choose("do/resume")
 	d.keys("enter", "down", "enter", "down", "enter")
 	if got := fmt.Sprint(d.fake.controls); got != "[resume skip stop]" {
 		t.Errorf("the controls are %s:\n%s", got, stripped(d.shows()))
@@ -244,10 +244,10 @@ func TestEveryEntryOpensItsPage(t *testing.T) {
 			s := w()
 			for _, a := range s.Attention() {
 				d := drive(s, size.w, size.h).keys("1")
-				d.needs.choose(a.ID)
+				d.needs.Choose(a.ID)
 				d.keys("enter")
 				p, ok := d.entryShown()
-				if !ok || p.id != a.ID || len(p.ways.rows) == 0 {
+				if !ok || p.id != a.ID || len(p.ways.Rows()) == 0 {
 					t.Fatalf("%s at %dx%d opens:\n%s", a.ID, size.w, size.h, stripped(d.shows()))
 				}
 				checkFrame(t, d.shows(), size.w, size.h)

@@ -8,6 +8,8 @@ import (
 
 	"lockstep/core"
 	"lockstep/themes"
+	"lockstep/tui/draw"
+	"lockstep/tui/table"
 )
 
 // entryPage is one entry of what needs the operator: what it is, since when, what it follows from, what it rests on, and the ways on.
@@ -16,7 +18,7 @@ type entryPage struct {
 	a    core.Attention // as it was seen last
 	step string         // ID of the step that an operation was, where it is about one
 	over bool           // it is not among what needs the operator any more
-	ways *table[wayOn]
+	ways *table.Table[wayOn]
 }
 
 // wayOn is one way on from an entry: to its cause, to the steps, a command, or to what follows from it.
@@ -57,22 +59,22 @@ func (m *Model) openEntry(id string) tea.Cmd {
 		}
 	}
 	p := &entryPage{id: id, a: a}
-	p.ways = &table[wayOn]{
-		id:   func(w wayOn) string { return w.id },
-		name: func(w wayOn) string { return w.what },
-		columns: []column[wayOn]{
-			{width: 7, cell: func(w wayOn) line { return one(wayTones[w.kind], string(w.kind)) }},
-			{width: 14, most: 34, share: 34, measure: func(w wayOn) int { return width(clean(w.what, rowLimit)) },
-				cell: func(w wayOn) line { return one(themes.Strong, w.what) }},
-			{width: 12, grow: true, cell: func(w wayOn) line {
+	p.ways = &table.Table[wayOn]{
+		ID:   func(w wayOn) string { return w.id },
+		Name: func(w wayOn) string { return w.what },
+		Columns: []table.Column[wayOn]{
+			{Width: 7, Cell: func(w wayOn) draw.Line { return draw.One(wayTones[w.kind], string(w.kind)) }},
+			{Width: 14, Most: 34, Share: 34, Measure: func(w wayOn) int { return draw.Width(w.what) },
+				Cell: func(w wayOn) draw.Line { return draw.One(themes.Strong, w.what) }},
+			{Width: 12, Grow: true, Cell: func(w wayOn) draw.Line {
 				if w.kind == wayChange || w.kind == wayLook {
-					return one(themes.Key, w.text)
+					return draw.One(themes.Key, w.text)
 				}
-				return one(themes.Text, w.text)
+				return draw.One(themes.Text, w.text)
 			}},
 		},
 	}
-	p.ways.set(p.waysOn(m), m.snap.Revision)
+	p.ways.Set(p.waysOn(m), m.snap.Revision)
 	m.open(p)
 	return nil
 }
@@ -87,7 +89,7 @@ func (p *entryPage) refresh(m *Model) tea.Cmd {
 		return nil
 	}
 	p.a = a
-	if gone := p.ways.set(p.waysOn(m), m.snap.Revision); gone != "" && m.top() == p {
+	if gone := p.ways.Set(p.waysOn(m), m.snap.Revision); gone != "" && m.top() == p {
 		return m.say(toneWarn, "gone: "+gone)
 	}
 	return nil
@@ -149,7 +151,7 @@ func (p *entryPage) stepsWay(m *Model) (way wayOn, yours, ok bool) {
 	}
 	st := proc.Steps[at]
 	way.what = st.Title
-	way.text = stepStatus(m, st).text()
+	way.text = stepStatus(m, st).Text()
 	if way.text == "" {
 		way.text = string(st.State)
 	}
@@ -189,7 +191,7 @@ func (p *entryPage) goOn(m *Model, key core.ProcedureKey) tea.Cmd {
 	cmd := m.openProcedure(key)
 	if page, ok := m.top().(*procedurePage); ok && page.key == key {
 		if at := p.stepOf(page.proc); at >= 0 {
-			page.steps.choose(page.proc.Steps[at].ID)
+			page.steps.Choose(page.proc.Steps[at].ID)
 		}
 	}
 	return cmd
@@ -223,7 +225,7 @@ func (p *entryPage) enter(m *Model) tea.Cmd {
 	if p.over {
 		return m.say(toneWarn, "it is over: esc goes back")
 	}
-	w, ok := p.ways.current()
+	w, ok := p.ways.Current()
 	if !ok {
 		return nil
 	}
@@ -260,7 +262,7 @@ func entryActions() []Action {
 			}, run: with(func(m *Model, p *entryPage) tea.Cmd { return p.toCause(m) })},
 		{ID: "entry.copy", Title: "Copy the selected command, or what the selected way says", Short: "copy", Keys: []string{"c", "y"}, Footer: 3,
 			run: with(func(m *Model, p *entryPage) tea.Cmd {
-				if w, ok := p.ways.current(); ok {
+				if w, ok := p.ways.Current(); ok {
 					return m.copy(w.more)
 				}
 				return nil
@@ -275,8 +277,8 @@ func entryActions() []Action {
 				return "it is not about a node"
 			}, run: with(func(m *Model, p *entryPage) tea.Cmd {
 				m.layers = nil
-				m.nodes.setFilter("")
-				m.nodes.choose(p.a.Node)
+				m.nodes.SetFilter("")
+				m.nodes.Choose(p.a.Node)
 				return m.setFocus(paneNodes)
 			})},
 		{ID: "entry.close", Title: "Go back", Short: "back", Keys: []string{"esc", "backspace"}, Footer: 6,
@@ -285,14 +287,14 @@ func entryActions() []Action {
 	for _, mv := range []struct {
 		id, title, short string
 		keys             []string
-		run              func(t *table[wayOn])
+		run              func(t *table.Table[wayOn])
 	}{
-		{"down", "Go down a way", "down", []string{"down", "j"}, func(t *table[wayOn]) { t.moveBy(1) }},
-		{"up", "Go up a way", "up", []string{"up", "k"}, func(t *table[wayOn]) { t.moveBy(-1) }},
-		{"page.down", "Go down a page", "page down", []string{"pgdown"}, func(t *table[wayOn]) { t.moveBy(t.page()) }},
-		{"page.up", "Go up a page", "page up", []string{"pgup"}, func(t *table[wayOn]) { t.moveBy(-t.page()) }},
-		{"first", "Go to the first way", "first", []string{"home", "g"}, func(t *table[wayOn]) { t.goTo(0) }},
-		{"last", "Go to the last way", "last", []string{"end", "G"}, func(t *table[wayOn]) { t.moveBy(1 << 30) }},
+		{"down", "Go down a way", "down", []string{"down", "j"}, func(t *table.Table[wayOn]) { t.MoveBy(1) }},
+		{"up", "Go up a way", "up", []string{"up", "k"}, func(t *table.Table[wayOn]) { t.MoveBy(-1) }},
+		{"page.down", "Go down a page", "page down", []string{"pgdown"}, func(t *table.Table[wayOn]) { t.MoveBy(t.Page()) }},
+		{"page.up", "Go up a page", "page up", []string{"pgup"}, func(t *table.Table[wayOn]) { t.MoveBy(-t.Page()) }},
+		{"first", "Go to the first way", "first", []string{"home", "g"}, func(t *table.Table[wayOn]) { t.GoTo(0) }},
+		{"last", "Go to the last way", "last", []string{"end", "G"}, func(t *table.Table[wayOn]) { t.MoveBy(1 << 30) }},
 	} {
 		all = append(all, Action{ID: "entry." + mv.id, Title: mv.title, Short: mv.short, Keys: mv.keys,
 			run: with(func(_ *Model, p *entryPage) tea.Cmd { mv.run(p.ways); return nil })})

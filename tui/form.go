@@ -10,6 +10,8 @@ import (
 
 	"lockstep/core"
 	"lockstep/themes"
+	"lockstep/tui/draw"
+	"lockstep/tui/sanitise"
 )
 
 // choice is one of the values that a form offers.
@@ -74,7 +76,7 @@ func newModeForm(m *Model) *form {
 	} {
 		f.choices = append(f.choices, choice{c.name, c.text, core.Intent{Kind: core.IntentSetMode, Nodes: nodes, Mode: c.mode}})
 	}
-	if v, ok := m.nodes.current(); ok && len(nodes) == 1 {
+	if v, ok := m.nodes.Current(); ok && len(nodes) == 1 {
 		for i, c := range f.choices {
 			if v.ModeSet && c.intent.Mode == v.Mode || !v.ModeSet && c.intent.Mode == "" {
 				f.at = i
@@ -89,7 +91,7 @@ func newModeForm(m *Model) *form {
 func newAttemptsForm(m *Model) *form {
 	nodes := m.markedNodes()
 	value := ""
-	if v, ok := m.nodes.current(); ok && len(nodes) == 1 {
+	if v, ok := m.nodes.Current(); ok && len(nodes) == 1 {
 		value = v.AttemptsRaw
 	}
 	return &form{title: "Attempts to migrate an instance on " + m.aboutNodes(nodes),
@@ -135,7 +137,7 @@ func (m *Model) lockName(l *core.WorkloadLock) string {
 
 // newOverrideForm asks what the selected lock is to say.
 func newOverrideForm(m *Model) *form {
-	row, _ := m.locks.current()
+	row, _ := m.locks.Current()
 	l := *row
 	f := &form{title: "Override the lock of " + m.lockName(l), about: "The lock belongs to the controller " + l.Controller + ". LCM takes it at its word, whoever wrote it. " +
 		"The text stands in its errorMessage, for everybody who looks; without one the owner's is removed.",
@@ -160,7 +162,7 @@ func newOverrideForm(m *Model) *form {
 
 // newLockTextForm asks for the text with which the selected lock is to say failed.
 func newLockTextForm(m *Model) *form {
-	row, _ := m.locks.current()
+	row, _ := m.locks.Current()
 	l := *row
 	input := newField("")
 	input.CharLimit = core.MaxLockText
@@ -231,7 +233,7 @@ func (f *form) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 
 func (f *form) paste(_ *Model, text string) {
 	if f.typed() {
-		f.input, _ = f.input.Update(tea.PasteMsg{Content: clean(text, f.input.CharLimit)})
+		f.input, _ = f.input.Update(tea.PasteMsg{Content: sanitise.Text(text, f.input.CharLimit)})
 	}
 }
 
@@ -280,32 +282,32 @@ func (f *form) cancel(m *Model) tea.Cmd {
 func (f *form) draw(m *Model, w, _ int) []string {
 	w = boxWidth(w, 78)
 	inner := max(w-4, 10)
-	body := append([]line{{}}, paragraph(themes.Text, f.about, inner)...)
-	body = append(body, line{})
+	body := append([]draw.Line{{}}, draw.Paragraph(themes.Text, f.about, inner)...)
+	body = append(body, draw.Line{})
 	for i, c := range f.choices {
-		l := line{blank(2), txt(themes.Text, fmt.Sprintf("%-8s  ", c.name)), txt(themes.Dim, c.text)}
+		l := draw.Line{draw.Blank(2), draw.Text(themes.Text, fmt.Sprintf("%-8s  ", c.name)), draw.Text(themes.Dim, c.text)}
 		if i == f.at {
-			l = line{txt(themes.Match, m.look.glyph.Cursor+" "), txt(themes.ButtonFocus, fmt.Sprintf("%-8s", c.name)), blank(2),
-				txt(themes.Text, c.text)}
+			l = draw.Line{draw.Text(themes.Match, m.look.Glyph.Cursor+" "), draw.Text(themes.ButtonFocus, fmt.Sprintf("%-8s", c.name)), draw.Blank(2),
+				draw.Text(themes.Text, c.text)}
 		}
 		body = append(body, l)
 	}
 	if f.typed() {
 		if len(f.choices) > 0 {
-			body = append(body, line{})
+			body = append(body, draw.Line{})
 		}
-		label := one(themes.Dim, f.label+": ")
-		body = append(body, append(label, inputLine(f.input.Value(), f.input.Position(), inner-label.width(), true)...))
+		label := draw.One(themes.Dim, f.label+": ")
+		body = append(body, append(label, inputLine(f.input.Value(), f.input.Position(), inner-label.Width(), true)...))
 		if f.recalled != "" && f.input.Value() == f.recalled {
-			body = append(body, one(themes.Dim, "as you left it; ctrl+u empties it"))
+			body = append(body, draw.One(themes.Dim, "as you left it; ctrl+u empties it"))
 		}
 	}
-	body = append(body, line{})
+	body = append(body, draw.Line{})
 	if f.err != nil {
-		body = append(body, paragraph(themes.Bad, f.err.Error(), inner)...)
+		body = append(body, draw.Paragraph(themes.Bad, f.err.Error(), inner)...)
 	}
-	body = append(body, one(themes.Dim, "enter goes on to the confirmation; nothing is changed yet. esc cancels."))
-	return m.box(one(themes.Strong, f.title), nil, body, w)
+	body = append(body, draw.One(themes.Dim, "enter goes on to the confirmation; nothing is changed yet. esc cancels."))
+	return m.look.Box(draw.One(themes.Strong, f.title), nil, body, w)
 }
 
 // formActions work in forms.

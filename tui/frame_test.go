@@ -172,7 +172,7 @@ func TestTheMouseIsOffUntilSwitchedOn(t *testing.T) {
 		}
 	}
 	d.send(tea.MouseClickMsg{X: nodes.x + 3, Y: nodes.y + 3, Button: tea.MouseLeft})
-	if d.nodes.index != 2 {
-		t.Errorf("a click on the third node selected row %d", d.nodes.index)
+	if d.nodes.Index() != 2 {
+		t.Errorf("a click on the third node selected row %d", d.nodes.Index())
 	}
 }

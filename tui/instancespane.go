@@ -7,56 +7,74 @@ import (
 
 	"lockstep/core"
 	"lockstep/themes"
+	"lockstep/tui/draw"
+	"lockstep/tui/table"
 )
 
 // instancesPane is the instances of the selected node, those that hold its lock first.
 type instancesPane struct{ tablePane[core.InstanceView] }
 
 func newInstancesPane(m *Model) *instancesPane {
-	t := &table[core.InstanceView]{
-		header: true,
-		id:     func(v core.InstanceView) string { return v.Instance.ID },
-		name:   func(v core.InstanceView) string { return instanceName(v.Instance) },
+	t := &table.Table[core.InstanceView]{
+		Header: true,
+		ID:     func(v core.InstanceView) string { return v.Instance.ID },
+		Name:   func(v core.InstanceView) string { return instanceName(v.Instance) },
 	}
-	t.columns = []column[core.InstanceView]{
-		{title: "name", width: 8, most: 28, measure: func(v core.InstanceView) int { return width(clean(instanceName(v.Instance), rowLimit)) },
-			cell:    func(v core.InstanceView) line { return one(aside(v, themes.Strong), instanceName(v.Instance)) },
-			compare: func(a, b core.InstanceView) int { return strings.Compare(a.Instance.Name, b.Instance.Name) }},
-		{title: "id", width: 8, rank: 6, cell: func(v core.InstanceView) line { return one(aside(v, themes.Text), shortID(v.Instance.ID)) }},
-		{title: "project", width: 7, most: 16, rank: 4,
-			measure: func(v core.InstanceView) int { return width(clean(m.snap.Project(v.Instance.ProjectID), rowLimit)) },
-			cell: func(v core.InstanceView) line {
-				return one(aside(v, themes.Text), m.snap.Project(v.Instance.ProjectID))
+	t.Columns = []table.Column[core.InstanceView]{
+		{Title: "name", Width: 8, Most: 28, Measure: func(v core.InstanceView) int {
+			return draw.Width(instanceName(v.Instance))
+		},
+			Cell: func(v core.InstanceView) draw.Line {
+				return draw.One(aside(v, themes.Strong), instanceName(v.Instance))
 			},
-			compare: func(a, b core.InstanceView) int {
+			Compare: func(a, b core.InstanceView) int { return strings.Compare(a.Instance.Name, b.Instance.Name) }},
+		{Title: "id", Width: 8, Rank: 6, Cell: func(v core.InstanceView) draw.Line { return draw.One(aside(v, themes.Text), shortID(v.Instance.ID)) }},
+		{Title: "project", Width: 7, Most: 16, Rank: 4,
+			Measure: func(v core.InstanceView) int {
+				return draw.Width(m.snap.Project(v.Instance.ProjectID))
+			},
+			Cell: func(v core.InstanceView) draw.Line {
+				return draw.One(aside(v, themes.Text), m.snap.Project(v.Instance.ProjectID))
+			},
+			Compare: func(a, b core.InstanceView) int {
 				return strings.Compare(m.snap.Project(a.Instance.ProjectID), m.snap.Project(b.Instance.ProjectID))
 			}},
-		{title: "status", width: 9, most: 17, measure: func(v core.InstanceView) int { return width(clean(v.Instance.Status, rowLimit)) },
-			cell:    func(v core.InstanceView) line { return one(aside(v, statusTone(v.Instance)), v.Instance.Status) },
-			compare: func(a, b core.InstanceView) int { return strings.Compare(a.Instance.Status, b.Instance.Status) }},
-		{title: "task", width: 9, most: 20, rank: 8, measure: func(v core.InstanceView) int { return width(clean(v.Instance.TaskState, rowLimit)) },
-			cell: func(v core.InstanceView) line { return one(themes.Moves, v.Instance.TaskState) }},
-		{title: "power", width: 7, most: 9, rank: 5, measure: func(v core.InstanceView) int { return width(powerText(v.Instance.Power)) }, cell: func(v core.InstanceView) line { return one(aside(v, themes.Text), powerText(v.Instance.Power)) }},
-		{title: "flavor", width: 8, most: 24, right: true, rank: 7, measure: func(v core.InstanceView) int { return width(clean(flavorText(v.Instance.Flavor), rowLimit)) }, cell: func(v core.InstanceView) line { return one(aside(v, themes.Text), flavorText(v.Instance.Flavor)) },
-			compare: func(a, b core.InstanceView) int {
+		{Title: "status", Width: 9, Most: 17, Measure: func(v core.InstanceView) int { return draw.Width(v.Instance.Status) },
+			Cell: func(v core.InstanceView) draw.Line {
+				return draw.One(aside(v, statusTone(v.Instance)), v.Instance.Status)
+			},
+			Compare: func(a, b core.InstanceView) int { return strings.Compare(a.Instance.Status, b.Instance.Status) }},
+		{Title: "task", Width: 9, Most: 20, Rank: 8, Measure: func(v core.InstanceView) int {
+			return draw.Width(v.Instance.TaskState)
+		},
+			Cell: func(v core.InstanceView) draw.Line { return draw.One(themes.Moves, v.Instance.TaskState) }},
+		{Title: "power", Width: 7, Most: 9, Rank: 5, Measure: func(v core.InstanceView) int { return draw.Width(powerText(v.Instance.Power)) }, Cell: func(v core.InstanceView) draw.Line {
+			return draw.One(aside(v, themes.Text), powerText(v.Instance.Power))
+		}},
+		{Title: "flavor", Width: 8, Most: 24, Right: true, Rank: 7, Measure: func(v core.InstanceView) int {
+			return draw.Width(flavorText(v.Instance.Flavor))
+		}, Cell: func(v core.InstanceView) draw.Line {
+			return draw.One(aside(v, themes.Text), flavorText(v.Instance.Flavor))
+		},
+			Compare: func(a, b core.InstanceView) int {
 				return cmp.Compare(a.Instance.Flavor.RAMMiB, b.Instance.Flavor.RAMMiB)
 			}},
-		{title: "action", width: 19, most: 24, rank: 2, measure: func(v core.InstanceView) int { return len(actionText(v)) }, cell: actionCell,
-			compare: func(a, b core.InstanceView) int { return strings.Compare(string(a.Action), string(b.Action)) }},
-		{title: "blocks", width: 6, rank: 1, cell: func(v core.InstanceView) line {
+		{Title: "action", Width: 19, Most: 24, Rank: 2, Measure: func(v core.InstanceView) int { return len(actionText(v)) }, Cell: actionCell,
+			Compare: func(a, b core.InstanceView) int { return strings.Compare(string(a.Action), string(b.Action)) }},
+		{Title: "blocks", Width: 6, Rank: 1, Cell: func(v core.InstanceView) draw.Line {
 			if v.Blocks {
-				return one(themes.Needs, "yes")
+				return draw.One(themes.Needs, "yes")
 			}
-			return one(themes.Dim, "no")
+			return draw.One(themes.Dim, "no")
 		}},
-		{title: "migration", width: 16, grow: true, cell: func(v core.InstanceView) line { return migrationCell(m, v) },
-			fill: func(v core.InstanceView, w int) line { return migrationIn(m, v, w) }},
+		{Title: "migration", Width: 16, Grow: true, Cell: func(v core.InstanceView) draw.Line { return migrationCell(m, v) },
+			Fill: func(v core.InstanceView, w int) draw.Line { return migrationIn(m, v, w) }},
 	}
-	t.keys = []filterKey[core.InstanceView]{
-		{"zone", func(v core.InstanceView) []string { return []string{v.Instance.Zone} }},
-		{"tag", func(v core.InstanceView) []string { return v.Instance.Tags }},
-		{"user", func(v core.InstanceView) []string { return []string{v.Instance.UserID} }},
-		{"flavor", func(v core.InstanceView) []string {
+	t.Keys = []table.Key[core.InstanceView]{
+		{Name: "zone", Values: func(v core.InstanceView) []string { return []string{v.Instance.Zone} }},
+		{Name: "tag", Values: func(v core.InstanceView) []string { return v.Instance.Tags }},
+		{Name: "user", Values: func(v core.InstanceView) []string { return []string{v.Instance.UserID} }},
+		{Name: "flavor", Values: func(v core.InstanceView) []string {
 			return []string{v.Instance.Flavor.Name, strings.Join(strings.Fields(flavorText(v.Instance.Flavor)), " ")}
 		}},
 	}
@@ -114,7 +132,7 @@ func flavorText(f core.Flavor) string {
 	return fmt.Sprintf("%d vCPU %4d GiB", f.VCPUs, f.RAMMiB/1024)
 }
 
-func actionCell(v core.InstanceView) line {
+func actionCell(v core.InstanceView) draw.Line {
 	tone := themes.Text
 	switch v.Action {
 	case core.ActionNotify:
@@ -124,20 +142,20 @@ func actionCell(v core.InstanceView) line {
 	case core.ActionUnknown:
 		tone = themes.Bad
 	}
-	return line{txt(aside(v, tone), string(v.Action)), txt(themes.Dim, " ("+string(v.Origin)+")")}
+	return draw.Line{draw.Text(aside(v, tone), string(v.Action)), draw.Text(themes.Dim, " ("+string(v.Origin)+")")}
 }
 
 func actionText(v core.InstanceView) string { return string(v.Action) + " (" + string(v.Origin) + ")" }
 
-func migrationCell(m *Model, v core.InstanceView) line {
+func migrationCell(m *Model, v core.InstanceView) draw.Line {
 	mig := v.Migration
 	switch {
 	case mig != nil && mig.Running():
-		out := one(themes.Moves, strings.TrimSpace(mig.Status+destination(m, mig)))
+		out := draw.One(themes.Moves, strings.TrimSpace(mig.Status+destination(m, mig)))
 		if n := mig.Percent(); n >= 0 {
-			bar := append(line{txt(themes.Moves, strings.TrimSpace(destination(m, mig))), blank(1)},
-				gauge(m.look.glyph, n, 100, 6)...)
-			return append(bar, txt(themes.Text, fmt.Sprintf(" %2d %%", n)))
+			bar := append(draw.Line{draw.Text(themes.Moves, strings.TrimSpace(destination(m, mig))), draw.Blank(1)},
+				draw.Gauge(m.look.Glyph, n, 100, 6)...)
+			return append(bar, draw.Text(themes.Text, fmt.Sprintf(" %2d %%", n)))
 		}
 		return out
 	case v.Failures > 0:
@@ -145,18 +163,18 @@ func migrationCell(m *Model, v core.InstanceView) line {
 		if mig != nil && mig.Failed() && !mig.Updated.IsZero() {
 			when = ", " + ago(m.snap.Now.Sub(mig.Updated))
 		}
-		return one(themes.Bad, "failed "+times(v.Failures)+when).and(themes.Dim, reasonAfter(v.Failure))
+		return draw.One(themes.Bad, "failed "+times(v.Failures)+when).And(themes.Dim, reasonAfter(v.Failure))
 	case v.Instance.Fault != "":
-		return one(themes.Bad, v.Instance.Fault)
+		return draw.One(themes.Bad, v.Instance.Fault)
 	}
-	return one(themes.Dim, v.Why)
+	return draw.One(themes.Dim, v.Why)
 }
 
 // migrationIn is migrationCell in w columns: where there is no room for all of it, the bar goes before the figure is cut.
-func migrationIn(m *Model, v core.InstanceView, w int) line {
+func migrationIn(m *Model, v core.InstanceView, w int) draw.Line {
 	out := migrationCell(m, v)
-	if mig := v.Migration; out.width() > w && mig != nil && mig.Running() && mig.Percent() >= 0 {
-		return one(themes.Text, fmt.Sprintf("%d %%", mig.Percent())).and(themes.Moves, destination(m, mig))
+	if mig := v.Migration; out.Width() > w && mig != nil && mig.Running() && mig.Percent() >= 0 {
+		return draw.One(themes.Text, fmt.Sprintf("%d %%", mig.Percent())).And(themes.Moves, destination(m, mig))
 	}
 	return out
 }
@@ -190,12 +208,12 @@ func times(n int) string {
 
 func (p *instancesPane) refresh(m *Model) string {
 	node := m.shown
-	before := p.cursor
+	before := p.Cursor()
 	var rows []core.InstanceView
 	if node != "" {
 		rows = m.snap.InstanceViews(node)
 	}
-	gone := p.set(rows, m.snap.Revision)
+	gone := p.Set(rows, m.snap.Revision)
 	if _, still := m.snap.Instances[before]; still {
 		return "" // it moved to another host: that is what was wanted
 	}
@@ -225,33 +243,33 @@ func (p *instancesPane) empty(m *Model) string {
 	return "No instance is left on " + m.snap.Label(node) + "."
 }
 
-func (p *instancesPane) note(m *Model) line {
-	if len(p.all) == 0 {
+func (p *instancesPane) note(m *Model) draw.Line {
+	if len(p.All()) == 0 {
 		return nil
 	}
 	blocking := 0
-	for _, v := range p.all {
+	for _, v := range p.All() {
 		if v.Blocks {
 			blocking++
 		}
 	}
-	out := one(themes.Dim, fmt.Sprint(len(p.all)))
+	out := draw.One(themes.Dim, fmt.Sprint(len(p.All())))
 	if blocking == 0 {
 		return out
 	}
-	out = out.and(themes.Dim, " "+m.look.glyph.Dot+" ")
+	out = out.And(themes.Dim, " "+m.look.Glyph.Dot+" ")
 	switch {
 	case m.snap.NodeRequest(m.shown) == nil: // nothing is asked of the node: nobody has to do anything now
-		return out.and(themes.Dim, fmt.Sprintf("%d would block the lock", blocking))
+		return out.And(themes.Dim, fmt.Sprintf("%d would block the lock", blocking))
 	case blocking == 1:
-		return out.and(themes.Needs, "1 blocks the lock")
+		return out.And(themes.Needs, "1 blocks the lock")
 	}
-	return out.and(themes.Needs, fmt.Sprintf("%d block the lock", blocking))
+	return out.And(themes.Needs, fmt.Sprintf("%d block the lock", blocking))
 }
 
 // explain is why the selected instance is in the way, or why not.
 func (p *instancesPane) explain(m *Model) string {
-	v, ok := p.current()
+	v, ok := p.Current()
 	if !ok {
 		return ""
 	}
@@ -263,7 +281,7 @@ func (p *instancesPane) explain(m *Model) string {
 }
 
 func (p *instancesPane) subject(m *Model) subject {
-	v, ok := p.current()
+	v, ok := p.Current()
 	if !ok {
 		return subject{}
 	}

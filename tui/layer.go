@@ -1,12 +1,12 @@
 package tui
 
 import (
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"lockstep/themes"
+	"lockstep/tui/draw"
 )
 
 // layer is what lies over the dashboard: a page in place of the panes, or a box before them. The topmost has the keys.
@@ -43,71 +43,6 @@ func boxWidth(w, most int) int {
 	return most
 }
 
-// box frames lines: a title and a note above them. On terminals with few colours it has borders, elsewhere a background
-// of its own, which costs a slow line half of the bytes.
-func (m *Model) box(title, note line, body []line, w int) []string {
-	inner := w - 4
-	if m.look.depth <= themes.Depth16 || m.look.theme.Looks[themes.Panel].Background == "" {
-		return m.bordered(title, note, body, w)
-	}
-	margin := line{blank(2)}
-	head := apart(title, note, inner)
-	out := []string{m.look.draw(append(margin, head...), w, panel)}
-	for _, l := range body {
-		out = append(out, m.look.draw(append(margin[:1:1], l.cut(inner)...), w, panel))
-	}
-	return append(out, m.look.draw(nil, w, panel))
-}
-
-func (m *Model) bordered(title, note line, body []line, w int) []string {
-	g, tone := m.look.glyph, themes.Text
-	inner := w - 4
-	room := w - 4 // corners, and a line beside each
-	if len(note) > 0 {
-		room -= note.width() + 3
-	}
-	top := line{txt(tone, g.CornerNW+g.Line+" ")}
-	top = append(top, title.cut(max(room-2, 4))...)
-	top = append(top, txt(tone, " "))
-	end := line{txt(tone, g.Line+g.CornerNE)}
-	if len(note) > 0 {
-		end = append(append(line{txt(tone, " ")}, note...), txt(tone, " "+g.Line+g.CornerNE))
-	}
-	top = append(top, txt(tone, strings.Repeat(g.Line, max(w-top.width()-end.width(), 0))))
-	out := []string{m.look.draw(append(top, end...), w, asItIs)}
-	side := m.look.draw(one(tone, g.Bar), 1, asItIs)
-	for _, l := range body {
-		out = append(out, side+" "+m.look.draw(l, inner, asItIs)+" "+side)
-	}
-	bottom := g.CornerSW + strings.Repeat(g.Line, max(w-2, 0)) + g.CornerSE
-	return append(out, m.look.draw(one(tone, bottom), w, asItIs))
-}
-
-// buttons draws the buttons of a dialog; the focused one stands out by its look and by brackets.
-func buttons(names []string, focus int) line {
-	var out line
-	for i, n := range names {
-		if i > 0 {
-			out = append(out, blank(2))
-		}
-		if i == focus {
-			out = append(out, txt(themes.ButtonFocus, "[ "+n+" ]"))
-		} else {
-			out = append(out, txt(themes.Button, "  "+n+"  "))
-		}
-	}
-	return out
-}
-
-// paragraph wraps a text into lines of one look.
-func paragraph(tone themes.Token, text string, w int) []line {
-	var out []line
-	for _, s := range wrap(clean(text, rowLimit), w) {
-		out = append(out, one(tone, s))
-	}
-	return out
-}
-
 // notice is a box that opens by itself to say something that must not be missed.
 type notice struct {
 	title, text string
@@ -133,9 +68,9 @@ func (*notice) hints() []keyHint { return []keyHint{{"enter", "close"}} }
 
 func (n *notice) draw(m *Model, w, _ int) []string {
 	w = min(w-2, 72)
-	body := append([]line{{}}, paragraph(themes.Text, n.text, w-4)...)
-	body = append(body, line{}, buttons([]string{"OK"}, 0))
-	return m.box(one(themes.Warn, n.title), nil, body, w)
+	body := append([]draw.Line{{}}, draw.Paragraph(themes.Text, n.text, w-4)...)
+	body = append(body, draw.Line{}, draw.Buttons([]string{"OK"}, 0))
+	return m.look.Box(draw.One(themes.Warn, n.title), nil, body, w)
 }
 
 // quitDialog asks before leaving while something runs.
@@ -179,12 +114,12 @@ func (q *quitDialog) hints() []keyHint {
 
 func (q *quitDialog) draw(m *Model, w, _ int) []string {
 	w = min(w-2, 72)
-	body := append([]line{{}}, paragraph(themes.Text, "Still running: "+q.what+". What the servers have begun goes on; "+
+	body := append([]draw.Line{{}}, draw.Paragraph(themes.Text, "Still running: "+q.what+". What the servers have begun goes on; "+
 		"nothing more is begun, and nobody watches it.", w-4)...)
 	focus := 0
 	if q.leave {
 		focus = 1
 	}
-	body = append(body, line{}, apart(one(themes.Dim, "enter "+q.enters()), buttons([]string{"Stay", "Leave"}, focus), w-4))
-	return m.box(one(themes.Warn, "Leave?"), nil, body, w)
+	body = append(body, draw.Line{}, draw.Apart(draw.One(themes.Dim, "enter "+q.enters()), draw.Buttons([]string{"Stay", "Leave"}, focus), w-4))
+	return m.look.Box(draw.One(themes.Warn, "Leave?"), nil, body, w)
 }

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"lockstep/themes"
+	"lockstep/tui/draw"
 )
 
 // area is where a pane's content is on the screen.
@@ -28,7 +29,7 @@ func (m *Model) wideBody(w, h, top int) []string {
 		if m.snap == nil {
 			return 1
 		}
-		shown, all := m.panes[id].count()
+		shown, all := m.panes[id].Count()
 		if all == 0 {
 			return 1
 		}
@@ -50,9 +51,9 @@ func (m *Model) wideBody(w, h, top int) []string {
 	instances = min(max(instances, 4), max(room/4, 4))
 	middle := room - needs - locks - instances
 	// A pane is drawn before its rule, which says how many rows are below those that are seen.
-	g := m.look.glyph
-	bar := m.look.draw(one(themes.Rule, " "+g.Bar), 2, asItIs)
-	tee := m.look.draw(one(themes.Rule, g.TeeDown), 1, asItIs)
+	g := m.look.Glyph
+	bar := m.look.Draw(draw.One(themes.Rule, " "+g.Bar), 2, draw.AsItIs)
+	tee := m.look.Draw(draw.One(themes.Rule, g.TeeDown), 1, draw.AsItIs)
 	var out []string
 	stack := func(id paneID, h int, tees map[int]string) {
 		body := m.paneBody(id, 0, top+len(out)+1, w, h)
@@ -87,7 +88,7 @@ const emptyLogWidth = 32
 
 // logEmpty tells whether nothing was done or said yet.
 func (m *Model) logEmpty() bool {
-	_, all := m.log.count()
+	_, all := m.log.Count()
 	return all == 0
 }
 
@@ -114,7 +115,7 @@ func (m *Model) bottomPane() paneID {
 func (m *Model) narrowBody(w, h, top int) []string {
 	out := []string{m.tabsLine(w)}
 	if l := m.urgentLine(); l != nil && m.focus != paneNeeds && h >= 7 {
-		out = append(out, m.look.draw(l, w, asItIs))
+		out = append(out, m.look.Draw(l, w, draw.AsItIs))
 	}
 	body := m.paneBody(m.focus, 0, top+len(out)+1, w, h-len(out)-1)
 	return append(append(out, m.paneRule(m.focus, w, nil)), body...)
@@ -123,7 +124,7 @@ func (m *Model) narrowBody(w, h, top int) []string {
 // tabsLine names the panes; the one that is shown stands out.
 func (m *Model) tabsLine(w int) string {
 	const roomyTabs = 70
-	var parts []line
+	var parts []draw.Line
 	for _, id := range paneIDs {
 		p := m.panes[id]
 		name := itoa(int(id))
@@ -134,20 +135,20 @@ func (m *Model) tabsLine(w int) string {
 		if id == m.focus {
 			tone = themes.TabFocus
 		}
-		part := line{txt(tone, " "+name+" ")}
-		if p.filterText() != "" { // it hides rows
+		part := draw.Line{draw.Text(tone, " "+name+" ")}
+		if p.Filter() != "" { // it hides rows
 
 			name += "/"
-			part = line{txt(tone, " "+name[:len(name)-1]), txt(orTone(id == m.focus, themes.TabFocus, themes.Match), "/ ")}
+			part = draw.Line{draw.Text(tone, " "+name[:len(name)-1]), draw.Text(orTone(id == m.focus, themes.TabFocus, themes.Match), "/ ")}
 		}
 		if id == paneNeeds && m.snap != nil {
 			if n := len(m.snap.Attention()); n > 0 {
-				part = line{txt(tone, " "+name), txt(orTone(id == m.focus, themes.TabFocus, themes.Needs), " "+itoa(n)+" ")}
+				part = draw.Line{draw.Text(tone, " "+name), draw.Text(orTone(id == m.focus, themes.TabFocus, themes.Needs), " "+itoa(n)+" ")}
 			}
 		}
 		parts = append(parts, part)
 	}
-	return m.look.draw(append(line{blank(1)}, join(1, parts...)...), w, asItIs)
+	return m.look.Draw(append(draw.Line{draw.Blank(1)}, draw.Join(1, parts...)...), w, draw.AsItIs)
 }
 
 func orTone(first bool, a, b themes.Token) themes.Token {
@@ -158,11 +159,11 @@ func orTone(first bool, a, b themes.Token) themes.Token {
 }
 
 // urgentLine is the first thing that needs the operator; nil when nothing does.
-func (m *Model) urgentLine() line {
+func (m *Model) urgentLine() draw.Line {
 	if m.snap == nil || len(m.snap.Attention()) == 0 {
 		return nil
 	}
 	a := m.snap.Attention()[0]
-	k := severityMark(m.look.glyph, a.Severity)
-	return line{txt(k.tone, " "+k.glyph+" "+a.Label+"  "), txt(k.tone, a.Reason)}
+	k := severityMark(m.look.Glyph, a.Severity)
+	return draw.Line{draw.Text(k.tone, " "+k.glyph+" "+a.Label+"  "), draw.Text(k.tone, a.Reason)}
 }

@@ -8,6 +8,9 @@ import (
 
 	"lockstep/core"
 	"lockstep/themes"
+	"lockstep/tui/draw"
+	"lockstep/tui/sanitise"
+	"lockstep/tui/table"
 )
 
 // locksPane is the locks of the selected node and of the cluster, or all there are.
@@ -21,8 +24,8 @@ type locksPane struct {
 func (m *Model) readMessage(l *core.WorkloadLock) core.LockMessage {
 	const keep = 4096
 	text := l.Message
-	if len(text) > rowLimit {
-		text = text[:rowLimit]
+	if len(text) > sanitise.RowLimit {
+		text = text[:sanitise.RowLimit]
 	}
 	msg, ok := m.lockTexts[text]
 	if !ok {
@@ -36,32 +39,34 @@ func (m *Model) readMessage(l *core.WorkloadLock) core.LockMessage {
 }
 
 func newLocksPane(m *Model) *locksPane {
-	t := &table[*core.WorkloadLock]{
-		header: true,
-		id:     func(l *core.WorkloadLock) string { return string(l.Kind) + "/" + l.Name },
-		name:   func(l *core.WorkloadLock) string { return "the lock of " + m.lockName(l) },
+	t := &table.Table[*core.WorkloadLock]{
+		Header: true,
+		ID:     func(l *core.WorkloadLock) string { return string(l.Kind) + "/" + l.Name },
+		Name:   func(l *core.WorkloadLock) string { return "the lock of " + m.lockName(l) },
 	}
-	t.columns = []column[*core.WorkloadLock]{
-		{title: "of", width: 7, most: 24, names: true, rank: 1, measure: func(l *core.WorkloadLock) int { return width(clean(lockOf(m, l), rowLimit)) },
-			cell:    func(l *core.WorkloadLock) line { return one(released(l, themes.Strong), lockOf(m, l)) },
-			compare: func(a, b *core.WorkloadLock) int { return strings.Compare(lockOf(m, a), lockOf(m, b)) }},
-		{title: "controller", width: 10, most: 18, measure: func(l *core.WorkloadLock) int { return width(clean(l.Controller, rowLimit)) },
-			cell:    func(l *core.WorkloadLock) line { return one(released(l, themes.Text), l.Controller) },
-			compare: func(a, b *core.WorkloadLock) int { return strings.Compare(a.Controller, b.Controller) }},
-		{title: "state", width: 10, most: 16, measure: func(l *core.WorkloadLock) int { return 2 + width(clean(string(l.State()), rowLimit)) },
-			cell: func(l *core.WorkloadLock) line {
-				k := lockMark(m.look.glyph, l.State())
+	t.Columns = []table.Column[*core.WorkloadLock]{
+		{Title: "of", Width: 7, Most: 24, Names: true, Rank: 1, Measure: func(l *core.WorkloadLock) int { return draw.Width(lockOf(m, l)) },
+			Cell:    func(l *core.WorkloadLock) draw.Line { return draw.One(released(l, themes.Strong), lockOf(m, l)) },
+			Compare: func(a, b *core.WorkloadLock) int { return strings.Compare(lockOf(m, a), lockOf(m, b)) }},
+		{Title: "controller", Width: 10, Most: 18, Measure: func(l *core.WorkloadLock) int { return draw.Width(l.Controller) },
+			Cell:    func(l *core.WorkloadLock) draw.Line { return draw.One(released(l, themes.Text), l.Controller) },
+			Compare: func(a, b *core.WorkloadLock) int { return strings.Compare(a.Controller, b.Controller) }},
+		{Title: "state", Width: 10, Most: 16, Measure: func(l *core.WorkloadLock) int {
+			return 2 + draw.Width(string(l.State()))
+		},
+			Cell: func(l *core.WorkloadLock) draw.Line {
+				k := lockMark(m.look.Glyph, l.State())
 				return k.spans(string(l.State()))
-			}, compare: func(a, b *core.WorkloadLock) int { return strings.Compare(string(a.State()), string(b.State())) }},
-		{title: "inner", width: 8, most: 16, rank: 5, measure: func(l *core.WorkloadLock) int { return width(clean(l.InnerState, rowLimit)) },
-			cell: func(l *core.WorkloadLock) line { return one(released(l, themes.Text), l.InnerState) }},
-		{title: "release", width: 8, most: 16, rank: 4, measure: func(l *core.WorkloadLock) int { return width(clean(l.Release, rowLimit)) },
-			cell:    func(l *core.WorkloadLock) line { return one(released(l, themes.Text), l.Release) },
-			compare: func(a, b *core.WorkloadLock) int { return strings.Compare(a.Release, b.Release) }},
-		{title: "for", width: 4, most: 10, right: true, rank: 2, measure: func(l *core.WorkloadLock) int { return len(lockAge(m, l)) }, cell: func(l *core.WorkloadLock) line { return one(released(l, themes.Text), lockAge(m, l)) }},
-		{title: "says", width: 20, grow: true, cell: func(l *core.WorkloadLock) line { return lockSays(m, l) }},
+			}, Compare: func(a, b *core.WorkloadLock) int { return strings.Compare(string(a.State()), string(b.State())) }},
+		{Title: "inner", Width: 8, Most: 16, Rank: 5, Measure: func(l *core.WorkloadLock) int { return draw.Width(l.InnerState) },
+			Cell: func(l *core.WorkloadLock) draw.Line { return draw.One(released(l, themes.Text), l.InnerState) }},
+		{Title: "release", Width: 8, Most: 16, Rank: 4, Measure: func(l *core.WorkloadLock) int { return draw.Width(l.Release) },
+			Cell:    func(l *core.WorkloadLock) draw.Line { return draw.One(released(l, themes.Text), l.Release) },
+			Compare: func(a, b *core.WorkloadLock) int { return strings.Compare(a.Release, b.Release) }},
+		{Title: "for", Width: 4, Most: 10, Right: true, Rank: 2, Measure: func(l *core.WorkloadLock) int { return len(lockAge(m, l)) }, Cell: func(l *core.WorkloadLock) draw.Line { return draw.One(released(l, themes.Text), lockAge(m, l)) }},
+		{Title: "says", Width: 20, Grow: true, Cell: func(l *core.WorkloadLock) draw.Line { return lockSays(m, l) }},
 	}
-	t.keys = nodeKeys(m, func(l *core.WorkloadLock) string { return l.Node })
+	t.Keys = nodeKeys(m, func(l *core.WorkloadLock) string { return l.Node })
 	return &locksPane{tablePane: tablePane[*core.WorkloadLock]{t}}
 }
 
@@ -95,9 +100,9 @@ func lockAge(m *Model, l *core.WorkloadLock) string {
 }
 
 // lockSays is what the lock's text means, with the IDs of instances in it as names.
-func lockSays(m *Model, l *core.WorkloadLock) line {
+func lockSays(m *Model, l *core.WorkloadLock) draw.Line {
 	if l.Progress != nil && (l.State() != core.LockFailed || l.Message == "") { // a failure's reason counts more than how far it came
-		return one(themes.Moves, fmt.Sprintf("%3d %%", l.Progress.Percentage)).and(themes.Text, "  "+l.Progress.Description)
+		return draw.One(themes.Moves, fmt.Sprintf("%3d %%", l.Progress.Percentage)).And(themes.Text, "  "+l.Progress.Description)
 	}
 	if l.Message == "" {
 		return lockFails(m, l)
@@ -111,18 +116,18 @@ func lockSays(m *Model, l *core.WorkloadLock) line {
 	case text == "":
 		text = msg.Raw
 	}
-	return one(tone, word).and(themes.Text, " "+named(m.snap, text))
+	return draw.One(tone, word).And(themes.Text, " "+named(m.snap, text))
 }
 
 // lockFails is what a lock without a text does not say, and the controller's own account does.
-func lockFails(m *Model, l *core.WorkloadLock) line {
+func lockFails(m *Model, l *core.WorkloadLock) draw.Line {
 	if m.snap == nil {
 		return nil
 	}
 	a := m.snap.AccountOf(l)
 	switch a.State {
 	case core.AccountRetries, core.AccountWorks, core.AccountGaveUp, core.AccountStopped, core.AccountUnseen:
-		return one(themes.Warn, "silent:").and(themes.Text, " "+named(m.snap, m.snap.AccountText(a, true)))
+		return draw.One(themes.Warn, "silent:").And(themes.Text, " "+named(m.snap, m.snap.AccountText(a, true)))
 	}
 	return nil
 }
@@ -176,8 +181,8 @@ func (p *locksPane) refresh(m *Model) string {
 	} else {
 		rows = append(slices.Clone(m.snap.NodeLocks[node]), m.snap.ClusterLocks...)
 	}
-	had := p.cursor
-	gone := p.set(rows, m.snap.Revision)
+	had := p.Cursor()
+	gone := p.Set(rows, m.snap.Revision)
 	if lockStillThere(m.snap, had) {
 		return "" // only another node is selected now
 	}
@@ -211,45 +216,45 @@ func (p *locksPane) sources() []core.SourceID {
 }
 func (p *locksPane) empty(*Model) string { return "There are no workload locks: LCM waits for nobody." }
 
-func (p *locksPane) note(m *Model) line {
+func (p *locksPane) note(m *Model) draw.Line {
 	active := 0
-	for _, l := range p.all {
+	for _, l := range p.All() {
 		if l.State() == core.LockActive {
 			active++
 		}
 	}
-	if len(p.all) == 0 {
+	if len(p.All()) == 0 {
 		return nil
 	}
-	return one(themes.Dim, fmt.Sprintf("%d %s %d active", len(p.all), m.look.glyph.Dot, active))
+	return draw.One(themes.Dim, fmt.Sprintf("%d %s %d active", len(p.All()), m.look.Glyph.Dot, active))
 }
 
 // explain is what the selected lock's text means, and what to do.
 func (p *locksPane) explain(m *Model) string {
-	r, ok := p.current()
+	r, ok := p.Current()
 	if !ok {
 		return ""
 	}
 	if (*r).Message == "" {
-		text := lockFails(m, *r).text()
+		text := lockFails(m, *r).Text()
 		if means := m.snap.AccountMeaning(m.snap.AccountOf(*r), (*r).Node); text != "" && means != "" {
-			text += " " + m.look.glyph.Dot + " " + means
+			text += " " + m.look.Glyph.Dot + " " + means
 		}
 		return text
 	}
 	msg := m.readMessage(*r)
-	text := lockSays(m, *r).text()
+	text := lockSays(m, *r).Text()
 	if msg.Meaning != "" {
-		text += " " + m.look.glyph.Dot + " " + msg.Name + ": " + msg.Meaning
+		text += " " + m.look.Glyph.Dot + " " + msg.Name + ": " + msg.Meaning
 	}
 	if msg.Remedy != "" {
-		text += " " + m.look.glyph.Arrow + " " + msg.Remedy
+		text += " " + m.look.Glyph.Arrow + " " + msg.Remedy
 	}
 	return text
 }
 
 func (p *locksPane) subject(*Model) subject {
-	r, ok := p.current()
+	r, ok := p.Current()
 	if !ok {
 		return subject{}
 	}

@@ -7,6 +7,8 @@ import (
 
 	"lockstep/core"
 	"lockstep/themes"
+	"lockstep/tui/draw"
+	"lockstep/tui/table"
 )
 
 // logRow is an operation, an item of one, or an error that the screen showed.
@@ -20,9 +22,9 @@ type logRow struct {
 type logPane struct{ tablePane[logRow] }
 
 func newLogPane(m *Model) *logPane {
-	t := &table[logRow]{
-		header: true,
-		id: func(r logRow) string {
+	t := &table.Table[logRow]{
+		Header: true,
+		ID: func(r logRow) string {
 			switch {
 			case r.item != nil:
 				return r.op.ID + "/" + r.item.Instance + "/" + r.item.Label
@@ -31,32 +33,32 @@ func newLogPane(m *Model) *logPane {
 			}
 			return fmt.Sprint("message/", r.message.n)
 		},
-		name: func(r logRow) string { return "the entry" },
+		Name: func(r logRow) string { return "the entry" },
 	}
-	t.columns = []column[logRow]{
-		{title: "at", width: 5, most: 12, measure: func(r logRow) int { return len(clock(r.started(), m.snap.Now)) },
-			cell: func(r logRow) line { return one(themes.Dim, clock(r.started(), m.snap.Now)) }},
-		{title: "state", width: 11, cell: func(r logRow) line {
+	t.Columns = []table.Column[logRow]{
+		{Title: "at", Width: 5, Most: 12, Measure: func(r logRow) int { return len(clock(r.started(), m.snap.Now)) },
+			Cell: func(r logRow) draw.Line { return draw.One(themes.Dim, clock(r.started(), m.snap.Now)) }},
+		{Title: "state", Width: 11, Cell: func(r logRow) draw.Line {
 			if r.message != nil {
-				return one(r.message.tone, m.look.glyph.Failed+" error")
+				return draw.One(r.message.tone, m.look.Glyph.Failed+" error")
 			}
-			k := operationMark(m.look.glyph, r.state())
+			k := operationMark(m.look.Glyph, r.state())
 			return k.spans(string(r.state()))
 		}},
-		{title: "what", width: 20, most: 48, share: 38, measure: func(r logRow) int { return width(clean(r.title(), rowLimit)) },
-			cell: func(r logRow) line {
+		{Title: "what", Width: 20, Most: 48, Share: 38, Measure: func(r logRow) int { return draw.Width(r.title()) },
+			Cell: func(r logRow) draw.Line {
 				if r.item != nil {
-					return plain("  " + r.item.Label)
+					return draw.Plain("  " + r.item.Label)
 				}
-				return one(themes.Strong, r.title())
+				return draw.One(themes.Strong, r.title())
 			}},
-		{title: "took", width: 9, right: true, rank: 1, cell: func(r logRow) line {
+		{Title: "took", Width: 9, Right: true, Rank: 1, Cell: func(r logRow) draw.Line {
 			if r.message != nil {
 				return nil
 			}
-			return one(themes.Dim, took(r.state(), r.started(), r.ended(), m.snap.Now))
+			return draw.One(themes.Dim, took(r.state(), r.started(), r.ended(), m.snap.Now))
 		}},
-		{title: "", width: 16, grow: true, cell: func(r logRow) line {
+		{Title: "", Width: 16, Grow: true, Cell: func(r logRow) draw.Line {
 			tone := themes.Text
 			if r.op != nil && (r.state() == core.OperationFailed || r.state() == core.OperationUnknown) {
 				tone = themes.Bad
@@ -64,7 +66,7 @@ func newLogPane(m *Model) *logPane {
 					tone = themes.Dim
 				}
 			}
-			return one(tone, named(m.snap, r.text()))
+			return draw.One(tone, named(m.snap, r.text()))
 		}},
 	}
 	return &logPane{tablePane[logRow]{t}}
@@ -140,7 +142,7 @@ func (p *logPane) refresh(m *Model) string {
 	for i := range messages {
 		rows = append(rows, logRow{message: &messages[i]})
 	}
-	p.set(rows, m.snap.Revision<<8|uint64(len(m.messages)&0xff))
+	p.Set(rows, m.snap.Revision<<8|uint64(len(m.messages)&0xff))
 	return ""
 }
 
@@ -149,7 +151,7 @@ func (p *logPane) short() string            { return "Log" }
 func (p *logPane) sources() []core.SourceID { return nil }
 func (p *logPane) empty(*Model) string      { return "Nothing was done yet." }
 
-func (p *logPane) note(m *Model) line {
+func (p *logPane) note(m *Model) draw.Line {
 	running := 0
 	for _, op := range m.snap.Operations {
 		if !op.State.Ended() && !op.Past {
@@ -157,14 +159,14 @@ func (p *logPane) note(m *Model) line {
 		}
 	}
 	if running > 0 {
-		return one(themes.Moves, fmt.Sprintf("%d running", running))
+		return draw.One(themes.Moves, fmt.Sprintf("%d running", running))
 	}
 	return nil
 }
 
 // explain is the selected entry's text in full.
 func (p *logPane) explain(m *Model) string {
-	r, ok := p.current()
+	r, ok := p.Current()
 	const short = 40
 	if !ok || len(r.text()) < short {
 		return "" // its row shows it
@@ -173,7 +175,7 @@ func (p *logPane) explain(m *Model) string {
 }
 
 func (p *logPane) subject(*Model) subject {
-	r, ok := p.current()
+	r, ok := p.Current()
 	if !ok || r.op == nil {
 		return subject{}
 	}
@@ -196,7 +198,7 @@ func (m *Model) running() *core.Operation {
 		return nil
 	}
 	if m.top() == nil && m.focus == paneLog {
-		if r, ok := m.log.current(); ok && r.op != nil && !r.op.State.Ended() && !r.op.Past && r.op.Elsewhere == "" {
+		if r, ok := m.log.Current(); ok && r.op != nil && !r.op.State.Ended() && !r.op.Past && r.op.Elsewhere == "" {
 			return r.op
 		}
 	}
@@ -209,13 +211,13 @@ func (m *Model) running() *core.Operation {
 }
 
 // runningLine is what runs, in one line; nil when nothing does.
-func (m *Model) runningLine(w int) line {
+func (m *Model) runningLine(w int) draw.Line {
 	op := m.running()
 	if op == nil {
 		return nil
 	}
-	k := operationMark(m.look.glyph, op.State)
-	out := line{blank(1), txt(k.tone, k.glyph+" "+string(op.State)), blank(2), txt(themes.Strong, op.Title)}
+	k := operationMark(m.look.Glyph, op.State)
+	out := draw.Line{draw.Blank(1), draw.Text(k.tone, k.glyph+" "+string(op.State)), draw.Blank(2), draw.Text(themes.Strong, op.Title)}
 	if len(op.Items) > 0 {
 		ended := 0
 		for _, it := range op.Items {
@@ -223,9 +225,9 @@ func (m *Model) runningLine(w int) line {
 				ended++
 			}
 		}
-		out = append(out, blank(2))
-		out = append(out, gauge(m.look.glyph, ended, len(op.Items), 8)...)
-		out = out.and(themes.Text, fmt.Sprintf(" %d of %d", ended, len(op.Items)))
+		out = append(out, draw.Blank(2))
+		out = append(out, draw.Gauge(m.look.Glyph, ended, len(op.Items), 8)...)
+		out = out.And(themes.Text, fmt.Sprintf(" %d of %d", ended, len(op.Items)))
 	}
 	text := op.Text
 	for _, it := range op.Items {
@@ -235,9 +237,9 @@ func (m *Model) runningLine(w int) line {
 		}
 	}
 	if text != "" {
-		out = out.and(themes.Dim, "  "+named(m.snap, text))
+		out = out.And(themes.Dim, "  "+named(m.snap, text))
 	}
-	out = out.and(themes.Dim, "  "+took(op.State, op.Started, op.Ended, m.snap.Now))
+	out = out.And(themes.Dim, "  "+took(op.State, op.Started, op.Ended, m.snap.Now))
 	if len(op.Items) == 0 {
 		return out
 	}
@@ -245,7 +247,7 @@ func (m *Model) runningLine(w int) line {
 	if op.State == core.OperationPaused {
 		hold = " go on  "
 	}
-	keys := line{blank(2), txt(themes.Text, "h"), txt(themes.Hint, hold), txt(themes.Text, "o"), txt(themes.Hint, " omit  "), txt(themes.Text, "t"),
-		txt(themes.Hint, " stop ")}
-	return apart(out, keys, w)
+	keys := draw.Line{draw.Blank(2), draw.Text(themes.Text, "h"), draw.Text(themes.Hint, hold), draw.Text(themes.Text, "o"), draw.Text(themes.Hint, " omit  "), draw.Text(themes.Text, "t"),
+		draw.Text(themes.Hint, " stop ")}
+	return draw.Apart(out, keys, w)
 }

@@ -10,6 +10,8 @@ import (
 
 	"lockstep/core"
 	"lockstep/themes"
+	"lockstep/tui/draw"
+	"lockstep/tui/sanitise"
 )
 
 // Model is the whole screen's state: the newest Snapshot, and what the operator selected, opened and typed.
@@ -27,7 +29,7 @@ type Model struct {
 	armedBefore bool                       // writing was on when it was to be suspended
 
 	theme themes.Theme
-	look  *look
+	look  *draw.Look
 	depth themes.Depth
 	tmux  bool
 	mouse bool
@@ -90,7 +92,7 @@ func newModel(ctx context.Context, opts Options) *Model {
 	if opts.Actions != nil {
 		m.actions = opts.Actions
 	}
-	m.opts.Title = clean(opts.Title, 200)
+	m.opts.Title = sanitise.Text(opts.Title, 200)
 	m.opened = m.now()
 	if opts.NoColor {
 		m.depth = themes.DepthNone
@@ -111,7 +113,7 @@ func after(d time.Duration, msg tea.Msg) tea.Cmd {
 // relook makes the look anew after the theme or the terminal's depth has changed.
 func (m *Model) relook() {
 	glyphs, _ := themes.LoadGlyphs(m.opts.ASCII) // embedded, and loaded by its test
-	m.look = newLook(m.theme, glyphs, m.opts.ASCII, m.depth)
+	m.look = draw.NewLook(m.theme, glyphs, m.opts.ASCII, m.depth)
 }
 
 // Init implements tea.Model.
@@ -198,8 +200,8 @@ func (m *Model) take(s *core.Snapshot) tea.Cmd {
 		m.confirming.title, m.confirming.op = "", "" // from now on it is among the operations
 	}
 	cmd := tea.Batch(m.refresh(), m.ended(before))
-	if !m.touched && m.now().Sub(m.opened) < settleWithin && m.nodes.index > 0 {
-		m.nodes.goTo(0)
+	if !m.touched && m.now().Sub(m.opened) < settleWithin && m.nodes.Index() > 0 {
+		m.nodes.GoTo(0)
 		cmd = tea.Batch(cmd, m.follow())
 	}
 	if s.Write.Lost != "" && s.Write.Lost != m.lastLost {
@@ -224,7 +226,7 @@ func (m *Model) refresh() tea.Cmd {
 		gone := m.panes[id].refresh(m)
 		switch {
 		case !m.touched || id != m.focus && id != paneNodes:
-			m.panes[id].settle() // nobody has chosen the row, or nobody's keys go there
+			m.panes[id].Settle() // nobody has chosen the row, or nobody's keys go there
 		case gone != "" && m.top() == nil:
 			cmds = append(cmds, m.say(toneWarn, goneText(gone)))
 		}
@@ -248,7 +250,7 @@ func goneText(gone string) string { return "nothing is selected: " + gone + " is
 func (m *Model) showAnother() {
 	for _, id := range []paneID{paneInstances, paneLocks} {
 		if id != m.focus || !m.touched {
-			m.panes[id].goTo(0)
+			m.panes[id].GoTo(0)
 		}
 	}
 }
@@ -305,8 +307,8 @@ func (m *Model) follow() tea.Cmd {
 	m.instances.refresh(m)
 	m.locks.refresh(m)
 	if another {
-		m.instances.goTo(0)
-		m.locks.goTo(0)
+		m.instances.GoTo(0)
+		m.locks.GoTo(0)
 	}
 	return m.watch()
 }
@@ -402,7 +404,7 @@ func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 
 // refuse says why an action cannot be used now. Of a selection that has gone only that is said: it comes first, and is never cut.
 func (m *Model) refuse(title, reason string) tea.Cmd {
-	if gone := m.panes[m.focus].gone(); gone != "" && reason == goneText(gone) {
+	if gone := m.panes[m.focus].Gone(); gone != "" && reason == goneText(gone) {
 		return m.say(toneWarn, reason)
 	}
 	return m.say(toneWarn, title+": "+reason)
@@ -430,7 +432,7 @@ func (m *Model) paste(msg tea.PasteMsg) tea.Cmd {
 	if p, ok := m.top().(paster); ok {
 		p.paste(m, msg.Content)
 	} else if m.filtering {
-		m.panes[m.focus].setFilter(clean(m.panes[m.focus].filterText()+msg.Content, filterLimit))
+		m.panes[m.focus].SetFilter(sanitise.Text(m.panes[m.focus].Filter()+msg.Content, filterLimit))
 		return m.selectionMoved()
 	}
 	return nil

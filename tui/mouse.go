@@ -12,7 +12,7 @@ func (m *Model) point(msg tea.MouseMsg) tea.Cmd {
 		case *pager:
 			l.scrollBy(wheel(at.Button))
 		case *entryPage:
-			l.ways.moveBy(wheel(at.Button))
+			l.ways.MoveBy(wheel(at.Button))
 		case *ownersPage:
 			l.scrollBy(wheel(at.Button))
 		case *planPage:
@@ -28,9 +28,9 @@ func (m *Model) point(msg tea.MouseMsg) tea.Cmd {
 		}
 		m.focus = a.id
 		if n := wheel(at.Button); n != 0 {
-			m.panes[a.id].moveBy(n)
+			m.panes[a.id].MoveBy(n)
 		} else if at.Button == tea.MouseLeft {
-			m.panes[a.id].rowAt(at.Y - a.y)
+			m.panes[a.id].RowAt(at.Y - a.y)
 		}
 		return m.selectionMoved()
 	}

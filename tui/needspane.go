@@ -5,6 +5,8 @@ import (
 
 	"lockstep/core"
 	"lockstep/themes"
+	"lockstep/tui/draw"
+	"lockstep/tui/table"
 )
 
 // needsPane is what needs a person now, most urgent first.
@@ -14,29 +16,29 @@ type needsPane struct {
 }
 
 func newNeedsPane(m *Model) *needsPane {
-	return &needsPane{tablePane: tablePane[core.Attention]{&table[core.Attention]{
-		keys: append(nodeKeys(m, func(a core.Attention) string { return a.Node }),
-			filterKey[core.Attention]{"node", func(a core.Attention) []string { return []string{m.snap.Label(a.Node)} }}),
-		id:   func(a core.Attention) string { return a.ID },
-		name: func(a core.Attention) string { return a.Label + ": " + a.Reason },
-		columns: []column[core.Attention]{
-			{width: 1, cell: func(a core.Attention) line {
-				k := severityMark(m.look.glyph, a.Severity)
-				return one(k.tone, k.glyph)
+	return &needsPane{tablePane: tablePane[core.Attention]{&table.Table[core.Attention]{
+		Keys: append(nodeKeys(m, func(a core.Attention) string { return a.Node }),
+			table.Key[core.Attention]{Name: "node", Values: func(a core.Attention) []string { return []string{m.snap.Label(a.Node)} }}),
+		ID:   func(a core.Attention) string { return a.ID },
+		Name: func(a core.Attention) string { return a.Label + ": " + a.Reason },
+		Columns: []table.Column[core.Attention]{
+			{Width: 1, Cell: func(a core.Attention) draw.Line {
+				k := severityMark(m.look.Glyph, a.Severity)
+				return draw.One(k.tone, k.glyph)
 			}},
-			{width: 6, most: 18, names: true, measure: func(a core.Attention) int { return width(clean(a.Label, rowLimit)) },
-				cell: func(a core.Attention) line { return one(themes.Strong, a.Label) }},
-			{width: 20, grow: true, cell: func(a core.Attention) line {
+			{Width: 6, Most: 18, Names: true, Measure: func(a core.Attention) int { return draw.Width(a.Label) },
+				Cell: func(a core.Attention) draw.Line { return draw.One(themes.Strong, a.Label) }},
+			{Width: 20, Grow: true, Cell: func(a core.Attention) draw.Line {
 				tone := themes.Text
 				if a.Severity == core.SeverityUrgent {
 					tone = themes.Needs
 				}
-				return one(tone, named(m.snap, a.Reason))
+				return draw.One(tone, named(m.snap, a.Reason))
 			}},
-			{title: "for", width: 4, most: 10, right: true, rank: 1, measure: func(a core.Attention) int { return len(sinceText(a.Since, m.snap.Now)) },
-				cell: func(a core.Attention) line { return one(themes.Dim, sinceText(a.Since, m.snap.Now)) }},
-			{most: 34, rank: 2, measure: func(a core.Attention) int { return width(clean(besideReason(m, a), rowLimit)) },
-				cell: func(a core.Attention) line { return one(themes.Dim, besideReason(m, a)) }},
+			{Title: "for", Width: 4, Most: 10, Right: true, Rank: 1, Measure: func(a core.Attention) int { return len(sinceText(a.Since, m.snap.Now)) },
+				Cell: func(a core.Attention) draw.Line { return draw.One(themes.Dim, sinceText(a.Since, m.snap.Now)) }},
+			{Most: 34, Rank: 2, Measure: func(a core.Attention) int { return draw.Width(besideReason(m, a)) },
+				Cell: func(a core.Attention) draw.Line { return draw.One(themes.Dim, besideReason(m, a)) }},
 		},
 	}}}
 }
@@ -54,9 +56,9 @@ func besideReason(m *Model, a core.Attention) string {
 }
 
 func (p *needsPane) refresh(m *Model) string {
-	p.set(m.snap.Attention(), m.snap.Revision)
+	p.Set(m.snap.Attention(), m.snap.Revision)
 	if p.chosen = p.chosen || m.focus == paneNeeds; !p.chosen {
-		p.goTo(0)
+		p.GoTo(0)
 	}
 	return ""
 }
@@ -74,42 +76,40 @@ func (p *needsPane) empty(m *Model) string {
 	return "Nothing needs you."
 }
 
-func (p *needsPane) note(m *Model) line {
+func (p *needsPane) note(m *Model) draw.Line {
 	urgent := 0
-	for _, a := range p.all {
+	for _, a := range p.All() {
 		if a.Severity == core.SeverityUrgent {
 			urgent++
 		}
 	}
 	switch {
-	case len(p.all) == 0:
+	case len(p.All()) == 0:
 		return nil
 	case urgent > 0:
-		return one(themes.Needs, fmt.Sprintf("%d urgent", urgent)).and(themes.Dim, fmt.Sprintf(" of %d", len(p.all)))
+		return draw.One(themes.Needs, fmt.Sprintf("%d urgent", urgent)).And(themes.Dim, fmt.Sprintf(" of %d", len(p.All())))
 	}
-	return one(themes.Dim, fmt.Sprint(len(p.all)))
+	return draw.One(themes.Dim, fmt.Sprint(len(p.All())))
 }
-
-func (l line) and(tone themes.Token, s string) line { return append(l, txt(tone, s)) }
 
 // explain is the selected entry in full.
 func (p *needsPane) explain(m *Model) string {
-	a, ok := p.current()
+	a, ok := p.Current()
 	if !ok {
 		return ""
 	}
 	text := a.Label + ": " + a.Reason
 	if cause, ok := m.snap.AttentionCalled(a.Cause); ok {
-		text += " " + m.look.glyph.Dot + " because of " + cause.Label + ": " + cause.Reason
+		text += " " + m.look.Glyph.Dot + " because of " + cause.Label + ": " + cause.Reason
 	}
 	if a.Detail != "" {
-		text += " " + m.look.glyph.Dot + " " + a.Detail
+		text += " " + m.look.Glyph.Dot + " " + a.Detail
 	}
 	return named(m.snap, text)
 }
 
 func (p *needsPane) subject(*Model) subject {
-	a, ok := p.current()
+	a, ok := p.Current()
 	if !ok {
 		return subject{}
 	}
@@ -120,11 +120,11 @@ func (p *needsPane) subject(*Model) subject {
 // lead selects the node that the selected row is about, so that the panes below show it. It returns a word where the filter of the nodes
 // hides it.
 func (p *needsPane) lead(m *Model) string {
-	a, ok := p.current()
-	if !ok || a.Node == "" || m.nodes.choose(a.Node) || m.nodes.filterText() == "" {
+	a, ok := p.Current()
+	if !ok || a.Node == "" || m.nodes.Choose(a.Node) || m.nodes.Filter() == "" {
 		return ""
 	}
-	return "the filter /" + m.nodes.filterText() + " hides " + m.snap.Label(a.Node) + " among the nodes: f clears it and goes there"
+	return "the filter /" + m.nodes.Filter() + " hides " + m.snap.Label(a.Node) + " among the nodes: f clears it and goes there"
 }
 
 // operationOf is the operation that an entry is about: the failed one that has not been acknowledged.

@@ -8,6 +8,9 @@ import (
 
 	"lockstep/core"
 	"lockstep/themes"
+	"lockstep/tui/draw"
+	"lockstep/tui/sanitise"
+	"lockstep/tui/table"
 )
 
 // nodesPane is every node of the cluster, what moves first.
@@ -20,42 +23,41 @@ type nodesPane struct {
 
 func newNodesPane(m *Model) *nodesPane {
 	p := &nodesPane{}
-	t := &table[core.NodeView]{
-		header: true,
-		id:     func(v core.NodeView) string { return v.Name },
-		name:   func(v core.NodeView) string { return v.Label },
+	t := &table.Table[core.NodeView]{
+		Header: true,
+		ID:     func(v core.NodeView) string { return v.Name },
+		Name:   func(v core.NodeView) string { return v.Label },
 	}
-	t.can.mark = true
-	t.columns = []column[core.NodeView]{
-		{title: "node", width: 6, most: 24, names: true, measure: func(v core.NodeView) int { return width(clean(v.Label, rowLimit)) },
-			cell:    func(v core.NodeView) line { return one(rest(v, themes.Strong), v.Label) },
-			compare: func(a, b core.NodeView) int { return strings.Compare(a.Label, b.Label) }},
-		{title: "role", width: 3, most: 11, rank: 5, measure: func(v core.NodeView) int { return len(rolesText(v.Node)) },
-			cell:    func(v core.NodeView) line { return one(rest(v, themes.Text), rolesText(v.Node)) },
-			compare: func(a, b core.NodeView) int { return strings.Compare(rolesText(a.Node), rolesText(b.Node)) }},
-		{title: "zone", width: 4, most: 16, rank: 10, measure: func(v core.NodeView) int { return width(clean(zoneOf(v), rowLimit)) },
-			hide: func() bool { return !p.zoned }, cell: func(v core.NodeView) line { return one(rest(v, themes.Text), zoneOf(v)) },
-			compare: func(a, b core.NodeView) int { return strings.Compare(zoneOf(a), zoneOf(b)) }},
-		{title: "rack", width: 4, most: 12, rank: 11, measure: func(v core.NodeView) int { return width(clean(rackOf(v), rowLimit)) },
-			hide: func() bool { return !p.racked }, cell: func(v core.NodeView) line { return one(rest(v, themes.Text), rackOf(v)) },
-			compare: func(a, b core.NodeView) int { return strings.Compare(rackOf(a), rackOf(b)) }},
-		{title: "stage", width: 17, cell: func(v core.NodeView) line { return stageCell(m, v) },
-			compare: func(a, b core.NodeView) int { return strings.Compare(string(a.Stage), string(b.Stage)) }},
-		{title: "for", width: 4, most: 10, right: true, rank: 2, measure: func(v core.NodeView) int { return stageAge(m, v).width() }, cell: func(v core.NodeView) line { return stageAge(m, v) },
-			compare: func(a, b core.NodeView) int { return a.Since.At.Compare(b.Since.At) }},
-		{title: "ready", width: 9, rank: 8, cell: readyCell,
-			compare: func(a, b core.NodeView) int { return strings.Compare(readyCell(a).text(), readyCell(b).text()) }},
-		{title: "mode", width: 6, most: 12, rank: 3, measure: modeWidth, cell: func(v core.NodeView) line { return modeCell(m, v) },
-			compare: func(a, b core.NodeView) int { return strings.Compare(string(a.Mode), string(b.Mode)) }},
-		{title: "tries", width: 5, right: true, rank: 9, cell: func(v core.NodeView) line { return attemptsCell(m, v) },
-			compare: func(a, b core.NodeView) int { return cmp.Compare(a.Attempts, b.Attempts) }},
-		{title: "locks", width: 8, rank: 4, cell: func(v core.NodeView) line { return p.locksCell(m, v) }},
-		{title: "inst", width: 4, right: true, rank: 1, cell: func(v core.NodeView) line { return instancesCell(m, v) },
-			compare: func(a, b core.NodeView) int { return cmp.Compare(a.Instances, b.Instances) }},
-		{title: "what", width: 14, grow: true, cell: func(v core.NodeView) line { return whatCell(m, v) },
-			fill: func(v core.NodeView, w int) line { return whatIn(m, v, w) }},
+	t.Columns = []table.Column[core.NodeView]{
+		{Title: "node", Width: 6, Most: 24, Names: true, Measure: func(v core.NodeView) int { return draw.Width(v.Label) },
+			Cell:    func(v core.NodeView) draw.Line { return draw.One(rest(v, themes.Strong), v.Label) },
+			Compare: func(a, b core.NodeView) int { return strings.Compare(a.Label, b.Label) }},
+		{Title: "role", Width: 3, Most: 11, Rank: 5, Measure: func(v core.NodeView) int { return len(rolesText(v.Node)) },
+			Cell:    func(v core.NodeView) draw.Line { return draw.One(rest(v, themes.Text), rolesText(v.Node)) },
+			Compare: func(a, b core.NodeView) int { return strings.Compare(rolesText(a.Node), rolesText(b.Node)) }},
+		{Title: "zone", Width: 4, Most: 16, Rank: 10, Measure: func(v core.NodeView) int { return draw.Width(zoneOf(v)) },
+			Hide: func() bool { return !p.zoned }, Cell: func(v core.NodeView) draw.Line { return draw.One(rest(v, themes.Text), zoneOf(v)) },
+			Compare: func(a, b core.NodeView) int { return strings.Compare(zoneOf(a), zoneOf(b)) }},
+		{Title: "rack", Width: 4, Most: 12, Rank: 11, Measure: func(v core.NodeView) int { return draw.Width(rackOf(v)) },
+			Hide: func() bool { return !p.racked }, Cell: func(v core.NodeView) draw.Line { return draw.One(rest(v, themes.Text), rackOf(v)) },
+			Compare: func(a, b core.NodeView) int { return strings.Compare(rackOf(a), rackOf(b)) }},
+		{Title: "stage", Width: 17, Cell: func(v core.NodeView) draw.Line { return stageCell(m, v) },
+			Compare: func(a, b core.NodeView) int { return strings.Compare(string(a.Stage), string(b.Stage)) }},
+		{Title: "for", Width: 4, Most: 10, Right: true, Rank: 2, Measure: func(v core.NodeView) int { return stageAge(m, v).Width() }, Cell: func(v core.NodeView) draw.Line { return stageAge(m, v) },
+			Compare: func(a, b core.NodeView) int { return a.Since.At.Compare(b.Since.At) }},
+		{Title: "ready", Width: 9, Rank: 8, Cell: readyCell,
+			Compare: func(a, b core.NodeView) int { return strings.Compare(readyCell(a).Text(), readyCell(b).Text()) }},
+		{Title: "mode", Width: 6, Most: 12, Rank: 3, Measure: modeWidth, Cell: func(v core.NodeView) draw.Line { return modeCell(m, v) },
+			Compare: func(a, b core.NodeView) int { return strings.Compare(string(a.Mode), string(b.Mode)) }},
+		{Title: "tries", Width: 5, Right: true, Rank: 9, Cell: func(v core.NodeView) draw.Line { return attemptsCell(m, v) },
+			Compare: func(a, b core.NodeView) int { return cmp.Compare(a.Attempts, b.Attempts) }},
+		{Title: "locks", Width: 8, Rank: 4, Cell: func(v core.NodeView) draw.Line { return p.locksCell(m, v) }},
+		{Title: "inst", Width: 4, Right: true, Rank: 1, Cell: func(v core.NodeView) draw.Line { return instancesCell(m, v) },
+			Compare: func(a, b core.NodeView) int { return cmp.Compare(a.Instances, b.Instances) }},
+		{Title: "what", Width: 14, Grow: true, Cell: func(v core.NodeView) draw.Line { return whatCell(m, v) },
+			Fill: func(v core.NodeView, w int) draw.Line { return whatIn(m, v, w) }},
 	}
-	t.keys = nodeKeys(m, func(v core.NodeView) string { return v.Name })
+	t.Keys = nodeKeys(m, func(v core.NodeView) string { return v.Name })
 	p.tablePane = tablePane[core.NodeView]{t}
 	return p
 }
@@ -68,53 +70,53 @@ func rest(v core.NodeView, tone themes.Token) themes.Token {
 	return themes.Dim
 }
 
-func stageCell(m *Model, v core.NodeView) line {
-	k := nodeMark(m.look.glyph, m.snap, v)
+func stageCell(m *Model, v core.NodeView) draw.Line {
+	k := nodeMark(m.look.Glyph, m.snap, v)
 	return k.spans(string(v.Stage))
 }
 
-func stageAge(m *Model, v core.NodeView) line {
+func stageAge(m *Model, v core.NodeView) draw.Line {
 	if v.Since.At.IsZero() || v.Stage == core.StageIdle || v.Stage == core.StageQueued && v.Request == nil {
-		return one(themes.Dim, m.look.glyph.None)
+		return draw.One(themes.Dim, m.look.Glyph.None)
 	}
 	tone := themes.Dim
 	if v.Active() {
 		tone = themes.Text
 	}
-	return one(tone, sinceText(v.Since, m.snap.Now))
+	return draw.One(tone, sinceText(v.Since, m.snap.Now))
 }
 
-func readyCell(v core.NodeView) line {
+func readyCell(v core.NodeView) draw.Line {
 	switch {
 	case v.Node == nil:
-		return one(themes.Bad, "no node")
+		return draw.One(themes.Bad, "no node")
 	case v.Node.Ready != "True":
-		return one(themes.Warn, "not ready")
+		return draw.One(themes.Warn, "not ready")
 	case v.Node.Cordoned:
-		return one(rest(v, themes.Moves), "cordoned")
+		return draw.One(rest(v, themes.Moves), "cordoned")
 	}
-	return one(rest(v, themes.Text), "ready")
+	return draw.One(rest(v, themes.Text), "ready")
 }
 
-func modeCell(m *Model, v core.NodeView) line {
+func modeCell(m *Model, v core.NodeView) draw.Line {
 	switch {
 	case v.Node == nil || !v.Node.Is(core.RoleCompute) && !v.ModeSet:
-		return one(themes.Dim, m.look.glyph.None)
+		return draw.One(themes.Dim, m.look.Glyph.None)
 	case !v.ModeCounts:
-		return one(themes.Dim, "("+string(v.Mode)+")")
+		return draw.One(themes.Dim, "("+string(v.Mode)+")")
 	case !v.Mode.Known():
-		return one(themes.Bad, string(v.Mode))
+		return draw.One(themes.Bad, string(v.Mode))
 	case v.Mode == core.ModeManual:
-		return one(rest(v, themes.Needs), string(v.Mode))
+		return draw.One(rest(v, themes.Needs), string(v.Mode))
 	case v.Mode == core.ModeSkip:
-		return one(rest(v, themes.Warn), string(v.Mode))
+		return draw.One(rest(v, themes.Warn), string(v.Mode))
 	}
-	return one(rest(v, themes.Text), string(v.Mode))
+	return draw.One(rest(v, themes.Text), string(v.Mode))
 }
 
 // modeWidth is what a node's mode takes, with the brackets of one that does not count.
 func modeWidth(v core.NodeView) int {
-	switch w := width(clean(string(v.Mode), rowLimit)); {
+	switch w := draw.Width(string(v.Mode)); {
 	case v.Node == nil || !v.Node.Is(core.RoleCompute) && !v.ModeSet:
 		return 1
 	case !v.ModeCounts:
@@ -124,49 +126,49 @@ func modeWidth(v core.NodeView) int {
 	}
 }
 
-func attemptsCell(m *Model, v core.NodeView) line {
+func attemptsCell(m *Model, v core.NodeView) draw.Line {
 	if v.Node == nil || !v.Node.Is(core.RoleCompute) {
-		return one(themes.Dim, m.look.glyph.None)
+		return draw.One(themes.Dim, m.look.Glyph.None)
 	}
-	return one(rest(v, themes.Text), fmt.Sprint(v.Attempts))
+	return draw.One(rest(v, themes.Text), fmt.Sprint(v.Attempts))
 }
 
 // locksCell has one mark for every controller; their words are in the locks pane and the inspection.
-func (p *nodesPane) locksCell(m *Model, v core.NodeView) line {
-	var out line
+func (p *nodesPane) locksCell(m *Model, v core.NodeView) draw.Line {
+	var out draw.Line
 	for i, c := range p.controllers {
 		if i > 0 {
-			out = append(out, blank(2))
+			out = append(out, draw.Blank(2))
 		}
 		out = append(out, p.lockSpan(m, v, c))
 	}
 	return out
 }
 
-func (p *nodesPane) lockSpan(m *Model, v core.NodeView, controller string) span {
+func (p *nodesPane) lockSpan(m *Model, v core.NodeView, controller string) draw.Span {
 	for _, l := range v.Locks {
 		if l.Controller == controller {
-			k := lockMark(m.look.glyph, l.State())
-			return txt(rest(v, k.tone), k.glyph)
+			k := lockMark(m.look.Glyph, l.State())
+			return draw.Text(rest(v, k.tone), k.glyph)
 		}
 	}
-	return txt(themes.Dim, m.look.glyph.None)
+	return draw.Text(themes.Dim, m.look.Glyph.None)
 }
 
-func instancesCell(m *Model, v core.NodeView) line {
+func instancesCell(m *Model, v core.NodeView) draw.Line {
 	switch {
 	case v.Instances < 0 && (v.Node == nil || v.Node.Is(core.RoleCompute)):
-		return one(themes.Warn, m.look.glyph.Unknown)
+		return draw.One(themes.Warn, m.look.Glyph.Unknown)
 	case v.Node == nil || v.Instances < 0 || v.Instances == 0 && !v.Node.Is(core.RoleCompute):
-		return one(themes.Dim, m.look.glyph.None)
+		return draw.One(themes.Dim, m.look.Glyph.None)
 	}
-	return one(rest(v, themes.Text), fmt.Sprint(v.Instances))
+	return draw.One(rest(v, themes.Text), fmt.Sprint(v.Instances))
 }
 
-func whatCell(m *Model, v core.NodeView) line {
-	var out line
+func whatCell(m *Model, v core.NodeView) draw.Line {
+	var out draw.Line
 	if v.Stage == core.StageEvacuating && v.MovedFrom > 0 && v.Instances >= 0 {
-		out = append(gauge(m.look.glyph, v.MovedFrom-v.Instances, v.MovedFrom, 8), blank(1))
+		out = append(draw.Gauge(m.look.Glyph, v.MovedFrom-v.Instances, v.MovedFrom, 8), draw.Blank(1))
 	}
 	tone := themes.Text
 	if !v.Active() {
@@ -176,13 +178,13 @@ func whatCell(m *Model, v core.NodeView) line {
 	if what == "" && len(v.Problems) > 0 {
 		what, tone = v.Problems[0], themes.Warn
 	}
-	return append(out, txt(tone, what))
+	return append(out, draw.Text(tone, what))
 }
 
 // whatIn is whatCell in w columns: where there is no room for all of it, the bar goes before the words are cut.
-func whatIn(m *Model, v core.NodeView, w int) line {
+func whatIn(m *Model, v core.NodeView, w int) draw.Line {
 	out := whatCell(m, v)
-	if out.width() > w && len(out) > 1 {
+	if out.Width() > w && len(out) > 1 {
 		return out[len(out)-1:]
 	}
 	return out
@@ -192,7 +194,7 @@ func (p *nodesPane) refresh(m *Model) string {
 	views := m.snap.NodeViews()
 	p.zoned, p.racked = differ(views, zoneOf), differ(views, rackOf)
 	p.setControllers(m.snap)
-	return p.set(views, m.snap.Revision)
+	return p.Set(views, m.snap.Revision)
 }
 
 // setControllers makes the locks column as wide as there are controllers, and its title their first two letters.
@@ -228,10 +230,10 @@ func (p *nodesPane) setControllers(s *core.Snapshot) {
 	for i, n := range names {
 		title[i] = shortController(n)
 	}
-	for i := range p.columns {
-		if c := &p.columns[i]; c.rank == 4 {
-			c.title = strings.Join(title, " ")
-			c.width = max(3*len(names)-1, 0)
+	for i := range p.Columns {
+		if c := &p.Columns[i]; c.Rank == 4 {
+			c.Title = strings.Join(title, " ")
+			c.Width = max(3*len(names)-1, 0)
 		}
 	}
 }
@@ -247,12 +249,12 @@ func shortController(name string) string {
 	case core.ControllerStackLight:
 		return "sl"
 	}
-	return (clean(name, 64) + "  ")[:2]
+	return (sanitise.Text(name, 64) + "  ")[:2]
 }
 
 // selected is the name of the node under the cursor; empty when there is none.
 func (p *nodesPane) selected() string {
-	if v, ok := p.current(); ok {
+	if v, ok := p.Current(); ok {
 		return v.Name
 	}
 	return ""
@@ -263,27 +265,27 @@ func (p *nodesPane) short() string            { return "Nodes" }
 func (p *nodesPane) sources() []core.SourceID { return []core.SourceID{core.SourceNodes} }
 func (p *nodesPane) empty(*Model) string      { return "The cluster has no nodes." }
 
-func (p *nodesPane) note(m *Model) line {
+func (p *nodesPane) note(m *Model) draw.Line {
 	u := m.snap.Update()
-	var out line
-	if n := p.marks(); n > 0 {
+	var out draw.Line
+	if n := p.Marks(); n > 0 {
 		hidden := ""
-		if h := p.hiddenMarks(); h > 0 {
+		if h := p.HiddenMarks(); h > 0 {
 			hidden = fmt.Sprintf(", %d of them hidden", h)
 		}
-		out = out.and(themes.Match, fmt.Sprintf("%d marked%s  ", n, hidden))
+		out = out.And(themes.Match, fmt.Sprintf("%d marked%s  ", n, hidden))
 	}
 	if u.Nodes > 0 {
-		out = out.and(themes.Text, fmt.Sprintf("%d of %d done", u.Done, u.Nodes))
+		out = out.And(themes.Text, fmt.Sprintf("%d of %d done", u.Done, u.Nodes))
 		if u.Waiting > 0 {
-			out = out.and(themes.Dim, " "+m.look.glyph.Dot+" ").and(themes.Needs, fmt.Sprintf("%d for you", u.Waiting))
+			out = out.And(themes.Dim, " "+m.look.Glyph.Dot+" ").And(themes.Needs, fmt.Sprintf("%d for you", u.Waiting))
 		}
 		if u.Moving > 0 {
-			out = out.and(themes.Dim, " "+m.look.glyph.Dot+" ").and(themes.Moves, fmt.Sprintf("%d moving", u.Moving))
+			out = out.And(themes.Dim, " "+m.look.Glyph.Dot+" ").And(themes.Moves, fmt.Sprintf("%d moving", u.Moving))
 		}
 		return out
 	}
-	return out.and(themes.Dim, fmt.Sprint(len(p.all)))
+	return out.And(themes.Dim, fmt.Sprint(len(p.All())))
 }
 
 // explain is what the selected node's stage rests on.
@@ -294,13 +296,13 @@ func (p *nodesPane) explain(m *Model) string {
 	}
 	text := v.Label + ": " + named(m.snap, v.Reason)
 	if v.What != "" && !strings.Contains(v.Reason, v.What) { // its column may be too narrow for it
-		text += " " + m.look.glyph.Dot + " " + v.What
+		text += " " + m.look.Glyph.Dot + " " + v.What
 	}
 	return text + "\n" + lockLegend(m)
 }
 
 func (p *nodesPane) subject(*Model) subject {
-	v, ok := p.current()
+	v, ok := p.Current()
 	if !ok {
 		return subject{}
 	}

@@ -73,7 +73,7 @@ func (m *Model) openOwners(nodes []string) tea.Cmd {
 func (m *Model) ownersOfSelection() []string {
 	switch m.focus {
 	case paneNeeds:
-		if a, ok := m.needs.current(); ok && a.Node != "" {
+		if a, ok := m.needs.Current(); ok && a.Node != "" {
 			return []string{a.Node}
 		}
 	case paneNodes:

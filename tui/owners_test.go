@@ -94,7 +94,7 @@ func TestOwnersOfWhatIsSelected(t *testing.T) {
 	if i < 0 {
 		t.Fatalf("no step tells the owners: %+v", p.proc.Steps)
 	}
-	p.steps.choose(p.proc.Steps[i].ID)
+	p.steps.Choose(p.proc.Steps[i].ID)
 	if frame := stripped(d.keys("enter").shows()); !strings.Contains(frame, "Owners of instances on cmp-07") || !strings.Contains(frame, "To: jd@sci.example") {
 		t.Errorf("enter on %q:\n%s", p.proc.Steps[i].Title, frame)
 	}
@@ -188,10 +188,10 @@ func TestALockOfSomebodyElsesSaysWhomToAsk(t *testing.T) {
 	s.NodeLocks["cmp-07"] = append(s.NodeLocks["cmp-07"], &core.WorkloadLock{Kind: core.KindNodeWorkloadLock, Controller: "backup-agent", Node: "cmp-07", RawState: core.LockFailed,
 		Message: "Detach of volume failed: device is busy", Meta: core.Meta{Name: "backup-agent-cmp-07", UID: "nwl-backup"}})
 	d := drive(s, 120, 60).keys("5")
-	d.locks.choose("nwl-backup")
-	for i, l := range d.locks.rows {
+	d.locks.Choose("nwl-backup")
+	for i, l := range d.locks.Rows() {
 		if l.Controller == "backup-agent" {
-			d.locks.goTo(i)
+			d.locks.GoTo(i)
 		}
 	}
 	frame := stripped(d.keys("i").shows())

@@ -10,6 +10,8 @@ import (
 	"github.com/sahilm/fuzzy"
 
 	"lockstep/themes"
+	"lockstep/tui/draw"
+	"lockstep/tui/sanitise"
 )
 
 // fit is how well a name fits what was typed, the best first.
@@ -31,7 +33,7 @@ type label struct {
 }
 
 func newLabel(text string) label {
-	text = clean(text, 200)
+	text = sanitise.Text(text, 200)
 	low := lowered(text)
 	return label{text, low, len(low)}
 }
@@ -221,7 +223,7 @@ func guesses(all []*entry, q query) []hit {
 }
 
 // lit is a text in its tone, with what matched standing out.
-func lit(tone themes.Token, text string, at []runes) line {
+func lit(tone themes.Token, text string, at []runes) draw.Line {
 	r := []rune(text)
 	on := make([]bool, len(r))
 	for _, span := range at {
@@ -229,7 +231,7 @@ func lit(tone themes.Token, text string, at []runes) line {
 			on[i] = true
 		}
 	}
-	var out line
+	var out draw.Line
 	for from := 0; from < len(r); {
 		to := from
 		for to < len(r) && on[to] == on[from] {
@@ -239,7 +241,7 @@ func lit(tone themes.Token, text string, at []runes) line {
 		if on[from] {
 			t = themes.Match
 		}
-		out = append(out, txt(t, string(r[from:to])))
+		out = append(out, draw.Text(t, string(r[from:to])))
 		from = to
 	}
 	return out

@@ -2,6 +2,8 @@ package tui
 
 import (
 	"lockstep/core"
+	"lockstep/tui/draw"
+	"lockstep/tui/table"
 )
 
 // paneID numbers the panes as the keys 1 to 6 do.
@@ -26,14 +28,14 @@ var paneScopes = map[paneID]Scope{
 
 // pane is one part of the dashboard: a list of objects below a rule that names it.
 type pane interface {
-	list
+	table.List
 	// refresh takes rows from m's Snapshot; it returns the name of the selected object when that has gone.
 	refresh(m *Model) (gone string)
 	// name is the word in the rule and in the tabs; short the one for narrow tabs.
 	name(m *Model) string
 	short() string
 	// note stands at the right end of the rule.
-	note(m *Model) line
+	note(m *Model) draw.Line
 	// sources are those whose state the pane shows.
 	sources() []core.SourceID
 	// empty says in words that there is nothing, when there is nothing.
@@ -42,7 +44,6 @@ type pane interface {
 	selectedName() string
 	// explain is more of the selected row, shown below the rows where there is room; empty when there is no more.
 	explain(m *Model) string
-	text() []string
 	// subject is what the selected row is about.
 	subject(m *Model) subject
 }
@@ -60,15 +61,15 @@ type subject struct {
 }
 
 // tablePane is what all panes share.
-type tablePane[T any] struct{ *table[T] }
+type tablePane[T any] struct{ *table.Table[T] }
 
 func (p tablePane[T]) drawRows(m *Model, w, h int, focused, old bool) []string {
-	return p.draw(m.look, w, h, focused, old)
+	return p.Draw(m.look, w, h, focused, old)
 }
 
 func (p tablePane[T]) selectedName() string {
-	if r, ok := p.current(); ok {
-		return p.table.name(*r)
+	if r, ok := p.Current(); ok {
+		return p.Table.Name(*r)
 	}
 	return "nothing"
 }

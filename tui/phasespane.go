@@ -6,6 +6,9 @@ import (
 
 	"lockstep/core"
 	"lockstep/themes"
+	"lockstep/tui/draw"
+	"lockstep/tui/sanitise"
+	"lockstep/tui/table"
 )
 
 // phaseRow is a phase, or a part of one below it.
@@ -22,41 +25,41 @@ type phasesPane struct {
 
 func newPhasesPane(m *Model) *phasesPane {
 	p := &phasesPane{}
-	p.tablePane = tablePane[phaseRow]{&table[phaseRow]{
-		id: func(r phaseRow) string {
+	p.tablePane = tablePane[phaseRow]{&table.Table[phaseRow]{
+		ID: func(r phaseRow) string {
 			if r.part != nil {
 				return fmt.Sprint(r.phase.ID, "/", r.part.Label)
 			}
 			return fmt.Sprint(r.phase.ID)
 		},
-		name: func(r phaseRow) string {
+		Name: func(r phaseRow) string {
 			if r.part != nil {
 				return r.part.Label
 			}
 			return r.phase.Title
 		},
-		columns: []column[phaseRow]{
-			{width: 18, grow: true, cell: func(r phaseRow) line { return join(2, phaseText(m, r), phaseTime(m, r)) },
-				fill: func(r phaseRow, w int) line {
+		Columns: []table.Column[phaseRow]{
+			{Width: 18, Grow: true, Cell: func(r phaseRow) draw.Line { return draw.Join(2, phaseText(m, r), phaseTime(m, r)) },
+				Fill: func(r phaseRow, w int) draw.Line {
 					left, right := phaseText(m, r), phaseTime(m, r)
-					if left.width()+right.width() >= w && r.part == nil && r.phase.Total > 0 {
+					if left.Width()+right.Width() >= w && r.part == nil && r.phase.Total > 0 {
 						left = left[:min(len(left), 2)] // the count goes before the title is cut
 					}
-					return apart(left, right, w)
+					return draw.Apart(left, right, w)
 				}},
 		},
 	}}
 	return p
 }
 
-func phaseText(m *Model, r phaseRow) line {
-	k := phaseMark(m.look.glyph, r.phase.State)
+func phaseText(m *Model, r phaseRow) draw.Line {
+	k := phaseMark(m.look.Glyph, r.phase.State)
 	if r.part != nil {
-		tone := phaseMark(m.look.glyph, r.part.State).tone
+		tone := phaseMark(m.look.Glyph, r.part.State).tone
 		if r.part.State == core.PhaseDone || r.part.State == core.PhasePending || r.phase.State == core.PhaseDone {
 			tone = themes.Dim
 		}
-		return line{txt(themes.Dim, fmt.Sprintf("   %-9s ", clean(r.part.Label, 64))), txt(tone, r.part.Text)}
+		return draw.Line{draw.Text(themes.Dim, fmt.Sprintf("   %-9s ", sanitise.Text(r.part.Label, 64))), draw.Text(tone, r.part.Text)}
 	}
 	tone := themes.Text
 	switch r.phase.State {
@@ -69,42 +72,42 @@ func phaseText(m *Model, r phaseRow) line {
 	case core.PhaseStuck:
 		tone = themes.Bad
 	}
-	out := line{txt(k.tone, k.glyph), txt(tone, fmt.Sprintf(" %d %s", r.phase.ID, r.phase.Title))}
+	out := draw.Line{draw.Text(k.tone, k.glyph), draw.Text(tone, fmt.Sprintf(" %d %s", r.phase.ID, r.phase.Title))}
 	switch {
 	case r.phase.State == core.PhaseWaiting || r.phase.State == core.PhaseStuck:
 		word := "stuck"
 		if r.phase.State == core.PhaseWaiting {
 			word = "waiting"
 		}
-		out = out.and(k.tone, "  "+word)
+		out = out.And(k.tone, "  "+word)
 	case r.phase.Total > 0 && r.phase.State != core.PhasePending:
-		out = out.and(themes.Dim, fmt.Sprintf("  %d/%d", r.phase.Done, r.phase.Total))
+		out = out.And(themes.Dim, fmt.Sprintf("  %d/%d", r.phase.Done, r.phase.Total))
 	}
 	return out
 }
 
-func phaseTime(m *Model, r phaseRow) line {
+func phaseTime(m *Model, r phaseRow) draw.Line {
 	if r.part != nil {
 		text := sinceText(r.part.Since, m.snap.Now)
 		if text != "" && r.part.Limit > 0 && r.part.State != core.PhaseDone && m.snap.Now.Sub(r.part.Since.At) > r.part.Limit {
-			return one(themes.Warn, text)
+			return draw.One(themes.Warn, text)
 		}
-		return one(themes.Dim, text)
+		return draw.One(themes.Dim, text)
 	}
 	switch {
 	case r.phase.State == core.PhasePending || !r.phase.Timed():
 		return nil
 	case r.phase.ID == core.PhaseTrigger:
-		return one(themes.Dim, clock(r.phase.Started.At, m.snap.Now))
+		return draw.One(themes.Dim, clock(r.phase.Started.At, m.snap.Now))
 	}
 	text := age(r.phase.Elapsed(m.snap.Now))
 	if !r.phase.Started.Exact {
 		text = ">" + text
 	}
 	if r.phase.State == core.PhaseDone {
-		return one(themes.Dim, text)
+		return draw.One(themes.Dim, text)
 	}
-	return plain(text)
+	return draw.Plain(text)
 }
 
 func (p *phasesPane) refresh(m *Model) string {
@@ -119,52 +122,52 @@ func (p *phasesPane) refresh(m *Model) string {
 			rows = append(rows, phaseRow{ph, &ph.Lines[i]})
 		}
 	}
-	p.set(rows, m.snap.Revision)
+	p.Set(rows, m.snap.Revision)
 	if p.chosen = p.chosen || m.focus == panePhases; !p.chosen && now != "" {
-		p.choose(now)
+		p.Choose(now)
 	}
 	return ""
 }
 
 // drawRows draws the phases, and below them what the selected one rests on.
 func (p *phasesPane) drawRows(m *Model, w, h int, focused, old bool) []string {
-	r, ok := p.current()
+	r, ok := p.Current()
 	if !ok || len(r.phase.Evidence) == 0 {
-		return p.draw(m.look, w, h, focused, old)
+		return p.Draw(m.look, w, h, focused, old)
 	}
-	n := min(len(p.rows), max(h-3, h/2))
-	out := p.draw(m.look, w, n, focused, old)
-	over := asItIs
+	n := min(len(p.Rows()), max(h-3, h/2))
+	out := p.Draw(m.look, w, n, focused, old)
+	over := draw.AsItIs
 	if old {
-		over = stale
+		over = draw.Stale
 	}
 	below := evidenceLines(m, r.phase.Evidence, max(w-1, 10), h-len(out))
 	if room := h - len(out); room > len(below) {
-		out = append(out, m.look.draw(nil, w, asItIs))
+		out = append(out, m.look.Draw(nil, w, draw.AsItIs))
 	}
 	for _, l := range below {
-		out = append(out, m.look.draw(l, w, over))
+		out = append(out, m.look.Draw(l, w, over))
 	}
 	return out
 }
 
 // evidenceLines are what a phase rests on, in at most h lines: all of it where there is room, else the beginning of each piece. What is
 // left out is marked.
-func evidenceLines(m *Model, evidence []string, w, h int) []line {
+func evidenceLines(m *Model, evidence []string, w, h int) []draw.Line {
 	const least = 2 // lines of each piece
-	more := m.look.glyph.Ellipsis
-	var out []line
+	more := m.look.Glyph.Ellipsis
+	var out []draw.Line
 	for _, whole := range []bool{true, false} {
-		out = []line{one(themes.Dim, " because")}
+		out = []draw.Line{draw.One(themes.Dim, " because")}
 		for _, e := range evidence {
-			lead := " " + m.look.glyph.Dot + " "
-			parts := wrap(clean(named(m.snap, e), rowLimit), max(w-3, 7))
+			lead := " " + m.look.Glyph.Dot + " "
+			parts := draw.Wrap(sanitise.Row(named(m.snap, e)), max(w-3, 7))
 			if !whole && len(parts) > least {
 				parts = parts[:least:least]
-				parts[least-1] = one(themes.Dim, parts[least-1]+" "+more).cut(max(w-3, 7)).text()
+				parts[least-1] = draw.One(themes.Dim, parts[least-1]+" "+more).Cut(max(w-3, 7)).Text()
 			}
 			for _, part := range parts {
-				out = append(out, one(themes.Dim, lead+part))
+				out = append(out, draw.One(themes.Dim, lead+part))
 				lead = "   "
 			}
 		}
@@ -174,8 +177,8 @@ func evidenceLines(m *Model, evidence []string, w, h int) []line {
 	}
 	if len(out) <= h {
 		if short := shortFor(strings.Join(evidence, " ")); short != "" {
-			if lines := paragraph(themes.Dim, short, max(w-1, 8)); len(out)+1+len(lines) <= h {
-				out = append(append(out, line{}), inset(1, lines)...)
+			if lines := draw.Paragraph(themes.Dim, short, max(w-1, 8)); len(out)+1+len(lines) <= h {
+				out = append(append(out, draw.Line{}), draw.Inset(1, lines)...)
 			}
 		}
 		return out
@@ -184,14 +187,14 @@ func evidenceLines(m *Model, evidence []string, w, h int) []line {
 		return nil
 	}
 	out = out[:h]
-	last := strings.TrimSuffix(out[h-1].text(), " "+more)
-	out[h-1] = one(themes.Dim, last+" "+more).cut(w)
+	last := strings.TrimSuffix(out[h-1].Text(), " "+more)
+	out[h-1] = draw.One(themes.Dim, last+" "+more).Cut(w)
 	return out
 }
 
-func (p *phasesPane) name(*Model) string { return "Phases" }
-func (p *phasesPane) short() string      { return "Phases" }
-func (p *phasesPane) note(*Model) line   { return nil }
+func (p *phasesPane) name(*Model) string    { return "Phases" }
+func (p *phasesPane) short() string         { return "Phases" }
+func (p *phasesPane) note(*Model) draw.Line { return nil }
 func (p *phasesPane) sources() []core.SourceID {
 	return []core.SourceID{core.SourceClusterRequests, core.SourceClusterLocks}
 }
@@ -200,7 +203,7 @@ func (p *phasesPane) empty(*Model) string { return "No update runs." }
 func (p *phasesPane) explain(*Model) string { return "" } // its rows say it themselves
 
 func (p *phasesPane) subject(*Model) subject {
-	r, ok := p.current()
+	r, ok := p.Current()
 	if !ok {
 		return subject{}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/themes"
+	"lockstep/tui/draw"
 )
 
 // planPage is the forecast of an evacuation. It is made when it is asked for, and stays as it was made: it says when that
@@ -35,7 +36,7 @@ type planText struct {
 	every bool
 	plan  *core.EvacuationPlan
 	arrow string // of the glyphs in use
-	lines []line
+	lines []draw.Line
 }
 
 // planWithin is how long a plan may take: a large cloud's hosts are asked one by one.

@@ -12,7 +12,7 @@ import (
 func TestAWayGivesItsPlaceToNoOther(t *testing.T) {
 	s := world()
 	d := drive(s, 120, 40).keys("3")
-	d.nodes.choose("kaas-node-cmp07")
+	d.nodes.Choose("kaas-node-cmp07")
 	d.keys("enter")
 	page, ok := d.top().(*procedurePage)
 	if !ok {
@@ -23,7 +23,7 @@ func TestAWayGivesItsPlaceToNoOther(t *testing.T) {
 		t.Helper()
 		for _, st := range page.proc.Steps {
 			if st.Target.UID == web {
-				page.steps.choose(st.ID)
+				page.steps.Choose(st.ID)
 			}
 		}
 		chosen, _ := page.chosen()
@@ -49,7 +49,7 @@ func TestAWayGivesItsPlaceToNoOther(t *testing.T) {
 	again.Migrations[web] = []*core.Migration{&over}
 	again.Revision = s.Revision + 1
 	d.send(snapshotMsg{again})
-	if _, ok := page.chosen(); ok || strings.Contains(stripped(d.shows()), d.look.glyph.Cursor) {
+	if _, ok := page.chosen(); ok || strings.Contains(stripped(d.shows()), d.look.Glyph.Cursor) {
 		t.Fatalf("after the abort something is selected:\n%s", stripped(d.shows()))
 	}
 	for _, key := range []string{"enter", "right", "c", "enter"} {
@@ -61,7 +61,7 @@ func TestAWayGivesItsPlaceToNoOther(t *testing.T) {
 		t.Errorf("enter says %q, want %q", d.toast.text, want)
 	}
 	chosen := choose()
-	step, _ := page.steps.current()
+	step, _ := page.steps.Current()
 	if len(step.Alternatives) < 2 || chosen.Title != step.Title {
 		t.Errorf("after the move it is on %q, one of %d other ways to %q", chosen.Title, len(step.Alternatives), step.Title)
 	}
@@ -79,14 +79,14 @@ func TestAWayGivesItsPlaceToNoOther(t *testing.T) {
 func steps(t *testing.T, w, h int, list ...core.Step) (*driver, *procedurePage) {
 	t.Helper()
 	d := drive(world(), w, h).keys("3")
-	d.nodes.choose("kaas-node-cmp07")
+	d.nodes.Choose("kaas-node-cmp07")
 	d.keys("enter")
 	p, ok := d.top().(*procedurePage)
 	if !ok {
 		t.Fatal("enter opens no steps")
 	}
 	p.take(core.Procedure{Steps: list}, d.snap.Revision+1)
-	p.steps.goTo(0)
+	p.steps.GoTo(0)
 	d.dirty = true
 	return d, p
 }
@@ -95,7 +95,7 @@ func steps(t *testing.T, w, h int, list ...core.Step) (*driver, *procedurePage) 
 func TestOneStepComesNext(t *testing.T) {
 	d, _ := steps(t, 120, 40, core.Step{ID: "a", Title: "first thing", State: core.StepDone}, core.Step{ID: "b", Title: "second thing", State: core.StepReady},
 		core.Step{ID: "c", Title: "third thing", State: core.StepReady})
-	mark := d.look.glyph.Needs
+	mark := d.look.Glyph.Needs
 	for _, l := range strings.Split(stripped(d.shows()), "\n") {
 		if strings.Contains(l, "second thing") && strings.Contains(l, "ready") && !strings.Contains(l, mark+" ready") {
 			t.Errorf("what comes next does not stand out: %q", l)
@@ -110,12 +110,12 @@ func TestOneStepComesNext(t *testing.T) {
 func TestWhatNobodyWaitsForDoesNotStandOut(t *testing.T) {
 	d, p := steps(t, 120, 40, core.Step{ID: "a", Title: "cmp-07 went through", State: core.StepDone}, core.Step{ID: "b", Title: "disable nova-compute", State: core.StepReady, Optional: true},
 		core.Step{ID: "c", Title: "reboot it", State: core.StepBlocked, Optional: true})
-	if frame := stripped(d.shows()); strings.Contains(frame, d.look.glyph.Needs+" ready") {
+	if frame := stripped(d.shows()); strings.Contains(frame, d.look.Glyph.Needs+" ready") {
 		t.Errorf("it stands out:\n%s", frame)
 	}
-	p.steps.goTo(2)
-	if d.keys("n"); p.steps.cursor != "a" {
-		t.Errorf("what comes next is %q", p.steps.cursor)
+	p.steps.GoTo(2)
+	if d.keys("n"); p.steps.Cursor() != "a" {
+		t.Errorf("what comes next is %q", p.steps.Cursor())
 	}
 }
 
@@ -123,10 +123,10 @@ func TestWhatNobodyWaitsForDoesNotStandOut(t *testing.T) {
 func TestWhatTheSummarySaysIsNotRepeated(t *testing.T) {
 	d, p := steps(t, 120, 40, core.Step{ID: "a", Title: "stop web-1", State: core.StepReady, Status: "given up"}, core.Step{ID: "b", Title: "move web-1", State: core.StepReady, Status: "9 %"})
 	p.proc.Summary = []string{"given up"}
-	if got := p.statusCell(d.Model, p.proc.Steps[0]).text(); got != "" {
+	if got := p.statusCell(d.Model, p.proc.Steps[0]).Text(); got != "" {
 		t.Errorf("it says again %q", got)
 	}
-	if got := p.statusCell(d.Model, p.proc.Steps[1]).text(); got != "9 %" {
+	if got := p.statusCell(d.Model, p.proc.Steps[1]).Text(); got != "9 %" {
 		t.Errorf("it says %q", got)
 	}
 }
@@ -142,7 +142,7 @@ func TestABlockedStepSaysWhatItWaitsFor(t *testing.T) {
 		"until the host is empty":                               {State: core.StepBlocked, Guards: []core.Guard{{ID: "empty", Text: "the host is empty"}}},
 	} {
 		d := drive(world(), 120, 40)
-		if got := stepStatus(d.Model, step).text(); got != want {
+		if got := stepStatus(d.Model, step).Text(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -189,12 +189,12 @@ func TestOneKeyGoesToWhatComesNext(t *testing.T) {
 	} {
 		d, p := steps(t, 120, 40, core.Step{ID: "a", State: core.StepWaiting}, core.Step{ID: "b", State: core.StepLater}, core.Step{ID: "c", State: core.StepLater})
 		p.take(core.Procedure{Steps: tt.after}, d.snap.Revision+2)
-		if p.steps.cursor != "a" {
-			t.Errorf("%s: the cursor went to %q by itself", name, p.steps.cursor)
+		if p.steps.Cursor() != "a" {
+			t.Errorf("%s: the cursor went to %q by itself", name, p.steps.Cursor())
 		}
 		d.keys("n")
-		if p.steps.cursor != tt.want {
-			t.Errorf("%s: the key goes to %q, want %q", name, p.steps.cursor, tt.want)
+		if p.steps.Cursor() != tt.want {
+			t.Errorf("%s: the key goes to %q, want %q", name, p.steps.Cursor(), tt.want)
 		}
 	}
 }

@@ -51,7 +51,7 @@ func (p *procedurePage) shown(row core.Step) core.Step {
 
 // chosen is the selected step, or the way to its end that was turned to.
 func (p *procedurePage) chosen() (core.Step, bool) {
-	s, ok := p.steps.current()
+	s, ok := p.steps.Current()
 	if !ok {
 		return core.Step{}, false
 	}
@@ -81,7 +81,7 @@ func (p *procedurePage) waysText(row core.Step) string {
 
 // turn goes to the next way to the same end.
 func (p *procedurePage) turn(by int) {
-	s, ok := p.steps.current()
+	s, ok := p.steps.Current()
 	if !ok || len(s.Alternatives) == 0 {
 		return
 	}
@@ -96,27 +96,27 @@ func (p *procedurePage) turnTo(s *core.Step, n int) {
 	} else {
 		delete(p.way, s.ID)
 	}
-	p.steps.redraw()
+	p.steps.Redraw()
 }
 
 // refresh follows a new Snapshot. The cursor stays on its object and on its way. When either goes, nothing is selected until the
 // operator moves. Only after a success it goes on by itself: to what comes next.
 func (p *procedurePage) refresh(m *Model) tea.Cmd {
 	had, was := p.chosen()
-	if s, ok := p.steps.current(); ok {
+	if s, ok := p.steps.Current(); ok {
 		p.row = s.ID
 	}
 	proc, ok := m.snap.Procedure(p.key)
 	if p.known = ok; !ok {
 		if was {
-			p.steps.lose(had.Title)
+			p.steps.Lose(had.Title)
 		}
 		return nil
 	}
 	gone := p.take(proc, m.snap.Revision)
 	p.dropWays()
 	own, ended := p.follow(m, p.row)
-	now, still := p.steps.current()
+	now, still := p.steps.Current()
 	on, turned := keyOf(had), was && p.turned(p.row)
 	switch {
 	case ended != nil:
@@ -133,7 +133,7 @@ func (p *procedurePage) refresh(m *Model) tea.Cmd {
 	case still && p.stay(now, on, turned):
 		return nil
 	case still:
-		p.steps.lose(had.Title)
+		p.steps.Lose(had.Title)
 		gone = had.Title
 	}
 	if own || m.top() != p {
@@ -200,7 +200,7 @@ func (p *procedurePage) follow(m *Model, row string) (goesOn bool, ended *endedH
 			goesOn = goesOn || id == row
 		default:
 			delete(p.begun, id)
-			p.steps.redraw()
+			p.steps.Redraw()
 			if id == row {
 				ended = &endedHere{b.way, op != nil && op.State == core.OperationDone}
 			}
@@ -212,8 +212,8 @@ func (p *procedurePage) follow(m *Model, row string) (goesOn bool, ended *endedH
 // confirmed notes what was confirmed on a row, so that the cursor goes on when it has succeeded.
 func (p *procedurePage) confirmed(m *Model, row, op string, step core.Step) {
 	p.begun[row] = begun{op: op, way: keyOf(step), at: m.now()}
-	p.steps.redraw()
-	if s, ok := p.steps.current(); !ok || s.ID != row {
+	p.steps.Redraw()
+	if s, ok := p.steps.Current(); !ok || s.ID != row {
 		return
 	}
 	p.row = row

@@ -18,7 +18,7 @@ func pageText(t *testing.T, d *driver) string {
 	}
 	var out []string
 	for _, l := range p.lines(d.Model, d.width-2) {
-		out = append(out, l.text())
+		out = append(out, l.Text())
 	}
 	return strings.Join(strings.Fields(strings.Join(out, "\n")), " ")
 }
@@ -112,13 +112,13 @@ func TestEnterInTheLogOpensTheEntry(t *testing.T) {
 	d := drive(worked(), 120, 40).keys("6")
 	row := func(what string, match func(r logRow) bool) *driver {
 		t.Helper()
-		i := slices.IndexFunc(d.log.rows, match)
+		i := slices.IndexFunc(d.log.Rows(), match)
 		if i < 0 {
 			t.Fatalf("no row of %s", what)
 		}
 		d.layers = nil
 		d.keys("6")
-		d.log.goTo(i)
+		d.log.GoTo(i)
 		return d
 	}
 	batch := func(r logRow) bool { return r.op != nil && r.op.ID == "op-2" && r.item == nil }
@@ -129,12 +129,12 @@ func TestEnterInTheLogOpensTheEntry(t *testing.T) {
 	if row("the batch", batch).keys("f"); d.focus != paneNodes || d.nodes.selected() != "kaas-node-cmp11" {
 		t.Errorf("f goes to pane %d, node %q", d.focus, d.nodes.selected())
 	}
-	d.nodes.setFilter("gtw")
+	d.nodes.SetFilter("gtw")
 	if row("web-1", web).keys("f"); d.focus != paneInstances || d.shown != "kaas-node-cmp07" || d.instances.selectedName() != "web-1" {
 		t.Errorf("f goes to pane %d, node %q, instance %q", d.focus, d.shown, d.instances.selectedName())
 	}
-	if d.nodes.filterText() != "" || !strings.Contains(d.said[0].text, "the filter /gtw hid cmp-07") {
-		t.Errorf("the filter is %q, and said was %q", d.nodes.filterText(), d.said[0].text)
+	if d.nodes.Filter() != "" || !strings.Contains(d.said[0].text, "the filter /gtw hid cmp-07") {
+		t.Errorf("the filter is %q, and said was %q", d.nodes.Filter(), d.said[0].text)
 	}
 	d.run(d.say(toneBad, "refused: writing is off"))
 	failed := func(r logRow) bool { return r.message != nil }

@@ -19,7 +19,7 @@ func TestNoPaneSelectsByItself(t *testing.T) {
 		selected := func() string { // by the ID, as no two rows have the same
 			s := d.panes[d.focus].subject(d.Model)
 			switch {
-			case d.panes[d.focus].gone() != "":
+			case d.panes[d.focus].Gone() != "":
 				return ""
 			case s.attention != nil:
 				return s.attention.ID
@@ -35,7 +35,7 @@ func TestNoPaneSelectsByItself(t *testing.T) {
 				goes := rapid.SliceOfDistinct(rapid.SampledFrom(nodes), rapid.ID).Draw(rt, "nodes that are gone")
 				moved := rapid.SliceOfDistinct(rapid.IntRange(0, 9), rapid.ID).Draw(rt, "instances that are gone")
 				had, shown := selected(), d.shown
-				rows, _ := d.panes[d.focus].count()
+				rows, _ := d.panes[d.focus].Count()
 				d.fresh(func(s *core.Snapshot) {
 					for _, name := range goes {
 						without(name)(s)
@@ -59,7 +59,7 @@ func TestNoPaneSelectsByItself(t *testing.T) {
 			},
 			"do": func(rt *rapid.T) {
 				key := rapid.SampledFrom([]string{"enter", "m", "i", "e", "u", "y"}).Draw(rt, "key")
-				had, lost := selected(), d.panes[d.focus].gone() != ""
+				had, lost := selected(), d.panes[d.focus].Gone() != ""
 				known := d.actionFor(key) != nil
 				d.keys(key)
 				if lost && known && (d.top() != nil || d.focus != paneLocks && !strings.HasPrefix(d.toast.text, "nothing is selected: ")) && key != "e" {

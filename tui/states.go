@@ -3,6 +3,7 @@ package tui
 import (
 	"lockstep/core"
 	"lockstep/themes"
+	"lockstep/tui/draw"
 )
 
 // mark is how a state is drawn: always beside its word.
@@ -11,7 +12,7 @@ type mark struct {
 	tone  themes.Token
 }
 
-func (m mark) spans(word string) line { return line{txt(m.tone, m.glyph+" "+word)} }
+func (m mark) spans(word string) draw.Line { return draw.Line{draw.Text(m.tone, m.glyph+" "+word)} }
 
 func stageMark(g themes.Glyphs, s core.Stage) mark {
 	switch s {

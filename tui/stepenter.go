@@ -8,6 +8,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/themes"
+	"lockstep/tui/draw"
 )
 
 // enters is what enter does on a step: the word for the footer, the sentence below the step's details, and the doing.
@@ -21,13 +22,13 @@ func (p *procedurePage) enterDoes(m *Model) enters {
 	s, ok := p.chosen()
 	if !ok {
 		return enters{"nothing", "", func(m *Model) tea.Cmd {
-			if gone := p.steps.gone(); gone != "" {
+			if gone := p.steps.Gone(); gone != "" {
 				return m.say(toneWarn, goneText(gone))
 			}
 			return m.say(toneWarn, "there are no steps")
 		}}
 	}
-	row, _ := p.steps.current()
+	row, _ := p.steps.Current()
 	id := row.ID
 	op, known := m.snap.OperationOf(s)
 	b, goesOn := p.begun[id]
@@ -81,7 +82,7 @@ func (p *procedurePage) openPage(m *Model, row string, s core.Step, op core.Oper
 	id := op.ID
 	page := &pager{
 		title: func(*Model) string { return s.Title },
-		lines: func(m *Model, w int) []line {
+		lines: func(m *Model, w int) []draw.Line {
 			there := false
 			for _, now := range p.proc.Steps {
 				if now.ID == row && keyOf(p.shown(now)) == keyOf(s) {
@@ -110,7 +111,7 @@ func (p *procedurePage) openPage(m *Model, row string, s core.Step, op core.Oper
 // commands are left out: they would be those of doing it once more.
 func stepFacts(m *Model, f *facts, s core.Step, op string) {
 	begun := s.State == core.StepDone || s.State == core.StepRunning
-	f.tone(stepMark(m.look.glyph, s.State).tone, "state", string(s.State))
+	f.tone(stepMark(m.look.Glyph, s.State).tone, "state", string(s.State))
 	f.add("how it is", named(m.snap, s.Status))
 	f.add("why", named(m.snap, s.Why))
 	if !begun {

@@ -14,12 +14,12 @@ import (
 
 // under is the row under the cursor as the screen shows it: its state and its title; empty when nothing is selected.
 func under(d *driver) (state, title string) {
-	row := regexp.MustCompile(`^` + d.look.glyph.Cursor + ` . (done|ready|failed|waiting|blocked|running|later) +(\S.*?)(?: (?:way \d of )?\d(?: ways)?)?(?:  .*)?$`)
+	row := regexp.MustCompile(`^` + d.look.Glyph.Cursor + ` . (done|ready|failed|waiting|blocked|running|later) +(\S.*?)(?: (?:way \d of )?\d(?: ways)?)?(?:  .*)?$`)
 	for _, l := range strings.Split(stripped(d.shows()), "\n") {
 		if at := row.FindStringSubmatch(l); at != nil {
 			return at[1], at[2]
 		}
-		if strings.HasPrefix(l, d.look.glyph.Cursor) {
+		if strings.HasPrefix(l, d.look.Glyph.Cursor) {
 			return "?", l
 		}
 	}
@@ -30,7 +30,7 @@ func under(d *driver) (state, title string) {
 func onSteps(t testing.TB, w, h int) (*driver, *procedurePage) {
 	t.Helper()
 	d := drive(world(), w, h).keys("3")
-	d.nodes.choose("kaas-node-cmp07")
+	d.nodes.Choose("kaas-node-cmp07")
 	d.keys("enter")
 	p, ok := d.top().(*procedurePage)
 	if !ok {
@@ -244,7 +244,7 @@ func TestAfterASuccessTheCursorGoesOn(t *testing.T) {
 	begin := func() (*driver, *procedurePage) {
 		d, p := onSteps(t, 120, 40)
 		d.fresh(armed(func(*core.Snapshot) {}))
-		if !p.steps.choose("live-migrate/" + id) {
+		if !p.steps.Choose("live-migrate/" + id) {
 			t.Fatalf("web-1 is not offered:\n%s", stripped(d.shows()))
 		}
 		d.confirmed(t)

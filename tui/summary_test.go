@@ -13,10 +13,10 @@ func TestSummaryIsWrapped(t *testing.T) {
 	p.proc.Summary = []string{"waiting for you", long, "4 instances"}
 	text := func(room int) (all string) {
 		for _, l := range p.summary(d.Model, 78, room) {
-			if l.width() > 78 {
-				t.Errorf("a line of %d columns: %s", l.width(), l.text())
+			if l.Width() > 78 {
+				t.Errorf("a line of %d columns: %s", l.Width(), l.Text())
 			}
-			all += l.text() + "\n"
+			all += l.Text() + "\n"
 		}
 		return all
 	}
@@ -25,7 +25,7 @@ func TestSummaryIsWrapped(t *testing.T) {
 	}
 	for room := 1; room < 5; room++ {
 		got := text(room)
-		if strings.Count(got, "\n") != room || !strings.HasSuffix(got, " "+d.look.glyph.Ellipsis+"\n") {
+		if strings.Count(got, "\n") != room || !strings.HasSuffix(got, " "+d.look.Glyph.Ellipsis+"\n") {
 			t.Errorf("in %d lines:\n%s", room, got)
 		}
 	}

@@ -1,4 +1,5 @@
-package tui
+// Package sanitise makes texts from elsewhere safe for a terminal. It is the only way of a text to the screen.
+package sanitise
 
 import (
 	"strings"
@@ -12,15 +13,15 @@ import (
 
 // How many bytes of one text are looked at, at most: what does not fit a screen is not worth styling.
 const (
-	rowLimit    = 4 << 10
-	detailLimit = 64 << 10
+	RowLimit    = 4 << 10  // of a row
+	DetailLimit = 64 << 10 // of a text that is shown in full
 	longestURL  = 4 << 10
 )
 
-// clean makes a text from an API safe to print on one line: it is cut to limit bytes first; escape and other control
+// Text makes a text from an API safe to print on one line: it is cut to limit bytes first; escape and other control
 // characters, bidirectional and zero-width ones are dropped, line breaks become spaces, broken UTF-8 becomes U+FFFD, and
 // so does every cluster about whose width terminals disagree. What URLs give away is hidden.
-func clean(s string, limit int) string {
+func Text(s string, limit int) string {
 	cut := len(s) > limit
 	if s = withoutSecrets(s, limit); len(s) > limit {
 		for limit > 0 && !utf8.RuneStart(s[limit]) {
@@ -28,7 +29,7 @@ func clean(s string, limit int) string {
 		}
 		s = s[:limit]
 	}
-	if !plainASCII(s) {
+	if !Plain(s) {
 		s = cleanRunes(s)
 	}
 	if cut {
@@ -37,8 +38,11 @@ func clean(s string, limit int) string {
 	return s
 }
 
-// cleanLines is clean for a text of several lines; the limit holds for the whole.
-func cleanLines(s string, limit int) []string {
+// Row is Text for a row of the screen.
+func Row(s string) string { return Text(s, RowLimit) }
+
+// Lines is Text for a text of several lines; the limit holds for the whole.
+func Lines(s string, limit int) []string {
 	cut := len(s) > limit
 	if s = withoutSecrets(s, limit); len(s) > limit {
 		for limit > 0 && !utf8.RuneStart(s[limit]) {
@@ -48,7 +52,7 @@ func cleanLines(s string, limit int) []string {
 	}
 	lines := strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
 	for i, l := range lines {
-		lines[i] = clean(l, len(l)+1)
+		lines[i] = Text(l, len(l)+1)
 	}
 	if cut {
 		lines[len(lines)-1] += "…"
@@ -64,7 +68,8 @@ func withoutSecrets(s string, limit int) string {
 	return core.Redact(s[:min(len(s), limit+longestURL)])
 }
 
-func plainASCII(s string) bool {
+// Plain tells whether a text is printable ASCII: it needs no cleaning, and each byte takes a column.
+func Plain(s string) bool {
 	for i := range len(s) {
 		if s[i] < 0x20 || s[i] > 0x7e {
 			return false
@@ -132,46 +137,4 @@ func agreeOnWidth(s string) string {
 		s = s[len(cluster):]
 	}
 	return b.String()
-}
-
-// width is the number of columns that a text takes; the only measure in the program.
-func width(s string) int {
-	if plainASCII(s) {
-		return len(s)
-	}
-	return ansi.StringWidth(s)
-}
-
-// wrap breaks a clean text into lines of at most w columns: at spaces, and within a word only where the word alone is
-// longer. A command keeps its dashes and IDs whole.
-func wrap(s string, w int) []string {
-	w = max(w, 1)
-	var out []string
-	for {
-		near := s // no more than can matter for one line: a long text is not measured again for every line of it
-		if enough := 16*w + 64; len(near) > enough {
-			for enough > 0 && !utf8.RuneStart(s[enough]) {
-				enough--
-			}
-			near = s[:enough]
-		}
-		if len(near) == len(s) && width(s) <= w {
-			break
-		}
-		head := ansi.Truncate(near, w, "")
-		if head == "" { // a character wider than the room
-			break
-		}
-		at := len(head)
-		if s[at] != ' ' {
-			if space := strings.LastIndexByte(head, ' '); space > 0 && strings.TrimLeft(head[:space], " ") != "" {
-				at = space
-			}
-		}
-		out = append(out, strings.TrimRight(s[:at], " "))
-		if s = strings.TrimLeft(s[at:], " "); s == "" {
-			return out
-		}
-	}
-	return append(out, s)
 }

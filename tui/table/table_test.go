@@ -1,4 +1,4 @@
-package tui
+package table
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"lockstep/themes"
+	"lockstep/tui/draw"
 )
 
 type thing struct {
@@ -17,21 +18,27 @@ type thing struct {
 	value int
 }
 
-func thingsTable() *table[thing] {
-	t := &table[thing]{
-		header: true,
-		id:     func(x thing) string { return x.id },
-		name:   func(x thing) string { return x.id },
-		columns: []column[thing]{
-			{title: "id", width: 4, cell: func(x thing) line { return plain(x.id) },
-				compare: func(a, b thing) int { return strings.Compare(a.id, b.id) }},
-			{title: "value", width: 5, right: true, rank: 1, cell: func(x thing) line { return plain(fmt.Sprint(x.value)) },
-				compare: func(a, b thing) int { return a.value - b.value }},
-			{title: "rest", width: 6, grow: true, cell: func(x thing) line { return plain(strings.Repeat("x", x.value)) }},
+func thingsTable() *Table[thing] {
+	t := &Table[thing]{
+		Header: true,
+		ID:     func(x thing) string { return x.id },
+		Name:   func(x thing) string { return x.id },
+		Columns: []Column[thing]{
+			{Title: "id", Width: 4, Cell: func(x thing) draw.Line { return draw.Plain(x.id) },
+				Compare: func(a, b thing) int { return strings.Compare(a.id, b.id) }},
+			{Title: "value", Width: 5, Right: true, Rank: 1, Cell: func(x thing) draw.Line { return draw.Plain(fmt.Sprint(x.value)) },
+				Compare: func(a, b thing) int { return a.value - b.value }},
+			{Title: "rest", Width: 6, Grow: true, Cell: func(x thing) draw.Line { return draw.Plain(strings.Repeat("x", x.value)) }},
 		},
 	}
-	t.can.mark = true
 	return t
+}
+
+// plainLook is the look that the tables are drawn with: the dark theme in 256 colours.
+func plainLook() *draw.Look {
+	theme, _ := themes.Load(themes.Auto)
+	glyphs, _ := themes.LoadGlyphs(false)
+	return draw.NewLook(theme, glyphs, false, themes.Depth256)
 }
 
 func drawThings(n *rapid.T, label string) []thing {
@@ -47,27 +54,27 @@ func drawThings(n *rapid.T, label string) []thing {
 // operator moves, whatever comes in meanwhile, and the move begins where the object was. The cursor never leaves the rows or the
 // screen.
 func TestTheCursorStaysOnItsObject(t *testing.T) {
-	k := drive(nil, 80, 24).look
+	k := plainLook()
 	rapid.Check(t, func(rt *rapid.T) {
 		tab := thingsTable()
 		height := rapid.IntRange(1, 12).Draw(rt, "height")
 		revision := uint64(0)
 		check := func() {
-			tab.draw(k, 40, height+1, true, false)
+			tab.Draw(k, 40, height+1, true, false)
 			if len(tab.rows) == 0 {
 				if tab.cursor != "" {
 					rt.Fatalf("no rows, but the cursor is on %q", tab.cursor)
 				}
 				return
 			}
-			r, ok := tab.current()
+			r, ok := tab.Current()
 			if tab.lost != "" {
-				if ok || tab.cursor != "" || strings.Contains(strings.Join(tab.draw(k, 40, height+1, true, false), ""), k.glyph.Cursor) {
+				if ok || tab.cursor != "" || strings.Contains(strings.Join(tab.Draw(k, 40, height+1, true, false), ""), k.Glyph.Cursor) {
 					rt.Fatalf("%q has gone, and %q is selected (%t)", tab.lost, tab.cursor, ok)
 				}
 				return
 			}
-			if !ok || tab.id(*r) != tab.cursor || tab.order[tab.index] != tab.cursor {
+			if !ok || tab.ID(*r) != tab.cursor || tab.order[tab.index] != tab.cursor {
 				rt.Fatalf("the cursor says %q at %d of %v", tab.cursor, tab.index, tab.order)
 			}
 			if tab.index < tab.offset || tab.index >= tab.offset+height {
@@ -79,7 +86,7 @@ func TestTheCursorStaysOnItsObject(t *testing.T) {
 				had, lost, before, marks := tab.cursor, tab.lost, slices.Clone(tab.order), len(tab.marked)
 				rows := drawThings(rt, "rows")
 				revision++
-				gone := tab.set(rows, revision)
+				gone := tab.Set(rows, revision)
 				visible := slices.Contains(tab.order, had)
 				if marks > 0 && len(tab.marked) == 0 { // what was to be done with them is not done with the selected row
 					if gone == "" || tab.cursor != "" {
@@ -107,12 +114,12 @@ func TestTheCursorStaysOnItsObject(t *testing.T) {
 					}
 				}
 			},
-			"move": func(rt *rapid.T) { tab.moveBy(rapid.IntRange(-5, 5).Draw(rt, "by")) },
-			"mark": func(*rapid.T) { tab.toggleMark() },
-			"sort": func(*rapid.T) { keeps(rt, tab, func() { tab.nextSort() }) },
-			"turn": func(*rapid.T) { keeps(rt, tab, func() { tab.reverseSort() }) },
+			"move": func(rt *rapid.T) { tab.MoveBy(rapid.IntRange(-5, 5).Draw(rt, "by")) },
+			"mark": func(*rapid.T) { tab.ToggleMark() },
+			"sort": func(*rapid.T) { keeps(rt, tab, func() { tab.NextSort() }) },
+			"turn": func(*rapid.T) { keeps(rt, tab, func() { tab.ReverseSort() }) },
 			"filter": func(rt *rapid.T) {
-				tab.setFilter(rapid.SampledFrom([]string{"", "t0", "t1", "9", "none"}).Draw(rt, "filter"))
+				tab.SetFilter(rapid.SampledFrom([]string{"", "t0", "t1", "9", "none"}).Draw(rt, "filter"))
 			},
 			"resize": func(rt *rapid.T) { height = rapid.IntRange(1, 12).Draw(rt, "height") },
 			"":       func(*rapid.T) { check() },
@@ -121,7 +128,7 @@ func TestTheCursorStaysOnItsObject(t *testing.T) {
 }
 
 // keeps checks that sorting does not take the cursor from its object.
-func keeps(rt *rapid.T, tab *table[thing], do func()) {
+func keeps(rt *rapid.T, tab *Table[thing], do func()) {
 	had := tab.cursor
 	do()
 	if tab.cursor != had {
@@ -132,11 +139,11 @@ func keeps(rt *rapid.T, tab *table[thing], do func()) {
 func abs(n int) int { return max(n, -n) }
 
 func TestATableIsExactlyAsWideAsItsRoom(t *testing.T) {
-	k := drive(nil, 80, 24).look
+	k := plainLook()
 	for w := 1; w < 60; w++ {
 		tab := thingsTable()
-		tab.set([]thing{{"t1", 3}, {"a-very-long-name-indeed", 900}, {"日本語", 1}}, 1)
-		for y, l := range tab.draw(k, w, 4, true, false) {
+		tab.Set([]thing{{"t1", 3}, {"a-very-long-name-indeed", 900}, {"日本語", 1}}, 1)
+		for y, l := range tab.Draw(k, w, 4, true, false) {
 			if got := ansi.StringWidth(l); got != w {
 				t.Fatalf("at width %d line %d is %d wide: %q", w, y, got, l)
 			}
@@ -149,7 +156,7 @@ func TestNarrowTablesDropColumnsByRank(t *testing.T) {
 	titles := func(w int) string {
 		var out []string
 		for _, c := range tab.place(w) {
-			out = append(out, c.title)
+			out = append(out, c.Title)
 		}
 		return strings.Join(out, " ")
 	}
@@ -162,41 +169,28 @@ func TestNarrowTablesDropColumnsByRank(t *testing.T) {
 }
 
 func TestADrawnRowIsKeptUntilItChanges(t *testing.T) {
-	k := drive(nil, 80, 24).look
+	k := plainLook()
 	cells := 0
 	tab := thingsTable()
-	tab.columns[0].cell = func(x thing) line { cells++; return plain(x.id) }
+	tab.Columns[0].Cell = func(x thing) draw.Line { cells++; return draw.Plain(x.id) }
 	rows := []thing{{"t1", 1}, {"t2", 2}, {"t3", 3}}
-	tab.set(rows, 1)
-	tab.draw(k, 40, 4, true, false)
+	tab.Set(rows, 1)
+	tab.Draw(k, 40, 4, true, false)
 	cells = 0
-	tab.draw(k, 40, 4, true, false)
+	tab.Draw(k, 40, 4, true, false)
 	if cells != 0 {
 		t.Errorf("nothing changed, but %d cells were made anew", cells)
 	}
-	tab.moveBy(1)
-	tab.draw(k, 40, 4, true, false)
+	tab.MoveBy(1)
+	tab.Draw(k, 40, 4, true, false)
 	if cells != 2 {
 		t.Errorf("the cursor moved: %d rows were drawn anew, want the one it left and the one it came to", cells)
 	}
 	cells = 0
-	tab.set(rows, 2)
-	tab.draw(k, 40, 4, true, false)
+	tab.Set(rows, 2)
+	tab.Draw(k, 40, 4, true, false)
 	if cells != 3 {
 		t.Errorf("a new revision drew %d rows anew, want 3", cells)
-	}
-}
-
-func TestNumbersStandOnTheRight(t *testing.T) {
-	if got := plain("7").fit(4, true).text(); got != "   7" {
-		t.Errorf("right: %q", got)
-	}
-	if got := plain("abcdef").fit(4, false).text(); got != "abc…" {
-		t.Errorf("cut: %q", got)
-	}
-	long := append(one(themes.Dim, "abc"), txt(themes.Bad, "defgh"))
-	if got := long.cut(5).text(); got != "abcd…" {
-		t.Errorf("cut across two looks: %q", got)
 	}
 }
 
@@ -204,16 +198,16 @@ func TestNumbersStandOnTheRight(t *testing.T) {
 // to the columns that it had pushed out; a column of numbers stays as wide as it was, so that nothing jumps.
 func TestNamesGiveTheirRoomBack(t *testing.T) {
 	for _, names := range []bool{true, false} {
-		tb := &table[thing]{
-			id:   func(x thing) string { return x.id },
-			name: func(x thing) string { return x.id },
-			columns: []column[thing]{
-				{width: 4, most: 24, names: names, measure: func(x thing) int { return len(x.id) }, cell: func(x thing) line { return plain(x.id) }},
-				{width: 6, rank: 1, cell: func(thing) line { return plain("second") }},
+		tb := &Table[thing]{
+			ID:   func(x thing) string { return x.id },
+			Name: func(x thing) string { return x.id },
+			Columns: []Column[thing]{
+				{Width: 4, Most: 24, Names: names, Measure: func(x thing) int { return len(x.id) }, Cell: func(x thing) draw.Line { return draw.Plain(x.id) }},
+				{Width: 6, Rank: 1, Cell: func(thing) draw.Line { return draw.Plain("second") }},
 			},
 		}
 		shown := func(revision uint64, id string) bool {
-			tb.set([]thing{{id: id}}, revision)
+			tb.Set([]thing{{id: id}}, revision)
 			return len(tb.place(20)) == 2
 		}
 		if shown(1, "kaas-node-0ab4dd8f") {

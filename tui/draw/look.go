@@ -1,4 +1,4 @@
-package tui
+package draw
 
 import (
 	"strings"
@@ -6,30 +6,32 @@ import (
 	"lockstep/themes"
 )
 
-// overlay says what is laid over a row's own looks.
-type overlay uint8
+// Overlay says what is laid over a row's own looks.
+type Overlay uint8
 
+// The values of Overlay.
 const (
-	asItIs   overlay = iota
-	selected         // the row under the cursor of the pane that has the keys
-	stale            // facts that are not fresh
+	AsItIs   Overlay = iota
+	Selected         // the row under the cursor of the pane that has the keys
+	Stale            // facts that are not fresh
 	staleSelected
-	panel // a box over the dashboard, where the terminal has enough colours for a background of its own
+	Panel // a box over the dashboard, where the terminal has enough colours for a background of its own
 	overlays
 )
 
-// look is a theme made ready for one terminal: the escape sequence of every token under every overlay.
-type look struct {
+// Look is a theme made ready for one terminal: the escape sequence of every token under every overlay.
+type Look struct {
 	theme themes.Theme
-	glyph themes.Glyphs
+	Glyph themes.Glyphs
 	ascii bool
 	depth themes.Depth
 	open  map[themes.Token]*[overlays]string
 	inked map[themes.Token]bool // even its spaces are seen: it has a background, is reversed or underlined
 }
 
-func newLook(theme themes.Theme, glyph themes.Glyphs, ascii bool, depth themes.Depth) *look {
-	k := &look{theme: theme, glyph: glyph, ascii: ascii, depth: depth, open: make(map[themes.Token]*[overlays]string),
+// NewLook makes a theme ready for a terminal of that depth; ascii says that nothing but ASCII may be shown.
+func NewLook(theme themes.Theme, glyph themes.Glyphs, ascii bool, depth themes.Depth) *Look {
+	k := &Look{theme: theme, Glyph: glyph, ascii: ascii, depth: depth, open: make(map[themes.Token]*[overlays]string),
 		inked: make(map[themes.Token]bool)}
 	sel := theme.Looks[themes.Selected]
 	for _, token := range themes.Tokens() {
@@ -45,7 +47,7 @@ func newLook(theme themes.Theme, glyph themes.Glyphs, ascii bool, depth themes.D
 		}
 		var set [overlays]string
 		back := theme.Looks[themes.Panel].Over(own)
-		for i, l := range []themes.Look{asItIs: own, selected: on, stale: old, staleSelected: sel.Over(old), panel: back} {
+		for i, l := range []themes.Look{AsItIs: own, Selected: on, Stale: old, staleSelected: sel.Over(old), Panel: back} {
 			if sgr := l.SGR(depth); sgr != "" {
 				set[i] = "\x1b[" + sgr + "m"
 			}
@@ -55,21 +57,21 @@ func newLook(theme themes.Theme, glyph themes.Glyphs, ascii bool, depth themes.D
 	return k
 }
 
-// draw turns a line into text of exactly w columns.
-func (k *look) draw(l line, w int, over overlay) string {
+// Draw turns a line into text of exactly w columns.
+func (k *Look) Draw(l Line, w int, over Overlay) string {
 	var b strings.Builder
 	k.write(&b, l, w, over)
 	return b.String()
 }
 
-func (k *look) write(b *strings.Builder, l line, w int, over overlay) {
+func (k *Look) write(b *strings.Builder, l Line, w int, over Overlay) {
 	if w <= 0 {
 		return
 	}
-	have := l.width()
+	have := l.Width()
 	if have > w {
-		l = l.cut(w)
-		have = l.width()
+		l = l.Cut(w)
+		have = l.Width()
 	}
 	open, last := "", themes.Text
 	for _, s := range l {
@@ -98,7 +100,7 @@ func (k *look) write(b *strings.Builder, l line, w int, over overlay) {
 		if open == "" || k.inked[last] {
 			next = k.sequence(themes.Text, over)
 		}
-		if over == asItIs || over == stale {
+		if over == AsItIs || over == Stale {
 			next = ""
 		}
 		if next != open {
@@ -115,16 +117,16 @@ func (k *look) write(b *strings.Builder, l line, w int, over overlay) {
 	}
 }
 
-func (k *look) sequence(tone themes.Token, over overlay) string {
+func (k *Look) sequence(tone themes.Token, over Overlay) string {
 	if set := k.open[tone]; set != nil {
 		return set[over]
 	}
 	return ""
 }
 
-// toASCII replaces what plain ASCII does not have, keeping every column where it is. It is applied to the whole frame,
+// ASCII replaces what plain ASCII does not have, keeping every column where it is. It is applied to the whole frame,
 // where the terminal or the operator wants ASCII only.
-func toASCII(frame string) string {
+func ASCII(frame string) string {
 	var b strings.Builder
 	b.Grow(len(frame))
 	for _, r := range frame {
