@@ -8,7 +8,7 @@ import (
 	"lockstep/core"
 )
 
-// afterActions lead to what is left to do once an update is over, and to the agents of the selected node.
+// afterActions lead to what is left to do once an update is over.
 func afterActions() []Action {
 	return []Action{
 		{ID: afterID, Title: "Open the steps after the update: what is left over, old pods to restart, Tempest", Short: "after the update",
@@ -17,8 +17,6 @@ func afterActions() []Action {
 			run: func(m *Model) tea.Cmd {
 				return m.openProcedure(core.ProcedureKey{Kind: core.ProcedureAfter})
 			}},
-		{ID: "node.agents", Title: "Restart the pods of the node's network agents that do not report", Short: "restart agents", Scope: ScopeNodes,
-			Intent: []core.IntentKind{core.IntentRestartAgents, core.IntentRestartAgent}, blocked: needNode, run: onNode(core.IntentRestartAgents)},
 	}
 }
 
@@ -30,13 +28,6 @@ func (m *Model) afterKey() string {
 		if a.ID == afterID && len(a.Keys) > 0 {
 			return " (" + a.Keys[0] + ")"
 		}
-	}
-	return ""
-}
-
-func needNode(m *Model) string {
-	if v, ok := m.nodes.Current(); !ok || v.Node == nil {
-		return "no node is selected"
 	}
 	return ""
 }

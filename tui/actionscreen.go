@@ -67,41 +67,36 @@ func dashboardActions() []Action {
 		{ID: "filter", Title: "Filter the rows: text, role:cmp,gtw, zone:az-1, -stage:done",
 			Short: "filter", Scope: ScopeDashboard, Keys: []string{"/"}, Footer: 30, run: func(m *Model) tea.Cmd { m.filtering = true; return nil }},
 		{ID: "sort", Title: "Sort by the next column; after the last, what moves first", Short: "sort", Scope: ScopeDashboard,
-			Keys: []string{"s"}, Footer: 31, run: func(m *Model) tea.Cmd { return m.sorted(m.panes[m.focus].NextSort()) }},
+			Keys: []string{"s"}, Footer: 31, run: func(m *Model) tea.Cmd { return m.sorted(m.focused().NextSort()) }},
 		{ID: "sort.reverse", Title: "Sort the other way round", Short: "reverse", Scope: ScopeDashboard, Keys: []string{"S"},
-			run: func(m *Model) tea.Cmd { return m.sorted(m.panes[m.focus].ReverseSort()) }},
+			run: func(m *Model) tea.Cmd { return m.sorted(m.focused().ReverseSort()) }},
 		{ID: "copy", Title: "Copy the name or ID of what is selected", Short: "copy", Scope: ScopeDashboard, Keys: []string{"y"},
-			blocked: needRow, run: func(m *Model) tea.Cmd { return m.copy(m.panes[m.focus].subject(m).name) }},
+			blocked: needRow, run: func(m *Model) tea.Cmd { return m.copy(m.focused().subject().name) }},
 		{ID: "copy.command", Title: "Copy the command that shows what is selected", Short: "copy command", Scope: ScopeDashboard,
 			Keys: []string{"c"}, blocked: func(m *Model) string {
-				if m.snap == nil || m.panes[m.focus].subject(m).command == "" {
+				if m.snap == nil || m.focused().subject().command == "" {
 					return "there is no command for it"
 				}
 				return ""
-			}, run: func(m *Model) tea.Cmd { return m.copy(m.panes[m.focus].subject(m).command) }},
+			}, run: func(m *Model) tea.Cmd { return m.copy(m.focused().subject().command) }},
 		{ID: "plain", Title: "Show the pane as plain text, for selecting with the terminal", Short: "plain", Scope: ScopeDashboard,
 			Keys: []string{"p"}, blocked: needSnapshot, run: func(m *Model) tea.Cmd { m.open(newPlain(m)); return nil }},
 		{ID: "owners", Title: "Show whose instances need their owner, with a note to send to each project", Short: "owners", Scope: ScopeDashboard,
-			Keys: []string{"O"}, blocked: needSnapshot, run: func(m *Model) tea.Cmd { return m.openOwners(m.ownersOfSelection()) }},
+			Keys: []string{"O"}, blocked: needSnapshot, run: func(m *Model) tea.Cmd { return m.openOwners(m.focused().nodes()) }},
 		{ID: "plan", Title: "Plan the whole update: what every instance will do, what holds it, is there room", Short: "plan all",
 			Scope: ScopeDashboard, Keys: []string{"V"}, blocked: needSnapshot,
 			run: func(m *Model) tea.Cmd { return m.openPlan(nil) }},
 		{ID: "back", Title: "Clear the filter, the marks, or the last word of the screen", Short: "clear", Scope: ScopeDashboard,
 			Keys: []string{"esc"}, run: (*Model).clearOne},
 		{ID: "pane.next", Title: "Go to the next pane", Short: "next pane", Scope: ScopeDashboard, Keys: []string{"tab"}, Footer: 50,
-			run: func(m *Model) tea.Cmd { return m.setFocus(m.focus%lastPane + 1) }},
+			run: func(m *Model) tea.Cmd { return m.setFocus(m.beside(1)) }},
 		{ID: "pane.previous", Title: "Go to the previous pane", Short: "previous pane", Scope: ScopeDashboard,
-			Keys: []string{"shift+tab"}, run: func(m *Model) tea.Cmd { return m.setFocus((m.focus+lastPane-2)%lastPane + 1) }},
+			Keys: []string{"shift+tab"}, run: func(m *Model) tea.Cmd { return m.setFocus(m.beside(-1)) }},
 	}
-	for _, p := range []struct {
-		id    paneID
-		title string
-	}{
-		{paneNeeds, "what needs you"}, {panePhases, "the phases"}, {paneNodes, "the nodes"},
-		{paneInstances, "the selected node's instances"}, {paneLocks, "the locks"}, {paneLog, "the log"},
-	} {
-		all = append(all, Action{ID: "pane." + itoa(int(p.id)), Title: "Go to " + p.title, Short: p.title, Scope: ScopeDashboard,
-			Keys: []string{itoa(int(p.id))}, run: func(m *Model) tea.Cmd { return m.setFocus(p.id) }})
+	for i, k := range paneKinds() {
+		key := itoa(i + 1)
+		all = append(all, Action{ID: "pane." + key, Title: "Go to " + k.title, Short: k.title, Scope: ScopeDashboard, Keys: []string{key},
+			run: func(m *Model) tea.Cmd { return m.setFocus(k.scope) }})
 	}
 	for _, mv := range []struct {
 		id, title string
@@ -117,78 +112,11 @@ func dashboardActions() []Action {
 	} {
 		all = append(all, Action{ID: "row." + mv.id, Title: mv.title, Short: mv.id, Scope: ScopeDashboard, Keys: mv.keys,
 			run: func(m *Model) tea.Cmd {
-				mv.run(m.panes[m.focus])
+				mv.run(m.focused())
 				return m.selectionMoved()
 			}})
 	}
 	return all
-}
-
-// needsActions work in the list of what needs the operator.
-func needsActions() []Action {
-	return []Action{{ID: "needs.node", Title: "Go to the node that it is about", Short: "to the node", Scope: ScopeNeeds,
-		Keys: []string{"f", "right"}, Footer: 10, blocked: func(m *Model) string {
-			if a, ok := m.needs.Current(); !ok || a.Node == "" {
-				return "it is not about a node"
-			}
-			return ""
-		}, run: func(m *Model) tea.Cmd {
-			a, _ := m.needs.Current()
-			return tea.Batch(m.goToNode(a.Node), m.setFocus(paneNodes))
-		}}}
-}
-
-// lockActions work in the list of locks.
-func lockActions() []Action {
-	return []Action{
-		{ID: "locks.all", Title: "Show the locks of all nodes, or of the selected one", Short: "all locks",
-			Scope: ScopeLocks, Keys: []string{"e"}, Footer: 10, run: func(m *Model) tea.Cmd {
-				m.locks.every = !m.locks.every
-				if m.snap != nil {
-					m.locks.refresh(m)
-					m.locks.Settle()
-				}
-				return nil
-			}},
-		{ID: "locks.override", Title: "Override the lock, over the head of its controller: active, inactive or failed", Short: "override",
-			Scope: ScopeLocks, Intent: []core.IntentKind{core.IntentOverrideLock}, blocked: needLock,
-			run: func(m *Model) tea.Cmd { m.ask(newOverrideForm(m)); return nil }},
-		{ID: "locks.text", Title: "Set the lock to failed with a text that says why: LCM stops there", Short: "fail the lock",
-			Scope: ScopeLocks, Intent: []core.IntentKind{core.IntentOverrideLock}, blocked: needLock,
-			run: func(m *Model) tea.Cmd { m.ask(newLockTextForm(m)); return nil }},
-		{ID: "locks.inner", Title: "Clear the lock's inner_state, where it was left active", Short: "clear inner_state",
-			Scope: ScopeLocks, Intent: []core.IntentKind{core.IntentClearInner}, blocked: needLock,
-			run: func(m *Model) tea.Cmd {
-				l, _ := m.locks.Current()
-				return m.confirm(core.Intent{Kind: core.IntentClearInner, Object: (*l).Ref()}, "")
-			}},
-	}
-}
-
-func needLock(m *Model) string {
-	if _, ok := m.locks.Current(); !ok {
-		return "no lock is selected"
-	}
-	return ""
-}
-
-// logActions work in the log; its footer shows what controls the running batch.
-func logActions() []Action {
-	about := func(m *Model) string {
-		if m.snap == nil {
-			return "nothing is known yet"
-		}
-		if s := m.log.subject(m); s.node == "" && m.snap.Instances[s.instance] == nil {
-			return "the entry is not about a node or an instance that is there"
-		}
-		return ""
-	}
-	return []Action{
-		{ID: "log.where", Title: "Go to the instance or node that the entry is about", Short: "to it", Scope: ScopeLog,
-			Keys: []string{"f", "right"}, Footer: 10, blocked: about, run: (*Model).goToLogged},
-		{ID: "log.steps", Title: "Open the steps of the instance or node that the entry is about", Short: "its steps", Scope: ScopeLog,
-			blocked: about, run: func(m *Model) tea.Cmd { return m.openProcedure(*m.log.subject(m).procedure) }},
-	}
 }
 
 func needSnapshot(m *Model) string {
@@ -198,19 +126,7 @@ func needSnapshot(m *Model) string {
 	return ""
 }
 
-func needRow(m *Model) string {
-	if m.snap == nil {
-		return "nothing is known yet"
-	}
-	p := m.panes[m.focus]
-	if gone := p.Gone(); gone != "" {
-		return goneText(gone)
-	}
-	if shown, _ := p.Count(); shown == 0 {
-		return "nothing is selected"
-	}
-	return ""
-}
+func needRow(m *Model) string { return m.focused().needRow() }
 
 func needRunning(m *Model) string {
 	if m.running() == nil {
@@ -250,12 +166,12 @@ func (m *Model) failure() *core.Operation {
 		return nil
 	}
 	switch m.focus {
-	case paneLog:
-		if op := m.log.subject(m).operation; unseen(op) {
+	case ScopeLog:
+		if op := m.focused().subject().operation; unseen(op) {
 			return op
 		}
-	case paneNeeds:
-		if a, ok := m.needs.Current(); ok {
+	case ScopeNeeds:
+		if a := m.focused().subject().attention; a != nil {
 			if op := operationOf(m.snap, *a); unseen(op) {
 				return op
 			}
@@ -282,13 +198,10 @@ func (m *Model) acknowledge() tea.Cmd {
 	})
 }
 
-func (m *Model) setFocus(id paneID) tea.Cmd {
+func (m *Model) setFocus(id Scope) tea.Cmd {
 	m.focus = id
 	m.filtering = false
-	if m.snap != nil {
-		m.phases.chosen = m.phases.chosen || id == panePhases
-		m.needs.chosen = m.needs.chosen || id == paneNeeds
-	}
+	m.focused().entered()
 	return m.selectionMoved()
 }
 
@@ -301,7 +214,7 @@ func (m *Model) sorted(by string) tea.Cmd {
 
 // clearOne takes back one thing at a time: the toast, the marks, the filter.
 func (m *Model) clearOne() tea.Cmd {
-	p := m.panes[m.focus]
+	p := m.focused()
 	switch {
 	case m.toast.text != "":
 		m.toast.text = ""

@@ -59,7 +59,7 @@ func TestAnEmptyLogTakesLittleRoom(t *testing.T) {
 		d := drive(s, 200, 60).keys(keys...)
 		d.shows()
 		for _, a := range d.areas {
-			if a.id == paneLog {
+			if a.id == ScopeLog {
 				return a.w
 			}
 		}
@@ -111,7 +111,7 @@ func TestWhatAPhaseRestsOnIsCutByItsRoomAlone(t *testing.T) {
 	d := drive(world(), 120, 40)
 	for h := range 60 {
 		evidence := []string{"the first", long, "the last"}
-		out := evidenceLines(d.Model, evidence, 38, h)
+		out := evidenceLines(&scene{snap: d.snap, look: d.look}, evidence, 38, h)
 		var text strings.Builder
 		for _, l := range out {
 			if l.Width() > 38 {
@@ -154,7 +154,7 @@ func TestACutLineHasOneMark(t *testing.T) {
 	evidence := []string{strings.Repeat("NMR r05-cmp-13 (os) since 17:42: preparing ", 9), strings.Repeat("x", 300), "short"}
 	for h := range 14 {
 		for w := 12; w < 60; w++ {
-			for _, l := range evidenceLines(d.Model, evidence, w, h) {
+			for _, l := range evidenceLines(&scene{snap: d.snap, look: d.look}, evidence, w, h) {
 				if text := l.Text(); strings.Count(text, d.look.Glyph.Ellipsis) > 1 || l.Width() > w {
 					t.Fatalf("in %dx%d: %q", w, h, text)
 				}
@@ -178,7 +178,7 @@ func TestFiguresAreNotCut(t *testing.T) {
 		}
 	}
 	d := drive(s, 120, 40)
-	if text := d.nodes.explain(d.Model); !strings.Contains(text, "1 live, 1 manual, 1 notify, 1 moving") {
+	if text := d.pane(ScopeNodes).explain(); !strings.Contains(text, "1 live, 1 manual, 1 notify, 1 moving") {
 		t.Errorf("below the rows it says %q", text)
 	}
 }

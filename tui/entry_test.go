@@ -150,8 +150,8 @@ func TestEnterGoesOnToTheStep(t *testing.T) {
 	for d.top() != nil {
 		d.keys("esc")
 	}
-	if d.focus != paneNeeds {
-		t.Errorf("the focus is in pane %d", d.focus)
+	if d.focus != ScopeNeeds {
+		t.Errorf("the focus is in pane %s", d.focus)
 	}
 }
 

@@ -277,9 +277,9 @@ func entryActions() []Action {
 				return "it is not about a node"
 			}, run: with(func(m *Model, p *entryPage) tea.Cmd {
 				m.layers = nil
-				m.nodes.SetFilter("")
-				m.nodes.Choose(p.a.Node)
-				return m.setFocus(paneNodes)
+				m.pane(ScopeNodes).SetFilter("")
+				m.pane(ScopeNodes).Choose(p.a.Node)
+				return m.setFocus(ScopeNodes)
 			})},
 		{ID: "entry.close", Title: "Go back", Short: "back", Keys: []string{"esc", "backspace"}, Footer: 6,
 			run: with(func(m *Model, p *entryPage) tea.Cmd { m.goBack(p); return nil })},

@@ -122,6 +122,12 @@ type driver struct {
 	*Model
 	fake *fakeBackend
 	at   time.Time
+
+	needs     *needsPane
+	nodes     *nodesPane
+	instances *instancesPane
+	locks     *locksPane
+	log       *logPane
 }
 
 // usualTheme is the one that a Model loads when none is given: for thousands of Models it is loaded once.
@@ -140,6 +146,8 @@ func drive(s *core.Snapshot, w, h int, change ...func(*Options)) *driver {
 		c(&opts)
 	}
 	d.Model = newModel(context.Background(), opts)
+	d.needs, d.nodes, d.instances = d.panes[ScopeNeeds].(*needsPane), d.panes[ScopeNodes].(*nodesPane), d.panes[ScopeInstances].(*instancesPane)
+	d.locks, d.log = d.panes[ScopeLocks].(*locksPane), d.panes[ScopeLog].(*logPane)
 	d.pump.in = nil // Snapshots come by send
 	d.after = func(_ time.Duration, msg tea.Msg) tea.Cmd {
 		if _, ok := msg.(followMsg); ok {

@@ -35,7 +35,7 @@ func offersLine(words []string, w int) draw.Line {
 
 // filterLine is the filter while it is typed: how much it lets through, and what it can go on with.
 func (m *Model) filterLine(w int) draw.Line {
-	p := m.panes[m.focus]
+	p := m.focused()
 	shown, all := p.Count()
 	out := draw.Line{draw.Text(themes.Key, " /"), draw.Text(themes.Input, p.Filter()+" "), draw.Text(themes.Dim, "  "+itoa(shown)+" of "+itoa(all))}
 	keys := draw.One(themes.Dim, "   enter keeps it   esc clears it")
@@ -50,13 +50,13 @@ func (m *Model) filterLine(w int) draw.Line {
 }
 
 // nodeKeys are what rows that are about a node can be filtered by; node names a row's.
-func nodeKeys[T any](m *Model, node func(T) string) []table.Key[T] {
+func nodeKeys[T any](s *scene, node func(T) string) []table.Key[T] {
 	of := func(f func(v core.NodeView) []string) func(T) []string {
 		return func(r T) []string {
-			if m.snap == nil {
+			if s.snap == nil {
 				return nil
 			}
-			v, ok := m.snap.NodeView(node(r))
+			v, ok := s.snap.NodeView(node(r))
 			if !ok {
 				return nil
 			}
@@ -67,9 +67,9 @@ func nodeKeys[T any](m *Model, node func(T) string) []table.Key[T] {
 		{Name: "role", Values: of(func(v core.NodeView) []string { return roleNames(v.Node) })},
 		{Name: "zone", Values: of(func(v core.NodeView) []string { return []string{zoneOf(v)} })},
 		{Name: "rack", Values: of(func(v core.NodeView) []string { return []string{rackOf(v)} })},
-		{Name: "group", Values: of(func(v core.NodeView) []string { return []string{groupOf(m, v)} })},
+		{Name: "group", Values: of(func(v core.NodeView) []string { return []string{groupOf(s, v)} })},
 		{Name: "label", Values: of(labelsOf)},
-		{Name: "project", Values: of(func(v core.NodeView) []string { return projectsOn(m.snap, v.Name) })},
+		{Name: "project", Values: of(func(v core.NodeView) []string { return projectsOn(s.snap, v.Name) })},
 	}
 }
 
@@ -116,8 +116,8 @@ func rackOf(v core.NodeView) string {
 }
 
 // groupOf is the update group of a node's machine; empty when it is not known.
-func groupOf(m *Model, v core.NodeView) string {
-	if mv := m.snap.MachineOf(v.Name); mv != nil && mv.Machine != nil {
+func groupOf(s *scene, v core.NodeView) string {
+	if mv := s.snap.MachineOf(v.Name); mv != nil && mv.Machine != nil {
 		return mv.Machine.Group
 	}
 	return ""
@@ -167,7 +167,7 @@ func differ[T any](rows []T, value func(T) string) bool {
 
 // completeFilter is the key tab while a filter is typed.
 func (m *Model) completeFilter() tea.Cmd {
-	if m.panes[m.focus].Complete() {
+	if m.focused().Complete() {
 		return m.selectionMoved()
 	}
 	return nil

@@ -160,8 +160,8 @@ func TestWhatAFilterHidesIsSaid(t *testing.T) {
 	if !strings.Contains(d.toast.text, "the filter /role:gtw hides cmp-07") {
 		t.Errorf("in the list of what needs one: %q", d.toast.text)
 	}
-	if d.keys("f"); d.nodes.selected() != "kaas-node-cmp07" || d.nodes.Filter() != "" || d.focus != paneNodes {
-		t.Errorf("f goes to %q with the filter %q", d.nodes.selected(), d.nodes.Filter())
+	if d.keys("f"); d.nodes.Cursor() != "kaas-node-cmp07" || d.nodes.Filter() != "" || d.focus != ScopeNodes {
+		t.Errorf("f goes to %q with the filter %q", d.nodes.Cursor(), d.nodes.Filter())
 	}
 
 	if frame := stripped(drive(zoned(), 80, 24).keys("2", "/", "no such phase", "enter").shows()); !strings.Contains(frame, "esc clears the filter.\n") {
@@ -176,17 +176,17 @@ func TestWhatAFilterHidesIsSaid(t *testing.T) {
 func TestOtherPanesAreFilteredByTheirKeys(t *testing.T) {
 	d := drive(zoned(), 120, 40)
 	for _, c := range []struct {
-		pane         paneID
+		pane         Scope
 		filter       string
 		least, below int
 	}{
-		{paneNeeds, "node:cmp-07", 1, 9}, {paneNeeds, "role:gtw", 0, 1}, {paneNeeds, "zone:az", 1, 9}, {paneInstances, "project:shop", 1, 4}, {paneInstances, "status:active -project:shop", 1, 3},
-		{paneInstances, "flavor:64", 1, 2}, {paneInstances, "blocks:yes", 1, 4}, {paneLocks, "controller:ceph state:inactive", 1, 3}, {paneLocks, "-of:cluster", 1, 4},
+		{ScopeNeeds, "node:cmp-07", 1, 9}, {ScopeNeeds, "role:gtw", 0, 1}, {ScopeNeeds, "zone:az", 1, 9}, {ScopeInstances, "project:shop", 1, 4}, {ScopeInstances, "status:active -project:shop", 1, 3},
+		{ScopeInstances, "flavor:64", 1, 2}, {ScopeInstances, "blocks:yes", 1, 4}, {ScopeLocks, "controller:ceph state:inactive", 1, 3}, {ScopeLocks, "-of:cluster", 1, 4},
 	} {
 		p := d.panes[c.pane]
 		p.SetFilter(c.filter)
 		if n, _ := p.Count(); n < c.least || n >= c.below {
-			t.Errorf("pane %d: /%s shows %d rows: %q", c.pane, c.filter, n, p.Text())
+			t.Errorf("pane %s: /%s shows %d rows: %q", c.pane, c.filter, n, p.Text())
 		}
 		p.SetFilter("")
 	}

@@ -113,16 +113,13 @@ func (a *Action) achieved(m *Model) bool {
 
 // short is the action's word in the footer, by what it would do now.
 func (a *Action) short(m *Model) string {
-	if a.ID == "steps" && m.focus == paneNeeds {
-		return "open"
+	if enter := m.kind(m.focus).enter; a.ID == "steps" && enter != "" {
+		return enter
 	}
 	if a.ID == "arm" && m.snap != nil && m.snap.Write.Armed {
 		return "disarm"
 	}
-	if a.ID == "steps" && m.focus == paneLog {
-		return "in full"
-	}
-	if a.ID == "log" && m.top() == nil && m.focus == paneLog {
+	if a.ID == "log" && m.top() == nil && m.focus == ScopeLog {
 		return "back"
 	}
 	if a.now != nil && m.snap != nil {
@@ -158,7 +155,7 @@ const filterLimit = 120 // bytes of a filter
 
 // typeFilter takes a key while a filter is typed.
 func (m *Model) typeFilter(msg tea.KeyPressMsg) tea.Cmd {
-	p := m.panes[m.focus]
+	p := m.focused()
 	text := p.Filter()
 	switch key := msg.String(); key {
 	case "esc":

@@ -49,10 +49,10 @@ func newField(value string) textinput.Model {
 }
 
 // aboutNodes names what a form is about.
-func (m *Model) aboutNodes(names []string) string {
+func aboutNodes(s *core.Snapshot, names []string) string {
 	labels := make([]string, len(names))
 	for i, n := range names {
-		labels[i] = m.snap.Label(n)
+		labels[i] = s.Label(n)
 	}
 	if len(labels) > 8 {
 		return fmt.Sprintf("%s and %d more nodes", strings.Join(labels[:8], ", "), len(labels)-8)
@@ -60,10 +60,9 @@ func (m *Model) aboutNodes(names []string) string {
 	return strings.Join(labels, ", ")
 }
 
-// newModeForm asks for the migration mode.
-func newModeForm(m *Model) *form {
-	nodes := m.markedNodes()
-	f := &form{title: "Migration mode of " + m.aboutNodes(nodes),
+// newModeForm asks for the migration mode of nodes; v is the selected one.
+func newModeForm(s *core.Snapshot, nodes []string, v core.NodeView) *form {
+	f := &form{title: "Migration mode of " + aboutNodes(s, nodes),
 		about: "What the OpenStack controller does with the instances when the node goes into maintenance."}
 	for _, c := range []struct {
 		mode       core.MigrationMode
@@ -76,7 +75,7 @@ func newModeForm(m *Model) *form {
 	} {
 		f.choices = append(f.choices, choice{c.name, c.text, core.Intent{Kind: core.IntentSetMode, Nodes: nodes, Mode: c.mode}})
 	}
-	if v, ok := m.nodes.Current(); ok && len(nodes) == 1 {
+	if len(nodes) == 1 && v.Name != "" {
 		for i, c := range f.choices {
 			if v.ModeSet && c.intent.Mode == v.Mode || !v.ModeSet && c.intent.Mode == "" {
 				f.at = i
@@ -87,14 +86,13 @@ func newModeForm(m *Model) *form {
 	return f
 }
 
-// newAttemptsForm asks for the number of attempts.
-func newAttemptsForm(m *Model) *form {
-	nodes := m.markedNodes()
+// newAttemptsForm asks for the number of attempts of nodes; v is the selected one.
+func newAttemptsForm(s *core.Snapshot, nodes []string, v core.NodeView) *form {
 	value := ""
-	if v, ok := m.nodes.Current(); ok && len(nodes) == 1 {
+	if len(nodes) == 1 && v.Name != "" {
 		value = v.AttemptsRaw
 	}
-	return &form{title: "Attempts to migrate an instance on " + m.aboutNodes(nodes),
+	return &form{title: "Attempts to migrate an instance on " + aboutNodes(s, nodes),
 		about: fmt.Sprintf("How often the OpenStack controller tries to live-migrate one instance. Empty removes the annotation; "+
 			"that means %d.", core.DefaultMigrationAttempts),
 		label: "attempts", input: newField(value),
@@ -113,9 +111,8 @@ func newAttemptsForm(m *Model) *form {
 }
 
 // newReasonForm asks for the reason with which a compute service is disabled.
-func newReasonForm(m *Model) *form {
-	node := m.nodes.selected()
-	return &form{title: "Disable nova-compute of " + m.snap.Label(node),
+func newReasonForm(s *core.Snapshot, node string) *form {
+	return &form{title: "Disable nova-compute of " + s.Label(node),
 		about: "No instance is scheduled to it any more; those that are there stay. Others read the reason in the service list.",
 		label: "reason", input: newField(""),
 		intent: func(text string) (core.Intent, error) {
@@ -128,18 +125,16 @@ func newReasonForm(m *Model) *form {
 }
 
 // lockName is what to call a lock: "openstack on cmp-07".
-func (m *Model) lockName(l *core.WorkloadLock) string {
+func lockName(s *core.Snapshot, l *core.WorkloadLock) string {
 	if l.Node == "" {
 		return l.Controller + " of the cluster"
 	}
-	return l.Controller + " on " + m.snap.Label(l.Node)
+	return l.Controller + " on " + s.Label(l.Node)
 }
 
-// newOverrideForm asks what the selected lock is to say.
-func newOverrideForm(m *Model) *form {
-	row, _ := m.locks.Current()
-	l := *row
-	f := &form{title: "Override the lock of " + m.lockName(l), about: "The lock belongs to the controller " + l.Controller + ". LCM takes it at its word, whoever wrote it. " +
+// newOverrideForm asks what a lock is to say.
+func newOverrideForm(s *core.Snapshot, l *core.WorkloadLock) *form {
+	f := &form{title: "Override the lock of " + lockName(s, l), about: "The lock belongs to the controller " + l.Controller + ". LCM takes it at its word, whoever wrote it. " +
 		"The text stands in its errorMessage, for everybody who looks; without one the owner's is removed.",
 		label: "text", input: newField(""), with: func(i core.Intent, text string) core.Intent { i.Reason = text; return i }}
 	f.input.CharLimit = core.MaxLockText
@@ -160,13 +155,11 @@ func newOverrideForm(m *Model) *form {
 	return f
 }
 
-// newLockTextForm asks for the text with which the selected lock is to say failed.
-func newLockTextForm(m *Model) *form {
-	row, _ := m.locks.Current()
-	l := *row
+// newLockTextForm asks for the text with which a lock is to say failed.
+func newLockTextForm(s *core.Snapshot, l *core.WorkloadLock) *form {
 	input := newField("")
 	input.CharLimit = core.MaxLockText
-	return &form{title: "Set the lock of " + m.lockName(l) + " to failed",
+	return &form{title: "Set the lock of " + lockName(s, l) + " to failed",
 		about: "LCM stops there until the lock is inactive. The text stands in its errorMessage, for everybody who looks.",
 		label: "text", input: input,
 		intent: func(text string) (core.Intent, error) {
@@ -179,11 +172,10 @@ func newLockTextForm(m *Model) *form {
 }
 
 // newScopeForm asks for the scope of a maintenance by hand.
-func newScopeForm(m *Model) *form {
-	node := m.nodes.selected()
-	return &form{title: "Ask for the maintenance of " + m.snap.Label(node),
+func newScopeForm(s *core.Snapshot, node string) *form {
+	return &form{title: "Ask for the maintenance of " + s.Label(node),
 		about: "The application controllers prepare the node, as they do in an update; the work on it is yours. The OpenStack controller answers the release that it is at, or none.",
-		label: "release", input: newField(m.snap.AskedRelease(node)), with: withRelease,
+		label: "release", input: newField(s.AskedRelease(node)), with: withRelease,
 		choices: []choice{
 			{"os", "the host may reboot: its instances are moved", core.Intent{Kind: core.IntentAskNode, Node: node, Scope: core.ScopeOS}},
 			{"drain", "the host stays up: no instance is moved", core.Intent{Kind: core.IntentAskNode, Node: node, Scope: core.ScopeDrain}},
@@ -191,10 +183,10 @@ func newScopeForm(m *Model) *form {
 }
 
 // newClusterForm asks for the scope and the release of a maintenance of the cluster by hand.
-func newClusterForm(m *Model) *form {
+func newClusterForm(s *core.Snapshot) *form {
 	return &form{title: "Ask for the maintenance of the cluster",
 		about: "The application controllers make the cluster safe for work on its nodes. The OpenStack controller answers the release that it is at, or none.",
-		label: "release", input: newField(m.snap.AskedRelease("")), with: withRelease,
+		label: "release", input: newField(s.AskedRelease("")), with: withRelease,
 		choices: []choice{
 			{"no scope", "each node's request has its own, since 26.1", core.Intent{Kind: core.IntentAskCluster}},
 			{"os", "for releases that read it here: the hosts may reboot", core.Intent{Kind: core.IntentAskCluster, Scope: core.ScopeOS}},

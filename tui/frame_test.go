@@ -148,9 +148,9 @@ func TestAFrameIsMadeOnceForEachChange(t *testing.T) {
 
 func TestTheBackendLearnsWhichNodeIsLookedAt(t *testing.T) {
 	d := drive(world(), 120, 40)
-	first := d.nodes.selected()
+	first := d.nodes.Cursor()
 	d.keys("3", "down")
-	if got := fmt.Sprint(d.fake.focused); got != fmt.Sprint([]string{first, d.nodes.selected()}) {
+	if got := fmt.Sprint(d.fake.focused); got != fmt.Sprint([]string{first, d.nodes.Cursor()}) {
 		t.Errorf("the backend was told of %v", got)
 	}
 }
@@ -167,7 +167,7 @@ func TestTheMouseIsOffUntilSwitchedOn(t *testing.T) {
 	d.shows()
 	var nodes area
 	for _, a := range d.areas {
-		if a.id == paneNodes {
+		if a.id == ScopeNodes {
 			nodes = a
 		}
 	}

@@ -47,18 +47,18 @@ func (f *facts) tone(tone themes.Token, label, value string) {
 
 // inspect shows everything that is known of what is selected.
 func (m *Model) inspect() tea.Cmd {
-	id := m.focus
-	s := m.panes[id].subject(m)
+	p := m.focused()
+	s := p.subject()
 	var title string
 	var lines func(m *Model, f *facts)
 	switch {
-	case id == paneNeeds && s.attention != nil:
+	case s.attention != nil:
 		return m.inspectEntry(*s.attention)
-	case id == panePhases:
+	case s.update:
 		title = "The cluster update"
 		lines = phaseFacts
-	case id == paneLog && s.operation == nil:
-		msg := *m.log.Rows()[m.log.Index()].message
+	case s.message != nil:
+		msg := *s.message
 		title = "Error"
 		lines = func(m *Model, f *facts) {
 			f.add("at", stamp(msg.at, m.snap.Now))
@@ -82,15 +82,15 @@ func (m *Model) inspect() tea.Cmd {
 		}
 	case s.instance != "":
 		key := s.instance
-		title = "Instance " + m.panes[id].selectedName()
+		title = "Instance " + p.selectedName()
 		lines = func(m *Model, f *facts) { instanceFacts(m, f, key) }
 	case s.node != "":
 		key := s.node
 		title = "Node " + m.snap.Label(key)
 		lines = func(m *Model, f *facts) { nodeFacts(m, f, key) }
 	default:
-		entry := m.panes[id].Text()
-		title = m.panes[id].name(m)
+		entry := p.Text()
+		title = p.name()
 		lines = func(_ *Model, f *facts) {
 			for _, l := range entry {
 				f.add("", strings.TrimSpace(l))
@@ -284,7 +284,7 @@ func lockFacts(m *Model, f *facts, l *core.WorkloadLock) {
 		f.add("progress", fmt.Sprintf("%d %%, %s", l.Progress.Percentage, l.Progress.Description))
 	}
 	if l.Message != "" {
-		msg := m.readMessage(l)
+		msg := readLock(m.snap, l)
 		word, tone := messageWord(msg.Class)
 		f.section("What it says")
 		f.add("text", named(m.snap, l.Message))

@@ -42,16 +42,12 @@ type Model struct {
 	width, height int
 	snap          *core.Snapshot
 
-	focus     paneID
-	bottom    paneID // which of locks and log stands below where there is room for one
-	needs     *needsPane
-	phases    *phasesPane
-	nodes     *nodesPane
-	instances *instancesPane
-	locks     *locksPane
-	log       *logPane
-	panes     [lastPane + 1]pane
-	areas     []area // where the panes are on the screen, for the mouse
+	kinds  []paneKind
+	panes  map[Scope]pane
+	focus  Scope
+	turn   map[place]Scope // of panes that share a place the one that was looked at last
+	bottom place           // which of the two lower places is seen where there is room for one
+	areas  []area          // where the panes are on the screen, for the mouse
 
 	layers    []layer
 	drafts    map[string]draft // by the form's title
@@ -59,14 +55,12 @@ type Model struct {
 	toast     toast
 	messages  []message // what went wrong, for the log; the newest first
 	said      []message // all that was said; the newest first
-	beforeLog paneID    // where l leads back to from the log
+	beforeLog Scope     // where l leads back to from the log
 	lastLost  string
 	shown     string // the node whose instances and locks are shown
 	follows   int    // how often the cursor has left it
 	watched   string // the node that the Backend was told of
 	previews  int
-
-	lockTexts map[string]core.LockMessage
 
 	actions []Action
 	dirty   bool
@@ -87,7 +81,7 @@ func newModel(ctx context.Context, opts Options) *Model {
 	m := &Model{
 		opts: opts, backend: opts.Backend, ctx: ctx, now: opts.Now, plan: core.Plan, after: after,
 		unstoppable: unstoppable, halt: halt, theme: theme, depth: themes.Depth256,
-		focus: paneNodes, beforeLog: paneNodes, bottom: paneLocks, dirty: true, actions: Actions(),
+		focus: ScopeNodes, beforeLog: ScopeNodes, bottom: placeLowerLeft, turn: make(map[place]Scope), kinds: paneKinds(), panes: make(map[Scope]pane), dirty: true, actions: Actions(),
 	}
 	if opts.Actions != nil {
 		m.actions = opts.Actions
@@ -98,10 +92,9 @@ func newModel(ctx context.Context, opts Options) *Model {
 		m.depth = themes.DepthNone
 	}
 	m.relook()
-	m.needs, m.phases, m.nodes = newNeedsPane(m), newPhasesPane(m), newNodesPane(m)
-	m.instances, m.locks, m.log = newInstancesPane(m), newLocksPane(m), newLogPane(m)
-	m.panes = [lastPane + 1]pane{paneNeeds: m.needs, panePhases: m.phases, paneNodes: m.nodes,
-		paneInstances: m.instances, paneLocks: m.locks, paneLog: m.log}
+	for _, k := range m.kinds {
+		m.panes[k.scope] = k.make()
+	}
 	m.pump = newPump(ctx, opts.Backend)
 	return m
 }
@@ -200,8 +193,8 @@ func (m *Model) take(s *core.Snapshot) tea.Cmd {
 		m.confirming.title, m.confirming.op = "", "" // from now on it is among the operations
 	}
 	cmd := tea.Batch(m.refresh(), m.ended(before))
-	if !m.touched && m.now().Sub(m.opened) < settleWithin && m.nodes.Index() > 0 {
-		m.nodes.GoTo(0)
+	if !m.touched && m.now().Sub(m.opened) < settleWithin && m.pane(ScopeNodes).Index() > 0 {
+		m.pane(ScopeNodes).GoTo(0)
 		cmd = tea.Batch(cmd, m.follow())
 	}
 	if s.Write.Lost != "" && s.Write.Lost != m.lastLost {
@@ -218,17 +211,18 @@ func (m *Model) refresh() tea.Cmd {
 	}
 	var cmds []tea.Cmd
 	another := false
-	for _, id := range paneIDs {
-		if id == paneInstances { // the nodes are up to date, what hangs on the selected one comes next
-			another = m.shown != m.nodes.selected()
-			m.shown = m.nodes.selected()
-		}
-		gone := m.panes[id].refresh(m)
+	for _, k := range m.kinds {
+		p := m.pane(k.scope)
+		gone := p.refresh()
 		switch {
-		case !m.touched || id != m.focus && id != paneNodes:
-			m.panes[id].Settle() // nobody has chosen the row, or nobody's keys go there
+		case !m.touched || k.scope != m.focus && k.scope != ScopeNodes:
+			p.Settle() // nobody has chosen the row, or nobody's keys go there
 		case gone != "" && m.top() == nil:
 			cmds = append(cmds, m.say(toneWarn, goneText(gone)))
+		}
+		if k.scope == ScopeNodes { // what hangs on the selected one comes next
+			another = m.shown != m.selectedNode()
+			m.shown = m.selectedNode()
 		}
 	}
 	if another {
@@ -245,12 +239,15 @@ func (m *Model) refresh() tea.Cmd {
 // goneText says that what was selected has gone by itself.
 func goneText(gone string) string { return "nothing is selected: " + gone + " is no longer there" }
 
+// selectedNode is the name of the selected node; empty when there is none.
+func (m *Model) selectedNode() string { return m.panes[ScopeNodes].Cursor() }
+
 // showAnother shows what hangs on another node from its first row, but for where the keys go: what is selected there the operator
 // decides.
 func (m *Model) showAnother() {
-	for _, id := range []paneID{paneInstances, paneLocks} {
-		if id != m.focus || !m.touched {
-			m.panes[id].GoTo(0)
+	for _, k := range m.kinds {
+		if k.hangs && (k.scope != m.focus || !m.touched) {
+			m.pane(k.scope).GoTo(0)
 		}
 	}
 }
@@ -281,16 +278,11 @@ func (m *Model) selectionMoved() tea.Cmd {
 	if m.snap == nil {
 		return nil
 	}
-	var said tea.Cmd
-	if m.focus == paneNeeds {
-		if word := m.needs.lead(m); word != "" {
-			said = m.say(toneWarn, word)
-		}
-	}
+	said := m.answer(m.focused().moved())
 	switch {
-	case m.shown == m.nodes.selected():
+	case m.shown == m.selectedNode():
 		return said
-	case m.focus != paneNeeds && m.focus != paneNodes:
+	case !m.kind(m.focus).leads:
 		return tea.Batch(said, m.follow())
 	}
 	m.follows++
@@ -302,13 +294,16 @@ func (m *Model) follow() tea.Cmd {
 	if m.snap == nil {
 		return nil
 	}
-	another := m.shown != m.nodes.selected()
-	m.shown = m.nodes.selected()
-	m.instances.refresh(m)
-	m.locks.refresh(m)
-	if another {
-		m.instances.GoTo(0)
-		m.locks.GoTo(0)
+	another := m.shown != m.selectedNode()
+	m.shown = m.selectedNode()
+	for _, k := range m.kinds {
+		if !k.hangs {
+			continue
+		}
+		p := m.pane(k.scope)
+		if p.refresh(); another {
+			p.GoTo(0)
+		}
 	}
 	return m.watch()
 }
@@ -369,7 +364,7 @@ func (m *Model) scope() Scope {
 	if l := m.top(); l != nil {
 		return l.scope()
 	}
-	return paneScopes[m.focus]
+	return m.focus
 }
 
 // press finds what a key does: text that is being typed has it first, then the layer or pane, then what works everywhere.
@@ -404,7 +399,7 @@ func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 
 // refuse says why an action cannot be used now. Of a selection that has gone only that is said: it comes first, and is never cut.
 func (m *Model) refuse(title, reason string) tea.Cmd {
-	if gone := m.panes[m.focus].Gone(); gone != "" && reason == goneText(gone) {
+	if gone := m.focused().Gone(); gone != "" && reason == goneText(gone) {
 		return m.say(toneWarn, reason)
 	}
 	return m.say(toneWarn, title+": "+reason)
@@ -432,7 +427,7 @@ func (m *Model) paste(msg tea.PasteMsg) tea.Cmd {
 	if p, ok := m.top().(paster); ok {
 		p.paste(m, msg.Content)
 	} else if m.filtering {
-		m.panes[m.focus].SetFilter(sanitise.Text(m.panes[m.focus].Filter()+msg.Content, filterLimit))
+		m.focused().SetFilter(sanitise.Text(m.focused().Filter()+msg.Content, filterLimit))
 		return m.selectionMoved()
 	}
 	return nil

@@ -28,9 +28,9 @@ func (m *Model) point(msg tea.MouseMsg) tea.Cmd {
 		}
 		m.focus = a.id
 		if n := wheel(at.Button); n != 0 {
-			m.panes[a.id].MoveBy(n)
+			m.pane(a.id).MoveBy(n)
 		} else if at.Button == tea.MouseLeft {
-			m.panes[a.id].RowAt(at.Y - a.y)
+			m.pane(a.id).RowAt(at.Y - a.y)
 		}
 		return m.selectionMoved()
 	}

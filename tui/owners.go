@@ -69,23 +69,6 @@ func (m *Model) openOwners(nodes []string) tea.Cmd {
 	return p.ask(m)
 }
 
-// ownersOfSelection are the nodes that the selection is about; none for the whole update.
-func (m *Model) ownersOfSelection() []string {
-	switch m.focus {
-	case paneNeeds:
-		if a, ok := m.needs.Current(); ok && a.Node != "" {
-			return []string{a.Node}
-		}
-	case paneNodes:
-		return m.markedNodes()
-	case paneInstances, paneLocks:
-		if m.shown != "" {
-			return []string{m.shown}
-		}
-	}
-	return nil
-}
-
 // gather makes the notes from the newest Snapshot.
 func (p *ownersPage) gather(m *Model) {
 	began := m.now()

@@ -38,7 +38,7 @@ func (p *ownersPage) scrollBy(n int) { p.offset = max(min(p.offset+n, p.total-p.
 func (p *ownersPage) draw(m *Model, w, h int) []string {
 	title := "Owners of instances, whole update"
 	if !p.all {
-		title = "Owners of instances on " + m.aboutNodes(p.nodes)
+		title = "Owners of instances on " + aboutNodes(m.snap, p.nodes)
 	}
 	note := draw.One(themes.Dim, "esc back")
 	if n := len(p.notes); n > 0 {

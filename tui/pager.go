@@ -74,10 +74,10 @@ func (p *pager) draw(m *Model, w, h int) []string {
 // newPlain is the focused pane as text without any ornament.
 func newPlain(m *Model) *pager {
 	id := m.focus
-	text := func(m *Model) []string { return m.panes[id].Text() }
+	text := func(m *Model) []string { return m.pane(id).Text() }
 	return &pager{
 		bare:  true,
-		title: func(m *Model) string { return m.panes[id].name(m) },
+		title: func(m *Model) string { return m.pane(id).name() },
 		lines: func(m *Model, _ int) []draw.Line {
 			var out []draw.Line
 			for _, s := range text(m) {

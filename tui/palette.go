@@ -44,7 +44,7 @@ func newPalette(m *Model, menu bool) *palette {
 	p := &palette{title: "Find", input: newField("")}
 	chain := m.scope().chain()
 	if menu {
-		p.title = "What can be done with " + m.panes[m.focus].selectedName()
+		p.title = "What can be done with " + m.focused().selectedName()
 		if len(chain) > 1 {
 			chain = chain[:1]
 		}
@@ -86,12 +86,12 @@ func actionEntry(m *Model, a *Action) *entry {
 // doneOn names what a change would be done on: what is selected, or marked, in the action's own pane.
 func (m *Model) doneOn(a *Action) string {
 	switch {
-	case !a.Writes() || a.Scope != paneScopes[m.focus] || m.top() != nil:
+	case !a.Writes() || a.Scope != m.focus || m.top() != nil:
 		return ""
-	case a.Scope == ScopeNodes && m.nodes.Marks() > 0:
+	case m.focused().Marks() > 0:
 		return ""
-	case a.Scope == ScopeNodes, a.Scope == ScopeInstances, a.Scope == ScopeLocks:
-		return m.panes[m.focus].selectedName()
+	case m.kind(m.focus).changes:
+		return m.focused().selectedName()
 	}
 	return ""
 }
@@ -100,18 +100,19 @@ func (m *Model) doneOn(a *Action) string {
 // focus on the locks the selected one's action is there already.
 func overrides(m *Model) []*entry {
 	var out []*entry
-	if m.focus == paneLocks {
+	if m.focus == ScopeLocks {
 		return nil
 	}
-	for _, l := range m.locks.All() {
+	for _, l := range m.pane(ScopeLocks).(*locksPane).All() {
 		id := string(l.Kind) + "/" + l.Name
-		out = append(out, &entry{name: newLabel("Override the lock"), object: newLabel(m.lockName(l)), run: func(m *Model) tea.Cmd {
-			m.locks.SetFilter("")
-			if !m.locks.Choose(id) {
+		out = append(out, &entry{name: newLabel("Override the lock"), object: newLabel(lockName(m.snap, l)), run: func(m *Model) tea.Cmd {
+			locks := m.pane(ScopeLocks)
+			locks.SetFilter("")
+			if !locks.Choose(id) {
 				return m.say(toneWarn, "the lock is gone")
 			}
-			cmd := m.setFocus(paneLocks)
-			m.ask(newOverrideForm(m))
+			cmd := m.setFocus(ScopeLocks)
+			m.ask(newOverrideForm(m.snap, m.pane(ScopeLocks).subject().lock))
 			return cmd
 		}})
 	}
@@ -123,11 +124,12 @@ func jumps(m *Model) []*entry {
 	var out []*entry
 	for _, name := range m.snap.NodeNames() {
 		out = append(out, &entry{kind: "node", name: newLabel(m.snap.Label(name)), also: []label{newLabel(name)}, does: "go to it", run: func(m *Model) tea.Cmd {
-			m.nodes.SetFilter("")
-			if !m.nodes.Choose(name) {
+			nodes := m.pane(ScopeNodes)
+			nodes.SetFilter("")
+			if !nodes.Choose(name) {
 				return m.say(toneWarn, "the node is gone")
 			}
-			return m.setFocus(paneNodes)
+			return m.setFocus(ScopeNodes)
 		}})
 	}
 	from := len(out)

@@ -6,70 +6,196 @@ import (
 	"lockstep/tui/table"
 )
 
-// paneID numbers the panes as the keys 1 to 6 do.
-type paneID int
+// paneKind is a row of the table of panes: all that the screen has to know of a pane beside what the pane does itself.
+type paneKind struct {
+	scope Scope  // of its keys; the pane goes by it
+	title string // what one goes to: "the nodes"
+	short string // its name in narrow tabs
+	place place
 
-const (
-	paneNeeds paneID = iota + 1
-	panePhases
-	paneNodes
-	paneInstances
-	paneLocks
-	paneLog
-	lastPane = paneLog
-)
-
-var paneIDs = []paneID{paneNeeds, panePhases, paneNodes, paneInstances, paneLocks, paneLog}
-
-var paneScopes = map[paneID]Scope{
-	paneNeeds: ScopeNeeds, panePhases: ScopePhases, paneNodes: ScopeNodes, paneInstances: ScopeInstances,
-	paneLocks: ScopeLocks, paneLog: ScopeLog,
+	make    func() pane
+	actions func() []Action
+	sources []core.SourceID // those whose state it shows; none: it shows what is known, whatever that is
+	enter   string          // the word for enter in the footer; empty: by what is selected
+	leads   bool            // going through its rows selects a node, too
+	hangs   bool            // it shows what hangs on the selected node
+	changes bool            // its actions change what its selected row is about
 }
 
-// pane is one part of the dashboard: a list of objects below a rule that names it.
+// paneKinds is the table of panes, in the order of the keys 1, 2, 3 …
+func paneKinds() []paneKind {
+	return []paneKind{
+		{scope: ScopeNeeds, title: "what needs you", short: "Needs you", place: placeTop, make: newNeedsPane, actions: needsActions,
+			enter: "open", leads: true},
+		{scope: ScopePhases, title: "the phases", short: "Phases", place: placeLeft, make: newPhasesPane, actions: phaseActions,
+			sources: []core.SourceID{core.SourceClusterRequests, core.SourceClusterLocks}},
+		{scope: ScopeNodes, title: "the nodes", short: "Nodes", place: placeRight, make: newNodesPane, actions: nodeActions,
+			sources: []core.SourceID{core.SourceNodes}, leads: true, changes: true},
+		{scope: ScopeInstances, title: "the selected node's instances", short: "Inst", place: placeMiddle, make: newInstancesPane,
+			actions: instanceActions, sources: []core.SourceID{core.SourceInstances, core.SourceMigrations},
+			hangs: true, changes: true},
+		{scope: ScopeLocks, title: "the locks", short: "Locks", place: placeLowerLeft, make: newLocksPane, actions: lockActions,
+			sources: []core.SourceID{core.SourceNodeLocks, core.SourceClusterLocks}, hangs: true, changes: true},
+		{scope: ScopeLog, title: "the log", short: "Log", place: placeLowerRight, make: newLogPane, actions: logActions,
+			enter: "in full"},
+	}
+}
+
+// place is where on a wide screen a pane stands. Panes that share a place take turns: the one is seen that was gone to last.
+type place int
+
+const (
+	placeTop        place = iota // across the screen
+	placeLeft                    // below it, beside placeRight
+	placeRight                   //
+	placeMiddle                  // across the screen, below these two
+	placeLowerLeft               // at the bottom, beside placeLowerRight where there is room for both; else the two take turns
+	placeLowerRight              //
+)
+
+// scene is what panes show. It is given to them; a pane knows no Model.
+type scene struct {
+	snap     *core.Snapshot // nil: nothing is known yet
+	look     *draw.Look
+	width    int       // of the screen
+	focus    Scope     // the pane that has the keys
+	node     string    // the node whose instances and locks are shown; empty: none
+	messages []message // what went wrong, the newest first
+}
+
+// pane is one part of the dashboard: a list of objects below a rule that names it. It gets what it shows, and says with a request what
+// is to happen outside of it.
 type pane interface {
 	table.List
-	// refresh takes rows from m's Snapshot; it returns the name of the selected object when that has gone.
-	refresh(m *Model) (gone string)
-	// name is the word in the rule and in the tabs; short the one for narrow tabs.
-	name(m *Model) string
-	short() string
+	// see gives it what there is to show.
+	see(s scene)
+	// refresh takes rows from what it sees; it returns the name of the selected object when that has gone.
+	refresh() (gone string)
+	// entered tells it that it has got the keys.
+	entered()
+	// moved asks for what is to happen when another row is selected; nil: nothing.
+	moved() request
+	// name is the word in the rule.
+	name() string
 	// note stands at the right end of the rule.
-	note(m *Model) draw.Line
-	// sources are those whose state the pane shows.
-	sources() []core.SourceID
+	note() draw.Line
 	// empty says in words that there is nothing, when there is nothing.
-	empty(m *Model) string
-	drawRows(m *Model, w, h int, focused, old bool) []string
+	empty() string
+	drawRows(w, h int, focused, old bool) []string
 	selectedName() string
+	// needRow is why nothing can be done with the selected row; empty when there is one.
+	needRow() string
 	// explain is more of the selected row, shown below the rows where there is room; empty when there is no more.
-	explain(m *Model) string
+	explain() string
+	// words say what its columns hold, by their titles.
+	words() []columnWord
 	// subject is what the selected row is about.
-	subject(m *Model) subject
+	subject() subject
+	// nodes are the nodes that the selection is about; none: none in particular.
+	nodes() []string
 }
 
 // subject is what a row is about: what steps, inspection and copying work on.
 type subject struct {
 	procedure *core.ProcedureKey // nil: none
+	update    bool               // the update of the cluster
 	node      string
 	instance  string
 	lock      *core.WorkloadLock
 	attention *core.Attention
 	operation *core.Operation
+	message   *message
 	name      string // what y copies
 	command   string // what c copies
 }
 
 // tablePane is what all panes share.
-type tablePane[T any] struct{ *table.Table[T] }
-
-func (p tablePane[T]) drawRows(m *Model, w, h int, focused, old bool) []string {
-	return p.Draw(m.look, w, h, focused, old)
+type tablePane[T any] struct {
+	*table.Table[T]
+	scene
 }
 
-func (p tablePane[T]) selectedName() string {
+func (p *tablePane[T]) see(s scene)     { p.scene = s }
+func (p *tablePane[T]) entered()        {}
+func (p *tablePane[T]) moved() request  { return nil }
+func (p *tablePane[T]) nodes() []string { return nil }
+
+func (p *tablePane[T]) words() []columnWord { return nil }
+
+func (p *tablePane[T]) drawRows(w, h int, focused, old bool) []string {
+	return p.Draw(p.look, w, h, focused, old)
+}
+
+func (p *tablePane[T]) selectedName() string {
 	if r, ok := p.Current(); ok {
-		return p.Table.Name(*r)
+		return p.Name(*r)
 	}
 	return "nothing"
+}
+
+func (p *tablePane[T]) needRow() string {
+	if p.snap == nil {
+		return "nothing is known yet"
+	}
+	if gone := p.Gone(); gone != "" {
+		return goneText(gone)
+	}
+	if shown, _ := p.Count(); shown == 0 {
+		return "nothing is selected"
+	}
+	return ""
+}
+
+func (p *tablePane[T]) needSnapshot() string {
+	if p.snap == nil {
+		return "nothing is known yet"
+	}
+	return ""
+}
+
+func (p *tablePane[T]) needManagement() string {
+	switch {
+	case p.snap == nil:
+		return "nothing is known yet"
+	case p.snap.Management == nil || !p.snap.Management.Found:
+		return "the management cluster is not connected"
+	}
+	return ""
+}
+
+// hangsOn is the node whose instances and locks are shown; none where there is none.
+func (p *tablePane[T]) hangsOn() []string {
+	if p.node == "" {
+		return nil
+	}
+	return []string{p.node}
+}
+
+// pane is the pane that goes by the scope, with what there is to show now.
+func (m *Model) pane(s Scope) pane {
+	p := m.panes[s]
+	p.see(scene{snap: m.snap, look: m.look, width: m.width, focus: m.focus, node: m.shown, messages: m.messages})
+	return p
+}
+
+// focused is the pane that has the keys.
+func (m *Model) focused() pane { return m.pane(m.focus) }
+
+// kind is the row of the table of panes for the scope.
+func (m *Model) kind(s Scope) paneKind { return m.kinds[m.number(s)-1] }
+
+// number is the key that leads to the pane.
+func (m *Model) number(s Scope) int {
+	for i := range m.kinds {
+		if m.kinds[i].scope == s {
+			return i + 1
+		}
+	}
+	panic("there is no pane " + string(s))
+}
+
+// beside is the scope of the pane that comes by panes after the focused one, round at the ends.
+func (m *Model) beside(by int) Scope {
+	n := len(m.kinds)
+	return m.kinds[(m.number(m.focus)-1+by+n)%n].scope
 }

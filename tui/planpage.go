@@ -69,7 +69,7 @@ type planSavedMsg struct {
 func (m *Model) openPlan(nodes []string) tea.Cmd {
 	p := &planPage{request: core.EvacuationRequest{Nodes: nodes}, name: "the whole update"}
 	if len(nodes) > 0 {
-		p.name = m.aboutNodes(nodes)
+		p.name = aboutNodes(m.snap, nodes)
 	}
 	p.title = func(*Model) string { return "Evacuation plan of " + p.name }
 	p.lines = p.body

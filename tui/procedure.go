@@ -32,11 +32,11 @@ type procedurePage struct {
 
 // openSteps opens the steps of what is selected, and of what needs the operator its page; where there are none, what is known of it.
 func (m *Model) openSteps() tea.Cmd {
-	s := m.panes[m.focus].subject(m)
-	if m.focus == paneNeeds && s.attention != nil {
+	s := m.focused().subject()
+	if s.attention != nil {
 		return m.openEntry(s.attention.ID)
 	}
-	if s.procedure == nil || m.focus == paneLog { // an entry of the log is what was done, not what can be done
+	if s.procedure == nil || s.operation != nil { // an entry of the log is what was done, not what can be done
 		return m.inspect()
 	}
 	return m.openProcedure(*s.procedure)
@@ -44,7 +44,7 @@ func (m *Model) openSteps() tea.Cmd {
 
 // stepsOrDetails is what openSteps opens, in the footer.
 func (m *Model) stepsOrDetails() string {
-	if s := m.panes[m.focus].subject(m); s.procedure == nil && needRow(m) == "" {
+	if s := m.focused().subject(); s.procedure == nil && needRow(m) == "" {
 		return "details"
 	}
 	return "steps"

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -89,11 +88,11 @@ func (m *Model) openLog() tea.Cmd {
 		}
 		return m.toggleText(logTitle, func(m *Model, w int) []draw.Line { return logLines(m, about, w) })
 	}
-	if m.focus == paneLog {
+	if m.focus == ScopeLog {
 		return m.setFocus(m.beforeLog)
 	}
 	m.beforeLog = m.focus
-	return m.setFocus(paneLog)
+	return m.setFocus(ScopeLog)
 }
 
 // logLines are the entries of the log in full. Those about the node or instance that the page below is of come first.
@@ -102,7 +101,7 @@ func logLines(m *Model, about string, w int) []draw.Line {
 		return nil
 	}
 	var own, others []draw.Line
-	for _, r := range m.log.All() {
+	for _, r := range logRows(m.snap, m.messages) {
 		of := &others
 		if r.isAbout(about) {
 			of = &own
@@ -111,7 +110,7 @@ func logLines(m *Model, about string, w int) []draw.Line {
 	}
 	switch {
 	case len(own)+len(others) == 0:
-		return []draw.Line{draw.One(themes.Dim, m.log.empty(m))}
+		return []draw.Line{draw.One(themes.Dim, emptyLog)}
 	case len(own) == 0:
 		return others
 	}
@@ -159,41 +158,4 @@ func inParens(text string) string {
 		return ""
 	}
 	return " (" + text + ")"
-}
-
-// goToLogged goes to the instance that the selected entry of the log is about, where it is now, or else to the node.
-func (m *Model) goToLogged() tea.Cmd {
-	s := m.log.subject(m)
-	node, in := s.node, m.snap.Instances[s.instance]
-	if in != nil {
-		if n := m.snap.NodeOfHost(in.Host); n != nil {
-			node = n.Name
-		}
-	}
-	cmd := m.goToNode(node)
-	if in == nil || m.nodes.selected() != node {
-		return tea.Batch(cmd, m.setFocus(paneNodes))
-	}
-	m.shown = node
-	cmd = tea.Batch(cmd, m.setFocus(paneInstances), m.follow())
-	m.instances.refresh(m)
-	if !m.instances.Choose(in.ID) {
-		m.instances.SetFilter("")
-		m.instances.Choose(in.ID)
-	}
-	return cmd
-}
-
-// goToNode puts the cursor of the nodes on a node. A filter that hides it is cleared, and that is said.
-func (m *Model) goToNode(node string) tea.Cmd {
-	if node == "" || m.nodes.Choose(node) {
-		return nil
-	}
-	filter := m.nodes.Filter()
-	m.nodes.SetFilter("")
-	if !m.nodes.Choose(node) {
-		m.nodes.SetFilter(filter)
-		return m.say(toneWarn, m.snap.Label(node)+" is not among the nodes")
-	}
-	return m.say(toneInfo, fmt.Sprintf("the filter /%s hid %s: it is cleared", filter, m.snap.Label(node)))
 }

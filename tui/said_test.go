@@ -85,11 +85,11 @@ func TestTheLogIsSeenFromEverywhere(t *testing.T) {
 	for _, pane := range []string{"1", "2", "3", "4", "5"} {
 		d := drive(worked(), 120, 40).keys(pane)
 		was := d.focus
-		if d.keys("l"); d.focus != paneLog {
-			t.Errorf("pane %s: l goes to %d", pane, d.focus)
+		if d.keys("l"); d.focus != ScopeLog {
+			t.Errorf("pane %s: l goes to %s", pane, d.focus)
 		}
 		if d.keys("l"); d.focus != was {
-			t.Errorf("pane %s: l leads back to %d", pane, d.focus)
+			t.Errorf("pane %s: l leads back to %s", pane, d.focus)
 		}
 	}
 	d := drive(worked(), 80, 24).keys("3", "enter")
@@ -126,12 +126,12 @@ func TestEnterInTheLogOpensTheEntry(t *testing.T) {
 	if got := pageText(t, row("the batch", batch).keys("enter")); !strings.Contains(got, "api-4 state failed") || !strings.Contains(got, "No valid host was found") {
 		t.Errorf("enter on a batch says %q", got)
 	}
-	if row("the batch", batch).keys("f"); d.focus != paneNodes || d.nodes.selected() != "kaas-node-cmp11" {
-		t.Errorf("f goes to pane %d, node %q", d.focus, d.nodes.selected())
+	if row("the batch", batch).keys("f"); d.focus != ScopeNodes || d.nodes.Cursor() != "kaas-node-cmp11" {
+		t.Errorf("f goes to pane %s, node %q", d.focus, d.nodes.Cursor())
 	}
 	d.nodes.SetFilter("gtw")
-	if row("web-1", web).keys("f"); d.focus != paneInstances || d.shown != "kaas-node-cmp07" || d.instances.selectedName() != "web-1" {
-		t.Errorf("f goes to pane %d, node %q, instance %q", d.focus, d.shown, d.instances.selectedName())
+	if row("web-1", web).keys("f"); d.focus != ScopeInstances || d.shown != "kaas-node-cmp07" || d.instances.selectedName() != "web-1" {
+		t.Errorf("f goes to pane %s, node %q, instance %q", d.focus, d.shown, d.instances.selectedName())
 	}
 	if d.nodes.Filter() != "" || !strings.Contains(d.said[0].text, "the filter /gtw hid cmp-07") {
 		t.Errorf("the filter is %q, and said was %q", d.nodes.Filter(), d.said[0].text)
@@ -141,7 +141,7 @@ func TestEnterInTheLogOpensTheEntry(t *testing.T) {
 	if got := pageText(t, row("the error", failed).keys("enter")); !strings.Contains(got, "says refused: writing is off") || strings.Contains(got, "live-migrate") {
 		t.Errorf("enter on an error says %q", got)
 	}
-	if row("the error", failed).keys("f"); d.focus != paneLog {
-		t.Errorf("f on an error goes to %d", d.focus)
+	if row("the error", failed).keys("f"); d.focus != ScopeLog {
+		t.Errorf("f on an error goes to %s", d.focus)
 	}
 }

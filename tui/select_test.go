@@ -57,8 +57,8 @@ func TestASelectedNodeThatGoesLeavesNothingSelected(t *testing.T) {
 		if frame := stripped(d.shows()); focus == "3" && !strings.Contains(frame, "nothing is selected: cmp-09 is no longer there") {
 			t.Errorf("the node went without a word:\n%s", frame)
 		}
-		if d.shown != "" || d.nodes.selected() != "" {
-			t.Errorf("%s: selected is %q, shown %q", focus, d.nodes.selected(), d.shown)
+		if d.shown != "" || d.nodes.Cursor() != "" {
+			t.Errorf("%s: selected is %q, shown %q", focus, d.nodes.Cursor(), d.shown)
 		}
 		if focus == "5" {
 			continue // the locks of the cluster are listed below the node's: they are still there
@@ -77,8 +77,8 @@ func TestASelectedNodeThatGoesLeavesNothingSelected(t *testing.T) {
 	d.nodes.Choose("kaas-node-cmp09")
 	next := d.nodes.Rows()[d.nodes.Index()+1].Name
 	d.fresh(without("kaas-node-cmp09")).fresh(without("kaas-node-cmp09")).keys("down")
-	if d.nodes.selected() != next {
-		t.Errorf("down goes to %q, the next was %q", d.nodes.selected(), next)
+	if d.nodes.Cursor() != next {
+		t.Errorf("down goes to %q, the next was %q", d.nodes.Cursor(), next)
 	}
 }
 
@@ -116,7 +116,7 @@ func TestTheSelectionStaysWhenWhatMovesComesToTheTop(t *testing.T) {
 	s.NodeRequests["kaas-node-cmp10"] = []*core.MaintenanceRequest{{Kind: core.KindNodeMaintenanceRequest, Node: "kaas-node-cmp10",
 		Scope: core.ScopeOS, Meta: core.Meta{Name: "kaas-node-cmp10", UID: "n", Created: before(time.Minute)}}}
 	d.send(snapshotMsg{s})
-	if got := d.nodes.selected(); got != "kaas-node-cmp09" {
+	if got := d.nodes.Cursor(); got != "kaas-node-cmp09" {
 		t.Errorf("the selection went to %s by itself", got)
 	}
 }
@@ -127,8 +127,8 @@ func TestBeforeTheFirstKeyTheCursorIsOnWhatMovesFirst(t *testing.T) {
 	early.Nodes = map[string]*core.Node{"kaas-node-gtw01": early.Nodes["kaas-node-gtw01"]}
 	d := drive(early, 80, 24)
 	d.send(snapshotMsg{world()})
-	if first := d.nodes.Rows()[0].Name; d.nodes.selected() != first || d.shown != first {
-		t.Errorf("selected is %s, shown %s, first is %s", d.nodes.selected(), d.shown, first)
+	if first := d.nodes.Rows()[0].Name; d.nodes.Cursor() != first || d.shown != first {
+		t.Errorf("selected is %s, shown %s, first is %s", d.nodes.Cursor(), d.shown, first)
 	}
 }
 
@@ -193,8 +193,8 @@ func TestCopyingLeavesNothingHarmfulBehind(t *testing.T) {
 
 func TestThePaletteFindsActionsAndNodes(t *testing.T) {
 	d := drive(world(), 120, 40).keys("ctrl+k", "node cmp-12", "enter")
-	if d.nodes.selected() != "kaas-node-cmp12" || d.focus != paneNodes || d.top() != nil {
-		t.Errorf("the palette went to %s", d.nodes.selected())
+	if d.nodes.Cursor() != "kaas-node-cmp12" || d.focus != ScopeNodes || d.top() != nil {
+		t.Errorf("the palette went to %s", d.nodes.Cursor())
 	}
 	d.keys(":", "reverse the", "esc")
 	if d.top() != nil {

@@ -101,14 +101,14 @@ func (m *Model) tooSmall(w, h int) []string {
 }
 
 // paneRule is the rule of a pane.
-func (m *Model) paneRule(id paneID, w int, tees map[int]string) string {
-	p := m.panes[id]
+func (m *Model) paneRule(id Scope, w int, tees map[int]string) string {
+	p := m.pane(id)
 	focused := m.focus == id
 	tone := themes.Strong
 	if focused {
 		tone = themes.RuleFocus
 	}
-	name := draw.One(tone, itoa(int(id))+" "+p.name(m))
+	name := draw.One(tone, itoa(m.number(id))+" "+p.name())
 	// What there is no room for goes from the end: the trouble stays longest.
 	parts := m.paneNote(id)
 	for len(parts) > 1 && name.Width()+draw.Join(2, parts...).Width()+8 >= w {
@@ -119,13 +119,13 @@ func (m *Model) paneRule(id paneID, w int, tees map[int]string) string {
 
 // paneNote is what stands at the right of a pane's rule, the most important first: whether its facts are fresh, the filter,
 // its own note.
-func (m *Model) paneNote(id paneID) []draw.Line {
-	p := m.panes[id]
+func (m *Model) paneNote(id Scope) []draw.Line {
+	p := m.pane(id)
 	if m.snap == nil {
 		return nil
 	}
 	var parts []draw.Line
-	st := loadStateOf(m.snap, p.sources())
+	st := loadStateOf(m.snap, m.kind(id).sources)
 	shown, all := p.Count()
 	switch {
 	case st.old != nil:
@@ -141,7 +141,7 @@ func (m *Model) paneNote(id paneID) []draw.Line {
 	if p.Filter() != "" {
 		parts = append(parts, draw.One(themes.Match, "/"+p.Filter()).And(themes.Dim, " "+itoa(shown)+" of "+itoa(all)))
 	}
-	if n := p.note(m); len(n) > 0 {
+	if n := p.note(); len(n) > 0 {
 		parts = append(parts, n)
 	}
 	if text := m.moreText(p.More()); text != "" {
@@ -165,14 +165,14 @@ func (m *Model) moreText(above, below int) string {
 }
 
 // paneBody is a pane's content in exactly h lines of w columns.
-func (m *Model) paneBody(id paneID, x, y, w, h int) []string {
+func (m *Model) paneBody(id Scope, x, y, w, h int) []string {
 	m.areas = append(m.areas, area{id: id, x: x, y: y, w: w, h: h})
-	p := m.panes[id]
+	p := m.pane(id)
 	var words []draw.Line
 	if m.snap == nil {
 		words = []draw.Line{draw.One(themes.Dim, " connecting")}
 	} else if shown, all := p.Count(); shown == 0 {
-		st := loadStateOf(m.snap, p.sources())
+		st := loadStateOf(m.snap, m.kind(id).sources)
 		switch {
 		case all > 0:
 			text := "Nothing here matches /" + p.Filter() + ". esc clears the filter."
@@ -186,7 +186,7 @@ func (m *Model) paneBody(id paneID, x, y, w, h int) []string {
 		case st.trouble != nil:
 			words = allTroubleLines(m, append([]*core.Source{st.trouble}, st.others...), w)
 		default:
-			for _, l := range draw.Wrap(sanitise.Row(p.empty(m)), max(w-2, 8)) {
+			for _, l := range draw.Wrap(sanitise.Row(p.empty()), max(w-2, 8)) {
 				words = append(words, draw.One(themes.Dim, " "+l))
 			}
 		}
@@ -198,8 +198,8 @@ func (m *Model) paneBody(id paneID, x, y, w, h int) []string {
 		}
 		return draw.PadTo(out, w, h)
 	}
-	st := loadStateOf(m.snap, p.sources())
-	out := p.drawRows(m, w, h, m.focus == id, st.old != nil)
+	st := loadStateOf(m.snap, m.kind(id).sources)
+	out := p.drawRows(w, h, m.focus == id, st.old != nil)
 	if st.trouble != nil {
 		return draw.PadTo(append(out, m.troubled(st.trouble, w, h-len(out))...), w, h)
 	}
@@ -223,7 +223,7 @@ func (m *Model) troubled(src *core.Source, w, room int) []string {
 
 // explained is more of the selected row, where at least room lines below the rows are free.
 func (m *Model) explained(p pane, w, room int) []string {
-	text := p.explain(m)
+	text := p.explain()
 	if room < 3 || text == "" {
 		return nil
 	}

@@ -261,6 +261,9 @@ func (t *Table[T]) MarkedOrCurrent() []T {
 
 // List is what panes with a table have in common, whatever their rows are.
 type List interface {
+	Cursor() string
+	Choose(id string) bool
+	Index() int
 	MoveBy(n int)
 	GoTo(i int)
 	Page() int

@@ -81,3 +81,14 @@ func ago(d time.Duration) string {
 	}
 	return age(d) + " ago"
 }
+
+// took is how long an operation or an item of one took, or takes; empty where nobody knows when it ended.
+func took(state core.OperationState, started, ended, now time.Time) string {
+	switch {
+	case started.IsZero(), ended.IsZero() && state.Ended():
+		return ""
+	case ended.IsZero():
+		return age(now.Sub(started))
+	}
+	return age(ended.Sub(started))
+}

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"lockstep/core"
@@ -11,6 +10,9 @@ import (
 	"lockstep/tui/table"
 )
 
+// ScopeLog is the pane of the log.
+const ScopeLog Scope = "log"
+
 // logRow is an operation, an item of one, or an error that the screen showed.
 type logRow struct {
 	op      *core.Operation
@@ -18,10 +20,14 @@ type logRow struct {
 	message *message
 }
 
+const emptyLog = "Nothing was done yet."
+
 // logPane is what Lockstep does and did, newest first.
 type logPane struct{ tablePane[logRow] }
 
-func newLogPane(m *Model) *logPane {
+func newLogPane() pane {
+	p := &logPane{}
+	s := &p.scene
 	t := &table.Table[logRow]{
 		Header: true,
 		ID: func(r logRow) string {
@@ -36,13 +42,13 @@ func newLogPane(m *Model) *logPane {
 		Name: func(r logRow) string { return "the entry" },
 	}
 	t.Columns = []table.Column[logRow]{
-		{Title: "at", Width: 5, Most: 12, Measure: func(r logRow) int { return len(clock(r.started(), m.snap.Now)) },
-			Cell: func(r logRow) draw.Line { return draw.One(themes.Dim, clock(r.started(), m.snap.Now)) }},
+		{Title: "at", Width: 5, Most: 12, Measure: func(r logRow) int { return len(clock(r.started(), s.snap.Now)) },
+			Cell: func(r logRow) draw.Line { return draw.One(themes.Dim, clock(r.started(), s.snap.Now)) }},
 		{Title: "state", Width: 11, Cell: func(r logRow) draw.Line {
 			if r.message != nil {
-				return draw.One(r.message.tone, m.look.Glyph.Failed+" error")
+				return draw.One(r.message.tone, s.look.Glyph.Failed+" error")
 			}
-			k := operationMark(m.look.Glyph, r.state())
+			k := operationMark(s.look.Glyph, r.state())
 			return k.spans(string(r.state()))
 		}},
 		{Title: "what", Width: 20, Most: 48, Share: 38, Measure: func(r logRow) int { return draw.Width(r.title()) },
@@ -56,7 +62,7 @@ func newLogPane(m *Model) *logPane {
 			if r.message != nil {
 				return nil
 			}
-			return draw.One(themes.Dim, took(r.state(), r.started(), r.ended(), m.snap.Now))
+			return draw.One(themes.Dim, took(r.state(), r.started(), r.ended(), s.snap.Now))
 		}},
 		{Title: "", Width: 16, Grow: true, Cell: func(r logRow) draw.Line {
 			tone := themes.Text
@@ -66,10 +72,11 @@ func newLogPane(m *Model) *logPane {
 					tone = themes.Dim
 				}
 			}
-			return draw.One(tone, named(m.snap, r.text()))
+			return draw.One(tone, named(s.snap, r.text()))
 		}},
 	}
-	return &logPane{tablePane[logRow]{t}}
+	p.Table = t
+	return p
 }
 
 func (r logRow) state() core.OperationState {
@@ -122,14 +129,19 @@ func (r logRow) text() string {
 	return r.message.text
 }
 
-func (p *logPane) refresh(m *Model) string {
-	if m.snap == nil {
+func (p *logPane) refresh() string {
+	if p.snap == nil {
 		return ""
 	}
+	p.Set(logRows(p.snap, p.messages), p.snap.Revision<<8|uint64(len(p.messages)&0xff))
+	return ""
+}
+
+// logRows are the operations with their items and the errors that the screen showed, the newest first.
+func logRows(s *core.Snapshot, messages []message) []logRow {
 	var rows []logRow
-	messages := m.messages
-	for i := range m.snap.Operations {
-		op := &m.snap.Operations[i]
+	for i := range s.Operations {
+		op := &s.Operations[i]
 		for len(messages) > 0 && messages[0].at.After(op.Started) {
 			rows = append(rows, logRow{message: &messages[0]})
 			messages = messages[1:]
@@ -142,18 +154,15 @@ func (p *logPane) refresh(m *Model) string {
 	for i := range messages {
 		rows = append(rows, logRow{message: &messages[i]})
 	}
-	p.Set(rows, m.snap.Revision<<8|uint64(len(m.messages)&0xff))
-	return ""
+	return rows
 }
 
-func (p *logPane) name(*Model) string       { return "Log" }
-func (p *logPane) short() string            { return "Log" }
-func (p *logPane) sources() []core.SourceID { return nil }
-func (p *logPane) empty(*Model) string      { return "Nothing was done yet." }
+func (p *logPane) name() string  { return "Log" }
+func (p *logPane) empty() string { return emptyLog }
 
-func (p *logPane) note(m *Model) draw.Line {
+func (p *logPane) note() draw.Line {
 	running := 0
-	for _, op := range m.snap.Operations {
+	for _, op := range p.snap.Operations {
 		if !op.State.Ended() && !op.Past {
 			running++
 		}
@@ -165,19 +174,22 @@ func (p *logPane) note(m *Model) draw.Line {
 }
 
 // explain is the selected entry's text in full.
-func (p *logPane) explain(m *Model) string {
+func (p *logPane) explain() string {
 	r, ok := p.Current()
 	const short = 40
 	if !ok || len(r.text()) < short {
 		return "" // its row shows it
 	}
-	return named(m.snap, r.text())
+	return named(p.snap, r.text())
 }
 
-func (p *logPane) subject(*Model) subject {
+func (p *logPane) subject() subject {
 	r, ok := p.Current()
-	if !ok || r.op == nil {
+	switch {
+	case !ok:
 		return subject{}
+	case r.op == nil:
+		return subject{message: r.message}
 	}
 	out := subject{operation: r.op, node: r.op.Node, instance: r.op.Instance, name: r.op.Title}
 	if r.item != nil {
@@ -192,62 +204,34 @@ func (p *logPane) subject(*Model) subject {
 	return out
 }
 
-// running is the operation that controls work on: the selected one, else the newest that runs.
-func (m *Model) running() *core.Operation {
-	if m.snap == nil {
-		return nil
+func (p *logPane) words() []columnWord {
+	return []columnWord{
+		{"at", "when it began"},
+		{"state", "how it goes, or went"},
+		{"what", "what Lockstep did, each item of a batch below it"},
+		{"took", "how long it took, or takes"},
 	}
-	if m.top() == nil && m.focus == paneLog {
-		if r, ok := m.log.Current(); ok && r.op != nil && !r.op.State.Ended() && !r.op.Past && r.op.Elsewhere == "" {
-			return r.op
-		}
-	}
-	for i := range m.snap.Operations {
-		if op := &m.snap.Operations[i]; !op.State.Ended() && !op.Past && op.Elsewhere == "" {
-			return &m.snap.Operations[i]
-		}
-	}
-	return nil
 }
 
-// runningLine is what runs, in one line; nil when nothing does.
-func (m *Model) runningLine(w int) draw.Line {
-	op := m.running()
-	if op == nil {
-		return nil
+// logActions work in the log; its footer shows what controls the running batch.
+func logActions() []Action {
+	return []Action{
+		inPane(Action{ID: "log.where", Title: "Go to the instance or node that the entry is about", Short: "to it", Scope: ScopeLog,
+			Keys: []string{"f", "right"}, Footer: 10}, (*logPane).needObject, func(p *logPane) request {
+			s := p.subject()
+			return goTo{s.node, s.instance}
+		}),
+		inPane(Action{ID: "log.steps", Title: "Open the steps of the instance or node that the entry is about", Short: "its steps",
+			Scope: ScopeLog}, (*logPane).needObject, func(p *logPane) request { return openSteps{*p.subject().procedure} }),
 	}
-	k := operationMark(m.look.Glyph, op.State)
-	out := draw.Line{draw.Blank(1), draw.Text(k.tone, k.glyph+" "+string(op.State)), draw.Blank(2), draw.Text(themes.Strong, op.Title)}
-	if len(op.Items) > 0 {
-		ended := 0
-		for _, it := range op.Items {
-			if it.State.Ended() {
-				ended++
-			}
-		}
-		out = append(out, draw.Blank(2))
-		out = append(out, draw.Gauge(m.look.Glyph, ended, len(op.Items), 8)...)
-		out = out.And(themes.Text, fmt.Sprintf(" %d of %d", ended, len(op.Items)))
+}
+
+func (p *logPane) needObject() string {
+	if p.snap == nil {
+		return "nothing is known yet"
 	}
-	text := op.Text
-	for _, it := range op.Items {
-		if !it.State.Ended() && it.State != core.OperationQueued {
-			text = strings.TrimSpace(it.Label + " " + it.Text)
-			break
-		}
+	if s := p.subject(); s.node == "" && p.snap.Instances[s.instance] == nil {
+		return "the entry is not about a node or an instance that is there"
 	}
-	if text != "" {
-		out = out.And(themes.Dim, "  "+named(m.snap, text))
-	}
-	out = out.And(themes.Dim, "  "+took(op.State, op.Started, op.Ended, m.snap.Now))
-	if len(op.Items) == 0 {
-		return out
-	}
-	hold := " hold  "
-	if op.State == core.OperationPaused {
-		hold = " go on  "
-	}
-	keys := draw.Line{draw.Blank(2), draw.Text(themes.Text, "h"), draw.Text(themes.Hint, hold), draw.Text(themes.Text, "o"), draw.Text(themes.Hint, " omit  "), draw.Text(themes.Text, "t"),
-		draw.Text(themes.Hint, " stop ")}
-	return draw.Apart(out, keys, w)
+	return ""
 }

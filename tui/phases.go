@@ -11,6 +11,9 @@ import (
 	"lockstep/tui/table"
 )
 
+// ScopePhases is the pane of the phases.
+const ScopePhases Scope = "phases"
+
 // phaseRow is a phase, or a part of one below it.
 type phaseRow struct {
 	phase core.Phase
@@ -23,9 +26,10 @@ type phasesPane struct {
 	chosen bool // the operator has been here: the cursor no longer follows the phase that runs
 }
 
-func newPhasesPane(m *Model) *phasesPane {
+func newPhasesPane() pane {
 	p := &phasesPane{}
-	p.tablePane = tablePane[phaseRow]{&table.Table[phaseRow]{
+	s := &p.scene
+	p.Table = &table.Table[phaseRow]{
 		ID: func(r phaseRow) string {
 			if r.part != nil {
 				return fmt.Sprint(r.phase.ID, "/", r.part.Label)
@@ -39,23 +43,23 @@ func newPhasesPane(m *Model) *phasesPane {
 			return r.phase.Title
 		},
 		Columns: []table.Column[phaseRow]{
-			{Width: 18, Grow: true, Cell: func(r phaseRow) draw.Line { return draw.Join(2, phaseText(m, r), phaseTime(m, r)) },
+			{Width: 18, Grow: true, Cell: func(r phaseRow) draw.Line { return draw.Join(2, phaseText(s, r), phaseTime(s, r)) },
 				Fill: func(r phaseRow, w int) draw.Line {
-					left, right := phaseText(m, r), phaseTime(m, r)
+					left, right := phaseText(s, r), phaseTime(s, r)
 					if left.Width()+right.Width() >= w && r.part == nil && r.phase.Total > 0 {
 						left = left[:min(len(left), 2)] // the count goes before the title is cut
 					}
 					return draw.Apart(left, right, w)
 				}},
 		},
-	}}
+	}
 	return p
 }
 
-func phaseText(m *Model, r phaseRow) draw.Line {
-	k := phaseMark(m.look.Glyph, r.phase.State)
+func phaseText(s *scene, r phaseRow) draw.Line {
+	k := phaseMark(s.look.Glyph, r.phase.State)
 	if r.part != nil {
-		tone := phaseMark(m.look.Glyph, r.part.State).tone
+		tone := phaseMark(s.look.Glyph, r.part.State).tone
 		if r.part.State == core.PhaseDone || r.part.State == core.PhasePending || r.phase.State == core.PhaseDone {
 			tone = themes.Dim
 		}
@@ -86,10 +90,10 @@ func phaseText(m *Model, r phaseRow) draw.Line {
 	return out
 }
 
-func phaseTime(m *Model, r phaseRow) draw.Line {
+func phaseTime(s *scene, r phaseRow) draw.Line {
 	if r.part != nil {
-		text := sinceText(r.part.Since, m.snap.Now)
-		if text != "" && r.part.Limit > 0 && r.part.State != core.PhaseDone && m.snap.Now.Sub(r.part.Since.At) > r.part.Limit {
+		text := sinceText(r.part.Since, s.snap.Now)
+		if text != "" && r.part.Limit > 0 && r.part.State != core.PhaseDone && s.snap.Now.Sub(r.part.Since.At) > r.part.Limit {
 			return draw.One(themes.Warn, text)
 		}
 		return draw.One(themes.Dim, text)
@@ -98,9 +102,9 @@ func phaseTime(m *Model, r phaseRow) draw.Line {
 	case r.phase.State == core.PhasePending || !r.phase.Timed():
 		return nil
 	case r.phase.ID == core.PhaseTrigger:
-		return draw.One(themes.Dim, clock(r.phase.Started.At, m.snap.Now))
+		return draw.One(themes.Dim, clock(r.phase.Started.At, s.snap.Now))
 	}
-	text := age(r.phase.Elapsed(m.snap.Now))
+	text := age(r.phase.Elapsed(s.snap.Now))
 	if !r.phase.Started.Exact {
 		text = ">" + text
 	}
@@ -110,10 +114,10 @@ func phaseTime(m *Model, r phaseRow) draw.Line {
 	return draw.Plain(text)
 }
 
-func (p *phasesPane) refresh(m *Model) string {
+func (p *phasesPane) refresh() string {
 	var rows []phaseRow
 	now := ""
-	for _, ph := range m.snap.Phases() {
+	for _, ph := range p.snap.Phases() {
 		rows = append(rows, phaseRow{phase: ph})
 		if ph.State != core.PhasePending && ph.State != core.PhaseDone && now == "" {
 			now = fmt.Sprint(ph.ID)
@@ -122,46 +126,46 @@ func (p *phasesPane) refresh(m *Model) string {
 			rows = append(rows, phaseRow{ph, &ph.Lines[i]})
 		}
 	}
-	p.Set(rows, m.snap.Revision)
-	if p.chosen = p.chosen || m.focus == panePhases; !p.chosen && now != "" {
+	p.Set(rows, p.snap.Revision)
+	if p.chosen = p.chosen || p.focus == ScopePhases; !p.chosen && now != "" {
 		p.Choose(now)
 	}
 	return ""
 }
 
 // drawRows draws the phases, and below them what the selected one rests on.
-func (p *phasesPane) drawRows(m *Model, w, h int, focused, old bool) []string {
+func (p *phasesPane) drawRows(w, h int, focused, old bool) []string {
 	r, ok := p.Current()
 	if !ok || len(r.phase.Evidence) == 0 {
-		return p.Draw(m.look, w, h, focused, old)
+		return p.Draw(p.look, w, h, focused, old)
 	}
 	n := min(len(p.Rows()), max(h-3, h/2))
-	out := p.Draw(m.look, w, n, focused, old)
+	out := p.Draw(p.look, w, n, focused, old)
 	over := draw.AsItIs
 	if old {
 		over = draw.Stale
 	}
-	below := evidenceLines(m, r.phase.Evidence, max(w-1, 10), h-len(out))
+	below := evidenceLines(&p.scene, r.phase.Evidence, max(w-1, 10), h-len(out))
 	if room := h - len(out); room > len(below) {
-		out = append(out, m.look.Draw(nil, w, draw.AsItIs))
+		out = append(out, p.look.Draw(nil, w, draw.AsItIs))
 	}
 	for _, l := range below {
-		out = append(out, m.look.Draw(l, w, over))
+		out = append(out, p.look.Draw(l, w, over))
 	}
 	return out
 }
 
 // evidenceLines are what a phase rests on, in at most h lines: all of it where there is room, else the beginning of each piece. What is
 // left out is marked.
-func evidenceLines(m *Model, evidence []string, w, h int) []draw.Line {
+func evidenceLines(s *scene, evidence []string, w, h int) []draw.Line {
 	const least = 2 // lines of each piece
-	more := m.look.Glyph.Ellipsis
+	more := s.look.Glyph.Ellipsis
 	var out []draw.Line
 	for _, whole := range []bool{true, false} {
 		out = []draw.Line{draw.One(themes.Dim, " because")}
 		for _, e := range evidence {
-			lead := " " + m.look.Glyph.Dot + " "
-			parts := draw.Wrap(sanitise.Row(named(m.snap, e)), max(w-3, 7))
+			lead := " " + s.look.Glyph.Dot + " "
+			parts := draw.Wrap(sanitise.Row(named(s.snap, e)), max(w-3, 7))
 			if !whole && len(parts) > least {
 				parts = parts[:least:least]
 				parts[least-1] = draw.One(themes.Dim, parts[least-1]+" "+more).Cut(max(w-3, 7)).Text()
@@ -192,21 +196,39 @@ func evidenceLines(m *Model, evidence []string, w, h int) []draw.Line {
 	return out
 }
 
-func (p *phasesPane) name(*Model) string    { return "Phases" }
-func (p *phasesPane) short() string         { return "Phases" }
-func (p *phasesPane) note(*Model) draw.Line { return nil }
-func (p *phasesPane) sources() []core.SourceID {
-	return []core.SourceID{core.SourceClusterRequests, core.SourceClusterLocks}
-}
-func (p *phasesPane) empty(*Model) string { return "No update runs." }
+func (p *phasesPane) name() string    { return "Phases" }
+func (p *phasesPane) note() draw.Line { return nil }
+func (p *phasesPane) empty() string   { return "No update runs." }
 
-func (p *phasesPane) explain(*Model) string { return "" } // its rows say it themselves
+func (p *phasesPane) explain() string { return "" } // its rows say it themselves
 
-func (p *phasesPane) subject(*Model) subject {
+func (p *phasesPane) subject() subject {
 	r, ok := p.Current()
 	if !ok {
 		return subject{}
 	}
-	return subject{procedure: &core.ProcedureKey{Kind: core.ProcedureCluster}, name: r.phase.Title,
+	return subject{procedure: &core.ProcedureKey{Kind: core.ProcedureCluster}, update: true, name: r.phase.Title,
 		command: "kubectl get clustermaintenancerequests,clusterworkloadlocks"}
+}
+
+func (p *phasesPane) entered() { p.chosen = p.chosen || p.snap != nil }
+
+// phaseActions work in the phases: what concerns the cluster as a whole.
+func phaseActions() []Action {
+	cluster := func(a Action, kind core.IntentKind) Action {
+		a.Scope, a.Intent = ScopePhases, []core.IntentKind{kind}
+		return inPane(a, (*phasesPane).needManagement, func(*phasesPane) request { return confirmStep{core.Intent{Kind: kind}} })
+	}
+	return []Action{
+		inPane(Action{ID: "cluster.maintenance", Title: "Open the steps of maintenance without an update: maintenance mode, graceful reboots",
+			Short: "maintenance", Scope: ScopePhases, Keys: []string{"m"}, Footer: 10}, (*phasesPane).needManagement,
+			func(*phasesPane) request { return openSteps{core.ProcedureKey{Kind: core.ProcedureMaintenance}} }),
+		cluster(Action{ID: "cluster.maintenance.enter", Title: "Put the cluster into maintenance mode", Short: "enter maintenance"},
+			core.IntentEnterCluster),
+		cluster(Action{ID: "cluster.maintenance.leave", Title: "Take the cluster out of maintenance mode", Short: "leave maintenance"},
+			core.IntentLeaveCluster),
+		inPane(Action{ID: "cluster.ask", Title: "Ask for the cluster's maintenance by hand, without an update and without the management cluster",
+			Short: "ask for maintenance", Scope: ScopePhases, Intent: []core.IntentKind{core.IntentAskCluster}}, (*phasesPane).needSnapshot,
+			func(p *phasesPane) request { return openForm{newClusterForm(p.snap)} }),
+	}
 }

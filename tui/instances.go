@@ -11,10 +11,15 @@ import (
 	"lockstep/tui/table"
 )
 
+// ScopeInstances is the pane of the selected node's instances.
+const ScopeInstances Scope = "instances"
+
 // instancesPane is the instances of the selected node, those that hold its lock first.
 type instancesPane struct{ tablePane[core.InstanceView] }
 
-func newInstancesPane(m *Model) *instancesPane {
+func newInstancesPane() pane {
+	p := &instancesPane{}
+	s := &p.scene
 	t := &table.Table[core.InstanceView]{
 		Header: true,
 		ID:     func(v core.InstanceView) string { return v.Instance.ID },
@@ -31,13 +36,13 @@ func newInstancesPane(m *Model) *instancesPane {
 		{Title: "id", Width: 8, Rank: 6, Cell: func(v core.InstanceView) draw.Line { return draw.One(aside(v, themes.Text), shortID(v.Instance.ID)) }},
 		{Title: "project", Width: 7, Most: 16, Rank: 4,
 			Measure: func(v core.InstanceView) int {
-				return draw.Width(m.snap.Project(v.Instance.ProjectID))
+				return draw.Width(s.snap.Project(v.Instance.ProjectID))
 			},
 			Cell: func(v core.InstanceView) draw.Line {
-				return draw.One(aside(v, themes.Text), m.snap.Project(v.Instance.ProjectID))
+				return draw.One(aside(v, themes.Text), s.snap.Project(v.Instance.ProjectID))
 			},
 			Compare: func(a, b core.InstanceView) int {
-				return strings.Compare(m.snap.Project(a.Instance.ProjectID), m.snap.Project(b.Instance.ProjectID))
+				return strings.Compare(s.snap.Project(a.Instance.ProjectID), s.snap.Project(b.Instance.ProjectID))
 			}},
 		{Title: "status", Width: 9, Most: 17, Measure: func(v core.InstanceView) int { return draw.Width(v.Instance.Status) },
 			Cell: func(v core.InstanceView) draw.Line {
@@ -67,8 +72,8 @@ func newInstancesPane(m *Model) *instancesPane {
 			}
 			return draw.One(themes.Dim, "no")
 		}},
-		{Title: "migration", Width: 16, Grow: true, Cell: func(v core.InstanceView) draw.Line { return migrationCell(m, v) },
-			Fill: func(v core.InstanceView, w int) draw.Line { return migrationIn(m, v, w) }},
+		{Title: "migration", Width: 16, Grow: true, Cell: func(v core.InstanceView) draw.Line { return migrationCell(s, v) },
+			Fill: func(v core.InstanceView, w int) draw.Line { return migrationIn(s, v, w) }},
 	}
 	t.Keys = []table.Key[core.InstanceView]{
 		{Name: "zone", Values: func(v core.InstanceView) []string { return []string{v.Instance.Zone} }},
@@ -78,7 +83,8 @@ func newInstancesPane(m *Model) *instancesPane {
 			return []string{v.Instance.Flavor.Name, strings.Join(strings.Fields(flavorText(v.Instance.Flavor)), " ")}
 		}},
 	}
-	return &instancesPane{tablePane[core.InstanceView]{t}}
+	p.Table = t
+	return p
 }
 
 // aside is the tone of a cell: dim in the rows of instances that are in nobody's way and that nothing happens to.
@@ -147,21 +153,21 @@ func actionCell(v core.InstanceView) draw.Line {
 
 func actionText(v core.InstanceView) string { return string(v.Action) + " (" + string(v.Origin) + ")" }
 
-func migrationCell(m *Model, v core.InstanceView) draw.Line {
+func migrationCell(s *scene, v core.InstanceView) draw.Line {
 	mig := v.Migration
 	switch {
 	case mig != nil && mig.Running():
-		out := draw.One(themes.Moves, strings.TrimSpace(mig.Status+destination(m, mig)))
+		out := draw.One(themes.Moves, strings.TrimSpace(mig.Status+destination(s, mig)))
 		if n := mig.Percent(); n >= 0 {
-			bar := append(draw.Line{draw.Text(themes.Moves, strings.TrimSpace(destination(m, mig))), draw.Blank(1)},
-				draw.Gauge(m.look.Glyph, n, 100, 6)...)
+			bar := append(draw.Line{draw.Text(themes.Moves, strings.TrimSpace(destination(s, mig))), draw.Blank(1)},
+				draw.Gauge(s.look.Glyph, n, 100, 6)...)
 			return append(bar, draw.Text(themes.Text, fmt.Sprintf(" %2d %%", n)))
 		}
 		return out
 	case v.Failures > 0:
 		when := ""
 		if mig != nil && mig.Failed() && !mig.Updated.IsZero() {
-			when = ", " + ago(m.snap.Now.Sub(mig.Updated))
+			when = ", " + ago(s.snap.Now.Sub(mig.Updated))
 		}
 		return draw.One(themes.Bad, "failed "+times(v.Failures)+when).And(themes.Dim, reasonAfter(v.Failure))
 	case v.Instance.Fault != "":
@@ -171,10 +177,10 @@ func migrationCell(m *Model, v core.InstanceView) draw.Line {
 }
 
 // migrationIn is migrationCell in w columns: where there is no room for all of it, the bar goes before the figure is cut.
-func migrationIn(m *Model, v core.InstanceView, w int) draw.Line {
-	out := migrationCell(m, v)
+func migrationIn(s *scene, v core.InstanceView, w int) draw.Line {
+	out := migrationCell(s, v)
 	if mig := v.Migration; out.Width() > w && mig != nil && mig.Running() && mig.Percent() >= 0 {
-		return draw.One(themes.Text, fmt.Sprintf("%d %%", mig.Percent())).And(themes.Moves, destination(m, mig))
+		return draw.One(themes.Text, fmt.Sprintf("%d %%", mig.Percent())).And(themes.Moves, destination(s, mig))
 	}
 	return out
 }
@@ -186,11 +192,11 @@ func reasonAfter(text string) string {
 	return ": " + text
 }
 
-func destination(m *Model, mig *core.Migration) string {
+func destination(s *scene, mig *core.Migration) string {
 	if mig.DestHost == "" {
 		return ""
 	}
-	if n := m.snap.NodeOfHost(mig.DestHost); n != nil {
+	if n := s.snap.NodeOfHost(mig.DestHost); n != nil {
 		return " to " + n.Label()
 	}
 	return " to " + mig.DestHost
@@ -206,44 +212,40 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-func (p *instancesPane) refresh(m *Model) string {
-	node := m.shown
+func (p *instancesPane) refresh() string {
+	node := p.node
 	before := p.Cursor()
 	var rows []core.InstanceView
 	if node != "" {
-		rows = m.snap.InstanceViews(node)
+		rows = p.snap.InstanceViews(node)
 	}
-	gone := p.Set(rows, m.snap.Revision)
-	if _, still := m.snap.Instances[before]; still {
+	gone := p.Set(rows, p.snap.Revision)
+	if _, still := p.snap.Instances[before]; still {
 		return "" // it moved to another host: that is what was wanted
 	}
 	return gone
 }
 
-func (p *instancesPane) name(m *Model) string {
-	if node := m.shown; node != "" && m.snap != nil {
-		return "Instances of " + m.snap.Label(node)
+func (p *instancesPane) name() string {
+	if node := p.node; node != "" && p.snap != nil {
+		return "Instances of " + p.snap.Label(node)
 	}
 	return "Instances"
 }
-func (p *instancesPane) short() string { return "Inst" }
-func (p *instancesPane) sources() []core.SourceID {
-	return []core.SourceID{core.SourceInstances, core.SourceMigrations}
-}
 
-func (p *instancesPane) empty(m *Model) string {
-	node := m.shown
-	n := m.snap.Nodes[node]
+func (p *instancesPane) empty() string {
+	node := p.node
+	n := p.snap.Nodes[node]
 	switch {
 	case node == "":
 		return "No node is selected."
 	case n != nil && !n.Is(core.RoleCompute):
-		return m.snap.Label(node) + " is no compute node: it has no instances."
+		return p.snap.Label(node) + " is no compute node: it has no instances."
 	}
-	return "No instance is left on " + m.snap.Label(node) + "."
+	return "No instance is left on " + p.snap.Label(node) + "."
 }
 
-func (p *instancesPane) note(m *Model) draw.Line {
+func (p *instancesPane) note() draw.Line {
 	if len(p.All()) == 0 {
 		return nil
 	}
@@ -257,9 +259,9 @@ func (p *instancesPane) note(m *Model) draw.Line {
 	if blocking == 0 {
 		return out
 	}
-	out = out.And(themes.Dim, " "+m.look.Glyph.Dot+" ")
+	out = out.And(themes.Dim, " "+p.look.Glyph.Dot+" ")
 	switch {
-	case m.snap.NodeRequest(m.shown) == nil: // nothing is asked of the node: nobody has to do anything now
+	case p.snap.NodeRequest(p.node) == nil: // nothing is asked of the node: nobody has to do anything now
 		return out.And(themes.Dim, fmt.Sprintf("%d would block the lock", blocking))
 	case blocking == 1:
 		return out.And(themes.Needs, "1 blocks the lock")
@@ -268,7 +270,7 @@ func (p *instancesPane) note(m *Model) draw.Line {
 }
 
 // explain is why the selected instance is in the way, or why not.
-func (p *instancesPane) explain(m *Model) string {
+func (p *instancesPane) explain() string {
 	v, ok := p.Current()
 	if !ok {
 		return ""
@@ -280,12 +282,67 @@ func (p *instancesPane) explain(m *Model) string {
 	return text
 }
 
-func (p *instancesPane) subject(m *Model) subject {
+func (p *instancesPane) subject() subject {
 	v, ok := p.Current()
 	if !ok {
 		return subject{}
 	}
 	return subject{procedure: &core.ProcedureKey{Kind: core.ProcedureInstance, Subject: v.Instance.ID},
-		node: m.shown, instance: v.Instance.ID, name: v.Instance.ID,
+		node: p.node, instance: v.Instance.ID, name: v.Instance.ID,
 		command: "openstack server show " + v.Instance.ID}
+}
+
+func (p *instancesPane) nodes() []string { return p.hangsOn() }
+
+func (p *instancesPane) words() []columnWord {
+	return []columnWord{
+		{"name", "the instance's name in Nova"},
+		{"id", "the beginning of its UUID; i shows all of it"},
+		{"project", "the Keystone project that it belongs to"},
+		{"status", "Nova's status"},
+		{"task", "Nova's task_state: what Nova does with it now"},
+		{"power", "the guest's power as the hypervisor has it"},
+		{"flavor", "its size"},
+		{"action", "what becomes of it in a maintenance, by its own tag, by two tags that cancel each other, or by its node's mode"},
+		{"blocks", "whether it holds the lock of its node"},
+		{"migration", "how its migration goes, else why it is in the way or not"},
+	}
+}
+
+// instanceActions are what can be done with the selected instance. What is possible at the moment the step's own guards
+// say; here stays visible what is not.
+func instanceActions() []Action {
+	var all []Action
+	for _, a := range []struct {
+		id, title, short string
+		kind             core.IntentKind
+		keys             []string
+		footer           int
+	}{
+		{"migrate", "Live-migrate the instance", "migrate", core.IntentLiveMigrate, []string{"m"}, 10},
+		{"cold", "Cold-migrate the instance: it is stopped, moved, and started", "cold-migrate", core.IntentColdMigrate, nil, 0},
+		{"confirm", "Confirm the instance's cold migration", "confirm resize", core.IntentConfirmResize, nil, 0},
+		{"revert", "Take the instance's cold migration back", "revert resize", core.IntentRevertResize, nil, 0},
+		{"stop", "Stop the instance", "stop", core.IntentStop, nil, 0},
+		{"start", "Start the instance", "start", core.IntentStart, nil, 0},
+		{"resume", "Resume the suspended instance", "resume", core.IntentResume, nil, 0},
+		{"evacuate", "Evacuate the instance off a host that is down: it is rebuilt on another one", "evacuate", core.IntentEvacuate, nil, 0},
+		{"shelve", "Shelve the instance: it is shut down and leaves its host", "shelve", core.IntentShelve, nil, 0},
+		{"unshelve", "Unshelve the instance", "unshelve", core.IntentUnshelve, nil, 0},
+		{"reset", "Reset the instance's state from ERROR to ACTIVE, in Nova's record only", "reset state", core.IntentResetState, nil, 0},
+		{"poweroff", "Tag the instance poweroff: it goes down with its host and comes back", "tag poweroff", core.IntentTagPowerOff, nil, 0},
+		{"tags", "Give the instance the maintenance tags back that it had before Lockstep tagged it", "restore tags", core.IntentRestoreTags, nil, 0},
+		{"abort", "Abort the instance's running migration", "abort", core.IntentAbortMigration, nil, 0},
+		{"force", "Force the instance's running migration to complete: it pauses the guest", "force", core.IntentForceComplete, nil, 0},
+	} {
+		all = append(all, inPane(Action{ID: "instance." + a.id, Title: a.title, Short: a.short, Scope: ScopeInstances, Keys: a.keys,
+			Intent: []core.IntentKind{a.kind}, Footer: a.footer}, (*instancesPane).needRow, func(p *instancesPane) request {
+			v, ok := p.Current()
+			if !ok {
+				return nil
+			}
+			return confirmStep{core.Intent{Kind: a.kind, Instance: v.Instance.ID}}
+		}))
+	}
+	return all
 }
