@@ -432,16 +432,3 @@ func (m *Model) paste(msg tea.PasteMsg) tea.Cmd {
 	}
 	return nil
 }
-
-// quit leaves, or asks first while something runs.
-func (m *Model) quit() tea.Cmd {
-	if _, asking := m.top().(*quitDialog); !asking && m.snap != nil {
-		for _, op := range m.snap.Operations {
-			if !op.State.Ended() && !op.Past {
-				m.open(newQuitDialog(op.Title))
-				return nil
-			}
-		}
-	}
-	return tea.Quit
-}

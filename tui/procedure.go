@@ -239,3 +239,8 @@ func procedureActions() []Action {
 			run: move(func(t *table.Table[core.Step]) { t.MoveBy(1 << 30) })},
 	}
 }
+
+// has tells whether a step of the page has the ID.
+func (p *procedurePage) has(id string) bool {
+	return slices.ContainsFunc(p.proc.Steps, func(s core.Step) bool { return s.ID == id })
+}

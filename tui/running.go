@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	tea "charm.land/bubbletea/v2"
+
 	"lockstep/core"
 	"lockstep/themes"
 	"lockstep/tui/draw"
@@ -67,4 +69,74 @@ func (m *Model) runningLine(w int) draw.Line {
 	keys := draw.Line{draw.Blank(2), draw.Text(themes.Text, "h"), draw.Text(themes.Hint, hold), draw.Text(themes.Text, "o"), draw.Text(themes.Hint, " omit  "), draw.Text(themes.Text, "t"),
 		draw.Text(themes.Hint, " stop ")}
 	return draw.Apart(out, keys, w)
+}
+
+func needRunning(m *Model) string {
+	if m.running() == nil {
+		return "nothing runs"
+	}
+	return ""
+}
+
+func needFailure(m *Model) string {
+	if m.failure() == nil {
+		return "there is no failure to acknowledge here"
+	}
+	return ""
+}
+
+// failure is the failed operation that x acknowledges: the selected one, else the newest that nobody has seen.
+func (m *Model) failure() *core.Operation {
+	if m.snap == nil {
+		return nil
+	}
+	unseen := func(op *core.Operation) bool {
+		return op != nil && !op.Acknowledged && (op.State == core.OperationFailed || op.State == core.OperationUnknown)
+	}
+	if p, ok := m.top().(*procedurePage); ok {
+		for i := range m.snap.Operations {
+			op := &m.snap.Operations[i]
+			if unseen(op) && (op.Node == p.key.Subject || op.Instance == p.key.Subject || p.has(op.Step)) {
+				return op
+			}
+		}
+		return nil
+	}
+	if p, ok := m.entryShown(); ok {
+		if op := operationOf(m.snap, p.a); unseen(op) {
+			return op
+		}
+		return nil
+	}
+	switch m.focus {
+	case ScopeLog:
+		if op := m.focused().subject().operation; unseen(op) {
+			return op
+		}
+	case ScopeNeeds:
+		if a := m.focused().subject().attention; a != nil {
+			if op := operationOf(m.snap, *a); unseen(op) {
+				return op
+			}
+		}
+		return nil
+	}
+	for i := range m.snap.Operations {
+		if unseen(&m.snap.Operations[i]) {
+			return &m.snap.Operations[i]
+		}
+	}
+	return nil
+}
+
+func (m *Model) acknowledge() tea.Cmd {
+	op := m.failure()
+	if op == nil {
+		return nil
+	}
+	backend, id := m.backend, op.ID
+	return tea.Batch(m.say(toneInfo, "seen: "+op.Title), func() tea.Msg {
+		backend.Acknowledge(id)
+		return nil
+	})
 }

@@ -7,9 +7,6 @@ import (
 	"lockstep/tui/draw"
 )
 
-// columnWord says what a column holds, by its title.
-type columnWord struct{ title, text string }
-
 // abbreviations are the words that the screen shortens; the first four are kinds of objects.
 var abbreviations = []struct{ short, long string }{
 	{"CMR", "ClusterMaintenanceRequest: LCM asks all application controllers for the cluster"},
@@ -18,22 +15,6 @@ var abbreviations = []struct{ short, long string }{
 	{"NWL", "NodeWorkloadLock: a controller's answer for one node"},
 	{"LCM", "Container Cloud's lifecycle management: it updates Kubernetes and the hosts"},
 	{"AZ", "availability zone"},
-}
-
-// columnLines say what the columns of a pane hold; none for other places.
-func columnLines(m *Model, s Scope, w int) []draw.Line {
-	if m.panes[s] == nil {
-		return nil
-	}
-	words := m.pane(s).words()
-	if len(words) == 0 {
-		return nil
-	}
-	out := []draw.Line{{}, draw.One(themes.Strong, "columns of "+string(s))}
-	for _, c := range words {
-		out = append(out, helpRow(draw.One(themes.Key, c.title), themes.Text, c.text, w)...)
-	}
-	return out
 }
 
 // shortLines say what the abbreviations stand for.

@@ -1,8 +1,6 @@
 package tui
 
 import (
-	"slices"
-
 	tea "charm.land/bubbletea/v2"
 
 	"lockstep/core"
@@ -30,9 +28,4 @@ func (m *Model) afterKey() string {
 		}
 	}
 	return ""
-}
-
-// has tells whether a step of the page has the ID.
-func (p *procedurePage) has(id string) bool {
-	return slices.ContainsFunc(p.proc.Steps, func(s core.Step) bool { return s.ID == id })
 }
