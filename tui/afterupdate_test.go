@@ -16,11 +16,13 @@ func over() *core.Snapshot {
 	for _, id := range []core.SourceID{core.SourceFabricSets, core.SourceFabricRevisions, core.SourceFabricPods} {
 		s.Sources[id] = core.Source{ID: id, State: core.SourceLive, Since: before(time.Hour), AsOf: s.Wall}
 	}
-	set := &core.DaemonSet{Meta: core.Meta{Namespace: "tf", Name: "tf-vrouter-agent", UID: "ds"}, OnDelete: true, Generation: 2, Observed: 2, Template: 2,
+	set := &core.DaemonSet{Meta: core.Meta{Namespace: "tf", Name: "tf-vrouter-agent", UID: "ds"}, OnDelete: true, Generation: 2,
+		Observed: 2, Template: 2,
 		Desired: 1, Ready: 1, Component: "vrouter", Selector: "component=vrouter"}
 	s.DaemonSets = []*core.DaemonSet{set}
 	s.DaemonRevisions = map[string][]*core.DaemonRevision{"ds": {{Meta: core.Meta{Name: "new"}, Owner: "ds", Number: 2, Hash: "new"}}}
-	s.DaemonPods = map[string][]*core.DaemonPod{"ds": {{Meta: core.Meta{Namespace: "tf", Name: "tf-vrouter-agent-x", UID: "pod"}, Owner: "ds", Set: set.Name,
+	s.DaemonPods = map[string][]*core.DaemonPod{"ds": {{Meta: core.Meta{Namespace: "tf", Name: "tf-vrouter-agent-x", UID: "pod"},
+		Owner: "ds", Set: set.Name,
 		Node: "kaas-node-cmp03", Hash: "old", Ready: true}}}
 	return s
 }
@@ -44,7 +46,8 @@ func TestTheHeaderLeadsToTheStepsAfterAnUpdate(t *testing.T) {
 			}
 		}
 		d.keys("enter")
-		for _, want := range []string{"Delete pod tf-vrouter-agent-x (cmp-03), uid pod, on cmp-03", "network of every instance on the node is cut"} {
+		for _, want := range []string{"Delete pod tf-vrouter-agent-x (cmp-03), uid pod, on cmp-03",
+			"network of every instance on the node is cut"} {
 			if text := strings.Join(strings.Fields(stripped(d.shows())), " "); !strings.Contains(text, want) {
 				t.Errorf("the confirmation at %v does not say %q:\n%s", size, want, stripped(d.shows()))
 			}
@@ -59,7 +62,8 @@ func TestTheHeaderLeadsToTheStepsAfterAnUpdate(t *testing.T) {
 // A source that is for others to see does not darken the server that it is of.
 func TestASourceThatIsOffDarkensNothing(t *testing.T) {
 	s := world()
-	s.Sources[core.SourceOpenStackDeployment] = core.Source{ID: core.SourceOpenStackDeployment, State: core.SourceOff, Err: &core.APIError{Kind: core.ErrForbidden}}
+	s.Sources[core.SourceOpenStackDeployment] = core.Source{ID: core.SourceOpenStackDeployment, State: core.SourceOff,
+		Err: &core.APIError{Kind: core.ErrForbidden}}
 	if got := healths(s)[0]; got.state != core.SourceLive || got.more != 0 {
 		t.Errorf("kubernetes is %s, %d more", got.state, got.more)
 	}

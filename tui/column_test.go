@@ -29,7 +29,8 @@ func TestTheHelpExplainsTheColumnsOfItsPane(t *testing.T) {
 	for _, c := range d.log.Columns {
 		note(ScopeLog, c.Title)
 	}
-	for key, scope := range map[string]Scope{"1": ScopeNeeds, "2": ScopePhases, "3": ScopeNodes, "4": ScopeInstances, "5": ScopeLocks, "6": ScopeLog} {
+	for key, scope := range map[string]Scope{"1": ScopeNeeds, "2": ScopePhases, "3": ScopeNodes, "4": ScopeInstances, "5": ScopeLocks,
+		"6": ScopeLog} {
 		d := drive(zoned(), 120, 40).keys(key, "?")
 		var lines []string
 		for _, l := range d.top().(*pager).lines(d.Model, 118) {
@@ -60,7 +61,8 @@ func TestShortWordsAreExplainedWhereTheyStand(t *testing.T) {
 			t.Errorf("the dashboard does not say %q:\n%s", want, stripped(drive(world(), 200, 60).shows()))
 		}
 	}
-	if got := pageText(t, drive(world(), 80, 24).keys("2", "i")); !strings.Contains(got, "short for CMR ClusterMaintenanceRequest") || !strings.Contains(got, "CWL ClusterWorkloadLock") {
+	if got := pageText(t, drive(world(), 80, 24).keys("2", "i")); !strings.Contains(got, "short for CMR ClusterMaintenanceRequest") ||
+		!strings.Contains(got, "CWL ClusterWorkloadLock") {
 		t.Errorf("the inspection says %q", got)
 	}
 	if got := shortFor("all CWLs inactive; NMR cmp-1, BNMRX"); got != "NMR NodeMaintenanceRequest, CWL ClusterWorkloadLock" {

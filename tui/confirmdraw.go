@@ -28,7 +28,8 @@ func (d *confirmDialog) draw(m *Model, w, h int) []string {
 	}
 	note := draw.Line{draw.Text(themes.Dim, "risk: "), draw.Text(riskTone(s.Risk), string(s.Risk))}
 	if d.where != "" {
-		if whole := d.where + " " + m.look.Glyph.Dot + " " + title; draw.Width(whole)+note.Width() < inner { // what is done comes before its number
+		// what is done comes before its number
+		if whole := d.where + " " + m.look.Glyph.Dot + " " + title; draw.Width(whole)+note.Width() < inner {
 			title = whole
 		}
 	}
@@ -203,7 +204,8 @@ func guardLines(m *Model, g core.Guard, w int) []draw.Line {
 	text := sanitise.Row(g.Text)
 	found := sanitise.Row(g.Answer)
 	var out []draw.Line
-	if col := max(room/2, 30); draw.Width(text) < col && draw.Width(text)+draw.Width(found)+2 <= room || draw.Width(text) < col && room-col > 20 {
+	if col := max(room/2, 30); draw.Width(text) < col && draw.Width(text)+draw.Width(found)+2 <= room ||
+		draw.Width(text) < col && room-col > 20 {
 		for i, s := range draw.Wrap(found, max(room-col, 8)) {
 			if i == 0 {
 				out = append(out, append(append(lead, draw.One(tone, text).Fit(col, false)...), draw.Text(answer, s)))

@@ -38,7 +38,8 @@ func (p *procedurePage) enterDoes(m *Model) enters {
 	switch {
 	case s.State == core.StepDone:
 		return enters{"what was done", "enter shows what was done", func(m *Model) tea.Cmd { return p.openPage(m, id, s, op, known) }}
-	case goesOn && !known, goesOn && keyOf(s) == b.way, goesOn && s.Intent.Kind == "", s.State == core.StepRunning, s.State == core.StepWaiting && s.Change != nil && known && !op.State.Ended():
+	case goesOn && !known, goesOn && keyOf(s) == b.way, goesOn && s.Intent.Kind == "", s.State == core.StepRunning,
+		s.State == core.StepWaiting && s.Change != nil && known && !op.State.Ended():
 		return enters{"how it goes", "enter shows how it goes", func(m *Model) tea.Cmd { return p.openPage(m, id, s, op, known) }}
 	case len(s.Tell) > 0:
 		return enters{"whom to tell", "enter lists whom to tell", func(m *Model) tea.Cmd { return m.openOwners(s.Tell) }}

@@ -14,7 +14,8 @@ import (
 
 // under is the row under the cursor as the screen shows it: its state and its title; empty when nothing is selected.
 func under(d *driver) (state, title string) {
-	row := regexp.MustCompile(`^` + d.look.Glyph.Cursor + ` . (done|ready|failed|waiting|blocked|running|later) +(\S.*?)(?: (?:way \d of )?\d(?: ways)?)?(?:  .*)?$`)
+	row := regexp.MustCompile(`^` + d.look.Glyph.Cursor +
+		` . (done|ready|failed|waiting|blocked|running|later) +(\S.*?)(?: (?:way \d of )?\d(?: ways)?)?(?:  .*)?$`)
 	for _, l := range strings.Split(stripped(d.shows()), "\n") {
 		if at := row.FindStringSubmatch(l); at != nil {
 			return at[1], at[2]
@@ -130,7 +131,8 @@ func (c change) apply(s *core.Snapshot) {
 	in.Status, in.TaskState = c.Status, ""
 	s.Migrations[in.ID] = nil
 	if c.Migrates != "" {
-		s.Migrations[in.ID] = []*core.Migration{{ID: 7, InstanceID: in.ID, Type: core.MigrationLive, Status: c.Migrates, SourceHost: node.Name, DestHost: "kaas-node-cmp09",
+		s.Migrations[in.ID] = []*core.Migration{{ID: 7, InstanceID: in.ID, Type: core.MigrationLive, Status: c.Migrates,
+			SourceHost: node.Name, DestHost: "kaas-node-cmp09",
 			Created: fixtureNow.Add(-time.Minute), Updated: fixtureNow.Add(-time.Minute)}}
 	}
 	s.ByHost[node.Name] = slices.DeleteFunc(all, func(i *core.Instance) bool { return i.ID == in.ID && c.Away })
@@ -145,7 +147,8 @@ func (c change) apply(s *core.Snapshot) {
 	}
 	s.Instances[in.ID] = &in
 	if c.Op != "" {
-		s.Operations = []core.Operation{{ID: "op-9", Step: "live-migrate/" + in.ID, Title: "live-migrate " + in.Name, Node: node.Name, Instance: in.ID, State: c.Op,
+		s.Operations = []core.Operation{{ID: "op-9", Step: "live-migrate/" + in.ID, Title: "live-migrate " + in.Name, Node: node.Name,
+			Instance: in.ID, State: c.Op,
 			Started: fixtureNow.Add(-time.Minute)}}
 	}
 }
@@ -163,7 +166,8 @@ func TestEnterDoesWhatTheSelectedRowSays(t *testing.T) {
 		look()
 		rt.Repeat(map[string]func(*rapid.T){
 			"news": func(rt *rapid.T) {
-				c := change{rapid.IntRange(0, 5).Draw(rt, "instance"), rapid.SampledFrom([]string{"ACTIVE", "ERROR", "VERIFY_RESIZE", "SHUTOFF", "PAUSED", "MIGRATING"}).Draw(rt, "status"),
+				c := change{rapid.IntRange(0, 5).Draw(rt, "instance"),
+					rapid.SampledFrom([]string{"ACTIVE", "ERROR", "VERIFY_RESIZE", "SHUTOFF", "PAUSED", "MIGRATING"}).Draw(rt, "status"),
 					rapid.SampledFrom([]string{"", "running", "error", "completed"}).Draw(rt, "migration"), rapid.Bool().Draw(rt, "away"),
 					rapid.SampledFrom([]core.OperationState{"", core.OperationRunning, core.OperationDone, core.OperationFailed}).Draw(rt, "operation"),
 					rapid.SampledFrom([]core.MigrationMode{core.ModeManual, core.ModeLive, core.ModeSkip}).Draw(rt, "mode")}
@@ -232,12 +236,14 @@ func TestAfterASuccessTheCursorGoesOn(t *testing.T) {
 	id := instanceID(1)
 	op := func(state core.OperationState) func(*core.Snapshot) {
 		return armed(func(s *core.Snapshot) {
-			s.Operations = []core.Operation{{ID: "op-9", Step: "live-migrate/" + id, Title: "live-migrate web-1", Node: "kaas-node-cmp07", Instance: id, State: state, Started: fixtureNow}}
+			s.Operations = []core.Operation{{ID: "op-9", Step: "live-migrate/" + id, Title: "live-migrate web-1", Node: "kaas-node-cmp07",
+				Instance: id, State: state, Started: fixtureNow}}
 			if state == core.OperationDone {
 				in := *s.Instances[id]
 				in.Host = "kaas-node-cmp09"
 				s.Instances[id] = &in
-				s.ByHost["kaas-node-cmp07"] = slices.DeleteFunc(slices.Clone(s.ByHost["kaas-node-cmp07"]), func(i *core.Instance) bool { return i.ID == id })
+				s.ByHost["kaas-node-cmp07"] = slices.DeleteFunc(slices.Clone(s.ByHost["kaas-node-cmp07"]),
+					func(i *core.Instance) bool { return i.ID == id })
 			}
 		})
 	}
@@ -291,7 +297,8 @@ func TestAfterASuccessTheCursorGoesOn(t *testing.T) {
 	p.confirmed(d.Model, next.ID, "op-9", next)
 	for _, state := range []core.OperationState{core.OperationRunning, core.OperationDone} {
 		d.fresh(armed(func(s *core.Snapshot) {
-			s.Operations = []core.Operation{{ID: "op-9", Step: next.ID, Title: next.Title, Node: "kaas-node-cmp07", State: state, Started: fixtureNow}}
+			s.Operations = []core.Operation{{ID: "op-9", Step: next.ID, Title: next.Title, Node: "kaas-node-cmp07", State: state,
+				Started: fixtureNow}}
 		}))
 	}
 	if s, ok := p.chosen(); !ok || s.ID == next.ID {
@@ -341,16 +348,21 @@ func TestAfterASuccessTheCursorGoesOn(t *testing.T) {
 // Enter on a row that is done shows what was done, by whom and when; nothing there can be confirmed.
 func TestEnterOnWhatIsDoneShowsWhatWasDone(t *testing.T) {
 	for _, size := range sizes {
-		d, _ := steps(t, size.w, size.h, core.Step{ID: "declare-safe/n", Title: "declare cmp-07 safe", State: core.StepDone, Status: "the node shows instance_migration_mode=skip",
-			Intent: core.Intent{Kind: core.IntentDeclareSafe, Node: "kaas-node-cmp07"}, Target: core.Ref{Kind: core.KindNode, Name: "kaas-node-cmp07", UID: "n"}})
-		d.snap.Operations = []core.Operation{{ID: "op-4", Step: "declare-safe/n", Title: "declare cmp-07 safe", State: core.OperationDone, Text: "verified",
+		d, _ := steps(t, size.w, size.h, core.Step{ID: "declare-safe/n", Title: "declare cmp-07 safe", State: core.StepDone,
+			Status: "the node shows instance_migration_mode=skip",
+			Intent: core.Intent{Kind: core.IntentDeclareSafe, Node: "kaas-node-cmp07"}, Target: core.Ref{Kind: core.KindNode,
+				Name: "kaas-node-cmp07", UID: "n"}})
+		d.snap.Operations = []core.Operation{{ID: "op-4", Step: "declare-safe/n", Title: "declare cmp-07 safe", State: core.OperationDone,
+			Text:    "verified",
 			Started: before(3 * time.Minute), Ended: before(2 * time.Minute)}}
-		if frame := stripped(d.shows()); !strings.Contains(frame, "enter shows what was done") || !strings.Contains(frame, "enter what was done") {
+		if frame := stripped(d.shows()); !strings.Contains(frame, "enter shows what was done") ||
+			!strings.Contains(frame, "enter what was done") {
 			t.Errorf("it does not say what enter does:\n%s", frame)
 		}
 		d.keys("enter")
 		frame := stripped(d.shows())
-		for _, want := range []string{"declare cmp-07 safe", "the node shows instance_migration_mode=skip", "What Lockstep did", "op-4", "verified"} {
+		for _, want := range []string{"declare cmp-07 safe", "the node shows instance_migration_mode=skip", "What Lockstep did", "op-4",
+			"verified"} {
 			if !strings.Contains(frame, want) {
 				t.Errorf("%dx%d: %q is not shown:\n%s", size.w, size.h, want, frame)
 			}

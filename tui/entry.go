@@ -44,7 +44,8 @@ const (
 	wayFollows wayKind = "follows" // what follows from the entry
 )
 
-var wayTones = map[wayKind]themes.Token{wayCause: themes.Needs, waySteps: themes.Key, wayDone: themes.Key, wayChange: themes.Warn, wayLook: themes.Dim, wayFollows: themes.Dim}
+var wayTones = map[wayKind]themes.Token{wayCause: themes.Needs, waySteps: themes.Key, wayDone: themes.Key, wayChange: themes.Warn,
+	wayLook: themes.Dim, wayFollows: themes.Dim}
 
 // openEntry opens the page of an entry, or goes back to it where it is open already.
 func (m *Model) openEntry(id string) tea.Cmd {
@@ -130,7 +131,8 @@ func (p *entryPage) waysOn(m *Model) []wayOn {
 // entryWay leads to another entry.
 func entryWay(m *Model, kind wayKind, a core.Attention) wayOn {
 	text := named(m.snap, a.Reason)
-	return wayOn{id: "entry/" + a.ID, kind: kind, what: a.Label, text: text, more: text, open: func(m *Model) tea.Cmd { return m.openEntry(a.ID) }}
+	return wayOn{id: "entry/" + a.ID, kind: kind, what: a.Label, text: text, more: text,
+		open: func(m *Model) tea.Cmd { return m.openEntry(a.ID) }}
 }
 
 // stepsWay leads to the steps; yours tells whether one of them is the operator's.
@@ -159,8 +161,8 @@ func (p *entryPage) stepsWay(m *Model) (way wayOn, yours, ok bool) {
 	return way, true, true
 }
 
-// stepOf is the step that the entry leads to: that of its own object, else the one that comes next of those that are the operator's; -1 when
-// there is none.
+// stepOf is the step that the entry leads to: that of its own object, else the one that comes next of those that are the operator's; -1
+// when there is none.
 func (p *entryPage) stepOf(proc core.Procedure) int {
 	yours := func(st core.Step) bool {
 		return st.State != core.StepDone && st.State != core.StepLater && st.State != core.StepRunning &&
@@ -267,7 +269,8 @@ func entryActions() []Action {
 				}
 				return nil
 			})},
-		{ID: "entry.all", Title: "Show all of it: every fact in full, every command written out", Short: "all of it", Keys: []string{"i", "d"}, Footer: 4,
+		{ID: "entry.all", Title: "Show all of it: every fact in full, every command written out", Short: "all of it",
+			Keys: []string{"i", "d"}, Footer: 4,
 			run: with(func(m *Model, p *entryPage) tea.Cmd { return m.inspectEntry(p.a) })},
 		{ID: "entry.node", Title: "Go to the node that it is about", Short: "to the node", Keys: []string{"f"}, Footer: 5,
 			blocked: func(m *Model) string {

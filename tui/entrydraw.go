@@ -83,8 +83,8 @@ func (p *entryPage) draw(m *Model, w, h int) []string {
 // entryLabel is the most that the labels of an entry's facts take.
 const entryLabel = 22
 
-// head is what is known, in at most room lines: of a long text as much as there is room for, and the last facts are left to the page with all
-// of it.
+// head is what is known, in at most room lines: of a long text as much as there is room for, and the last facts are left to the page with
+// all of it.
 func (p *entryPage) head(m *Model, w, room int) []draw.Line {
 	facts := p.told(m)
 	labels := 0

@@ -114,7 +114,8 @@ func TestZonesAndRacksHaveColumnsWhereTheyDiffer(t *testing.T) {
 // While a filter is typed, the footer says what it can go on with, and tab goes on as far as there is one way.
 func TestAFilterIsCompleted(t *testing.T) {
 	for _, c := range []struct{ typed, want string }{
-		{"zo", "zone:"}, {"zone:", "zone:az-"}, {"zone:az-2", "zone:az-2 "}, {"ro", "role:"}, {"role:ga", "role:gateway "}, {"role:cmp,g", "role:cmp,g"},
+		{"zo", "zone:"}, {"zone:", "zone:az-"}, {"zone:az-2", "zone:az-2 "}, {"ro", "role:"}, {"role:ga", "role:gateway "}, {"role:cmp,g",
+			"role:cmp,g"},
 		{"-st", "-stage:"}, {"zone:az-1 ra", "zone:az-1 rack:"}, {"zone:az-1 rack:", "zone:az-1 rack:r0"}, {"nope", "nope"}, {"nope:", "nope:"},
 		{"r", "r"}, {"label:example.org/rack-id=r01", "label:example.org/rack-id=r01 "},
 	} {
@@ -127,7 +128,8 @@ func TestAFilterIsCompleted(t *testing.T) {
 		}
 	}
 	for _, size := range sizes {
-		if foot := lastLine(drive(zoned(), size.w, size.h).keys("3", "/")); !strings.Contains(foot, "17 of 17") || !strings.Contains(foot, "node:") || !strings.Contains(foot, "tab") || !strings.Contains(foot, "esc clears") {
+		if foot := lastLine(drive(zoned(), size.w, size.h).keys("3", "/")); !strings.Contains(foot, "17 of 17") ||
+			!strings.Contains(foot, "node:") || !strings.Contains(foot, "tab") || !strings.Contains(foot, "esc clears") {
 			t.Errorf("at %d columns the footer says %q", size.w, foot)
 		}
 		if foot := lastLine(drive(zoned(), size.w, size.h).keys("3", "/", "zone:")); !strings.Contains(foot, "az-1  az-2") {
@@ -164,7 +166,8 @@ func TestWhatAFilterHidesIsSaid(t *testing.T) {
 		t.Errorf("f goes to %q with the filter %q", d.nodes.Cursor(), d.nodes.Filter())
 	}
 
-	if frame := stripped(drive(zoned(), 80, 24).keys("2", "/", "no such phase", "enter").shows()); !strings.Contains(frame, "esc clears the filter.\n") {
+	if frame := stripped(drive(zoned(), 80, 24).keys("2", "/", "no such phase", "enter").shows()); !strings.Contains(frame,
+		"esc clears the filter.\n") {
 		t.Errorf("the phases, which have no keys:\n%s", frame)
 	}
 	if frame := stripped(drive(zoned(), 80, 24).keys("3", "/", "rol:gtw", "enter").shows()); !strings.Contains(frame, "role: zone: rack:") {
@@ -180,8 +183,10 @@ func TestOtherPanesAreFilteredByTheirKeys(t *testing.T) {
 		filter       string
 		least, below int
 	}{
-		{ScopeNeeds, "node:cmp-07", 1, 9}, {ScopeNeeds, "role:gtw", 0, 1}, {ScopeNeeds, "zone:az", 1, 9}, {ScopeInstances, "project:shop", 1, 4}, {ScopeInstances, "status:active -project:shop", 1, 3},
-		{ScopeInstances, "flavor:64", 1, 2}, {ScopeInstances, "blocks:yes", 1, 4}, {ScopeLocks, "controller:ceph state:inactive", 1, 3}, {ScopeLocks, "-of:cluster", 1, 4},
+		{ScopeNeeds, "node:cmp-07", 1, 9}, {ScopeNeeds, "role:gtw", 0, 1}, {ScopeNeeds, "zone:az", 1, 9}, {ScopeInstances, "project:shop",
+			1, 4}, {ScopeInstances, "status:active -project:shop", 1, 3},
+		{ScopeInstances, "flavor:64", 1, 2}, {ScopeInstances, "blocks:yes", 1, 4}, {ScopeLocks, "controller:ceph state:inactive", 1,
+			3}, {ScopeLocks, "-of:cluster", 1, 4},
 	} {
 		p := d.panes[c.pane]
 		p.SetFilter(c.filter)

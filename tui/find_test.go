@@ -27,7 +27,8 @@ func TestAPageOfTextIsSearched(t *testing.T) {
 		if got := foundLine(d); !strings.Contains(got, "Set the migration mode of the node") {
 			t.Errorf("at %d columns it is on %q", size.w, got)
 		}
-		if foot := lastLine(d); !strings.Contains(foot, "/MIGRATION mode") || !strings.Contains(foot, "2 found") || !strings.Contains(foot, "n next, N before") {
+		if foot := lastLine(d); !strings.Contains(foot, "/MIGRATION mode") || !strings.Contains(foot, "2 found") ||
+			!strings.Contains(foot, "n next, N before") {
 			t.Errorf("the footer says %q", foot)
 		}
 		d.keys("enter")
@@ -87,7 +88,8 @@ func TestWhatIsSearchedForIsText(t *testing.T) {
 
 // Every page that scrolls has the search, and its footer says so where there is room.
 func TestEveryPageOfTextHasTheSearch(t *testing.T) {
-	for name, keys := range map[string][]string{"help": {"?"}, "inspection": {"i"}, "plain": {"p"}, "plan": {"v"}, "owners": {"1", "O"}, "log": {"enter", "l"}, "messages": {"L"}} {
+	for name, keys := range map[string][]string{"help": {"?"}, "inspection": {"i"}, "plain": {"p"}, "plan": {"v"}, "owners": {"1", "O"},
+		"log": {"enter", "l"}, "messages": {"L"}} {
 		d := drive(owned(), 200, 60, withOwners(newDesk())).keys(keys...)
 		p, ok := d.top().(searched)
 		if !ok {

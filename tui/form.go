@@ -134,8 +134,9 @@ func lockName(s *core.Snapshot, l *core.WorkloadLock) string {
 
 // newOverrideForm asks what a lock is to say.
 func newOverrideForm(s *core.Snapshot, l *core.WorkloadLock) *form {
-	f := &form{title: "Override the lock of " + lockName(s, l), about: "The lock belongs to the controller " + l.Controller + ". LCM takes it at its word, whoever wrote it. " +
-		"The text stands in its errorMessage, for everybody who looks; without one the owner's is removed.",
+	f := &form{title: "Override the lock of " + lockName(s, l),
+		about: "The lock belongs to the controller " + l.Controller + ". LCM takes it at its word, whoever wrote it. " +
+			"The text stands in its errorMessage, for everybody who looks; without one the owner's is removed.",
 		label: "text", input: newField(""), with: func(i core.Intent, text string) core.Intent { i.Reason = text; return i }}
 	f.input.CharLimit = core.MaxLockText
 	for _, c := range []struct {
@@ -174,7 +175,8 @@ func newLockTextForm(s *core.Snapshot, l *core.WorkloadLock) *form {
 // newScopeForm asks for the scope of a maintenance by hand.
 func newScopeForm(s *core.Snapshot, node string) *form {
 	return &form{title: "Ask for the maintenance of " + s.Label(node),
-		about: "The application controllers prepare the node, as they do in an update; the work on it is yours. The OpenStack controller answers the release that it is at, or none.",
+		about: "The application controllers prepare the node, as they do in an update; the work on it is yours. The OpenStack controller " +
+			"answers the release that it is at, or none.",
 		label: "release", input: newField(s.AskedRelease(node)), with: withRelease,
 		choices: []choice{
 			{"os", "the host may reboot: its instances are moved", core.Intent{Kind: core.IntentAskNode, Node: node, Scope: core.ScopeOS}},
@@ -185,7 +187,8 @@ func newScopeForm(s *core.Snapshot, node string) *form {
 // newClusterForm asks for the scope and the release of a maintenance of the cluster by hand.
 func newClusterForm(s *core.Snapshot) *form {
 	return &form{title: "Ask for the maintenance of the cluster",
-		about: "The application controllers make the cluster safe for work on its nodes. The OpenStack controller answers the release that it is at, or none.",
+		about: "The application controllers make the cluster safe for work on its nodes. The OpenStack controller answers the release that " +
+			"it is at, or none.",
 		label: "release", input: newField(s.AskedRelease("")), with: withRelease,
 		choices: []choice{
 			{"no scope", "each node's request has its own, since 26.1", core.Intent{Kind: core.IntentAskCluster}},
@@ -279,7 +282,8 @@ func (f *form) draw(m *Model, w, _ int) []string {
 	for i, c := range f.choices {
 		l := draw.Line{draw.Blank(2), draw.Text(themes.Text, fmt.Sprintf("%-8s  ", c.name)), draw.Text(themes.Dim, c.text)}
 		if i == f.at {
-			l = draw.Line{draw.Text(themes.Match, m.look.Glyph.Cursor+" "), draw.Text(themes.ButtonFocus, fmt.Sprintf("%-8s", c.name)), draw.Blank(2),
+			l = draw.Line{draw.Text(themes.Match, m.look.Glyph.Cursor+" "), draw.Text(themes.ButtonFocus, fmt.Sprintf("%-8s", c.name)),
+				draw.Blank(2),
 				draw.Text(themes.Text, c.text)}
 		}
 		body = append(body, l)

@@ -27,7 +27,8 @@ func TestThePaletteLeadsToAnOverrideWithAText(t *testing.T) {
 	}
 	d.keys("down").keys("just kept").keys("enter")
 	i := d.asked(t)
-	if i.Kind != core.IntentOverrideLock || i.State != core.LockActive || i.Reason != "just kept" || !strings.Contains(i.Object.Name, "cmp07") {
+	if i.Kind != core.IntentOverrideLock || i.State != core.LockActive || i.Reason != "just kept" ||
+		!strings.Contains(i.Object.Name, "cmp07") {
 		t.Errorf("asked for is %+v", i)
 	}
 }

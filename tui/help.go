@@ -108,8 +108,10 @@ func legend(m *Model) []draw.Line {
 		text  string
 	}{
 		{g.Needs, themes.Needs, "it needs you"}, {g.Moves, themes.Moves, "it is under way"}, {g.Done, themes.Good, "done; of a server: live"},
-		{g.On, themes.Text, "of a lock: active, LCM must wait"}, {g.Off, themes.Dim, "of a lock: inactive, LCM may go on; of a condition: does not hold"},
-		{g.Failed, themes.Bad, "failed"}, {g.Queued, themes.Dim, "its turn comes"}, {g.Unknown, themes.Warn, "a value that nobody has documented"},
+		{g.On, themes.Text, "of a lock: active, LCM must wait"},
+		{g.Off, themes.Dim, "of a lock: inactive, LCM may go on; of a condition: does not hold"},
+		{g.Failed, themes.Bad, "failed"}, {g.Queued, themes.Dim, "its turn comes"},
+		{g.Unknown, themes.Warn, "a value that nobody has documented"},
 		{g.None, themes.Dim, "nothing there"}, {">", themes.Text, "before a time: at least so long, its beginning was not seen"},
 	} {
 		out = append(out, draw.Line{draw.Blank(1), draw.Text(l.tone, l.glyph), draw.Blank(3), draw.Text(themes.Text, l.text)})

@@ -36,7 +36,8 @@ func (f *facts) tone(tone themes.Token, label, value string) {
 	}
 	for _, part := range sanitise.Lines(value, sanitise.DetailLimit) {
 		for _, s := range draw.Wrap(part, max(f.w-factLabel-1, 12)) {
-			f.lines = append(f.lines, append(append(draw.Line{draw.Blank(1)}, draw.One(themes.Dim, label).Fit(factLabel, false)...), draw.Text(tone, s)))
+			f.lines = append(f.lines, append(append(draw.Line{draw.Blank(1)}, draw.One(themes.Dim, label).Fit(factLabel, false)...),
+				draw.Text(tone, s)))
 			label = ""
 		}
 	}

@@ -25,55 +25,39 @@ func newInstancesPane() pane {
 		ID:     func(v core.InstanceView) string { return v.Instance.ID },
 		Name:   func(v core.InstanceView) string { return instanceName(v.Instance) },
 	}
-	t.Columns = []table.Column[core.InstanceView]{
-		{Title: "name", Width: 8, Most: 28, Measure: func(v core.InstanceView) int {
-			return draw.Width(instanceName(v.Instance))
-		},
-			Cell: func(v core.InstanceView) draw.Line {
-				return draw.One(aside(v, themes.Strong), instanceName(v.Instance))
-			},
-			Compare: func(a, b core.InstanceView) int { return strings.Compare(a.Instance.Name, b.Instance.Name) }},
-		{Title: "id", Width: 8, Rank: 6, Cell: func(v core.InstanceView) draw.Line { return draw.One(aside(v, themes.Text), shortID(v.Instance.ID)) }},
-		{Title: "project", Width: 7, Most: 16, Rank: 4,
-			Measure: func(v core.InstanceView) int {
-				return draw.Width(s.snap.Project(v.Instance.ProjectID))
-			},
-			Cell: func(v core.InstanceView) draw.Line {
-				return draw.One(aside(v, themes.Text), s.snap.Project(v.Instance.ProjectID))
-			},
-			Compare: func(a, b core.InstanceView) int {
+	type view = core.InstanceView
+	t.Columns = []table.Column[view]{
+		{Title: "name", Width: 8, Most: 28, Measure: func(v view) int { return draw.Width(instanceName(v.Instance)) },
+			Cell:    func(v view) draw.Line { return draw.One(aside(v, themes.Strong), instanceName(v.Instance)) },
+			Compare: func(a, b view) int { return strings.Compare(a.Instance.Name, b.Instance.Name) }},
+		{Title: "id", Width: 8, Rank: 6,
+			Cell: func(v view) draw.Line { return draw.One(aside(v, themes.Text), shortID(v.Instance.ID)) }},
+		{Title: "project", Width: 7, Most: 16, Rank: 4, Measure: func(v view) int { return draw.Width(s.snap.Project(v.Instance.ProjectID)) },
+			Cell: func(v view) draw.Line { return draw.One(aside(v, themes.Text), s.snap.Project(v.Instance.ProjectID)) },
+			Compare: func(a, b view) int {
 				return strings.Compare(s.snap.Project(a.Instance.ProjectID), s.snap.Project(b.Instance.ProjectID))
 			}},
-		{Title: "status", Width: 9, Most: 17, Measure: func(v core.InstanceView) int { return draw.Width(v.Instance.Status) },
-			Cell: func(v core.InstanceView) draw.Line {
-				return draw.One(aside(v, statusTone(v.Instance)), v.Instance.Status)
-			},
-			Compare: func(a, b core.InstanceView) int { return strings.Compare(a.Instance.Status, b.Instance.Status) }},
-		{Title: "task", Width: 9, Most: 20, Rank: 8, Measure: func(v core.InstanceView) int {
-			return draw.Width(v.Instance.TaskState)
-		},
-			Cell: func(v core.InstanceView) draw.Line { return draw.One(themes.Moves, v.Instance.TaskState) }},
-		{Title: "power", Width: 7, Most: 9, Rank: 5, Measure: func(v core.InstanceView) int { return draw.Width(powerText(v.Instance.Power)) }, Cell: func(v core.InstanceView) draw.Line {
-			return draw.One(aside(v, themes.Text), powerText(v.Instance.Power))
-		}},
-		{Title: "flavor", Width: 8, Most: 24, Right: true, Rank: 7, Measure: func(v core.InstanceView) int {
-			return draw.Width(flavorText(v.Instance.Flavor))
-		}, Cell: func(v core.InstanceView) draw.Line {
-			return draw.One(aside(v, themes.Text), flavorText(v.Instance.Flavor))
-		},
-			Compare: func(a, b core.InstanceView) int {
-				return cmp.Compare(a.Instance.Flavor.RAMMiB, b.Instance.Flavor.RAMMiB)
-			}},
-		{Title: "action", Width: 19, Most: 24, Rank: 2, Measure: func(v core.InstanceView) int { return len(actionText(v)) }, Cell: actionCell,
-			Compare: func(a, b core.InstanceView) int { return strings.Compare(string(a.Action), string(b.Action)) }},
-		{Title: "blocks", Width: 6, Rank: 1, Cell: func(v core.InstanceView) draw.Line {
+		{Title: "status", Width: 9, Most: 17, Measure: func(v view) int { return draw.Width(v.Instance.Status) },
+			Cell:    func(v view) draw.Line { return draw.One(aside(v, statusTone(v.Instance)), v.Instance.Status) },
+			Compare: func(a, b view) int { return strings.Compare(a.Instance.Status, b.Instance.Status) }},
+		{Title: "task", Width: 9, Most: 20, Rank: 8, Measure: func(v view) int { return draw.Width(v.Instance.TaskState) },
+			Cell: func(v view) draw.Line { return draw.One(themes.Moves, v.Instance.TaskState) }},
+		{Title: "power", Width: 7, Most: 9, Rank: 5, Measure: func(v view) int { return draw.Width(powerText(v.Instance.Power)) },
+			Cell: func(v view) draw.Line { return draw.One(aside(v, themes.Text), powerText(v.Instance.Power)) }},
+		{Title: "flavor", Width: 8, Most: 24, Right: true, Rank: 7,
+			Measure: func(v view) int { return draw.Width(flavorText(v.Instance.Flavor)) },
+			Cell:    func(v view) draw.Line { return draw.One(aside(v, themes.Text), flavorText(v.Instance.Flavor)) },
+			Compare: func(a, b view) int { return cmp.Compare(a.Instance.Flavor.RAMMiB, b.Instance.Flavor.RAMMiB) }},
+		{Title: "action", Width: 19, Most: 24, Rank: 2, Measure: func(v view) int { return len(actionText(v)) }, Cell: actionCell,
+			Compare: func(a, b view) int { return strings.Compare(string(a.Action), string(b.Action)) }},
+		{Title: "blocks", Width: 6, Rank: 1, Cell: func(v view) draw.Line {
 			if v.Blocks {
 				return draw.One(themes.Needs, "yes")
 			}
 			return draw.One(themes.Dim, "no")
 		}},
-		{Title: "migration", Width: 16, Grow: true, Cell: func(v core.InstanceView) draw.Line { return migrationCell(s, v) },
-			Fill: func(v core.InstanceView, w int) draw.Line { return migrationIn(s, v, w) }},
+		{Title: "migration", Width: 16, Grow: true, Cell: func(v view) draw.Line { return migrationCell(s, v) },
+			Fill: func(v view, w int) draw.Line { return migrationIn(s, v, w) }},
 	}
 	t.Keys = []table.Key[core.InstanceView]{
 		{Name: "zone", Values: func(v core.InstanceView) []string { return []string{v.Instance.Zone} }},
@@ -331,7 +315,8 @@ func instanceActions() []Action {
 		{"unshelve", "Unshelve the instance", "unshelve", core.IntentUnshelve, nil, 0},
 		{"reset", "Reset the instance's state from ERROR to ACTIVE, in Nova's record only", "reset state", core.IntentResetState, nil, 0},
 		{"poweroff", "Tag the instance poweroff: it goes down with its host and comes back", "tag poweroff", core.IntentTagPowerOff, nil, 0},
-		{"tags", "Give the instance the maintenance tags back that it had before Lockstep tagged it", "restore tags", core.IntentRestoreTags, nil, 0},
+		{"tags", "Give the instance the maintenance tags back that it had before Lockstep tagged it", "restore tags",
+			core.IntentRestoreTags, nil, 0},
 		{"abort", "Abort the instance's running migration", "abort", core.IntentAbortMigration, nil, 0},
 		{"force", "Force the instance's running migration to complete: it pauses the guest", "force", core.IntentForceComplete, nil, 0},
 	} {

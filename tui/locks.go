@@ -71,7 +71,8 @@ func newLocksPane() pane {
 		{Title: "release", Width: 8, Most: 16, Rank: 4, Measure: func(l *core.WorkloadLock) int { return draw.Width(l.Release) },
 			Cell:    func(l *core.WorkloadLock) draw.Line { return draw.One(released(l, themes.Text), l.Release) },
 			Compare: func(a, b *core.WorkloadLock) int { return strings.Compare(a.Release, b.Release) }},
-		{Title: "for", Width: 4, Most: 10, Right: true, Rank: 2, Measure: func(l *core.WorkloadLock) int { return len(p.age(l)) }, Cell: func(l *core.WorkloadLock) draw.Line { return draw.One(released(l, themes.Text), p.age(l)) }},
+		{Title: "for", Width: 4, Most: 10, Right: true, Rank: 2, Measure: func(l *core.WorkloadLock) int { return len(p.age(l)) },
+			Cell: func(l *core.WorkloadLock) draw.Line { return draw.One(released(l, themes.Text), p.age(l)) }},
 		{Title: "says", Width: 20, Grow: true, Cell: func(l *core.WorkloadLock) draw.Line { return p.says(l) }},
 	}
 	t.Keys = nodeKeys(s, func(l *core.WorkloadLock) string { return l.Node })

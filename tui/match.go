@@ -175,7 +175,8 @@ func (e *entry) matchOn(q query) hit {
 // guessesAtMost is how many entries are listed that only have the letters somewhere.
 const guessesAtMost = 12
 
-// find is what fits, the best first: an exact name, then by the names that are read, then by others; of what fits alike objects before actions, what can be done before what cannot. Only where nothing
+// find is what fits, the best first: an exact name, then by the names that are read, then by others; of what fits alike objects before
+// actions, what can be done before what cannot. Only where nothing
 // does are there guesses.
 func find(all []*entry, typed string) []hit {
 	q := newQuery(typed)
@@ -195,7 +196,8 @@ func find(all []*entry, typed string) []hit {
 		return guesses(all, q)
 	}
 	slices.SortStableFunc(out, func(a, b hit) int {
-		return cmp.Or(cmp.Compare(min(a.fit, fitsBeginning), min(b.fit, fitsBeginning)), cmp.Compare(min(a.also, 1), min(b.also, 1)), cmp.Compare(a.fit, b.fit),
+		return cmp.Or(cmp.Compare(min(a.fit, fitsBeginning), min(b.fit, fitsBeginning)), cmp.Compare(min(a.also, 1), min(b.also, 1)),
+			cmp.Compare(a.fit, b.fit),
 			cmp.Compare(min(len(b.kind), 1), min(len(a.kind), 1)), cmp.Compare(min(len(a.reason), 1), min(len(b.reason), 1)))
 	})
 	return out

@@ -81,7 +81,8 @@ func newModel(ctx context.Context, opts Options) *Model {
 	m := &Model{
 		opts: opts, backend: opts.Backend, ctx: ctx, now: opts.Now, plan: core.Plan, after: after,
 		unstoppable: unstoppable, halt: halt, theme: theme, depth: themes.Depth256,
-		focus: ScopeNodes, beforeLog: ScopeNodes, bottom: placeLowerLeft, turn: make(map[place]Scope), kinds: paneKinds(), panes: make(map[Scope]pane), dirty: true, actions: Actions(),
+		kinds: paneKinds(), panes: make(map[Scope]pane), turn: make(map[place]Scope), bottom: placeLowerLeft,
+		focus: ScopeNodes, beforeLog: ScopeNodes, dirty: true, actions: Actions(),
 	}
 	if opts.Actions != nil {
 		m.actions = opts.Actions

@@ -40,8 +40,9 @@ func newNeedsPane() pane {
 				}
 				return draw.One(tone, named(s.snap, a.Reason))
 			}},
-			{Title: "for", Width: 4, Most: 10, Right: true, Rank: 1, Measure: func(a core.Attention) int { return len(sinceText(a.Since, s.snap.Now)) },
-				Cell: func(a core.Attention) draw.Line { return draw.One(themes.Dim, sinceText(a.Since, s.snap.Now)) }},
+			{Title: "for", Width: 4, Most: 10, Right: true, Rank: 1,
+				Measure: func(a core.Attention) int { return len(sinceText(a.Since, s.snap.Now)) },
+				Cell:    func(a core.Attention) draw.Line { return draw.One(themes.Dim, sinceText(a.Since, s.snap.Now)) }},
 			{Most: 34, Rank: 2, Measure: func(a core.Attention) int { return draw.Width(besideReason(s, a)) },
 				Cell: func(a core.Attention) draw.Line { return draw.One(themes.Dim, besideReason(s, a)) }},
 		},

@@ -160,11 +160,13 @@ func ownersActions() []Action {
 				}
 				return m.copy(p.content(m))
 			})},
-		{ID: "owners.save", Title: "Save what is shown to a new file in the folder that Lockstep was started in", Short: "save", Keys: []string{"s"}, Footer: 3,
+		{ID: "owners.save", Title: "Save what is shown to a new file in the folder that Lockstep was started in", Short: "save",
+			Keys: []string{"s"}, Footer: 3,
 			run: with(func(m *Model, p *ownersPage) tea.Cmd { return p.save(m) })},
 		{ID: "owners.format", Title: "Show the notes as CSV, or as text again", Short: "CSV", Keys: []string{"v"}, Footer: 4,
 			run: do(func(p *ownersPage) { p.csv, p.offset = !p.csv, 0 })},
-		{ID: "owners.all", Title: "Show the whole update, or only what the page was opened for", Short: "whole update", Keys: []string{"e"}, Footer: 5,
+		{ID: "owners.all", Title: "Show the whole update, or only what the page was opened for", Short: "whole update", Keys: []string{"e"},
+			Footer: 5,
 			blocked: func(m *Model) string {
 				if p, ok := m.top().(*ownersPage); ok && len(p.nodes) > 0 {
 					return ""

@@ -80,7 +80,8 @@ func newPalette(m *Model, menu bool) *palette {
 }
 
 func actionEntry(m *Model, a *Action) *entry {
-	return &entry{name: newTitle(a.Title), also: []label{newLabel(a.Short), newLabel(a.ID)}, keys: keysText(a.Keys), reason: a.Blocked(m), action: a, run: a.run}
+	return &entry{name: newTitle(a.Title), also: []label{newLabel(a.Short), newLabel(a.ID)}, keys: keysText(a.Keys),
+		reason: a.Blocked(m), action: a, run: a.run}
 }
 
 // doneOn names what a change would be done on: what is selected, or marked, in the action's own pane.
@@ -123,20 +124,22 @@ func overrides(m *Model) []*entry {
 func jumps(m *Model) []*entry {
 	var out []*entry
 	for _, name := range m.snap.NodeNames() {
-		out = append(out, &entry{kind: "node", name: newLabel(m.snap.Label(name)), also: []label{newLabel(name)}, does: "go to it", run: func(m *Model) tea.Cmd {
-			nodes := m.pane(ScopeNodes)
-			nodes.SetFilter("")
-			if !nodes.Choose(name) {
-				return m.say(toneWarn, "the node is gone")
-			}
-			return m.setFocus(ScopeNodes)
-		}})
+		out = append(out, &entry{kind: "node", name: newLabel(m.snap.Label(name)), also: []label{newLabel(name)}, does: "go to it",
+			run: func(m *Model) tea.Cmd {
+				nodes := m.pane(ScopeNodes)
+				nodes.SetFilter("")
+				if !nodes.Choose(name) {
+					return m.say(toneWarn, "the node is gone")
+				}
+				return m.setFocus(ScopeNodes)
+			}})
 	}
 	from := len(out)
 	for _, inst := range m.snap.Instances {
-		e := &entry{kind: "instance", name: newLabel(instanceName(inst)), also: []label{newLabel(inst.ID)}, does: "open its steps", run: func(m *Model) tea.Cmd {
-			return m.openProcedure(core.ProcedureKey{Kind: core.ProcedureInstance, Subject: inst.ID})
-		}}
+		e := &entry{kind: "instance", name: newLabel(instanceName(inst)), also: []label{newLabel(inst.ID)}, does: "open its steps",
+			run: func(m *Model) tea.Cmd {
+				return m.openProcedure(core.ProcedureKey{Kind: core.ProcedureInstance, Subject: inst.ID})
+			}}
 		if inst.Host != "" {
 			e.about = "on " + m.snap.Label(inst.Host)
 		}

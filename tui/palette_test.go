@@ -82,8 +82,9 @@ func TestThePaletteListsTheBestFirst(t *testing.T) {
 
 // What matched stands out, also where it is another name than the one that is listed.
 func TestThePaletteShowsWhatMatched(t *testing.T) {
-	for typed, want := range map[string]string{"cmp-03": "cmp-03", "kaas-node-cmp03": "cmp-03  node  kaas-node-cmp03", "ffffffff-0000-4000-8000-000000000000": "erp-db  instance on cmp-03",
-		"stop batch": "Stop the instance  batch-17", "node.safe": "Declare the node safe"} {
+	for typed, want := range map[string]string{"cmp-03": "cmp-03", "kaas-node-cmp03": "cmp-03  node  kaas-node-cmp03",
+		"ffffffff-0000-4000-8000-000000000000": "erp-db  instance on cmp-03",
+		"stop batch":                           "Stop the instance  batch-17", "node.safe": "Declare the node safe"} {
 		d := drive(called("erp-db"), 120, 40).keys("4")
 		d.instances.Choose(instanceID(3))
 		d.keys("3")
@@ -99,7 +100,8 @@ func TestThePaletteShowsWhatMatched(t *testing.T) {
 			t.Errorf("%q: nothing stands out in %q", typed, h.name.text)
 		}
 	}
-	if got := lit("text", "erp-db", []runes{{0, 1}, {4, 6}}); len(got) != 3 || got[0].Text() != "e" || got[1].Text() != "rp-" || got[2].Text() != "db" {
+	if got := lit("text", "erp-db", []runes{{0, 1}, {4, 6}}); len(got) != 3 || got[0].Text() != "e" || got[1].Text() != "rp-" ||
+		got[2].Text() != "db" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -119,7 +121,8 @@ func TestInstancesOfOneNameAreToldApart(t *testing.T) {
 // Whatever is typed and wherever the cursor goes, enter does what the selected row says: it goes to the object of that name, or does the
 // action of that title; an object is listed only for names of its own.
 func TestEnterInThePaletteDoesWhatTheRowSays(t *testing.T) {
-	parts := []string{"erp", "db", "phone", "open", "steps", "node", "cmp", "-0", "07", "stop", "inst", " ", "the", "web", "over", "lock", "batch", "17", "o", "e"}
+	parts := []string{"erp", "db", "phone", "open", "steps", "node", "cmp", "-0", "07", "stop", "inst", " ", "the", "web", "over",
+		"lock", "batch", "17", "o", "e"}
 	rapid.Check(t, func(rt *rapid.T) {
 		d := drive(called("erp-db", "phone-gw", "stop"), 120, 40).keys(rapid.SampledFrom([]string{"3", "4"}).Draw(rt, "pane"), ":")
 		typed := strings.Join(rapid.SliceOfN(rapid.SampledFrom(parts), 1, 4).Draw(rt, "typed"), "")

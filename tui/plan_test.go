@@ -17,23 +17,31 @@ func thePlan() core.EvacuationPlan {
 	because := func(kind core.BlockerKind, level core.EvacuationLevel, text, remedy string) []core.EvacuationReason {
 		return []core.EvacuationReason{{Kind: kind, Level: level, Text: text, Remedy: remedy}}
 	}
-	n := core.NodeEvacuation{Node: "kaas-node-cmp07", Label: "cmp-07", Zone: "nova", Mode: core.ModeManual, Wave: 1, Time: span(4 * time.Minute), Slow: span(9 * time.Minute),
-		Counts: core.EvacuationCounts{Instances: 6, Blocks: 2, MayFail: 1, Unknown: 1, Moves: 1, Stays: 1}, Spare: &core.SpareHost{Host: "cmp-09", Left: 1},
+	n := core.NodeEvacuation{Node: "kaas-node-cmp07", Label: "cmp-07", Zone: "nova", Mode: core.ModeManual, Wave: 1,
+		Time: span(4 * time.Minute), Slow: span(9 * time.Minute),
+		Counts: core.EvacuationCounts{Instances: 6, Blocks: 2, MayFail: 1, Unknown: 1, Moves: 1,
+			Stays: 1}, Spare: &core.SpareHost{Host: "cmp-09", Left: 1},
 		Instances: []core.InstanceEvacuation{
 			{Name: "batch-17", Project: "science", Flavor: "m1.c2", Fate: core.FateBlocks, Target: "cmp-09",
-				Reasons: because(core.KindAction, core.LevelBlocks, "notify: its owner decides", "migrate it by hand, stop it, or have it tagged poweroff")},
+				Reasons: because(core.KindAction, core.LevelBlocks, "notify: its owner decides",
+					"migrate it by hand, stop it, or have it tagged poweroff")},
 			{Name: "gpu-with-a-rather-long-name", Project: "science", Flavor: "g1", Fate: core.FateBlocks,
-				Reasons: because(core.KindDevice, core.LevelBlocks, "PCI device a100:1: Nova refuses to live-migrate it", "cold-migrate it (it stops for that), stop it, or let it go down with the host")},
+				Reasons: because(core.KindDevice, core.LevelBlocks, "PCI device a100:1: Nova refuses to live-migrate it",
+					"cold-migrate it (it stops for that), stop it, or let it go down with the host")},
 			{Name: "db-2", Project: "shop", Flavor: "m1.c8", Fate: core.FateMayFail, Target: "cmp-09", Time: span(2 * time.Minute),
-				Reasons: because(core.KindTopology, core.LevelRisk, "pinned CPUs: moves only to a host with the same free in its NUMA cells", "cold-migrate it")},
+				Reasons: because(core.KindTopology, core.LevelRisk, "pinned CPUs: moves only to a host with the same free in its NUMA cells",
+					"cold-migrate it")},
 			{Name: "mail", Project: "shop", Flavor: "m1.c2", Fate: core.FateUnknown, Target: "cmp-03", Time: span(time.Minute),
 				Reasons: because(core.KindVolume, core.LevelUnknown, "volumes: not checked", "")},
 			{Name: "web-1", Project: "shop", Flavor: "m1.c4", Fate: core.FateMoves, Target: "cmp-03", Time: span(time.Minute), From: "cmp-01"},
-			{Name: "old-ci", Project: "ci", Flavor: "m1.c2", Fate: core.FateStays, Reasons: because(core.KindState, core.LevelNote, "stopped: nothing runs that the host could take down", "")},
+			{Name: "old-ci", Project: "ci", Flavor: "m1.c2", Fate: core.FateStays,
+				Reasons: because(core.KindState, core.LevelNote, "stopped: nothing runs that the host could take down", "")},
 		}}
-	return core.EvacuationPlan{Cluster: "mos", Made: fixtureWall, AsOf: fixtureNow, AtOnce: 1, Nodes: []core.NodeEvacuation{n}, Counts: n.Counts,
-		Speed: core.MigrationSpeed{Observations: 3, MiBPerSecond: 96.4, Slow: 40}, Time: n.Time, Slow: n.Slow,
-		Unknown:   []core.EvacuationUnknown{{What: core.FactsVolumes, Why: "list volumes: forbidden: Policy doesn't allow volume:get_all", Means: "encrypted volumes, and volumes on a host's own disks, are not seen"}},
+	return core.EvacuationPlan{Cluster: "mos", Made: fixtureWall, AsOf: fixtureNow, AtOnce: 1, Nodes: []core.NodeEvacuation{n},
+		Counts: n.Counts,
+		Speed:  core.MigrationSpeed{Observations: 3, MiBPerSecond: 96.4, Slow: 40}, Time: n.Time, Slow: n.Slow,
+		Unknown: []core.EvacuationUnknown{{What: core.FactsVolumes, Why: "list volumes: forbidden: Policy doesn't allow volume:get_all",
+			Means: "encrypted volumes, and volumes on a host's own disks, are not seen"}},
 		Closed:    []core.ClosedHost{{Host: "cmp-06", Why: "nova-compute is disabled: OSDPL: Node is under maintenance"}},
 		Otherwise: []string{"It is a forecast: Nova's scheduler chooses hosts one by one, by weights and filters of its own."}}
 }

@@ -67,6 +67,7 @@ func (q *quitDialog) draw(m *Model, w, _ int) []string {
 	if q.leave {
 		focus = 1
 	}
-	body = append(body, draw.Line{}, draw.Apart(draw.One(themes.Dim, "enter "+q.enters()), draw.Buttons([]string{"Stay", "Leave"}, focus), w-4))
+	body = append(body, draw.Line{}, draw.Apart(draw.One(themes.Dim, "enter "+q.enters()),
+		draw.Buttons([]string{"Stay", "Leave"}, focus), w-4))
 	return m.look.Box(draw.One(themes.Warn, "Leave?"), nil, body, w)
 }

@@ -99,7 +99,8 @@ func (p *rehearsalPage) clockLine(m *Model, w int) draw.Line {
 	case 1:
 		speed = draw.One(themes.Moves, g.Moves+" as fast as yours")
 	}
-	left := draw.Line{draw.Blank(1), draw.Text(themes.Dim, "clock  "), draw.Text(themes.Text, p.state.Now.Local().Format("2006-01-02 15:04:05")), draw.Blank(3)}
+	left := draw.Line{draw.Blank(1), draw.Text(themes.Dim, "clock  "),
+		draw.Text(themes.Text, p.state.Now.Local().Format("2006-01-02 15:04:05")), draw.Blank(3)}
 	return append(left, speed...).Cut(w)
 }
 

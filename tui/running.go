@@ -66,7 +66,8 @@ func (m *Model) runningLine(w int) draw.Line {
 	if op.State == core.OperationPaused {
 		hold = " go on  "
 	}
-	keys := draw.Line{draw.Blank(2), draw.Text(themes.Text, "h"), draw.Text(themes.Hint, hold), draw.Text(themes.Text, "o"), draw.Text(themes.Hint, " omit  "), draw.Text(themes.Text, "t"),
+	keys := draw.Line{draw.Blank(2), draw.Text(themes.Text, "h"), draw.Text(themes.Hint, hold), draw.Text(themes.Text, "o"),
+		draw.Text(themes.Hint, " omit  "), draw.Text(themes.Text, "t"),
 		draw.Text(themes.Hint, " stop ")}
 	return draw.Apart(out, keys, w)
 }

@@ -138,7 +138,8 @@ func logEntry(m *Model, r logRow, w int) []draw.Line {
 	const at, state = 13, 12
 	if r.message != nil {
 		lead := draw.One(themes.Dim, clock(r.message.at, m.snap.Now)).Fit(at, false)
-		return entryLines(append(lead, draw.One(r.message.tone, m.look.Glyph.Failed+" error").Fit(state, false)...), themes.Text, r.message.text, w)
+		return entryLines(append(lead, draw.One(r.message.tone, m.look.Glyph.Failed+" error").Fit(state, false)...), themes.Text,
+			r.message.text, w)
 	}
 	k := operationMark(m.look.Glyph, r.state())
 	lead := append(draw.One(themes.Dim, clock(r.started(), m.snap.Now)).Fit(at, false), k.spans(string(r.state())).Fit(state, false)...)

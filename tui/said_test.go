@@ -31,7 +31,8 @@ func TestWhatWasSaidCanBeReadAgain(t *testing.T) {
 			d.run(d.say(toneBad, "refused: "+strings.Repeat("a long reason ", 40)+"at its end"))
 			d.keys("L")
 			got := pageText(t, d)
-			order := []string{"16:43:10 refused: a long reason", "at its end", "16:43:10 the mouse is on", "16:43:10 sorted by role", "16:43:10 sorted by node"}
+			order := []string{"16:43:10 refused: a long reason", "at its end", "16:43:10 the mouse is on", "16:43:10 sorted by role",
+				"16:43:10 sorted by node"}
 			for at, i := 0, 0; i < len(order); i++ {
 				n := strings.Index(got[at:], order[i])
 				if n < 0 {
@@ -73,10 +74,13 @@ func TestMessagesAreCounted(t *testing.T) {
 // worked is the world with a batch, and an error that the screen showed.
 func worked() *core.Snapshot {
 	s := world()
-	s.Operations = append([]core.Operation{{ID: "op-2", Title: "move off cmp-11", Node: "kaas-node-cmp11", State: core.OperationFailed, Text: "1 of 2 failed",
+	s.Operations = append([]core.Operation{{ID: "op-2", Title: "move off cmp-11", Node: "kaas-node-cmp11", State: core.OperationFailed,
+		Text:    "1 of 2 failed",
 		Started: before(20 * time.Minute), Ended: before(10 * time.Minute), Items: []core.OperationItem{
-			{Label: "web-1", Instance: instanceID(1), State: core.OperationDone, Text: "on cmp-09 now", Started: before(20 * time.Minute), Ended: before(18 * time.Minute)},
-			{Label: "api-4", Instance: instanceID(99), State: core.OperationFailed, Text: "No valid host was found", Started: before(18 * time.Minute), Ended: before(10 * time.Minute)}}}}, s.Operations...)
+			{Label: "web-1", Instance: instanceID(1), State: core.OperationDone, Text: "on cmp-09 now", Started: before(20 * time.Minute),
+				Ended: before(18 * time.Minute)},
+			{Label: "api-4", Instance: instanceID(99), State: core.OperationFailed, Text: "No valid host was found",
+				Started: before(18 * time.Minute), Ended: before(10 * time.Minute)}}}}, s.Operations...)
 	return s
 }
 
@@ -96,10 +100,12 @@ func TestTheLogIsSeenFromEverywhere(t *testing.T) {
 	page := d.top()
 	got := pageText(t, d.keys("l"))
 	own, others, ok := strings.Cut(got, "Of others")
-	if !ok || !strings.HasPrefix(own, "Of cmp-07") || !strings.Contains(own, "16:41 → running live-migrate web-1") || !strings.Contains(own, "81 %, to cmp-09") {
+	if !ok || !strings.HasPrefix(own, "Of cmp-07") || !strings.Contains(own, "16:41 → running live-migrate web-1") ||
+		!strings.Contains(own, "81 %, to cmp-09") {
 		t.Errorf("on the steps of cmp-07 the log says %q", got)
 	}
-	if !strings.Contains(others, "move off cmp-11 (10 m) 1 of 2 failed") || !strings.Contains(others, "x failed api-4 (8 m) No valid host was found") {
+	if !strings.Contains(others, "move off cmp-11 (10 m) 1 of 2 failed") ||
+		!strings.Contains(others, "x failed api-4 (8 m) No valid host was found") {
 		t.Errorf("of others it says %q", others)
 	}
 	if d.keys("l"); d.top() != page {
@@ -123,7 +129,8 @@ func TestEnterInTheLogOpensTheEntry(t *testing.T) {
 	}
 	batch := func(r logRow) bool { return r.op != nil && r.op.ID == "op-2" && r.item == nil }
 	web := func(r logRow) bool { return r.op != nil && r.op.ID == "op-1" }
-	if got := pageText(t, row("the batch", batch).keys("enter")); !strings.Contains(got, "api-4 state failed") || !strings.Contains(got, "No valid host was found") {
+	if got := pageText(t, row("the batch", batch).keys("enter")); !strings.Contains(got, "api-4 state failed") ||
+		!strings.Contains(got, "No valid host was found") {
 		t.Errorf("enter on a batch says %q", got)
 	}
 	if row("the batch", batch).keys("f"); d.focus != ScopeNodes || d.nodes.Cursor() != "kaas-node-cmp11" {
@@ -138,7 +145,8 @@ func TestEnterInTheLogOpensTheEntry(t *testing.T) {
 	}
 	d.run(d.say(toneBad, "refused: writing is off"))
 	failed := func(r logRow) bool { return r.message != nil }
-	if got := pageText(t, row("the error", failed).keys("enter")); !strings.Contains(got, "says refused: writing is off") || strings.Contains(got, "live-migrate") {
+	if got := pageText(t, row("the error", failed).keys("enter")); !strings.Contains(got, "says refused: writing is off") ||
+		strings.Contains(got, "live-migrate") {
 		t.Errorf("enter on an error says %q", got)
 	}
 	if row("the error", failed).keys("f"); d.focus != ScopeLog {

@@ -62,7 +62,8 @@ func TestNoPaneSelectsByItself(t *testing.T) {
 				had, lost := selected(), d.focused().Gone() != ""
 				known := d.actionFor(key) != nil
 				d.keys(key)
-				if lost && known && (d.top() != nil || d.focus != ScopeLocks && !strings.HasPrefix(d.toast.text, "nothing is selected: ")) && key != "e" {
+				if lost && known && (d.top() != nil || d.focus != ScopeLocks && !strings.HasPrefix(d.toast.text, "nothing is selected: ")) &&
+					key != "e" {
 					rt.Fatalf("nothing is selected, and %s opens %T, or says %q", key, d.top(), d.toast.text)
 				}
 				if c, ok := d.top().(*confirmDialog); ok && d.focus == ScopeInstances && c.step.Intent.Instance != had {

@@ -273,7 +273,8 @@ func allTroubleLines(m *Model, all []*core.Source, w int) []draw.Line {
 
 // sameCause tells whether two sources have one trouble.
 func sameCause(a, b *core.APIError) bool {
-	return a != nil && b != nil && (a.Call == b.Call && a.Message == b.Message || a.WholeServer() && a.Cause() == b.Cause() && a.Message == b.Message)
+	return a != nil && b != nil && (a.Call == b.Call && a.Message == b.Message ||
+		a.WholeServer() && a.Cause() == b.Cause() && a.Message == b.Message)
 }
 
 // upper begins a text with a capital letter.

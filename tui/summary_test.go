@@ -20,7 +20,8 @@ func TestSummaryIsWrapped(t *testing.T) {
 		}
 		return all
 	}
-	if got, want := strings.Join(strings.Fields(text(20)), " "), strings.Join(append([]string{"waiting for you"}, append(strings.Fields(long), "4 instances")...), " "); got != want {
+	if got, want := strings.Join(strings.Fields(text(20)),
+		" "), strings.Join(append([]string{"waiting for you"}, append(strings.Fields(long), "4 instances")...), " "); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	for room := 1; room < 5; room++ {

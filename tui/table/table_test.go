@@ -202,7 +202,8 @@ func TestNamesGiveTheirRoomBack(t *testing.T) {
 			ID:   func(x thing) string { return x.id },
 			Name: func(x thing) string { return x.id },
 			Columns: []Column[thing]{
-				{Width: 4, Most: 24, Names: names, Measure: func(x thing) int { return len(x.id) }, Cell: func(x thing) draw.Line { return draw.Plain(x.id) }},
+				{Width: 4, Most: 24, Names: names, Measure: func(x thing) int { return len(x.id) },
+					Cell: func(x thing) draw.Line { return draw.Plain(x.id) }},
 				{Width: 6, Rank: 1, Cell: func(thing) draw.Line { return draw.Plain("second") }},
 			},
 		}
