@@ -11,19 +11,10 @@ import (
 // Scope is where an action works. An inner scope's key wins over an outer one's.
 type Scope string
 
-// The scopes, beside those of the panes.
+// The scopes, beside those of the panes, pages and boxes.
 const (
 	ScopeGlobal    Scope = "everywhere"
 	ScopeDashboard Scope = "dashboard"
-	ScopeEntry     Scope = "entry of needs you"
-	ScopeProcedure Scope = "steps"
-	ScopeConfirm   Scope = "confirmation"
-	ScopeText      Scope = "text" // inspection, help, plain view
-	ScopeForm      Scope = "form"
-	ScopePalette   Scope = "palette"
-	ScopeOwners    Scope = "owners"
-	ScopePlan      Scope = "plan"      // the forecast of an evacuation
-	ScopeRehearsal Scope = "rehearsal" // the demo's own panel
 )
 
 // Scopes are all scopes, in the order in which the help lists them.
@@ -32,16 +23,25 @@ func Scopes() []Scope {
 	for _, k := range paneKinds() {
 		all = append(all, k.scope)
 	}
-	return append(all, ScopeEntry, ScopeProcedure, ScopePlan, ScopeConfirm, ScopeText, ScopeForm, ScopePalette, ScopeOwners, ScopeRehearsal)
+	for _, k := range layerKinds() {
+		all = append(all, k.scope)
+	}
+	return all
 }
 
 // chain is the scopes in which a key is looked for, innermost first. What is typed into shuts the outer scopes out.
 func (s Scope) chain() []Scope {
-	switch s {
-	case ScopeEntry, ScopeProcedure, ScopePlan, ScopeText, ScopeOwners, ScopeRehearsal:
-		return []Scope{s, ScopeGlobal}
-	case ScopeConfirm, ScopeForm, ScopePalette, ScopeDashboard, ScopeGlobal:
+	if s == ScopeGlobal || s == ScopeDashboard {
 		return []Scope{s}
+	}
+	for _, k := range layerKinds() {
+		switch {
+		case k.scope != s:
+		case k.outer:
+			return []Scope{s, ScopeGlobal}
+		default:
+			return []Scope{s}
+		}
 	}
 	return []Scope{s, ScopeDashboard, ScopeGlobal} // a pane's
 }
@@ -84,7 +84,8 @@ func Actions() []Action {
 	for _, k := range paneKinds() {
 		parts = append(parts, k.actions())
 	}
-	parts = append(parts, entryActions(), procedureActions(), planActions(), confirmActions(), textActions(), formActions(), paletteActions(),
-		ownersActions(), rehearsalActions())
+	for _, k := range layerKinds() {
+		parts = append(parts, k.actions())
+	}
 	return slices.Concat(parts...)
 }

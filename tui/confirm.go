@@ -13,6 +13,9 @@ import (
 	"lockstep/tui/sanitise"
 )
 
+// ScopeConfirm is the confirmation of a step.
+const ScopeConfirm Scope = "confirmation"
+
 // The parts of a confirmation that can have the focus.
 const (
 	onCancel = iota

@@ -12,6 +12,9 @@ import (
 	"lockstep/tui/table"
 )
 
+// ScopeEntry is the page of an entry of what needs the operator.
+const ScopeEntry Scope = "entry of needs you"
+
 // entryPage is one entry of what needs the operator: what it is, since when, what it follows from, what it rests on, and the ways on.
 type entryPage struct {
 	id   string
@@ -327,4 +330,9 @@ func (m *Model) goBack(l layer) {
 		}
 		m.close(p)
 	}
+}
+
+func (p *entryPage) point(_ *Model, at tea.Mouse) tea.Cmd {
+	p.ways.MoveBy(wheel(at.Button))
+	return nil
 }

@@ -14,6 +14,9 @@ import (
 	"lockstep/tui/sanitise"
 )
 
+// ScopeForm is forms, and boxes whose keys are their own.
+const ScopeForm Scope = "form"
+
 // choice is one of the values that a form offers.
 type choice struct {
 	name, text string

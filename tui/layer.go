@@ -6,6 +6,28 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
+// layerKind is a row of the table of pages and boxes.
+type layerKind struct {
+	scope   Scope
+	outer   bool // the keys that work everywhere work there as well: nothing is typed into it
+	actions func() []Action
+}
+
+// layerKinds is the table of pages and boxes, in the order in which the help lists their keys.
+func layerKinds() []layerKind {
+	return []layerKind{
+		{ScopeEntry, true, entryActions},
+		{ScopeProcedure, true, procedureActions},
+		{ScopePlan, true, planActions},
+		{ScopeConfirm, false, confirmActions},
+		{ScopeText, true, textActions},
+		{ScopeForm, false, formActions},
+		{ScopePalette, false, paletteActions},
+		{ScopeOwners, true, ownersActions},
+		{ScopeRehearsal, true, rehearsalActions},
+	}
+}
+
 // layer is what lies over the dashboard: a page in place of the panes, or a box before them. The topmost has the keys.
 type layer interface {
 	scope() Scope
@@ -27,6 +49,16 @@ type hinter interface{ hints() []keyHint }
 
 // paster is a layer into which text can be pasted.
 type paster interface{ paste(m *Model, text string) }
+
+// pointed is a layer that takes a click or the wheel.
+type pointed interface {
+	point(m *Model, at tea.Mouse) tea.Cmd
+}
+
+// arrival is a message that a layer has waited for.
+type arrival interface {
+	arrive(m *Model) tea.Cmd
+}
 
 // swallowFor is how long a box that opens or changes by itself takes no keys: the key was meant for what was there
 // before.

@@ -164,16 +164,12 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.answered(msg)
 	case armedAtOnceMsg:
 		return m, m.armedAtOnce(msg)
-	case contactsMsg, savedMsg:
-		return m, m.owned(msg)
-	case plannedMsg, planTick, planSavedMsg:
-		return m, m.planned(msg)
 	case haltMsg:
 		return m, m.halt()
+	case arrival:
+		return m, msg.arrive(m)
 	case resumedMsg:
 		return m, m.resumed(msg)
-	case rehearsalMsg, rehearsalTick:
-		return m, m.rehearsed(msg)
 	default:
 		m.dirty = false
 	}

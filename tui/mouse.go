@@ -8,17 +8,8 @@ import (
 func (m *Model) point(msg tea.MouseMsg) tea.Cmd {
 	at := msg.Mouse()
 	if l := m.top(); l != nil {
-		switch l := l.(type) {
-		case *pager:
-			l.scrollBy(wheel(at.Button))
-		case *entryPage:
-			l.ways.MoveBy(wheel(at.Button))
-		case *ownersPage:
-			l.scrollBy(wheel(at.Button))
-		case *planPage:
-			l.scrollBy(wheel(at.Button))
-		case *rehearsalPage:
-			return l.pointed(m, at, at.Y-len(m.headerLines(m.width)))
+		if p, ok := l.(pointed); ok {
+			return p.point(m, at)
 		}
 		return nil
 	}

@@ -12,6 +12,9 @@ import (
 	"lockstep/tui/sanitise"
 )
 
+// ScopeOwners is the page of owners.
+const ScopeOwners Scope = "owners"
+
 func (*ownersPage) scope() Scope      { return ScopeOwners }
 func (*ownersPage) page() bool        { return true }
 func (p *ownersPage) search() *finder { return &p.find }
@@ -204,4 +207,9 @@ func ownersActions() []Action {
 		}
 		return nil, 0
 	})...)
+}
+
+func (p *ownersPage) point(_ *Model, at tea.Mouse) tea.Cmd {
+	p.scrollBy(wheel(at.Button))
+	return nil
 }

@@ -9,6 +9,9 @@ import (
 	"lockstep/tui/draw"
 )
 
+// ScopeText is pages of text: inspection, help, plain view.
+const ScopeText Scope = "text"
+
 // pager is a page of text that scrolls: inspection, help, plain view. Its lines are made anew for every Snapshot, so what
 // it shows stays true.
 type pager struct {
@@ -139,4 +142,9 @@ func (p *pager) text(m *Model) string {
 		out = append(out, strings.TrimRight(l.Text(), " "))
 	}
 	return joined(out)
+}
+
+func (p *pager) point(_ *Model, at tea.Mouse) tea.Cmd {
+	p.scrollBy(wheel(at.Button))
+	return nil
 }

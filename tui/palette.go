@@ -14,6 +14,9 @@ import (
 	"lockstep/tui/sanitise"
 )
 
+// ScopePalette is the palette.
+const ScopePalette Scope = "palette"
+
 // entry is one thing in the palette: an action, or an object that can be gone to. The two are matched apart.
 type entry struct {
 	kind   string  // of an object: "node", "instance"; empty for an action

@@ -13,6 +13,9 @@ import (
 	"lockstep/tui/draw"
 )
 
+// ScopePlan is the forecast of an evacuation.
+const ScopePlan Scope = "plan"
+
 // planPage is the forecast of an evacuation. It is made when it is asked for, and stays as it was made: it says when that
 // was, and is made anew by a key.
 type planPage struct {
@@ -104,28 +107,32 @@ func (p *planPage) leave() {
 	}
 }
 
-// planned takes what the Backend answers.
-func (m *Model) planned(msg tea.Msg) tea.Cmd {
-	switch msg := msg.(type) {
-	case plannedMsg:
-		if msg.try != msg.page.try {
-			return nil
-		}
-		msg.page.plan, msg.page.err = &msg.plan, msg.err
-		if msg.err != nil {
-			msg.page.plan = nil
-		}
-	case planTick:
-		if msg.try == msg.page.try && msg.page.plan == nil && msg.page.err == nil && m.shows(msg.page) {
-			return m.after(planTickEvery, msg)
-		}
-	case planSavedMsg:
-		if msg.err != nil {
-			return m.say(toneBad, "the plan was not written: "+msg.err.Error())
-		}
-		return m.say(toneInfo, "written, for you alone: "+msg.path)
+// arrive has the forecast on the page that asked for it.
+func (msg plannedMsg) arrive(*Model) tea.Cmd {
+	if msg.try != msg.page.try {
+		return nil
+	}
+	msg.page.plan, msg.page.err = &msg.plan, msg.err
+	if msg.err != nil {
+		msg.page.plan = nil
 	}
 	return nil
+}
+
+// arrive has what was read meanwhile on the screen.
+func (msg planTick) arrive(m *Model) tea.Cmd {
+	if msg.try == msg.page.try && msg.page.plan == nil && msg.page.err == nil && m.shows(msg.page) {
+		return m.after(planTickEvery, msg)
+	}
+	return nil
+}
+
+// arrive says what became of writing the plan to a file.
+func (msg planSavedMsg) arrive(m *Model) tea.Cmd {
+	if msg.err != nil {
+		return m.say(toneBad, "the plan was not written: "+msg.err.Error())
+	}
+	return m.say(toneInfo, "written, for you alone: "+msg.path)
 }
 
 // shows tells whether the layer is open.
@@ -232,4 +239,9 @@ func fateMark(g themes.Glyphs, f core.Fate) mark {
 		return mark{g.Arrow, themes.Moves}
 	}
 	return mark{" ", themes.Dim}
+}
+
+func (p *planPage) point(_ *Model, at tea.Mouse) tea.Cmd {
+	p.scrollBy(wheel(at.Button))
+	return nil
 }

@@ -13,6 +13,9 @@ import (
 	"lockstep/tui/table"
 )
 
+// ScopeProcedure is a page of steps.
+const ScopeProcedure Scope = "steps"
+
 // procedurePage is the steps that take something from where it is to where it should be, computed anew from every
 // Snapshot: what is done is done because the cluster says so.
 type procedurePage struct {
