@@ -7,30 +7,8 @@ import (
 
 // Every column that has a title is explained in the help of its pane, before anything that works elsewhere.
 func TestTheHelpExplainsTheColumnsOfItsPane(t *testing.T) {
-	d := drive(zoned(), 200, 60)
-	titles := map[Scope][]string{}
-	note := func(s Scope, title string) {
-		if title != "" {
-			titles[s] = append(titles[s], title)
-		}
-	}
-	for _, c := range d.needs.Columns {
-		note(ScopeNeeds, c.Title)
-	}
-	for _, c := range d.nodes.Columns {
-		note(ScopeNodes, c.Title)
-	}
-	for _, c := range d.instances.Columns {
-		note(ScopeInstances, c.Title)
-	}
-	for _, c := range d.locks.Columns {
-		note(ScopeLocks, c.Title)
-	}
-	for _, c := range d.log.Columns {
-		note(ScopeLog, c.Title)
-	}
-	for key, scope := range map[string]Scope{"1": ScopeNeeds, "2": ScopePhases, "3": ScopeNodes, "4": ScopeInstances, "5": ScopeLocks,
-		"6": ScopeLog} {
+	for i, k := range paneKinds() {
+		key := itoa(i + 1)
 		d := drive(zoned(), 120, 40).keys(key, "?")
 		var lines []string
 		for _, l := range d.top().(*pager).lines(d.Model, 118) {
@@ -40,7 +18,7 @@ func TestTheHelpExplainsTheColumnsOfItsPane(t *testing.T) {
 		if !ok || strings.Contains(elsewhere, "columns of") {
 			t.Fatalf("pane %s: %q", key, elsewhere)
 		}
-		for _, title := range titles[scope] {
+		for _, title := range d.pane(k.scope).Titles() {
 			if !strings.Contains(here, "\n "+title+" ") {
 				t.Errorf("pane %s: the column %q is not explained:\n%s", key, title, here)
 			}

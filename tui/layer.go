@@ -9,7 +9,7 @@ import (
 // layerKind is a row of the table of pages and boxes.
 type layerKind struct {
 	scope   Scope
-	outer   bool // the keys that work everywhere work there as well: nothing is typed into it
+	outer   bool // the keys that work everywhere also work there; false where text is typed
 	actions func() []Action
 }
 
@@ -55,7 +55,7 @@ type pointed interface {
 	point(m *Model, at tea.Mouse) tea.Cmd
 }
 
-// arrival is a message that a layer has waited for.
+// arrival is a message that a page waits for.
 type arrival interface {
 	arrive(m *Model) tea.Cmd
 }

@@ -99,7 +99,7 @@ func phasesWidth(w int) int {
 	return 38
 }
 
-// takeTurns has the focused pane seen at its place, also once it is left.
+// takeTurns shows the focused pane at its place, and keeps it there when the focus goes elsewhere.
 func (m *Model) takeTurns() {
 	at := m.kind(m.focus).place
 	m.turn[at] = m.focus
@@ -108,7 +108,7 @@ func (m *Model) takeTurns() {
 	}
 }
 
-// at is the pane that is seen at a place: the one that was looked at last, else the first in the table.
+// at is the pane that is seen at a place: the one that had the focus last, else the first in the table.
 func (m *Model) at(p place) Scope {
 	if s, ok := m.turn[p]; ok {
 		return s

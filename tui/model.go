@@ -43,10 +43,10 @@ type Model struct {
 	snap          *core.Snapshot
 
 	kinds  []paneKind
-	panes  map[Scope]pane
-	focus  Scope
-	turn   map[place]Scope // of panes that share a place the one that was looked at last
-	bottom place           // which of the two lower places is seen where there is room for one
+	panes  map[Scope]pane  // use pane, which gives them what they show
+	focus  Scope           // of the pane whose keys work
+	turn   map[place]Scope // the pane at each place that had the focus last
+	bottom place           // which of the two lower places is seen when there is room for one
 	areas  []area          // where the panes are on the screen, for the mouse
 
 	layers    []layer

@@ -6,20 +6,20 @@ import (
 	"lockstep/tui/table"
 )
 
-// paneKind is a row of the table of panes: all that the screen has to know of a pane beside what the pane does itself.
+// paneKind is a row of the table of panes: what the screen knows of a pane before it is made.
 type paneKind struct {
-	scope Scope  // of its keys; the pane goes by it
-	title string // what one goes to: "the nodes"
-	short string // its name in narrow tabs
+	scope Scope  // where its keys work; it identifies the pane
+	title string // for the key that goes to it: "the nodes"
+	short string // its name in the tabs of a narrow screen
 	place place
 
 	make    func() pane
 	actions func() []Action
-	sources []core.SourceID // those whose state it shows; none: it shows what is known, whatever that is
-	enter   string          // the word for enter in the footer; empty: by what is selected
-	leads   bool            // going through its rows selects a node, too
-	hangs   bool            // it shows what hangs on the selected node
-	changes bool            // its actions change what its selected row is about
+	sources []core.SourceID // its rule shows their state; none: its rows do not depend on one source
+	enter   string          // the footer's word for enter; empty: it depends on the selected row
+	leads   bool            // its selected row also selects a node
+	hangs   bool            // it shows what belongs to the selected node
+	changes bool            // its actions change the object of its selected row
 }
 
 // paneKinds is the table of panes, in the order of the keys 1, 2, 3 …
@@ -41,39 +41,39 @@ func paneKinds() []paneKind {
 	}
 }
 
-// place is where on a wide screen a pane stands. Panes that share a place take turns: the one is seen that was gone to last.
+// place is where a pane stands on a wide screen. Of panes that share a place, the one that had the focus last is seen.
 type place int
 
 const (
-	placeTop        place = iota // across the screen
-	placeLeft                    // below it, beside placeRight
-	placeRight                   //
-	placeMiddle                  // across the screen, below these two
-	placeLowerLeft               // at the bottom, beside placeLowerRight where there is room for both; else the two take turns
-	placeLowerRight              //
+	placeTop        place = iota // across the whole screen
+	placeLeft                    // below placeTop, beside placeRight
+	placeRight                   // below placeTop, beside placeLeft
+	placeMiddle                  // across the whole screen, below these two
+	placeLowerLeft               // at the bottom; without room for both, one of the two lower places is seen
+	placeLowerRight              // at the bottom
 )
 
-// scene is what panes show. It is given to them; a pane knows no Model.
+// scene is what a pane is given to show. A pane does not know the Model.
 type scene struct {
 	snap     *core.Snapshot // nil: nothing is known yet
 	look     *draw.Look
 	width    int       // of the screen
 	focus    Scope     // the pane that has the keys
-	node     string    // the node whose instances and locks are shown; empty: none
+	node     string    // the node whose instances and locks are shown; empty: none is selected
 	messages []message // what went wrong, the newest first
 }
 
-// pane is one part of the dashboard: a list of objects below a rule that names it. It gets what it shows, and says with a request what
-// is to happen outside of it.
+// pane is one part of the dashboard: a list of objects below a rule that names it. It is given what it shows, and sends a request when
+// something is to happen outside of it.
 type pane interface {
 	table.List
-	// see gives it what there is to show.
+	// see gives it what there is to show. The screen calls it before any other method.
 	see(s scene)
-	// refresh takes rows from what it sees; it returns the name of the selected object when that has gone.
+	// refresh makes the rows from the scene; it returns the name of the selected object when that has gone.
 	refresh() (gone string)
-	// entered tells it that it has got the keys.
+	// entered tells it that its keys work from now on.
 	entered()
-	// moved asks for what is to happen when another row is selected; nil: nothing.
+	// moved is what it asks for when another row has been selected; nil: nothing.
 	moved() request
 	// name is the word in the rule.
 	name() string
@@ -81,17 +81,19 @@ type pane interface {
 	note() draw.Line
 	// empty says in words that there is nothing, when there is nothing.
 	empty() string
+	// drawRows draws at most h lines of w columns; old says that the facts are not fresh.
 	drawRows(w, h int, focused, old bool) []string
+	// selectedName is what to call the selected row.
 	selectedName() string
 	// needRow is why nothing can be done with the selected row; empty when there is one.
 	needRow() string
 	// explain is more of the selected row, shown below the rows where there is room; empty when there is no more.
 	explain() string
-	// words say what its columns hold, by their titles.
+	// words explain its columns in the help.
 	words() []columnWord
 	// subject is what the selected row is about.
 	subject() subject
-	// nodes are the nodes that the selection is about; none: none in particular.
+	// nodes are the nodes that the selection is about; none: the whole cluster.
 	nodes() []string
 }
 
@@ -109,7 +111,7 @@ type subject struct {
 	command   string // what c copies
 }
 
-// tablePane is what all panes share.
+// tablePane is what all panes share: a table, and the methods that most need no other way.
 type tablePane[T any] struct {
 	*table.Table[T]
 	scene
@@ -163,7 +165,7 @@ func (p *tablePane[T]) needManagement() string {
 	return ""
 }
 
-// hangsOn is the node whose instances and locks are shown; none where there is none.
+// hangsOn is the node whose instances and locks are shown; none when none is selected.
 func (p *tablePane[T]) hangsOn() []string {
 	if p.node == "" {
 		return nil
@@ -171,20 +173,20 @@ func (p *tablePane[T]) hangsOn() []string {
 	return []string{p.node}
 }
 
-// pane is the pane that goes by the scope, with what there is to show now.
+// pane is the pane with that scope. It is given what there is to show now.
 func (m *Model) pane(s Scope) pane {
 	p := m.panes[s]
 	p.see(scene{snap: m.snap, look: m.look, width: m.width, focus: m.focus, node: m.shown, messages: m.messages})
 	return p
 }
 
-// focused is the pane that has the keys.
+// focused is the pane whose keys work.
 func (m *Model) focused() pane { return m.pane(m.focus) }
 
 // kind is the row of the table of panes for the scope.
 func (m *Model) kind(s Scope) paneKind { return m.kinds[m.number(s)-1] }
 
-// number is the key that leads to the pane.
+// number is the key that goes to the pane.
 func (m *Model) number(s Scope) int {
 	for i := range m.kinds {
 		if m.kinds[i].scope == s {
@@ -194,7 +196,7 @@ func (m *Model) number(s Scope) int {
 	panic("there is no pane " + string(s))
 }
 
-// beside is the scope of the pane that comes by panes after the focused one, round at the ends.
+// beside is the pane that many places after the focused one in the table; after the last comes the first.
 func (m *Model) beside(by int) Scope {
 	n := len(m.kinds)
 	return m.kinds[(m.number(m.focus)-1+by+n)%n].scope

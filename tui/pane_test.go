@@ -1,6 +1,10 @@
 package tui
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -45,6 +49,60 @@ func TestTheTablesOfPanesAndPagesAreWhole(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A pane is given what it shows and sends requests: no method of one names the Model.
+func TestPanesDoNotKnowTheModel(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	methods := 0
+	for _, name := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, decl := range file.Decls {
+			f, ok := decl.(*ast.FuncDecl)
+			if !ok || !ofPane(f) {
+				continue
+			}
+			methods++
+			ast.Inspect(f, func(n ast.Node) bool {
+				if id, ok := n.(*ast.Ident); ok && id.Name == "Model" {
+					t.Errorf("%s: %s names the Model", name, f.Name.Name)
+				}
+				return true
+			})
+		}
+	}
+	if methods < 50 {
+		t.Errorf("only %d methods of panes were found", methods)
+	}
+}
+
+// ofPane tells whether a function belongs to a pane: it is a method of one, makes one, or draws from a scene.
+func ofPane(f *ast.FuncDecl) bool {
+	if strings.HasPrefix(f.Name.Name, "new") && strings.HasSuffix(f.Name.Name, "Pane") {
+		return true
+	}
+	fields := f.Type.Params.List
+	if f.Recv != nil {
+		fields = append(f.Recv.List[:1:1], fields...)
+	}
+	return slices.ContainsFunc(fields, func(p *ast.Field) bool {
+		star, ok := p.Type.(*ast.StarExpr)
+		if !ok {
+			return false
+		}
+		of := star.X
+		if generic, ok := of.(*ast.IndexExpr); ok {
+			of = generic.X
+		}
+		id, ok := of.(*ast.Ident)
+		return ok && (id.Name == "scene" || strings.HasSuffix(id.Name, "Pane"))
+	})
 }
 
 // tenantsPane is a further pane, as one would be added: its own rows, and what it asks of the screen.

@@ -8,7 +8,7 @@ import (
 	"lockstep/core"
 )
 
-// request is what a pane asks of the screen. It is answered at once, before the next key.
+// request is what a pane asks of the screen: one of the types below. The screen does it at once, before it takes another key.
 type request interface {
 	answer(m *Model) tea.Cmd
 }
@@ -23,11 +23,11 @@ type (
 	openPlan struct{ nodes []string }
 	// openForm asks for what an intent still lacks.
 	openForm struct{ form *form }
-	// goTo puts the cursor on an instance, where it is now, or else on the node.
+	// goTo goes to an instance on its present host, or to the node when the instance is not known.
 	goTo struct{ node, instance string }
-	// rowMoved says that another row is selected.
+	// rowMoved says that the pane has selected another row by itself.
 	rowMoved struct{}
-	// leadTo selects a node, so that the panes below show it. The keys stay where they are.
+	// leadTo selects a node, so that the panes below show it. The focus stays where it is.
 	leadTo struct{ node string }
 )
 
@@ -95,7 +95,8 @@ func (m *Model) answer(r request) tea.Cmd {
 	return r.answer(m)
 }
 
-// inPane makes an action of a pane, which knows why it cannot be used now, and what it asks of the screen.
+// inPane makes an action that works in a pane. blocked says why it cannot be used now; nil: it always can. asks is what it asks of the
+// screen.
 func inPane[P pane](a Action, blocked func(P) string, asks func(P) request) Action {
 	if blocked != nil {
 		a.blocked = func(m *Model) string { return blocked(m.pane(a.Scope).(P)) }

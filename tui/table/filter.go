@@ -71,8 +71,8 @@ func (t *Table[T]) filterTerms() []filterTerm {
 // keyNames are the words that a filter can ask for, in their order.
 func (t *Table[T]) keyNames() []string {
 	var out []string
-	for i := range t.Columns {
-		if name := strings.ToLower(t.Columns[i].Title); name != "" && !strings.Contains(name, " ") {
+	for _, title := range t.Titles() {
+		if name := strings.ToLower(title); !strings.Contains(name, " ") {
 			out = append(out, name)
 		}
 	}

@@ -11,17 +11,17 @@ import (
 
 // Column is one column of a table.
 type Column[T any] struct {
-	Title   string
-	Width   int         // columns it takes; its least when it grows
-	Measure func(T) int // what a row would like; the column is as wide as the widest row, from width to most
-	Most    int         // with measure
-	Names   bool        // with measure: it shrinks with its widest row, too: names stay as they are, once they are known
-	Share   int         // with measure: most hundredths of the table's width that it takes; 0: as many as it likes
-	Grow    bool        // takes what is left over
-	Right   bool        // numbers stand on the right
-	Rank    int         // 0 is never dropped; the highest goes first when room is short
+	Title   string      // empty: it has none, and cannot be sorted by
+	Width   int         // in columns of the screen; the least when it grows or is measured
+	Measure func(T) int // the width that a row needs: the column is as wide as the widest row, from Width to Most; nil: Width
+	Most    int         // the greatest width, with Measure
+	Names   bool        // with Measure: it also shrinks with its widest row; names stay as they are, once they are known
+	Share   int         // with Measure: the hundredths of the table's width that it takes at most; 0: no limit
+	Grow    bool        // takes the room that is left
+	Right   bool        // aligned to the right, as numbers are
+	Rank    int         // 0 is never dropped; when room is short, the column with the highest rank goes first
 	Cell    func(T) draw.Line
-	Fill    func(r T, w int) draw.Line // instead of cell, for what has to know the column's width
+	Fill    func(r T, w int) draw.Line // draws the cell where that depends on the column's width; nil: Cell
 	Compare func(a, b T) int           // nil: not to be sorted by
 	Hide    func() bool                // it is left out now; nil: never
 }
@@ -33,10 +33,10 @@ func (c *Column[T]) hidden() bool { return c.Hide != nil && c.Hide() }
 // drawn, and a drawn row is kept until something of it changes.
 type Table[T any] struct {
 	Columns []Column[T]
-	Keys    []Key[T] // what a filter can ask for, beside the columns
-	ID      func(T) string
+	Keys    []Key[T]       // what a filter can ask for, beside the columns
+	ID      func(T) string // of a row; no two rows have the same
 	Name    func(T) string // what to call a row when it has gone
-	Header  bool
+	Header  bool           // the columns' titles are shown
 
 	all    []T
 	rows   []T      // those that the filter lets through, sorted
@@ -59,7 +59,7 @@ type Table[T any] struct {
 	cache    map[string]drawnRow
 }
 
-// Set takes new rows. It returns the name of the row under the cursor when that row is gone, or says that all marked ones are: then nothing
+// Set takes new rows; with another revision all are drawn anew. It returns the name of the row under the cursor when that row is gone, or says that all marked ones are: then nothing
 // is selected. A row that the filter hides now is gone, too.
 func (t *Table[T]) Set(rows []T, revision uint64) (gone string) {
 	had, was := t.Current()
@@ -83,6 +83,17 @@ func (t *Table[T]) Set(rows []T, revision uint64) (gone string) {
 // Lose selects nothing: what was selected has gone. The cursor's place is kept for the next move.
 func (t *Table[T]) Lose(name string) {
 	t.cursor, t.lost = "", cmp.Or(name, "what was selected")
+}
+
+// Titles are the titles of the columns, but for those that have none.
+func (t *Table[T]) Titles() []string {
+	var out []string
+	for i := range t.Columns {
+		if title := t.Columns[i].Title; title != "" {
+			out = append(out, title)
+		}
+	}
+	return out
 }
 
 // All are the rows as they came, whatever the filter hides.
@@ -259,8 +270,9 @@ func (t *Table[T]) MarkedOrCurrent() []T {
 	return out
 }
 
-// List is what panes with a table have in common, whatever their rows are.
+// List is what can be done with a Table, whatever its rows are.
 type List interface {
+	Titles() []string
 	Cursor() string
 	Choose(id string) bool
 	Index() int
