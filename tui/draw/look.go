@@ -22,7 +22,7 @@ const (
 // Look is a theme made ready for one terminal: the escape sequence of every token under every overlay.
 type Look struct {
 	theme themes.Theme
-	Glyph themes.Glyphs
+	Glyph themes.Glyphs // those of the terminal: in ASCII where nothing else may be shown
 	ascii bool
 	depth themes.Depth
 	open  map[themes.Token]*[overlays]string
