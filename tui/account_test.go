@@ -34,8 +34,9 @@ func TestWhatTheControllerHasNotedIsShown(t *testing.T) {
 		keys []string
 		want []string
 	}{
-		"the locks":     {[]string{"5"}, []string{"silent: " + again}},
-		"the lock":      {[]string{"5", "i"}, []string{"The OpenStack controller's own account", "tries again at 16:43:50, failed twice", "'scope'", "its request has no scope", "2026-03-14 16:43:50 UTC, in 40 s"}},
+		"the locks": {[]string{"5"}, []string{"silent: " + again}},
+		"the lock": {[]string{"5", "i"}, []string{"The OpenStack controller's own account", "tries again at 16:43:50, failed twice",
+			"'scope'", "its request has no scope", "2026-03-14 16:43:50 UTC, in 40 s"}},
 		"the node":      {[]string{"3", "i"}, []string{"The OpenStack controller's own account", again, "2026-03-14 16:43:50 UTC, in 40 s"}},
 		"its steps":     {[]string{"enter"}, []string{again}},
 		"what it needs": {[]string{"1", "i"}, []string{again}},

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"slices"
+
 	tea "charm.land/bubbletea/v2"
 
 	"lockstep/core"
@@ -9,42 +11,39 @@ import (
 // Scope is where an action works. An inner scope's key wins over an outer one's.
 type Scope string
 
-// The scopes.
+// The scopes, beside those of the panes, pages and boxes.
 const (
 	ScopeGlobal    Scope = "everywhere"
 	ScopeDashboard Scope = "dashboard"
-	ScopeNeeds     Scope = "needs you"
-	ScopePhases    Scope = "phases"
-	ScopeNodes     Scope = "nodes"
-	ScopeInstances Scope = "instances"
-	ScopeLocks     Scope = "locks"
-	ScopeLog       Scope = "log"
-	ScopeEntry     Scope = "entry of needs you"
-	ScopeProcedure Scope = "steps"
-	ScopeConfirm   Scope = "confirmation"
-	ScopeText      Scope = "text" // inspection, help, plain view
-	ScopeForm      Scope = "form"
-	ScopePalette   Scope = "palette"
-	ScopeOwners    Scope = "owners"
-	ScopePlan      Scope = "plan"      // the forecast of an evacuation
-	ScopeRehearsal Scope = "rehearsal" // the demo's own panel
 )
 
 // Scopes are all scopes, in the order in which the help lists them.
 func Scopes() []Scope {
-	return []Scope{ScopeGlobal, ScopeDashboard, ScopeNeeds, ScopePhases, ScopeNodes, ScopeInstances, ScopeLocks, ScopeLog,
-		ScopeEntry, ScopeProcedure, ScopePlan, ScopeConfirm, ScopeText, ScopeForm, ScopePalette, ScopeOwners, ScopeRehearsal}
+	all := []Scope{ScopeGlobal, ScopeDashboard}
+	for _, k := range paneKinds() {
+		all = append(all, k.scope)
+	}
+	for _, k := range layerKinds() {
+		all = append(all, k.scope)
+	}
+	return all
 }
 
 // chain is the scopes in which a key is looked for, innermost first. What is typed into shuts the outer scopes out.
 func (s Scope) chain() []Scope {
-	switch s {
-	case ScopeNeeds, ScopePhases, ScopeNodes, ScopeInstances, ScopeLocks, ScopeLog:
-		return []Scope{s, ScopeDashboard, ScopeGlobal}
-	case ScopeEntry, ScopeProcedure, ScopePlan, ScopeText, ScopeOwners, ScopeRehearsal:
-		return []Scope{s, ScopeGlobal}
+	if s == ScopeGlobal || s == ScopeDashboard {
+		return []Scope{s}
 	}
-	return []Scope{s}
+	for _, k := range layerKinds() {
+		switch {
+		case k.scope != s:
+		case k.outer:
+			return []Scope{s, ScopeGlobal}
+		default:
+			return []Scope{s}
+		}
+	}
+	return []Scope{s, ScopeDashboard, ScopeGlobal} // a pane's
 }
 
 // Action is one thing that the operator can do, and everything that footer, help, palette, documents and key handling
@@ -81,10 +80,12 @@ func (a Action) Writes() bool { return len(a.Intent) > 0 }
 
 // Actions is the catalogue: every action, scope by scope.
 func Actions() []Action {
-	var all []Action
-	for _, part := range [][]Action{globalActions(), dashboardActions(), needsActions(), phaseActions(), byHandActions(), nodeActions(), machineActions(), instanceActions(), afterActions(),
-		lockActions(), logActions(), entryActions(), procedureActions(), planActions(), confirmActions(), textActions(), formActions(), paletteActions(), ownersActions(), rehearsalActions()} {
-		all = append(all, part...)
+	parts := [][]Action{globalActions(), dashboardActions(), afterActions()}
+	for _, k := range paneKinds() {
+		parts = append(parts, k.actions())
 	}
-	return all
+	for _, k := range layerKinds() {
+		parts = append(parts, k.actions())
+	}
+	return slices.Concat(parts...)
 }

@@ -129,7 +129,7 @@ func TestEveryActionIsInTheHelpAndCanBeExplained(t *testing.T) {
 	d := drive(world(), 200, 60, withRehearsal(newRehearsal()))
 	var help strings.Builder
 	for _, l := range helpLines(d.Model, ScopeNodes, 400) {
-		help.WriteString(l.text() + "\n")
+		help.WriteString(l.Text() + "\n")
 	}
 	for _, a := range Actions() {
 		if a.Title == "" || a.Short == "" || a.run == nil {
@@ -151,7 +151,8 @@ func TestEveryIntentHasAnAction(t *testing.T) {
 	for _, k := range []core.IntentKind{core.IntentSetMode, core.IntentSetAttempts, core.IntentDeclareSafe, core.IntentRestoreMode,
 		core.IntentLiveMigrate, core.IntentLiveMigrateAll, core.IntentColdMigrate, core.IntentConfirmResize, core.IntentRevertResize,
 		core.IntentStop, core.IntentStart, core.IntentAbortMigration, core.IntentForceComplete, core.IntentDisableCompute,
-		core.IntentEnableCompute, core.IntentResume, core.IntentResetState, core.IntentShelve, core.IntentUnshelve, core.IntentTagPowerOff, core.IntentRestoreTags,
+		core.IntentEnableCompute, core.IntentResume, core.IntentResetState, core.IntentShelve, core.IntentUnshelve, core.IntentTagPowerOff,
+		core.IntentRestoreTags,
 		core.IntentRestartPod, core.IntentRestartPods, core.IntentRestartAgent, core.IntentRestartAgents,
 		core.IntentAddTempest, core.IntentRemoveTempest,
 		core.IntentEnterCluster, core.IntentLeaveCluster, core.IntentEnterMachine, core.IntentLeaveMachine, core.IntentReboot,

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lockstep/themes"
+	"lockstep/tui/draw"
 )
 
 // takeOverWord is what is typed to take the lease from another operator.
@@ -149,34 +150,54 @@ func (d *armDialog) hints() []keyHint {
 func (d *armDialog) draw(m *Model, w, _ int) []string {
 	w = boxWidth(w, 76)
 	inner := max(w-4, 10)
-	body := []line{{}}
-	body = append(body, paragraph(themes.Text, "With writing on, a step that you confirm is carried out. Nothing happens "+
+	body := []draw.Line{{}}
+	body = append(body, draw.Paragraph(themes.Text, "With writing on, a step that you confirm is carried out. Nothing happens "+
 		"without a confirmation of its own, each for one step on one object.", inner)...)
-	body = append(body, line{})
-	body = append(body, paragraph(themes.Text, "Lockstep takes the operator lease, so that two people do not act on one cluster at "+
+	body = append(body, draw.Line{})
+	body = append(body, draw.Paragraph(themes.Text, "Lockstep takes the operator lease, so that two people do not act on one cluster at "+
 		"once. Writing goes off by itself when the lease is lost.", inner)...)
 	name := "Switch on"
 	if d.holder != "" {
 		name = "Take over"
-		body = append(body, line{})
-		body = append(body, line{txt(themes.Needs, m.look.glyph.Needs+" "+d.holder+" holds the lease.")}.cut(inner))
-		body = append(body, paragraph(themes.Text, "Talk to them first. Taking it switches their writing off; what they have begun "+
+		body = append(body, draw.Line{})
+		body = append(body, draw.Line{draw.Text(themes.Needs, m.look.Glyph.Needs+" "+d.holder+" holds the lease.")}.Cut(inner))
+		body = append(body, draw.Paragraph(themes.Text, "Talk to them first. Taking it switches their writing off; what they have begun "+
 			"goes on.", inner)...)
-		body = append(body, line{}, append(one(themes.Dim, "Type ").and(themes.Strong, takeOverWord).and(themes.Dim, ": "),
+		body = append(body, draw.Line{}, append(draw.One(themes.Dim, "Type ").And(themes.Strong, takeOverWord).And(themes.Dim, ": "),
 			inputLine(d.input.Value(), d.input.Position(), 20, d.focus == onInput)...))
 	}
-	body = append(body, line{})
+	body = append(body, draw.Line{})
 	if d.err != nil {
-		body = append(body, paragraph(themes.Bad, d.err.Error(), inner)...)
+		body = append(body, draw.Paragraph(themes.Bad, d.err.Error(), inner)...)
 	}
 	focus := map[int]int{onCancel: 0, onInput: -1, onConfirm: 1}[d.focus]
-	left := one(themes.Dim, "enter "+d.enters())
+	left := draw.One(themes.Dim, "enter "+d.enters())
 	switch {
 	case d.asking:
-		left = one(themes.Moves, "asking for the lease")
+		left = draw.One(themes.Moves, "asking for the lease")
 	case d.missing:
-		left = one(themes.Needs, "Not taken over: type the word first.")
+		left = draw.One(themes.Needs, "Not taken over: type the word first.")
 	}
-	body = append(body, apart(left, buttons([]string{"Cancel", name}, focus), inner))
-	return m.box(one(themes.Strong, "Switch writing on?"), nil, body, w)
+	body = append(body, draw.Apart(left, draw.Buttons([]string{"Cancel", name}, focus), inner))
+	return m.look.Box(draw.One(themes.Strong, "Switch writing on?"), nil, body, w)
+}
+
+// armedAtOnceMsg is what became of arming without a dialog.
+type armedAtOnceMsg struct{ err error }
+
+// armAtOnce arms writing as the operator has asked on the command line. The screen is open meanwhile: the server may be slow to answer.
+func (m *Model) armAtOnce() tea.Cmd {
+	backend, parent := m.backend, m.ctx
+	return tea.Batch(m.say(toneInfo, "asking for the operator lease, to switch writing on"), func() tea.Msg {
+		ctx, cancel := context.WithTimeout(parent, answerWithin)
+		defer cancel()
+		return armedAtOnceMsg{backend.Arm(ctx, false)}
+	})
+}
+
+func (m *Model) armedAtOnce(msg armedAtOnceMsg) tea.Cmd {
+	if msg.err != nil {
+		return m.say(toneBad, "writing was not armed: "+msg.err.Error())
+	}
+	return m.say(toneWarn, "writing is on: confirmed steps are carried out")
 }

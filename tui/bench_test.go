@@ -34,7 +34,7 @@ func BenchmarkFrame(b *testing.B) {
 				d.snap.NodeViews() // core's part is not the screen's
 				b.ReportAllocs()
 				for i := 0; b.Loop(); i++ {
-					d.nodes.revision++
+					d.nodes.Redraw()
 					d.dirty = true
 					d.run(d.refresh())
 					_ = d.shows()

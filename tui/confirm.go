@@ -10,7 +10,11 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lockstep/core"
+	"lockstep/tui/sanitise"
 )
+
+// ScopeConfirm is the confirmation of a step.
+const ScopeConfirm Scope = "confirmation"
 
 // The parts of a confirmation that can have the focus.
 const (
@@ -273,7 +277,7 @@ func (d *confirmDialog) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 
 func (d *confirmDialog) paste(_ *Model, text string) {
 	if d.focus == onInput {
-		d.input, _ = d.input.Update(tea.PasteMsg{Content: clean(text, 256)})
+		d.input, _ = d.input.Update(tea.PasteMsg{Content: sanitise.Text(text, 256)})
 		d.missing = ""
 	}
 }
@@ -374,7 +378,8 @@ func confirmActions() []Action {
 		{ID: "confirm.previous", Title: "Go to the previous button", Short: "previous", Scope: ScopeConfirm,
 			Keys: []string{"shift+tab", "left"}, run: with(func(_ *Model, d *confirmDialog) tea.Cmd { d.move(-1); return nil })},
 		{ID: "confirm.copy", Title: "Copy the commands that do the same", Short: "copy commands", Scope: ScopeConfirm,
-			Keys: []string{"y", "ctrl+y"}, Footer: 4, run: with(func(m *Model, d *confirmDialog) tea.Cmd { return m.copy(joined(d.step.Commands)) })},
+			Keys: []string{"y", "ctrl+y"}, Footer: 4,
+			run: with(func(m *Model, d *confirmDialog) tea.Cmd { return m.copy(joined(d.step.Commands)) })},
 		{ID: "confirm.reread", Title: "Take what has changed as read", Short: "read again", Scope: ScopeConfirm,
 			Keys: []string{"r", "ctrl+r"}, blocked: func(m *Model) string {
 				if d, ok := m.top().(*confirmDialog); ok && d.next == nil {

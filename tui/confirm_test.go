@@ -161,7 +161,8 @@ func TestWhatComesOfItIsSeenFirst(t *testing.T) {
 	step.Then = "LCM drains the node at once."
 	step.Guards = append(step.Guards, core.Guard{ID: "empty", Text: "the host is empty", Answer: "1 runs", Remedy: "move it"})
 	for i := range 20 {
-		step.Guards = append(step.Guards, core.Guard{ID: itoa(i), Text: "condition " + itoa(i) + " of a great many", Holds: true, Answer: "it does"})
+		step.Guards = append(step.Guards, core.Guard{ID: itoa(i), Text: "condition " + itoa(i) + " of a great many", Holds: true,
+			Answer: "it does"})
 	}
 	d, _, _ := opened(step, func(d *driver) { d.send(windowSize(80, 24)) })
 	frame := stripped(d.shows())
@@ -344,13 +345,15 @@ func TestALongConfirmationScrollsAndKeepsItsButtons(t *testing.T) {
 	d, _, box := opened(step)
 	d.send(windowSize(80, 24))
 	frame := stripped(d.shows())
-	if !strings.Contains(frame, "[ Cancel ]") || !strings.Contains(frame, "more lines") || !strings.Contains(frame, "To undo: migrate it back") {
+	if !strings.Contains(frame, "[ Cancel ]") || !strings.Contains(frame, "more lines") ||
+		!strings.Contains(frame, "To undo: migrate it back") {
 		t.Errorf("a long box at 80x24:\n%s", frame)
 	}
 	for range 60 {
 		d.keys("down")
 	}
-	if frame := stripped(d.shows()); strings.Contains(frame, "more lines") || strings.Count(frame, "one of many conditions") < 4 || !strings.Contains(frame, "[ Cancel ]") {
+	if frame := stripped(d.shows()); strings.Contains(frame, "more lines") || strings.Count(frame, "one of many conditions") < 4 ||
+		!strings.Contains(frame, "[ Cancel ]") {
 		t.Errorf("its end cannot be reached (scrolled %d of %d):\n%s", box.scroll, box.last, frame)
 	}
 }

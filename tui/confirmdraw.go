@@ -6,6 +6,8 @@ import (
 
 	"lockstep/core"
 	"lockstep/themes"
+	"lockstep/tui/draw"
+	"lockstep/tui/sanitise"
 )
 
 // besideBox is the width from which on the box leaves room at its sides: below it, what is left there would be the beginnings
@@ -22,11 +24,12 @@ func (d *confirmDialog) draw(m *Model, w, h int) []string {
 	s := d.step
 	title := s.Title
 	if s.Label != "" && !strings.Contains(s.Title, s.Label) {
-		title = s.Label + " " + m.look.glyph.Dot + " " + s.Title
+		title = s.Label + " " + m.look.Glyph.Dot + " " + s.Title
 	}
-	note := line{txt(themes.Dim, "risk: "), txt(riskTone(s.Risk), string(s.Risk))}
+	note := draw.Line{draw.Text(themes.Dim, "risk: "), draw.Text(riskTone(s.Risk), string(s.Risk))}
 	if d.where != "" {
-		if whole := d.where + " " + m.look.glyph.Dot + " " + title; width(whole)+note.width() < inner { // what is done comes before its number
+		// what is done comes before its number
+		if whole := d.where + " " + m.look.Glyph.Dot + " " + title; draw.Width(whole)+note.Width() < inner {
 			title = whole
 		}
 	}
@@ -42,21 +45,21 @@ func (d *confirmDialog) draw(m *Model, w, h int) []string {
 		more := len(body) - room - d.scroll
 		body = body[d.scroll : d.scroll+room]
 		if more > 0 {
-			body = append(body[:len(body)-1:len(body)-1], one(themes.Key, fmt.Sprintf("%s %d more lines: down", m.look.glyph.Down, more+1)))
+			body = append(body[:len(body)-1:len(body)-1], draw.One(themes.Key, fmt.Sprintf("%s %d more lines: down", m.look.Glyph.Down, more+1)))
 		}
 	}
-	return m.box(one(themes.Strong, title), note, append(body, foot...), w)
+	return m.look.Box(draw.One(themes.Strong, title), note, append(body, foot...), w)
 }
 
 // body is everything that has to be read: what is done and what comes of it first. Where not all of it has room, the
 // conditions that hold share a paragraph at the end, so that what does not hold and the commands are seen without scrolling.
-func (d *confirmDialog) body(m *Model, w int, all bool) []line {
+func (d *confirmDialog) body(m *Model, w int, all bool) []draw.Line {
 	s := d.step
-	var out []line
-	add := func(tone themes.Token, text string) { out = append(out, paragraph(tone, text, w)...) }
+	var out []draw.Line
+	add := func(tone themes.Token, text string) { out = append(out, draw.Paragraph(tone, text, w)...) }
 	gapLine := func() {
 		if len(out) > 0 && len(out[len(out)-1]) > 0 {
-			out = append(out, line{})
+			out = append(out, draw.Line{})
 		}
 	}
 	if d.next != nil {
@@ -123,7 +126,7 @@ func (d *confirmDialog) body(m *Model, w int, all bool) []line {
 }
 
 // dryRun is what the server says of the change before it is made.
-func (d *confirmDialog) dryRun(m *Model, w int) []line {
+func (d *confirmDialog) dryRun(m *Model, w int) []draw.Line {
 	if d.preview == nil {
 		return nil
 	}
@@ -134,7 +137,7 @@ func (d *confirmDialog) dryRun(m *Model, w int) []line {
 	case e == nil:
 		return indented(themes.Dim, d.preview.DryRun, 2, w)
 	}
-	out := []line{{txt(themes.Bad, "  "+m.look.glyph.Failed+" "), txt(themes.Text, "the server's dry-run")}}
+	out := []draw.Line{{draw.Text(themes.Bad, "  "+m.look.Glyph.Failed+" "), draw.Text(themes.Text, "the server's dry-run")}}
 	out = append(out, indented(themes.Bad, e.Error(), 4, w)...)
 	if e.Remedy != "" {
 		out = append(out, indented(themes.Key, e.Remedy, 4, w)...)
@@ -143,7 +146,7 @@ func (d *confirmDialog) dryRun(m *Model, w int) []line {
 }
 
 // holdLines are conditions that hold, in one paragraph.
-func holdLines(m *Model, guards []core.Guard, w int) []line {
+func holdLines(m *Model, guards []core.Guard, w int) []draw.Line {
 	var parts []string
 	for _, g := range guards {
 		text := g.Text
@@ -152,69 +155,70 @@ func holdLines(m *Model, guards []core.Guard, w int) []line {
 		}
 		parts = append(parts, text)
 	}
-	var out []line
-	for i, l := range wrap(clean(strings.Join(parts, ", "), rowLimit), max(w-4, 8)) {
-		lead := line{blank(4)}
+	var out []draw.Line
+	for i, l := range draw.Wrap(sanitise.Row(strings.Join(parts, ", ")), max(w-4, 8)) {
+		lead := draw.Line{draw.Blank(4)}
 		if i == 0 {
-			lead = line{blank(2), txt(themes.Good, m.look.glyph.On+" ")}
+			lead = draw.Line{draw.Blank(2), draw.Text(themes.Good, m.look.Glyph.On+" ")}
 		}
-		out = append(out, append(lead, txt(themes.Dim, l)))
+		out = append(out, append(lead, draw.Text(themes.Dim, l)))
 	}
 	return out
 }
 
 // labelled is a paragraph after a dim word, indented below it.
-func labelled(label, text string, w int) []line {
-	n := width(label)
-	var out []line
-	for i, s := range wrap(clean(text, rowLimit), max(w-n, 8)) {
+func labelled(label, text string, w int) []draw.Line {
+	n := draw.Width(label)
+	var out []draw.Line
+	for i, s := range draw.Wrap(sanitise.Row(text), max(w-n, 8)) {
 		if i == 0 {
-			out = append(out, line{txt(themes.Dim, label), txt(themes.Text, s)})
+			out = append(out, draw.Line{draw.Text(themes.Dim, label), draw.Text(themes.Text, s)})
 		} else {
-			out = append(out, line{blank(n), txt(themes.Text, s)})
+			out = append(out, draw.Line{draw.Blank(n), draw.Text(themes.Text, s)})
 		}
 	}
 	return out
 }
 
-func indented(tone themes.Token, text string, n, w int) []line {
-	var out []line
-	for i, s := range wrap(clean(text, rowLimit), max(w-n-2, 8)) {
+func indented(tone themes.Token, text string, n, w int) []draw.Line {
+	var out []draw.Line
+	for i, s := range draw.Wrap(sanitise.Row(text), max(w-n-2, 8)) {
 		in := n
 		if i > 0 {
 			in += 2
 		}
-		out = append(out, line{blank(in), txt(tone, s)})
+		out = append(out, draw.Line{draw.Blank(in), draw.Text(tone, s)})
 	}
 	return out
 }
 
 // guardLines are one condition, what was found, and what to do when it does not hold.
-func guardLines(m *Model, g core.Guard, w int) []line {
-	k := mark{m.look.glyph.On, themes.Good}
+func guardLines(m *Model, g core.Guard, w int) []draw.Line {
+	k := mark{m.look.Glyph.On, themes.Good}
 	tone, answer := themes.Text, themes.Dim
 	if !g.Holds {
-		k, tone, answer = mark{m.look.glyph.Off, themes.Needs}, themes.Needs, themes.Text
+		k, tone, answer = mark{m.look.Glyph.Off, themes.Needs}, themes.Needs, themes.Text
 	}
-	lead := line{blank(2), txt(k.tone, k.glyph+" ")}
-	room := w - lead.width()
-	text := clean(g.Text, rowLimit)
-	found := clean(g.Answer, rowLimit)
-	var out []line
-	if col := max(room/2, 30); width(text) < col && width(text)+width(found)+2 <= room || width(text) < col && room-col > 20 {
-		for i, s := range wrap(found, max(room-col, 8)) {
+	lead := draw.Line{draw.Blank(2), draw.Text(k.tone, k.glyph+" ")}
+	room := w - lead.Width()
+	text := sanitise.Row(g.Text)
+	found := sanitise.Row(g.Answer)
+	var out []draw.Line
+	if col := max(room/2, 30); draw.Width(text) < col && draw.Width(text)+draw.Width(found)+2 <= room ||
+		draw.Width(text) < col && room-col > 20 {
+		for i, s := range draw.Wrap(found, max(room-col, 8)) {
 			if i == 0 {
-				out = append(out, append(append(lead, one(tone, text).fit(col, false)...), txt(answer, s)))
+				out = append(out, append(append(lead, draw.One(tone, text).Fit(col, false)...), draw.Text(answer, s)))
 			} else {
-				out = append(out, line{blank(4 + col), txt(answer, s)})
+				out = append(out, draw.Line{draw.Blank(4 + col), draw.Text(answer, s)})
 			}
 		}
 	} else {
-		for i, s := range wrap(text, max(room, 8)) {
+		for i, s := range draw.Wrap(text, max(room, 8)) {
 			if i == 0 {
-				out = append(out, append(lead, txt(tone, s)))
+				out = append(out, append(lead, draw.Text(tone, s)))
 			} else {
-				out = append(out, line{blank(4), txt(tone, s)})
+				out = append(out, draw.Line{draw.Blank(4), draw.Text(tone, s)})
 			}
 		}
 		if found != "" {
@@ -222,16 +226,16 @@ func guardLines(m *Model, g core.Guard, w int) []line {
 		}
 	}
 	if !g.Holds && g.Remedy != "" {
-		out = append(out, indented(themes.Key, m.look.glyph.Arrow+" "+g.Remedy, 4, w)...)
+		out = append(out, indented(themes.Key, m.look.Glyph.Arrow+" "+g.Remedy, 4, w)...)
 	}
 	return out
 }
 
 // foot is what stands before Confirm, the field for the name, and the buttons.
-func (d *confirmDialog) foot(w int) []line {
-	var out []line
+func (d *confirmDialog) foot(w int) []draw.Line {
+	var out []draw.Line
 	if d.refusal != "" {
-		out = append(out, paragraph(themes.Bad, "Refused: "+d.refusal, w)...)
+		out = append(out, draw.Paragraph(themes.Bad, "Refused: "+d.refusal, w)...)
 	}
 	confirm := "Confirm"
 	switch {
@@ -248,56 +252,56 @@ func (d *confirmDialog) foot(w int) []line {
 		focus = -1
 	}
 	reason := d.obstacle()
-	b := buttons([]string{"Cancel", confirm}, focus)
+	b := draw.Buttons([]string{"Cancel", confirm}, focus)
 	if reason != "" && d.next == nil && confirm == "Confirm" && focus != 1 {
-		b = append(buttons([]string{"Cancel"}, focus), blank(2), txt(themes.Off, "  "+confirm+"  "))
+		b = append(draw.Buttons([]string{"Cancel"}, focus), draw.Blank(2), draw.Text(themes.Off, "  "+confirm+"  "))
 	}
 	if d.fielded() {
-		field := one(themes.Dim, "Type ").and(themes.Strong, d.step.Type).and(themes.Dim, ": ")
-		if need := width(d.step.Type) + 2; field.width()+need <= w { // the name, and the cursor behind it
+		field := draw.One(themes.Dim, "Type ").And(themes.Strong, d.step.Type).And(themes.Dim, ": ")
+		if need := draw.Width(d.step.Type) + 2; field.Width()+need <= w { // the name, and the cursor behind it
 			out = append(out, append(field, d.field(need)...))
 		} else {
-			out = append(out, field.cut(w), append(line{blank(2)}, d.field(w-2)...))
+			out = append(out, field.Cut(w), append(draw.Line{draw.Blank(2)}, d.field(w-2)...))
 		}
 	}
-	var left line
+	var left draw.Line
 	switch {
 	case reason == "":
-		left = one(themes.Good, "Ready.").and(themes.Dim, "  enter "+d.enters())
+		left = draw.One(themes.Good, "Ready.").And(themes.Dim, "  enter "+d.enters())
 	case d.missing != "" && d.fielded():
-		left = one(themes.Needs, d.missing)
+		left = draw.One(themes.Needs, d.missing)
 	case !d.fielded() || d.input.Value() == d.step.Type:
-		left = one(themes.Warn, "Not yet: "+reason+".")
+		left = draw.One(themes.Warn, "Not yet: "+reason+".")
 	}
-	if does := one(themes.Dim, "  enter "+d.enters()); reason != "" && left.width()+does.width()+b.width()+1 <= w {
+	if does := draw.One(themes.Dim, "  enter "+d.enters()); reason != "" && left.Width()+does.Width()+b.Width()+1 <= w {
 		left = append(left, does...)
 	}
-	if left.width()+b.width()+1 > w {
-		out = append(out, left.cut(w))
+	if left.Width()+b.Width()+1 > w {
+		out = append(out, left.Cut(w))
 		left = nil
 	}
-	return append(out, apart(left, b, w))
+	return append(out, draw.Apart(left, b, w))
 }
 
 // field is the text that is being typed, with its cursor.
-func (d *confirmDialog) field(w int) line {
+func (d *confirmDialog) field(w int) draw.Line {
 	return inputLine(d.input.Value(), d.input.Position(), w, d.focus == onInput)
 }
 
 // inputLine draws a text field whose cursor is at the at-th character.
-func inputLine(value string, at, w int, focused bool) line {
+func inputLine(value string, at, w int, focused bool) draw.Line {
 	w = max(w, 8)
 	r := []rune(value)
 	at = min(max(at, 0), len(r))
 	if !focused {
-		return one(themes.Input, value).cut(w)
+		return draw.One(themes.Input, value).Cut(w)
 	}
 	from := max(at-w+2, 0)
 	under, after := " ", ""
 	if at < len(r) {
 		under, after = string(r[at]), string(r[at+1:])
 	}
-	return line{txt(themes.Input, string(r[from:at])), txt(themes.ButtonFocus, under), txt(themes.Input, after)}.cut(w)
+	return draw.Line{draw.Text(themes.Input, string(r[from:at])), draw.Text(themes.ButtonFocus, under), draw.Text(themes.Input, after)}.Cut(w)
 }
 
 func counted(n int, word string) string {

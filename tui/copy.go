@@ -5,6 +5,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
+
+	"lockstep/tui/sanitise"
 )
 
 // clipboardLimit is how much goes through OSC 52: terminals drop what is longer, without a word.
@@ -13,7 +15,7 @@ const clipboardLimit = 55 << 10 // 75 kB once it is base64
 // copy puts a text into the clipboard of the operator's terminal.
 func (m *Model) copy(text string) tea.Cmd {
 	// A name that an API gave must not bring a line break or an escape sequence into somebody's shell.
-	text = joined(cleanLines(text, len(text)+1))
+	text = joined(sanitise.Lines(text, len(text)+1))
 	switch {
 	case text == "":
 		return m.say(toneWarn, "there is nothing to copy")
@@ -23,7 +25,7 @@ func (m *Model) copy(text string) tea.Cmd {
 		return m.say(toneWarn, "too long for the clipboard; p shows plain text to select")
 	}
 	first, _, _ := strings.Cut(text, "\n")
-	first = clean(first, 60)
+	first = sanitise.Text(first, 60)
 	set := tea.SetClipboard(text)
 	if m.tmux {
 		set = tea.Batch(set, tea.Raw(ansi.TmuxPassthrough(ansi.SetSystemClipboard(text))))

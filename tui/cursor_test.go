@@ -14,20 +14,20 @@ func TestTheListOfNeedsBeginsAtItsTop(t *testing.T) {
 	}
 	d := drive(world(), 120, 40)
 	d.fresh(calm)
-	if a, _ := d.needs.current(); a == nil {
+	if a, _ := d.needs.Current(); a == nil {
 		t.Fatal("nothing needs anybody")
 	}
 	d.fresh(func(s *core.Snapshot) { s.OpenStack[0].State = "FAILED" })
-	if d.needs.index != 0 {
-		t.Errorf("the cursor is on row %d", d.needs.index)
+	if d.needs.Index() != 0 {
+		t.Errorf("the cursor is on row %d", d.needs.Index())
 	}
 	d.fresh(calm).keys("1")
-	here, _ := d.needs.current()
+	here, _ := d.needs.Current()
 	id := here.ID
 	d.keys("3")
 	d.fresh(func(s *core.Snapshot) { s.OpenStack[0].State = "FAILED" })
-	if a, _ := d.needs.current(); a == nil || a.ID != id || d.needs.index == 0 {
-		t.Errorf("the operator was on %q, the cursor is on row %d: %+v", id, d.needs.index, a)
+	if a, _ := d.needs.Current(); a == nil || a.ID != id || d.needs.Index() == 0 {
+		t.Errorf("the operator was on %q, the cursor is on row %d: %+v", id, d.needs.Index(), a)
 	}
 }
 
@@ -35,19 +35,19 @@ func TestTheListOfNeedsBeginsAtItsTop(t *testing.T) {
 // first row, as the rest would have.
 func TestAnotherNodeIsShownFromItsFirstRow(t *testing.T) {
 	d := drive(world(), 120, 40).keys("3")
-	d.nodes.choose("kaas-node-cmp07")
+	d.nodes.Choose("kaas-node-cmp07")
 	d.fresh(func(*core.Snapshot) {}).keys("5", "down", "down", "down", "4", "down", "3")
-	if d.locks.index == 0 || d.instances.index == 0 {
+	if d.locks.Index() == 0 || d.instances.Index() == 0 {
 		t.Fatal("there are not enough rows")
 	}
-	d.nodes.choose("kaas-node-cmp11")
+	d.nodes.Choose("kaas-node-cmp11")
 	d.fresh(func(*core.Snapshot) {})
-	if d.shown != "kaas-node-cmp11" || d.locks.index != 0 || d.instances.index != 0 {
-		t.Errorf("of %s shown are lock %d and instance %d", d.shown, d.locks.index, d.instances.index)
+	if d.shown != "kaas-node-cmp11" || d.locks.Index() != 0 || d.instances.Index() != 0 {
+		t.Errorf("of %s shown are lock %d and instance %d", d.shown, d.locks.Index(), d.instances.Index())
 	}
 	d.keys("5", "down")
 	d.fresh(func(*core.Snapshot) {})
-	if d.locks.index != 1 {
-		t.Errorf("the cursor does not stay where it was put: row %d", d.locks.index)
+	if d.locks.Index() != 1 {
+		t.Errorf("the cursor does not stay where it was put: row %d", d.locks.Index())
 	}
 }

@@ -27,7 +27,8 @@ func describe(s *core.Snapshot, step core.Step) []string {
 		}
 		return []string{text + "."}
 	case core.SetMaintenanceTags:
-		return []string{"Set the maintenance tags of " + on + " from " + actionsText(c.Old) + " to " + actionsText(c.New) + "; its other tags stay."}
+		return []string{"Set the maintenance tags of " + on + " from " + actionsText(c.Old) + " to " + actionsText(c.New) +
+			"; its other tags stay."}
 	case core.SetComputeService:
 		service := object(c.Service, step.Label)
 		if c.Enabled {
@@ -48,7 +49,8 @@ func describe(s *core.Snapshot, step core.Step) []string {
 		}
 		return []string{"Remove \"tempest\" from spec.features.services of " + on + "."}
 	case core.SetLock:
-		return []string{"Set the state of " + object(c.Lock, step.Label) + " from " + orNotSet(string(c.Was)) + " to " + string(c.To.State) + ", " + bears(c.To) + "."}
+		return []string{"Set the state of " + object(c.Lock, step.Label) + " from " + orNotSet(string(c.Was)) + " to " +
+			string(c.To.State) + ", " + bears(c.To) + "."}
 	case core.SetInnerState:
 		return []string{"Set inner_state from " + orNotSet(c.Was) + " to " + orNotSet(c.To) + " on " + object(c.Lock, step.Label) + "."}
 	case core.CreateLock:
@@ -77,7 +79,8 @@ func describe(s *core.Snapshot, step core.Step) []string {
 	case core.RemoveFinalizer:
 		return []string{"Take the finalizer " + c.Finalizer + " off " + object(c.Object, step.Label) + "."}
 	case core.SetMaintenance:
-		return []string{fmt.Sprintf("Set spec.providerSpec.value.maintenance from %s to %t on %s.", truth(c.Old), c.On, object(c.Object, step.Label))}
+		return []string{fmt.Sprintf("Set spec.providerSpec.value.maintenance from %s to %t on %s.", truth(c.Old), c.On,
+			object(c.Object, step.Label))}
 	case core.RequestReboot:
 		return []string{"Create the GracefulRebootRequest of " + object(c.Cluster, "") + ", for " + strings.Join(c.Machines, ", ") + "."}
 	case core.Batch:

@@ -62,7 +62,8 @@ func TestTheScreenSaysHowItEnded(t *testing.T) {
 // The answer to a confirmation can come after the cluster has shown the result: then it has not begun, it is done.
 func TestTheAnswerMayComeAfterTheEnd(t *testing.T) {
 	d, _, _ := opened(theStep())
-	d.snap.Operations = append([]core.Operation{{ID: "op-9", Title: "live-migrate web-1", State: core.OperationDone, Text: "runs on cmp-09"}}, d.snap.Operations...)
+	d.snap.Operations = append([]core.Operation{{ID: "op-9", Title: "live-migrate web-1", State: core.OperationDone,
+		Text: "runs on cmp-09"}}, d.snap.Operations...)
 	d.keys("right", "enter")
 	if want := "done: live-migrate web-1 (runs on cmp-09)"; d.toast.text != want {
 		t.Errorf("it says %q, want %q", d.toast.text, want)

@@ -9,11 +9,12 @@ import (
 	"lockstep/core"
 )
 
-// withoutController is the managed fixture with an OpenStack controller that is scaled to 0: a node does not come back, and the plan's step is
-// Stuck because of that.
+// withoutController is the managed fixture with an OpenStack controller that is scaled to 0: a node does not come back, and the plan's step
+// is Stuck because of that.
 func withoutController() *core.Snapshot {
 	s := managedWorld()
-	s.Controller = &core.Deployment{Meta: core.Meta{Name: "rockoon", Namespace: "osh-system", UID: "rockoon"}, Image: "registry/openstack/rockoon:1.2.3"}
+	s.Controller = &core.Deployment{Meta: core.Meta{Name: "rockoon", Namespace: "osh-system", UID: "rockoon"},
+		Image: "registry/openstack/rockoon:1.2.3"}
 	name := "kaas-node-cmp06"
 	s.NodeRequests[name][0].Deleting = before(27 * time.Minute)
 	n := s.Nodes[name]
@@ -31,19 +32,24 @@ func withoutController() *core.Snapshot {
 func unreachable() *core.Snapshot {
 	s := world()
 	for _, id := range []core.SourceID{core.SourceInstances, core.SourceMigrations, core.SourceComputeServices, core.SourceNetworkAgents} {
-		s.Sources[id] = core.Source{ID: id, State: core.SourceFailed, Since: fixtureWall.Add(-9 * time.Minute), AsOf: fixtureWall.Add(-9 * time.Minute), Next: fixtureWall.Add(20 * time.Second),
-			Err: &core.APIError{Kind: core.ErrServer, Server: core.ServerOpenStack, Status: 503, Call: "list " + string(id), Message: "Service Unavailable: no server is available to handle this request",
-				Remedy: "look at keystone's pods"}}
+		s.Sources[id] = core.Source{ID: id, State: core.SourceFailed, Since: fixtureWall.Add(-9 * time.Minute),
+			AsOf: fixtureWall.Add(-9 * time.Minute), Next: fixtureWall.Add(20 * time.Second),
+			Err: &core.APIError{Kind: core.ErrServer, Server: core.ServerOpenStack, Status: 503, Call: "list " + string(id),
+				Message: "Service Unavailable: no server is available to handle this request",
+				Remedy:  "look at keystone's pods"}}
 	}
-	s.NodeLock("kaas-node-cmp11", core.ControllerOpenStack).Message = "2026-03-14 16:35:00.000000 Retrying migrate instances from host. Cannot execute openstack commands, error: 503 Service Unavailable"
+	s.NodeLock("kaas-node-cmp11", core.ControllerOpenStack).Message = "2026-03-14 16:35:00.000000 Retrying migrate instances from host. " +
+		"Cannot execute openstack commands, error: 503 Service Unavailable"
 	return s
 }
 
 // paused is the fixture in which a batch over the whole cluster has paused itself: it is about no node.
 func paused() *core.Snapshot {
 	s := world()
-	s.Operations = []core.Operation{{ID: "op-2", Step: "restart-pods/tf/vrouter", Title: "restart the old pods of vrouter", State: core.OperationPaused, Text: "1 of 3 failed", Started: before(4 * time.Minute),
-		Items: []core.OperationItem{{Label: "vrouter-1", State: core.OperationFailed, Text: "pod vrouter-1 did not become ready within 5 m", Started: before(4 * time.Minute), Ended: before(time.Minute)},
+	s.Operations = []core.Operation{{ID: "op-2", Step: "restart-pods/tf/vrouter", Title: "restart the old pods of vrouter",
+		State: core.OperationPaused, Text: "1 of 3 failed", Started: before(4 * time.Minute),
+		Items: []core.OperationItem{{Label: "vrouter-1", State: core.OperationFailed, Text: "pod vrouter-1 did not become ready within 5 m",
+			Started: before(4 * time.Minute), Ended: before(time.Minute)},
 			{Label: "vrouter-2"}, {Label: "vrouter-3"}}}}
 	return s
 }
@@ -54,7 +60,7 @@ func (d *driver) entry(t *testing.T, rule string) *driver {
 	for _, a := range d.snap.Attention() {
 		if a.Rule() == rule {
 			d.keys("1")
-			d.needs.choose(a.ID)
+			d.needs.Choose(a.ID)
 			return d.keys("enter")
 		}
 	}
@@ -68,8 +74,10 @@ func TestScreensOfEntries(t *testing.T) {
 			name, rule string
 			world      func() *core.Snapshot
 		}{
-			{"controller", "controller-away", withoutController}, {"follows", "node-slow", withoutController}, {"plan", "plan-stuck", withoutController},
-			{"node", "node-waits", world}, {"outage", "outage", unreachable}, {"sources", "sources", unreachable}, {"drain", "drain-blocked", managedWorld},
+			{"controller", "controller-away", withoutController}, {"follows", "node-slow", withoutController}, {"plan", "plan-stuck",
+				withoutController},
+			{"node", "node-waits", world}, {"outage", "outage", unreachable}, {"sources", "sources", unreachable}, {"drain", "drain-blocked",
+				managedWorld},
 			{"batch", "operation", paused},
 		} {
 			name := fmt.Sprintf("entry-%s-%dx%d", tt.name, size.w, size.h)
@@ -101,13 +109,14 @@ func TestFromAnEntryToItsCauseAndBack(t *testing.T) {
 	if p, ok := d.entryShown(); !ok || p.id != "controller-away" {
 		t.Fatalf("b does not lead to the cause:\n%s", stripped(d.shows()))
 	}
-	if text := d.reads(); !strings.Contains(text, "change scale it up kubectl -n osh-system scale deployment rockoon --replicas=1") || !strings.Contains(text, "follows cmp-06 does not get back into service") {
+	if text := d.reads(); !strings.Contains(text, "change scale it up kubectl -n osh-system scale deployment rockoon --replicas=1") ||
+		!strings.Contains(text, "follows cmp-06 does not get back into service") {
 		t.Errorf("the cause does not say what to do, and what follows:\n%s", stripped(d.shows()))
 	}
 	p, _ := d.entryShown()
 	d.keys("G")
-	for range len(p.ways.rows) {
-		if w, _ := p.ways.current(); w.what == "cmp-06" {
+	for range len(p.ways.Rows()) {
+		if w, _ := p.ways.Current(); w.what == "cmp-06" {
 			break
 		}
 		d.keys("up")
@@ -150,8 +159,8 @@ func TestEnterGoesOnToTheStep(t *testing.T) {
 	for d.top() != nil {
 		d.keys("esc")
 	}
-	if d.focus != paneNeeds {
-		t.Errorf("the focus is in pane %d", d.focus)
+	if d.focus != ScopeNeeds {
+		t.Errorf("the focus is in pane %s", d.focus)
 	}
 }
 
@@ -173,13 +182,13 @@ func TestACommandOfAnEntryIsCopied(t *testing.T) {
 func TestAnEntryThatIsOver(t *testing.T) {
 	d := drive(withoutController(), 120, 40).entry(t, "controller-away").keys("down", "down")
 	p, _ := d.entryShown()
-	chosen, _ := p.ways.current()
+	chosen, _ := p.ways.Current()
 	was := chosen.id
 	s := withoutController()
 	s.Revision++
 	s.NodeRequests["kaas-node-cmp06"][0].Deleting = time.Time{} // one thing less follows
 	d.send(snapshotMsg{s})
-	if w, _ := p.ways.current(); w.id != was {
+	if w, _ := p.ways.Current(); w.id != was {
 		t.Errorf("the cursor was on %s, and is on %s", was, w.id)
 	}
 	s = withoutController()
@@ -207,11 +216,11 @@ func TestAcknowledgingOnThePageOfAnEntry(t *testing.T) {
 		{ID: "two", Title: "live-migrate app-2", State: core.OperationFailed, Started: before(3 * time.Minute), Ended: before(2 * time.Minute)},
 	}
 	d := drive(s, 120, 40).keys("1")
-	d.needs.choose("operation/one")
+	d.needs.Choose("operation/one")
 	d.keys("enter")
-	d.needs.choose("operation/two")
+	d.needs.Choose("operation/two")
 	p, _ := d.entryShown()
-	p.ways.choose("do/seen")
+	p.ways.Choose("do/seen")
 	d.keys("enter")
 	d.keys("x")
 	if got := strings.Join(d.fake.seen, " "); got != "one one" {
@@ -230,7 +239,7 @@ func TestAPausedBatchIsControlledOnItsPage(t *testing.T) {
 		t.Fatalf("a second enter does %v", d.fake.controls)
 	}
 	p, _ := d.entryShown()
-	p.ways.choose("do/resume")
+	p.ways.Choose("do/resume")
 	d.keys("enter", "down", "enter", "down", "enter")
 	if got := fmt.Sprint(d.fake.controls); got != "[resume skip stop]" {
 		t.Errorf("the controls are %s:\n%s", got, stripped(d.shows()))
@@ -244,10 +253,10 @@ func TestEveryEntryOpensItsPage(t *testing.T) {
 			s := w()
 			for _, a := range s.Attention() {
 				d := drive(s, size.w, size.h).keys("1")
-				d.needs.choose(a.ID)
+				d.needs.Choose(a.ID)
 				d.keys("enter")
 				p, ok := d.entryShown()
-				if !ok || p.id != a.ID || len(p.ways.rows) == 0 {
+				if !ok || p.id != a.ID || len(p.ways.Rows()) == 0 {
 					t.Fatalf("%s at %dx%d opens:\n%s", a.ID, size.w, size.h, stripped(d.shows()))
 				}
 				checkFrame(t, d.shows(), size.w, size.h)

@@ -5,6 +5,8 @@ import (
 
 	"lockstep/core"
 	"lockstep/themes"
+	"lockstep/tui/draw"
+	"lockstep/tui/sanitise"
 )
 
 // told is one fact of an entry's page, with its label.
@@ -48,32 +50,32 @@ func sinceWhen(m *Model, since core.Since) string {
 
 // draw is the entry's name in the rule, what is known of it, and the ways on with all of the selected one below them.
 func (p *entryPage) draw(m *Model, w, h int) []string {
-	k := severityMark(m.look.glyph, p.a.Severity)
-	title := one(k.tone, k.glyph+" ").and(themes.RuleFocus, p.a.Label).and(themes.Dim, "  "+p.a.Severity.String())
-	note := one(themes.Dim, "esc back")
+	k := severityMark(m.look.Glyph, p.a.Severity)
+	title := draw.One(k.tone, k.glyph+" ").And(themes.RuleFocus, p.a.Label).And(themes.Dim, "  "+p.a.Severity.String())
+	note := draw.One(themes.Dim, "esc back")
 	if p.over {
-		note = one(themes.Warn, "it is over: this is how it was last seen")
+		note = draw.One(themes.Warn, "it is over: this is how it was last seen")
 	}
-	out := []string{m.ruleLine(w, title, note, true, nil)}
+	out := []string{m.look.Rule(w, title, note, true, nil)}
 	const detail = 3 // lines of the selected way: a rule is above the ways
-	rows := len(p.ways.rows)
+	rows := len(p.ways.Rows())
 	least := min(rows, max((h-2-detail)/2, 1))
 	for _, l := range p.head(m, w-2, h-2-detail-least) {
-		out = append(out, m.look.draw(append(line{blank(1)}, l...), w, asItIs))
+		out = append(out, m.look.Draw(append(draw.Line{draw.Blank(1)}, l...), w, draw.AsItIs))
 	}
 	room := h - len(out) - 1
 	if room < 1 {
 		return out[:min(len(out), h)]
 	}
 	list := min(rows, max(room-detail, 1))
-	body := padTo(p.ways.draw(m.look, w, list, !p.over, p.over), w, list)
-	var more line
-	if text := m.moreText(p.ways.more()); text != "" {
-		more = one(themes.Dim, text)
+	body := draw.PadTo(p.ways.Draw(m.look, w, list, !p.over, p.over), w, list)
+	var more draw.Line
+	if text := m.moreText(p.ways.More()); text != "" {
+		more = draw.One(themes.Dim, text)
 	}
-	out = append(append(out, m.ruleLine(w, one(themes.Strong, "Ways on"), more, false, nil)), body...)
+	out = append(append(out, m.look.Rule(w, draw.One(themes.Strong, "Ways on"), more, false, nil)), body...)
 	for _, l := range p.chosen(m, w-2, room-list) {
-		out = append(out, m.look.draw(append(line{blank(1)}, l...), w, asItIs))
+		out = append(out, m.look.Draw(append(draw.Line{draw.Blank(1)}, l...), w, draw.AsItIs))
 	}
 	return out
 }
@@ -81,40 +83,40 @@ func (p *entryPage) draw(m *Model, w, h int) []string {
 // entryLabel is the most that the labels of an entry's facts take.
 const entryLabel = 22
 
-// head is what is known, in at most room lines: of a long text as much as there is room for, and the last facts are left to the page with all
-// of it.
-func (p *entryPage) head(m *Model, w, room int) []line {
+// head is what is known, in at most room lines: of a long text as much as there is room for, and the last facts are left to the page with
+// all of it.
+func (p *entryPage) head(m *Model, w, room int) []draw.Line {
 	facts := p.told(m)
 	labels := 0
 	for _, f := range facts {
 		if f.text != "" {
-			labels = max(labels, width(clean(f.label, rowLimit)))
+			labels = max(labels, draw.Width(f.label))
 		}
 	}
 	labels = min(labels, entryLabel, w/3)
-	lay := func(most int) (out []line) {
+	lay := func(most int) (out []draw.Line) {
 		for i, f := range facts {
 			if f.text == "" {
 				continue
 			}
-			lines := wrap(clean(f.text, rowLimit), max(w-labels-2, 8))
+			lines := draw.Wrap(sanitise.Row(f.text), max(w-labels-2, 8))
 			if n := most; len(lines) > n && (i > 0 || n == 1) {
 				if i == 0 {
 					n = 2
 				}
 				if len(lines) > n {
-					lines = append(lines[:n-1:n-1], one(f.tone, strings.Join(lines[n-1:], " ")).cut(max(w-labels-2, 8)).text())
+					lines = append(lines[:n-1:n-1], draw.One(f.tone, strings.Join(lines[n-1:], " ")).Cut(max(w-labels-2, 8)).Text())
 				}
 			}
 			label := f.label
 			for _, l := range lines {
-				out = append(out, append(one(themes.Dim, label).fit(labels, false), blank(2), txt(f.tone, l)))
+				out = append(out, append(draw.One(themes.Dim, label).Fit(labels, false), draw.Blank(2), draw.Text(f.tone, l)))
 				label = ""
 			}
 		}
 		return out
 	}
-	var out []line
+	var out []draw.Line
 	for _, most := range []int{8, 4, 2, 1} {
 		if out = lay(most); len(out) <= room {
 			return out
@@ -123,16 +125,16 @@ func (p *entryPage) head(m *Model, w, room int) []line {
 	if room < 1 {
 		return nil
 	}
-	return append(out[:room-1:room-1], one(themes.Dim, m.look.glyph.Ellipsis+" i shows all"))
+	return append(out[:room-1:room-1], draw.One(themes.Dim, m.look.Glyph.Ellipsis+" i shows all"))
 }
 
 // chosen is all of the selected way, in at most room lines.
-func (p *entryPage) chosen(m *Model, w, room int) []line {
-	row, ok := p.ways.current()
+func (p *entryPage) chosen(m *Model, w, room int) []draw.Line {
+	row, ok := p.ways.Current()
 	if !ok || room < 2 {
 		return nil
 	}
-	out := []line{{}}
+	out := []draw.Line{{}}
 	tone, last := themes.Text, ""
 	switch row.kind {
 	case wayChange:
@@ -146,15 +148,15 @@ func (p *entryPage) chosen(m *Model, w, room int) []line {
 	case wayDone:
 		last = "enter does it"
 	}
-	lines := wrap(clean(row.more, rowLimit), max(w, 8))
+	lines := draw.Wrap(sanitise.Row(row.more), max(w, 8))
 	if n := max(room-2, 1); len(lines) > n {
-		lines = append(lines[:n-1:n-1], one(tone, strings.Join(lines[n-1:], " ")).cut(w).text())
+		lines = append(lines[:n-1:n-1], draw.One(tone, strings.Join(lines[n-1:], " ")).Cut(w).Text())
 	}
 	for _, l := range lines {
-		out = append(out, one(tone, l))
+		out = append(out, draw.One(tone, l))
 	}
 	if len(out) < room {
-		out = append(out, one(themes.Dim, last))
+		out = append(out, draw.One(themes.Dim, last))
 	}
 	return out[:min(len(out), room)]
 }

@@ -103,7 +103,9 @@ func (f *fakeBackend) Disarm() {
 	f.disarmed++
 }
 
-func (f *fakeBackend) PlanEvacuation(_ context.Context, r core.EvacuationRequest, progress core.InventoryProgress) (core.EvacuationPlan, error) {
+func (f *fakeBackend) PlanEvacuation(
+	_ context.Context, r core.EvacuationRequest, progress core.InventoryProgress,
+) (core.EvacuationPlan, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.planned = append(f.planned, r)
@@ -122,6 +124,12 @@ type driver struct {
 	*Model
 	fake *fakeBackend
 	at   time.Time
+
+	needs     *needsPane
+	nodes     *nodesPane
+	instances *instancesPane
+	locks     *locksPane
+	log       *logPane
 }
 
 // usualTheme is the one that a Model loads when none is given: for thousands of Models it is loaded once.
@@ -140,6 +148,9 @@ func drive(s *core.Snapshot, w, h int, change ...func(*Options)) *driver {
 		c(&opts)
 	}
 	d.Model = newModel(context.Background(), opts)
+	d.needs, d.nodes = d.panes[ScopeNeeds].(*needsPane), d.panes[ScopeNodes].(*nodesPane)
+	d.instances = d.panes[ScopeInstances].(*instancesPane)
+	d.locks, d.log = d.panes[ScopeLocks].(*locksPane), d.panes[ScopeLog].(*logPane)
 	d.pump.in = nil // Snapshots come by send
 	d.after = func(_ time.Duration, msg tea.Msg) tea.Cmd {
 		if _, ok := msg.(followMsg); ok {
@@ -181,7 +192,8 @@ func (d *driver) run(cmd tea.Cmd) {
 		for _, c := range msg {
 			d.run(c)
 		}
-	case previewMsg, executedMsg, armedMsg, armedAtOnceMsg, controlledMsg, followMsg, rehearsalMsg, contactsMsg, savedMsg, plannedMsg, planSavedMsg, haltMsg, resumedMsg:
+	case previewMsg, executedMsg, armedMsg, armedAtOnceMsg, controlledMsg, followMsg, rehearsalMsg, contactsMsg, savedMsg, plannedMsg,
+		planSavedMsg, haltMsg, resumedMsg:
 		d.send(msg)
 	}
 }
@@ -204,7 +216,8 @@ var namedKeys = map[string]tea.KeyPressMsg{
 	"enter": {Code: tea.KeyEnter}, "esc": {Code: tea.KeyEscape}, "tab": {Code: tea.KeyTab}, "down": {Code: tea.KeyDown},
 	"up": {Code: tea.KeyUp}, "left": {Code: tea.KeyLeft}, "right": {Code: tea.KeyRight}, "backspace": {Code: tea.KeyBackspace},
 	"shift+tab": {Code: tea.KeyTab, Mod: tea.ModShift}, "space": {Code: tea.KeySpace, Text: " "}, "pgdown": {Code: tea.KeyPgDown},
-	"end": {Code: tea.KeyEnd}, "f4": {Code: tea.KeyF4}, "home": {Code: tea.KeyHome}, "ctrl+k": {Code: 'k', Mod: tea.ModCtrl}, "f2": {Code: tea.KeyF2},
+	"end": {Code: tea.KeyEnd}, "f4": {Code: tea.KeyF4}, "home": {Code: tea.KeyHome}, "ctrl+k": {Code: 'k',
+		Mod: tea.ModCtrl}, "f2": {Code: tea.KeyF2},
 	"ctrl+z": {Code: 'z', Mod: tea.ModCtrl}, "ctrl+y": {Code: 'y', Mod: tea.ModCtrl}, "ctrl+f": {Code: 'f', Mod: tea.ModCtrl},
 }
 

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"lockstep/core"
 )
 
@@ -26,8 +24,8 @@ func zoned() *core.Snapshot {
 }
 
 func shownNodes(d *driver) []string {
-	out := make([]string, len(d.nodes.rows))
-	for i, v := range d.nodes.rows {
+	out := make([]string, len(d.nodes.Rows()))
+	for i, v := range d.nodes.Rows() {
 		out[i] = v.Label
 	}
 	slices.Sort(out)
@@ -37,7 +35,7 @@ func shownNodes(d *driver) []string {
 // The nodes are filtered by their role, zone, rack, stage, labels and projects; by several of them; and by not being something.
 func TestNodesAreFilteredByWhatTheyAre(t *testing.T) {
 	d := drive(zoned(), 120, 40)
-	all := len(d.nodes.all)
+	all := len(d.nodes.All())
 	in := func(names ...string) func(v core.NodeView) bool {
 		return func(v core.NodeView) bool { return slices.Contains(names, v.Label) }
 	}
@@ -78,9 +76,9 @@ func TestNodesAreFilteredByWhatTheyAre(t *testing.T) {
 		"nonsense:r02":                   func(core.NodeView) bool { return false },
 		"node:cmp-0 -node:cmp-03,cmp-04": func(v core.NodeView) bool { return strings.HasPrefix(v.Label, "cmp-0") && !in("cmp-03", "cmp-04")(v) },
 	} {
-		d.nodes.setFilter(filter)
+		d.nodes.SetFilter(filter)
 		var names []string
-		for _, v := range d.nodes.all {
+		for _, v := range d.nodes.All() {
 			if want(v) {
 				names = append(names, v.Label)
 			}
@@ -116,12 +114,13 @@ func TestZonesAndRacksHaveColumnsWhereTheyDiffer(t *testing.T) {
 // While a filter is typed, the footer says what it can go on with, and tab goes on as far as there is one way.
 func TestAFilterIsCompleted(t *testing.T) {
 	for _, c := range []struct{ typed, want string }{
-		{"zo", "zone:"}, {"zone:", "zone:az-"}, {"zone:az-2", "zone:az-2 "}, {"ro", "role:"}, {"role:ga", "role:gateway "}, {"role:cmp,g", "role:cmp,g"},
+		{"zo", "zone:"}, {"zone:", "zone:az-"}, {"zone:az-2", "zone:az-2 "}, {"ro", "role:"}, {"role:ga", "role:gateway "}, {"role:cmp,g",
+			"role:cmp,g"},
 		{"-st", "-stage:"}, {"zone:az-1 ra", "zone:az-1 rack:"}, {"zone:az-1 rack:", "zone:az-1 rack:r0"}, {"nope", "nope"}, {"nope:", "nope:"},
 		{"r", "r"}, {"label:example.org/rack-id=r01", "label:example.org/rack-id=r01 "},
 	} {
 		d := drive(zoned(), 120, 40).keys("3", "/", c.typed, "tab")
-		if got := d.nodes.filterText(); got != c.want {
+		if got := d.nodes.Filter(); got != c.want {
 			t.Errorf("tab after /%s makes /%s, want /%s", c.typed, got, c.want)
 		}
 		if !d.filtering {
@@ -129,31 +128,14 @@ func TestAFilterIsCompleted(t *testing.T) {
 		}
 	}
 	for _, size := range sizes {
-		if foot := lastLine(drive(zoned(), size.w, size.h).keys("3", "/")); !strings.Contains(foot, "17 of 17") || !strings.Contains(foot, "node:") || !strings.Contains(foot, "tab") || !strings.Contains(foot, "esc clears") {
+		if foot := lastLine(drive(zoned(), size.w, size.h).keys("3", "/")); !strings.Contains(foot, "17 of 17") ||
+			!strings.Contains(foot, "node:") || !strings.Contains(foot, "tab") || !strings.Contains(foot, "esc clears") {
 			t.Errorf("at %d columns the footer says %q", size.w, foot)
 		}
 		if foot := lastLine(drive(zoned(), size.w, size.h).keys("3", "/", "zone:")); !strings.Contains(foot, "az-1  az-2") {
 			t.Errorf("at %d columns the footer says %q", size.w, foot)
 		}
 	}
-}
-
-// Whatever is typed and completed: tab never takes anything away, ends, and what it makes is read as it was offered.
-func TestCompletionOnlyAdds(t *testing.T) {
-	tab := thingsTable()
-	tab.set([]thing{{"t1", 1}, {"a b", 2}, {"a c\"", 3}, {"日本", 4}}, 1)
-	rapid.Check(t, func(rt *rapid.T) {
-		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"id:", "value:", "-", "a", " ", "\"", "t1", "日", ",", "i", ":"}), 0, 6).Draw(rt, "typed"), "")
-		tab.setFilter(text)
-		for i := 0; tab.complete(); i++ {
-			if i > 5 {
-				rt.Fatalf("tab after %q does not end: %q", text, tab.filter)
-			}
-			if len(tab.filter) < len(strings.TrimRight(text, ` "`)) {
-				rt.Fatalf("tab after %q left %q", text, tab.filter)
-			}
-		}
-	})
 }
 
 // What a filter hides is said: in the rule, on the tab where the pane is not seen, of marks, and where something leads to a hidden row.
@@ -164,7 +146,7 @@ func TestWhatAFilterHidesIsSaid(t *testing.T) {
 		t.Errorf("the rule does not say it:\n%s", frame)
 	}
 	d.send(sized(200, 60))
-	hidden := d.nodes.hiddenMarks()
+	hidden := d.nodes.HiddenMarks()
 	if hidden == 0 || hidden == 3 {
 		t.Fatalf("%d of 3 marked ones are hidden", hidden)
 	}
@@ -180,11 +162,12 @@ func TestWhatAFilterHidesIsSaid(t *testing.T) {
 	if !strings.Contains(d.toast.text, "the filter /role:gtw hides cmp-07") {
 		t.Errorf("in the list of what needs one: %q", d.toast.text)
 	}
-	if d.keys("f"); d.nodes.selected() != "kaas-node-cmp07" || d.nodes.filterText() != "" || d.focus != paneNodes {
-		t.Errorf("f goes to %q with the filter %q", d.nodes.selected(), d.nodes.filterText())
+	if d.keys("f"); d.nodes.Cursor() != "kaas-node-cmp07" || d.nodes.Filter() != "" || d.focus != ScopeNodes {
+		t.Errorf("f goes to %q with the filter %q", d.nodes.Cursor(), d.nodes.Filter())
 	}
 
-	if frame := stripped(drive(zoned(), 80, 24).keys("2", "/", "no such phase", "enter").shows()); !strings.Contains(frame, "esc clears the filter.\n") {
+	if frame := stripped(drive(zoned(), 80, 24).keys("2", "/", "no such phase", "enter").shows()); !strings.Contains(frame,
+		"esc clears the filter.\n") {
 		t.Errorf("the phases, which have no keys:\n%s", frame)
 	}
 	if frame := stripped(drive(zoned(), 80, 24).keys("3", "/", "rol:gtw", "enter").shows()); !strings.Contains(frame, "role: zone: rack:") {
@@ -196,18 +179,20 @@ func TestWhatAFilterHidesIsSaid(t *testing.T) {
 func TestOtherPanesAreFilteredByTheirKeys(t *testing.T) {
 	d := drive(zoned(), 120, 40)
 	for _, c := range []struct {
-		pane         paneID
+		pane         Scope
 		filter       string
 		least, below int
 	}{
-		{paneNeeds, "node:cmp-07", 1, 9}, {paneNeeds, "role:gtw", 0, 1}, {paneNeeds, "zone:az", 1, 9}, {paneInstances, "project:shop", 1, 4}, {paneInstances, "status:active -project:shop", 1, 3},
-		{paneInstances, "flavor:64", 1, 2}, {paneInstances, "blocks:yes", 1, 4}, {paneLocks, "controller:ceph state:inactive", 1, 3}, {paneLocks, "-of:cluster", 1, 4},
+		{ScopeNeeds, "node:cmp-07", 1, 9}, {ScopeNeeds, "role:gtw", 0, 1}, {ScopeNeeds, "zone:az", 1, 9}, {ScopeInstances, "project:shop",
+			1, 4}, {ScopeInstances, "status:active -project:shop", 1, 3},
+		{ScopeInstances, "flavor:64", 1, 2}, {ScopeInstances, "blocks:yes", 1, 4}, {ScopeLocks, "controller:ceph state:inactive", 1,
+			3}, {ScopeLocks, "-of:cluster", 1, 4},
 	} {
 		p := d.panes[c.pane]
-		p.setFilter(c.filter)
-		if n, _ := p.count(); n < c.least || n >= c.below {
-			t.Errorf("pane %d: /%s shows %d rows: %q", c.pane, c.filter, n, p.text())
+		p.SetFilter(c.filter)
+		if n, _ := p.Count(); n < c.least || n >= c.below {
+			t.Errorf("pane %s: /%s shows %d rows: %q", c.pane, c.filter, n, p.Text())
 		}
-		p.setFilter("")
+		p.SetFilter("")
 	}
 }

@@ -9,6 +9,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lockstep/themes"
+	"lockstep/tui/draw"
+	"lockstep/tui/sanitise"
 )
 
 // finder is the search in a page of text. It is made anew over the lines of every frame, so it finds what is there now.
@@ -64,7 +66,7 @@ const searchLimit = 64 // bytes of what is searched for
 
 // set searches for another text, from where the page was on.
 func (f *finder) set(text string) {
-	f.text = clean(text, searchLimit)
+	f.text = sanitise.Text(text, searchLimit)
 	f.line, f.jump = f.from, true
 }
 
@@ -85,24 +87,24 @@ func (f *finder) turn(by int) {
 
 // look finds the text in the lines. It returns the lines with the matches marked, and the top line of a page of h lines: the page's own,
 // or the one from which on the current match is seen.
-func (f *finder) look(lines []line, top, h int) ([]line, int) {
+func (f *finder) look(lines []draw.Line, top, h int) ([]draw.Line, int) {
 	if f.hits = f.hits[:0]; f.text == "" {
 		return lines, top
 	}
 	want := folded(f.text)
 	out := slices.Clone(lines)
 	for i, l := range lines {
-		text := folded(l.text())
+		text := folded(l.Text())
 		rest := text
 		if i+1 < len(lines) && !strings.HasPrefix(text, want) { // a text that is wrapped is found as well
-			rest += " " + strings.TrimLeft(folded(lines[i+1].text()), " ")
+			rest += " " + strings.TrimLeft(folded(lines[i+1].Text()), " ")
 		}
 		at := strings.Index(rest, want)
 		if at < 0 || at >= len(text) {
 			continue
 		}
 		f.hits = append(f.hits, i)
-		out[i] = l.marked(text, want)
+		out[i] = l.Marked(text, want)
 	}
 	if len(f.hits) == 0 {
 		return out, top
@@ -125,12 +127,12 @@ func (f *finder) current(i int) bool {
 }
 
 // count is "/drain 3 of 12", or that it is not there.
-func (f *finder) count() line {
-	out := one(themes.Match, "/"+f.text)
+func (f *finder) count() draw.Line {
+	out := draw.One(themes.Match, "/"+f.text)
 	if len(f.hits) == 0 {
-		return out.and(themes.Warn, " not there")
+		return out.And(themes.Warn, " not there")
 	}
-	return out.and(themes.Dim, " "+itoa(f.at+1)+" of "+itoa(len(f.hits)))
+	return out.And(themes.Dim, " "+itoa(f.at+1)+" of "+itoa(len(f.hits)))
 }
 
 // folded is a text without the difference of great and small letters; each character keeps its place.
@@ -141,37 +143,6 @@ func folded(s string) string {
 		}
 		return r
 	}, s)
-}
-
-// marked is the line with every place that has the wanted text standing out; text is the line's own, folded.
-func (l line) marked(text, want string) line {
-	var out line
-	begins := 0 // of the span, in text
-	at := strings.Index(text, want)
-	for _, s := range l {
-		rest, ends := s.text, begins+len(s.text)
-		for at >= 0 && at < ends {
-			from, to := max(at-begins, 0), min(at+len(want)-begins, len(rest))
-			if from > 0 {
-				out = append(out, txt(s.tone, rest[:from]))
-			}
-			out = append(out, txt(themes.Match, rest[from:to]))
-			rest, begins = rest[to:], begins+to
-			if at+len(want) > ends {
-				break // it goes on in the next span
-			}
-			if next := strings.Index(text[at+len(want):], want); next >= 0 {
-				at += len(want) + next
-			} else {
-				at = -1
-			}
-		}
-		if rest != "" {
-			out = append(out, txt(s.tone, rest))
-		}
-		begins = ends
-	}
-	return out
 }
 
 // findActions are the search in the pages of one scope; top is the line that the page shows first.

@@ -8,12 +8,13 @@ import (
 	"pgregory.net/rapid"
 
 	"lockstep/themes"
+	"lockstep/tui/draw"
 )
 
 // current is the text of the line that the search is on, in the frame.
 func foundLine(d *driver) string {
 	for _, l := range strings.Split(stripped(d.shows()), "\n") {
-		if text, ok := strings.CutPrefix(l, d.look.glyph.Cursor); ok {
+		if text, ok := strings.CutPrefix(l, d.look.Glyph.Cursor); ok {
 			return text
 		}
 	}
@@ -26,7 +27,8 @@ func TestAPageOfTextIsSearched(t *testing.T) {
 		if got := foundLine(d); !strings.Contains(got, "Set the migration mode of the node") {
 			t.Errorf("at %d columns it is on %q", size.w, got)
 		}
-		if foot := lastLine(d); !strings.Contains(foot, "/MIGRATION mode") || !strings.Contains(foot, "2 found") || !strings.Contains(foot, "n next, N before") {
+		if foot := lastLine(d); !strings.Contains(foot, "/MIGRATION mode") || !strings.Contains(foot, "2 found") ||
+			!strings.Contains(foot, "n next, N before") {
 			t.Errorf("the footer says %q", foot)
 		}
 		d.keys("enter")
@@ -86,7 +88,8 @@ func TestWhatIsSearchedForIsText(t *testing.T) {
 
 // Every page that scrolls has the search, and its footer says so where there is room.
 func TestEveryPageOfTextHasTheSearch(t *testing.T) {
-	for name, keys := range map[string][]string{"help": {"?"}, "inspection": {"i"}, "plain": {"p"}, "plan": {"v"}, "owners": {"1", "O"}, "log": {"enter", "l"}, "messages": {"L"}} {
+	for name, keys := range map[string][]string{"help": {"?"}, "inspection": {"i"}, "plain": {"p"}, "plan": {"v"}, "owners": {"1", "O"},
+		"log": {"enter", "l"}, "messages": {"L"}} {
 		d := drive(owned(), 200, 60, withOwners(newDesk())).keys(keys...)
 		p, ok := d.top().(searched)
 		if !ok {
@@ -109,12 +112,12 @@ func TestEveryPageOfTextHasTheSearch(t *testing.T) {
 // A text that is wrapped is found where it begins.
 func TestAWrappedTextIsFound(t *testing.T) {
 	f := finder{text: "one two"}
-	lines := []line{plain("zero one"), plain("   two three"), plain("One TWO")}
+	lines := []draw.Line{draw.Plain("zero one"), draw.Plain("   two three"), draw.Plain("One TWO")}
 	out, _ := f.look(lines, 0, 10)
 	if len(f.hits) != 2 || f.hits[0] != 0 || f.hits[1] != 2 {
 		t.Fatalf("hits %v", f.hits)
 	}
-	if out[2][0].tone != themes.Match || out[2][0].text != "One TWO" {
+	if out[2][0].Tone() != themes.Match || out[2][0].Text() != "One TWO" {
 		t.Errorf("marked %+v", out[2])
 	}
 }
@@ -122,23 +125,23 @@ func TestAWrappedTextIsFound(t *testing.T) {
 // Marking changes no character of a line, whatever its spans and letters are, and marks exactly what was looked for.
 func TestMarkingKeepsTheLine(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		var l line
+		var l draw.Line
 		for _, s := range rapid.SliceOfN(rapid.SampledFrom([]string{"aB", "b", "日a", "İ", "ab ab", " "}), 1, 6).Draw(rt, "spans") {
-			l = append(l, txt(themes.Dim, s))
+			l = append(l, draw.Text(themes.Dim, s))
 		}
 		want := folded(rapid.SampledFrom([]string{"a", "ab", "b", "日", "bb", "a b"}).Draw(rt, "want"))
-		out := l.marked(folded(l.text()), want)
-		if out.text() != l.text() || out.width() != l.width() {
-			rt.Fatalf("%q became %q", l.text(), out.text())
+		out := l.Marked(folded(l.Text()), want)
+		if out.Text() != l.Text() || out.Width() != l.Width() {
+			rt.Fatalf("%q became %q", l.Text(), out.Text())
 		}
 		matched := ""
 		for _, s := range out {
-			if s.tone == themes.Match {
-				matched += folded(s.text)
+			if s.Tone() == themes.Match {
+				matched += folded(s.Text())
 			}
 		}
-		if n := strings.Count(folded(l.text()), want); matched != strings.Repeat(want, n) {
-			rt.Fatalf("of %q is marked %q, want %d times %q", l.text(), matched, n, want)
+		if n := strings.Count(folded(l.Text()), want); matched != strings.Repeat(want, n) {
+			rt.Fatalf("of %q is marked %q, want %d times %q", l.Text(), matched, n, want)
 		}
 	})
 }

@@ -113,7 +113,8 @@ func fixtureNodes(s *core.Snapshot, update string) {
 		s.History.Rounds[n.UID] = core.Round{Request: "was-" + n.UID, Update: update, Started: before(began), Ended: before(ended), Instances: -1}
 		stage(n, core.StageDone, ended)
 	}
-	compute, gateway, control := []core.Role{core.RoleCompute}, []core.Role{core.RoleGateway}, []core.Role{core.RoleController, core.RoleMaster}
+	compute, gateway, control := []core.Role{core.RoleCompute}, []core.Role{core.RoleGateway}, []core.Role{core.RoleController,
+		core.RoleMaster}
 	for i := range 3 {
 		n := add(fmt.Sprintf("ctl-%02d", i+1), control, "")
 		s.NodeLocks[n.Name] = s.NodeLocks[n.Name][:2]
@@ -175,7 +176,8 @@ func fixtureInstances(s *core.Snapshot) {
 		n++
 		i := &core.Instance{ID: instanceID(n), Name: name, ProjectID: project, Host: "kaas-node-cmp" + host, Status: status,
 			VMState: "active", Power: power, Tags: tags, TagsKnown: true, Zone: "nova", Created: before(400 * time.Hour),
-			Updated: before(20 * time.Hour), Flavor: core.Flavor{Name: fmt.Sprintf("m1.c%d", vcpus), VCPUs: vcpus, RAMMiB: ramGiB << 10, DiskGiB: 40}}
+			Updated: before(20 * time.Hour), Flavor: core.Flavor{Name: fmt.Sprintf("m1.c%d", vcpus), VCPUs: vcpus, RAMMiB: ramGiB << 10,
+				DiskGiB: 40}}
 		s.Instances[i.ID] = i
 		s.ByHost[i.Host] = append(s.ByHost[i.Host], i)
 		return i
@@ -193,9 +195,11 @@ func fixtureInstances(s *core.Snapshot) {
 		Memory: &core.Progress{Total: 8 << 30, Processed: 7 << 30, Remaining: (8 << 30) * 19 / 100}}}
 	s.Migrations[db.ID] = []*core.Migration{
 		{ID: 40, UUID: "m-40", InstanceID: db.ID, Type: core.MigrationLive, Status: "error", SourceHost: db.Host,
-			Created: before(5 * time.Minute), Updated: before(4 * time.Minute), Failure: "No valid host was found. There are not enough hosts available."},
+			Created: before(5 * time.Minute), Updated: before(4 * time.Minute), Failure: "No valid host was found. There are not enough hosts " +
+				"available."},
 		{ID: 39, UUID: "m-39", InstanceID: db.ID, Type: core.MigrationLive, Status: "error", SourceHost: db.Host,
-			Created: before(9 * time.Minute), Updated: before(8 * time.Minute), Failure: "No valid host was found. There are not enough hosts available."},
+			Created: before(9 * time.Minute), Updated: before(8 * time.Minute), Failure: "No valid host was found. There are not enough hosts " +
+				"available."},
 	}
 	for i := range 9 {
 		add(fmt.Sprintf("app-%d", i+1), "11", "p-shop", "ACTIVE", core.PowerRunning, 2, 4)

@@ -6,6 +6,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lockstep/themes"
+	"lockstep/tui/draw"
+	"lockstep/tui/sanitise"
 )
 
 // footLines are what runs, the last word of the screen, and the keys that work here. The word has a line of its own that is
@@ -13,24 +15,24 @@ import (
 func (m *Model) footLines(w int) []string {
 	var out []string
 	if l := m.runningLine(w); l != nil {
-		out = append(out, m.look.draw(l, w, asItIs))
+		out = append(out, m.look.Draw(l, w, draw.AsItIs))
 	}
-	var word line
+	var word draw.Line
 	switch {
 	case m.toast.text == "":
 	case m.toast.tone == toneBad:
-		word = one(toneBad, " "+m.look.glyph.Failed+" "+m.toast.text)
+		word = draw.One(toneBad, " "+m.look.Glyph.Failed+" "+m.toast.text)
 	default:
-		word = one(m.toast.tone, " "+m.toast.text)
+		word = draw.One(m.toast.tone, " "+m.toast.text)
 	}
-	if chain := m.scope().chain(); word.width() > w && chain[len(chain)-1] == ScopeGlobal {
-		word = apart(word, line{txt(themes.Text, "L"), txt(themes.Hint, " all of it ")}, w)
+	if chain := m.scope().chain(); word.Width() > w && chain[len(chain)-1] == ScopeGlobal {
+		word = draw.Apart(word, draw.Line{draw.Text(themes.Text, "L"), draw.Text(themes.Hint, " all of it ")}, w)
 	}
-	return append(out, m.look.draw(word, w, asItIs), m.look.draw(m.keysLine(w), w, asItIs))
+	return append(out, m.look.Draw(word, w, draw.AsItIs), m.look.Draw(m.keysLine(w), w, draw.AsItIs))
 }
 
 // keysLine is the filter while it is being typed, otherwise the keys that work here, the most useful first.
-func (m *Model) keysLine(w int) line {
+func (m *Model) keysLine(w int) draw.Line {
 	if m.filtering {
 		return m.filterLine(w)
 	}
@@ -43,38 +45,38 @@ func (m *Model) keysLine(w int) line {
 				found = "not there"
 			}
 		}
-		return line{txt(themes.Key, " /"), txt(themes.Input, f.text+" "),
-			txt(themes.Dim, "  "+found+"   enter keeps it: n next, N before   esc clears it")}
+		return draw.Line{draw.Text(themes.Key, " /"), draw.Text(themes.Input, f.text+" "),
+			draw.Text(themes.Dim, "  "+found+"   enter keeps it: n next, N before   esc clears it")}
 	}
-	var help line
+	var help draw.Line
 	if chain := m.scope().chain(); chain[len(chain)-1] == ScopeGlobal {
-		help = line{txt(themes.Text, "?"), txt(themes.Hint, " help ")}
+		help = draw.Line{draw.Text(themes.Text, "?"), draw.Text(themes.Hint, " help ")}
 	}
 	if l, ok := m.top().(hinter); ok {
-		var out line
+		var out draw.Line
 		for _, h := range l.hints() {
-			out = append(out, blank(1), txt(themes.Text, h.key), txt(themes.Hint, " "+h.does), blank(1))
+			out = append(out, draw.Blank(1), draw.Text(themes.Text, h.key), draw.Text(themes.Hint, " "+h.does), draw.Blank(1))
 		}
-		return out.cut(w)
+		return out.Cut(w)
 	}
-	var out line
-	room := w - help.width() - 1
+	var out draw.Line
+	room := w - help.Width() - 1
 	for _, a := range m.footerActions() {
 		tone, key := themes.Hint, themes.Text
 		if a.Blocked(m) != "" {
 			tone, key = themes.Off, themes.Off
 		}
-		gap := blank(2)
+		gap := draw.Blank(2)
 		if len(out) == 0 {
-			gap = blank(1)
+			gap = draw.Blank(1)
 		}
-		part := line{gap, txt(key, keyName(a.key(m))), txt(tone, " "+a.short(m))}
-		if out.width()+part.width() > room {
+		part := draw.Line{gap, draw.Text(key, keyName(a.key(m))), draw.Text(tone, " "+a.short(m))}
+		if out.Width()+part.Width() > room {
 			break
 		}
 		out = append(out, part...)
 	}
-	return apart(out, help, w)
+	return draw.Apart(out, help, w)
 }
 
 // footerActions are the actions that have a place in the footer here, in their order.
@@ -111,16 +113,13 @@ func (a *Action) achieved(m *Model) bool {
 
 // short is the action's word in the footer, by what it would do now.
 func (a *Action) short(m *Model) string {
-	if a.ID == "steps" && m.focus == paneNeeds {
-		return "open"
+	if enter := m.kind(m.focus).enter; a.ID == "steps" && enter != "" {
+		return enter
 	}
 	if a.ID == "arm" && m.snap != nil && m.snap.Write.Armed {
 		return "disarm"
 	}
-	if a.ID == "steps" && m.focus == paneLog {
-		return "in full"
-	}
-	if a.ID == "log" && m.top() == nil && m.focus == paneLog {
+	if a.ID == "log" && m.top() == nil && m.focus == ScopeLog {
 		return "back"
 	}
 	if a.now != nil && m.snap != nil {
@@ -156,11 +155,11 @@ const filterLimit = 120 // bytes of a filter
 
 // typeFilter takes a key while a filter is typed.
 func (m *Model) typeFilter(msg tea.KeyPressMsg) tea.Cmd {
-	p := m.panes[m.focus]
-	text := p.filterText()
+	p := m.focused()
+	text := p.Filter()
 	switch key := msg.String(); key {
 	case "esc":
-		p.setFilter("")
+		p.SetFilter("")
 		m.filtering = false
 	case "enter":
 		m.filtering = false
@@ -169,10 +168,10 @@ func (m *Model) typeFilter(msg tea.KeyPressMsg) tea.Cmd {
 			m.filtering = false
 		} else {
 			r := []rune(text)
-			p.setFilter(string(r[:len(r)-1]))
+			p.SetFilter(string(r[:len(r)-1]))
 		}
 	case "ctrl+u":
-		p.setFilter("")
+		p.SetFilter("")
 	case "up", "down":
 		m.filtering = false
 		return m.press(msg)
@@ -182,7 +181,7 @@ func (m *Model) typeFilter(msg tea.KeyPressMsg) tea.Cmd {
 		if msg.Text == "" {
 			return nil
 		}
-		p.setFilter(clean(text+msg.Text, filterLimit))
+		p.SetFilter(sanitise.Text(text+msg.Text, filterLimit))
 	}
 	return m.selectionMoved()
 }

@@ -10,7 +10,12 @@ import (
 
 	"lockstep/core"
 	"lockstep/themes"
+	"lockstep/tui/draw"
+	"lockstep/tui/sanitise"
 )
+
+// ScopeForm is forms, and boxes whose keys are their own.
+const ScopeForm Scope = "form"
 
 // choice is one of the values that a form offers.
 type choice struct {
@@ -47,10 +52,10 @@ func newField(value string) textinput.Model {
 }
 
 // aboutNodes names what a form is about.
-func (m *Model) aboutNodes(names []string) string {
+func aboutNodes(s *core.Snapshot, names []string) string {
 	labels := make([]string, len(names))
 	for i, n := range names {
-		labels[i] = m.snap.Label(n)
+		labels[i] = s.Label(n)
 	}
 	if len(labels) > 8 {
 		return fmt.Sprintf("%s and %d more nodes", strings.Join(labels[:8], ", "), len(labels)-8)
@@ -58,10 +63,9 @@ func (m *Model) aboutNodes(names []string) string {
 	return strings.Join(labels, ", ")
 }
 
-// newModeForm asks for the migration mode.
-func newModeForm(m *Model) *form {
-	nodes := m.markedNodes()
-	f := &form{title: "Migration mode of " + m.aboutNodes(nodes),
+// newModeForm asks for the migration mode of nodes; v is the selected one.
+func newModeForm(s *core.Snapshot, nodes []string, v core.NodeView) *form {
+	f := &form{title: "Migration mode of " + aboutNodes(s, nodes),
 		about: "What the OpenStack controller does with the instances when the node goes into maintenance."}
 	for _, c := range []struct {
 		mode       core.MigrationMode
@@ -74,7 +78,7 @@ func newModeForm(m *Model) *form {
 	} {
 		f.choices = append(f.choices, choice{c.name, c.text, core.Intent{Kind: core.IntentSetMode, Nodes: nodes, Mode: c.mode}})
 	}
-	if v, ok := m.nodes.current(); ok && len(nodes) == 1 {
+	if len(nodes) == 1 && v.Name != "" {
 		for i, c := range f.choices {
 			if v.ModeSet && c.intent.Mode == v.Mode || !v.ModeSet && c.intent.Mode == "" {
 				f.at = i
@@ -85,14 +89,13 @@ func newModeForm(m *Model) *form {
 	return f
 }
 
-// newAttemptsForm asks for the number of attempts.
-func newAttemptsForm(m *Model) *form {
-	nodes := m.markedNodes()
+// newAttemptsForm asks for the number of attempts of nodes; v is the selected one.
+func newAttemptsForm(s *core.Snapshot, nodes []string, v core.NodeView) *form {
 	value := ""
-	if v, ok := m.nodes.current(); ok && len(nodes) == 1 {
+	if len(nodes) == 1 && v.Name != "" {
 		value = v.AttemptsRaw
 	}
-	return &form{title: "Attempts to migrate an instance on " + m.aboutNodes(nodes),
+	return &form{title: "Attempts to migrate an instance on " + aboutNodes(s, nodes),
 		about: fmt.Sprintf("How often the OpenStack controller tries to live-migrate one instance. Empty removes the annotation; "+
 			"that means %d.", core.DefaultMigrationAttempts),
 		label: "attempts", input: newField(value),
@@ -111,9 +114,8 @@ func newAttemptsForm(m *Model) *form {
 }
 
 // newReasonForm asks for the reason with which a compute service is disabled.
-func newReasonForm(m *Model) *form {
-	node := m.nodes.selected()
-	return &form{title: "Disable nova-compute of " + m.snap.Label(node),
+func newReasonForm(s *core.Snapshot, node string) *form {
+	return &form{title: "Disable nova-compute of " + s.Label(node),
 		about: "No instance is scheduled to it any more; those that are there stay. Others read the reason in the service list.",
 		label: "reason", input: newField(""),
 		intent: func(text string) (core.Intent, error) {
@@ -126,19 +128,18 @@ func newReasonForm(m *Model) *form {
 }
 
 // lockName is what to call a lock: "openstack on cmp-07".
-func (m *Model) lockName(l *core.WorkloadLock) string {
+func lockName(s *core.Snapshot, l *core.WorkloadLock) string {
 	if l.Node == "" {
 		return l.Controller + " of the cluster"
 	}
-	return l.Controller + " on " + m.snap.Label(l.Node)
+	return l.Controller + " on " + s.Label(l.Node)
 }
 
-// newOverrideForm asks what the selected lock is to say.
-func newOverrideForm(m *Model) *form {
-	row, _ := m.locks.current()
-	l := *row
-	f := &form{title: "Override the lock of " + m.lockName(l), about: "The lock belongs to the controller " + l.Controller + ". LCM takes it at its word, whoever wrote it. " +
-		"The text stands in its errorMessage, for everybody who looks; without one the owner's is removed.",
+// newOverrideForm asks what a lock is to say.
+func newOverrideForm(s *core.Snapshot, l *core.WorkloadLock) *form {
+	f := &form{title: "Override the lock of " + lockName(s, l),
+		about: "The lock belongs to the controller " + l.Controller + ". LCM takes it at its word, whoever wrote it. " +
+			"The text stands in its errorMessage, for everybody who looks; without one the owner's is removed.",
 		label: "text", input: newField(""), with: func(i core.Intent, text string) core.Intent { i.Reason = text; return i }}
 	f.input.CharLimit = core.MaxLockText
 	for _, c := range []struct {
@@ -158,13 +159,11 @@ func newOverrideForm(m *Model) *form {
 	return f
 }
 
-// newLockTextForm asks for the text with which the selected lock is to say failed.
-func newLockTextForm(m *Model) *form {
-	row, _ := m.locks.current()
-	l := *row
+// newLockTextForm asks for the text with which a lock is to say failed.
+func newLockTextForm(s *core.Snapshot, l *core.WorkloadLock) *form {
 	input := newField("")
 	input.CharLimit = core.MaxLockText
-	return &form{title: "Set the lock of " + m.lockName(l) + " to failed",
+	return &form{title: "Set the lock of " + lockName(s, l) + " to failed",
 		about: "LCM stops there until the lock is inactive. The text stands in its errorMessage, for everybody who looks.",
 		label: "text", input: input,
 		intent: func(text string) (core.Intent, error) {
@@ -177,11 +176,11 @@ func newLockTextForm(m *Model) *form {
 }
 
 // newScopeForm asks for the scope of a maintenance by hand.
-func newScopeForm(m *Model) *form {
-	node := m.nodes.selected()
-	return &form{title: "Ask for the maintenance of " + m.snap.Label(node),
-		about: "The application controllers prepare the node, as they do in an update; the work on it is yours. The OpenStack controller answers the release that it is at, or none.",
-		label: "release", input: newField(m.snap.AskedRelease(node)), with: withRelease,
+func newScopeForm(s *core.Snapshot, node string) *form {
+	return &form{title: "Ask for the maintenance of " + s.Label(node),
+		about: "The application controllers prepare the node, as they do in an update; the work on it is yours. The OpenStack controller " +
+			"answers the release that it is at, or none.",
+		label: "release", input: newField(s.AskedRelease(node)), with: withRelease,
 		choices: []choice{
 			{"os", "the host may reboot: its instances are moved", core.Intent{Kind: core.IntentAskNode, Node: node, Scope: core.ScopeOS}},
 			{"drain", "the host stays up: no instance is moved", core.Intent{Kind: core.IntentAskNode, Node: node, Scope: core.ScopeDrain}},
@@ -189,10 +188,11 @@ func newScopeForm(m *Model) *form {
 }
 
 // newClusterForm asks for the scope and the release of a maintenance of the cluster by hand.
-func newClusterForm(m *Model) *form {
+func newClusterForm(s *core.Snapshot) *form {
 	return &form{title: "Ask for the maintenance of the cluster",
-		about: "The application controllers make the cluster safe for work on its nodes. The OpenStack controller answers the release that it is at, or none.",
-		label: "release", input: newField(m.snap.AskedRelease("")), with: withRelease,
+		about: "The application controllers make the cluster safe for work on its nodes. The OpenStack controller answers the release that " +
+			"it is at, or none.",
+		label: "release", input: newField(s.AskedRelease("")), with: withRelease,
 		choices: []choice{
 			{"no scope", "each node's request has its own, since 26.1", core.Intent{Kind: core.IntentAskCluster}},
 			{"os", "for releases that read it here: the hosts may reboot", core.Intent{Kind: core.IntentAskCluster, Scope: core.ScopeOS}},
@@ -231,7 +231,7 @@ func (f *form) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 
 func (f *form) paste(_ *Model, text string) {
 	if f.typed() {
-		f.input, _ = f.input.Update(tea.PasteMsg{Content: clean(text, f.input.CharLimit)})
+		f.input, _ = f.input.Update(tea.PasteMsg{Content: sanitise.Text(text, f.input.CharLimit)})
 	}
 }
 
@@ -280,32 +280,33 @@ func (f *form) cancel(m *Model) tea.Cmd {
 func (f *form) draw(m *Model, w, _ int) []string {
 	w = boxWidth(w, 78)
 	inner := max(w-4, 10)
-	body := append([]line{{}}, paragraph(themes.Text, f.about, inner)...)
-	body = append(body, line{})
+	body := append([]draw.Line{{}}, draw.Paragraph(themes.Text, f.about, inner)...)
+	body = append(body, draw.Line{})
 	for i, c := range f.choices {
-		l := line{blank(2), txt(themes.Text, fmt.Sprintf("%-8s  ", c.name)), txt(themes.Dim, c.text)}
+		l := draw.Line{draw.Blank(2), draw.Text(themes.Text, fmt.Sprintf("%-8s  ", c.name)), draw.Text(themes.Dim, c.text)}
 		if i == f.at {
-			l = line{txt(themes.Match, m.look.glyph.Cursor+" "), txt(themes.ButtonFocus, fmt.Sprintf("%-8s", c.name)), blank(2),
-				txt(themes.Text, c.text)}
+			l = draw.Line{draw.Text(themes.Match, m.look.Glyph.Cursor+" "), draw.Text(themes.ButtonFocus, fmt.Sprintf("%-8s", c.name)),
+				draw.Blank(2),
+				draw.Text(themes.Text, c.text)}
 		}
 		body = append(body, l)
 	}
 	if f.typed() {
 		if len(f.choices) > 0 {
-			body = append(body, line{})
+			body = append(body, draw.Line{})
 		}
-		label := one(themes.Dim, f.label+": ")
-		body = append(body, append(label, inputLine(f.input.Value(), f.input.Position(), inner-label.width(), true)...))
+		label := draw.One(themes.Dim, f.label+": ")
+		body = append(body, append(label, inputLine(f.input.Value(), f.input.Position(), inner-label.Width(), true)...))
 		if f.recalled != "" && f.input.Value() == f.recalled {
-			body = append(body, one(themes.Dim, "as you left it; ctrl+u empties it"))
+			body = append(body, draw.One(themes.Dim, "as you left it; ctrl+u empties it"))
 		}
 	}
-	body = append(body, line{})
+	body = append(body, draw.Line{})
 	if f.err != nil {
-		body = append(body, paragraph(themes.Bad, f.err.Error(), inner)...)
+		body = append(body, draw.Paragraph(themes.Bad, f.err.Error(), inner)...)
 	}
-	body = append(body, one(themes.Dim, "enter goes on to the confirmation; nothing is changed yet. esc cancels."))
-	return m.box(one(themes.Strong, f.title), nil, body, w)
+	body = append(body, draw.One(themes.Dim, "enter goes on to the confirmation; nothing is changed yet. esc cancels."))
+	return m.look.Box(draw.One(themes.Strong, f.title), nil, body, w)
 }
 
 // formActions work in forms.

@@ -22,12 +22,13 @@ func (d *driver) asked(t *testing.T) core.Intent {
 func TestThePaletteLeadsToAnOverrideWithAText(t *testing.T) {
 	d := drive(world(), 120, 40).keys("3", ":")
 	d.keys("override openstack cmp-07").keys("enter")
-	if _, ok := d.top().(*form); !ok || d.focus != paneLocks {
+	if _, ok := d.top().(*form); !ok || d.focus != ScopeLocks {
 		t.Fatalf("the palette leads to %T:\n%s", d.top(), stripped(d.shows()))
 	}
 	d.keys("down").keys("just kept").keys("enter")
 	i := d.asked(t)
-	if i.Kind != core.IntentOverrideLock || i.State != core.LockActive || i.Reason != "just kept" || !strings.Contains(i.Object.Name, "cmp07") {
+	if i.Kind != core.IntentOverrideLock || i.State != core.LockActive || i.Reason != "just kept" ||
+		!strings.Contains(i.Object.Name, "cmp07") {
 		t.Errorf("asked for is %+v", i)
 	}
 }
@@ -53,7 +54,7 @@ func TestAMaintenanceByHandAsksForItsRelease(t *testing.T) {
 	if _, ok := d.top().(*form); !ok {
 		t.Fatalf("%T is open", d.top())
 	}
-	node := d.nodes.selected()
+	node := d.nodes.Cursor()
 	want := s.AskedRelease(node)
 	if want == "" || !strings.Contains(stripped(d.shows()), "release: "+want) {
 		t.Errorf("the form does not have %q:\n%s", want, stripped(d.shows()))

@@ -30,7 +30,8 @@ func checkFrame(t *testing.T, frame string, w, h int) {
 }
 
 var everyScreen = [][]string{nil, {"1"}, {"2"}, {"3"}, {"4"}, {"5"}, {"6"}, {"enter"}, {"i"}, {"4", "i"}, {"?"}, {"p"}, {":"},
-	{"a"}, {"e"}, {"n"}, {"w"}, {"/", "cmp"}, {"enter", "enter"}, {"4", "m"}, {"m"}, {"1", "enter"}, {"1", "enter", "enter"}, {"1", "enter", "i"}}
+	{"a"}, {"e"}, {"n"}, {"w"}, {"/", "cmp"}, {"enter", "enter"}, {"4", "m"}, {"m"}, {"1", "enter"}, {"1", "enter", "enter"}, {"1",
+		"enter", "i"}}
 
 func TestEverySizeHoldsTheFrame(t *testing.T) {
 	for _, size := range []struct{ w, h int }{{40, 12}, {79, 23}, {300, 100}, {20, 5}, {1, 1}, {2, 50}, {60, 15}, {110, 27}, {109, 60},
@@ -148,9 +149,9 @@ func TestAFrameIsMadeOnceForEachChange(t *testing.T) {
 
 func TestTheBackendLearnsWhichNodeIsLookedAt(t *testing.T) {
 	d := drive(world(), 120, 40)
-	first := d.nodes.selected()
+	first := d.nodes.Cursor()
 	d.keys("3", "down")
-	if got := fmt.Sprint(d.fake.focused); got != fmt.Sprint([]string{first, d.nodes.selected()}) {
+	if got := fmt.Sprint(d.fake.focused); got != fmt.Sprint([]string{first, d.nodes.Cursor()}) {
 		t.Errorf("the backend was told of %v", got)
 	}
 }
@@ -167,12 +168,12 @@ func TestTheMouseIsOffUntilSwitchedOn(t *testing.T) {
 	d.shows()
 	var nodes area
 	for _, a := range d.areas {
-		if a.id == paneNodes {
+		if a.id == ScopeNodes {
 			nodes = a
 		}
 	}
 	d.send(tea.MouseClickMsg{X: nodes.x + 3, Y: nodes.y + 3, Button: tea.MouseLeft})
-	if d.nodes.index != 2 {
-		t.Errorf("a click on the third node selected row %d", d.nodes.index)
+	if d.nodes.Index() != 2 {
+		t.Errorf("a click on the third node selected row %d", d.nodes.Index())
 	}
 }

@@ -109,7 +109,8 @@ func TestBoxesAsTheTerminalGetsThem(t *testing.T) {
 func TestTroubleAsItIsShown(t *testing.T) {
 	s := world()
 	set := func(id core.SourceID, state core.SourceState, err *core.APIError) {
-		s.Sources[id] = core.Source{ID: id, State: state, Since: fixtureWall.Add(-40 * time.Second), Err: err, Next: fixtureWall.Add(25 * time.Second)}
+		s.Sources[id] = core.Source{ID: id, State: state, Since: fixtureWall.Add(-40 * time.Second), Err: err,
+			Next: fixtureWall.Add(25 * time.Second)}
 	}
 	set(core.SourceNodeLocks, core.SourceAbsent, &core.APIError{Kind: core.ErrNotFound, Server: core.ServerKubernetes, Status: 404,
 		Call: "list nodeworkloadlocks", Message: "the server could not find the requested resource",

@@ -2,6 +2,8 @@ package tui
 
 import (
 	"lockstep/themes"
+	"lockstep/tui/draw"
+	"lockstep/tui/sanitise"
 )
 
 // newHelp is every action of the catalogue: the keys that work where the operator is, what the columns there and the marks mean, the
@@ -15,12 +17,12 @@ func newHelp(m *Model) *pager {
 			}
 			return "Keys"
 		},
-		lines: func(m *Model, w int) []line { return helpLines(m, here, w) },
+		lines: func(m *Model, w int) []draw.Line { return helpLines(m, here, w) },
 	}
 }
 
-func helpLines(m *Model, here Scope, w int) []line {
-	var out []line
+func helpLines(m *Model, here Scope, w int) []draw.Line {
+	var out []draw.Line
 	shown := make(map[Scope]bool)
 	section := func(s Scope, name string) {
 		if shown[s] {
@@ -32,85 +34,87 @@ func helpLines(m *Model, here Scope, w int) []line {
 			return
 		}
 		if len(out) > 0 {
-			out = append(out, line{})
+			out = append(out, draw.Line{})
 		}
-		out = append(append(out, one(themes.Strong, name)), rows...)
+		out = append(append(out, draw.One(themes.Strong, name)), rows...)
 	}
 	for _, s := range here.chain() {
 		section(s, string(s))
 		out = append(out, columnLines(m, s, w)...)
 	}
-	out = append(append(out, line{}), legend(m)...)
-	out = append(append(out, line{}), shortLines(w)...)
+	out = append(append(out, draw.Line{}), legend(m)...)
+	out = append(append(out, draw.Line{}), shortLines(w)...)
 	for _, s := range Scopes() {
 		section(s, string(s)+", elsewhere")
 	}
-	return append(append(out, line{}), keyless(m, w)...)
+	return append(append(out, draw.Line{}), keyless(m, w)...)
 }
 
 // keysWide is the room for the keys of an action in the help.
 const keysWide = 19
 
 // helpRows are the actions of a scope that have keys. Reasons why one cannot be used are told where it could be.
-func helpRows(m *Model, s Scope, w int, reasons bool) []line {
-	var rows []line
+func helpRows(m *Model, s Scope, w int, reasons bool) []draw.Line {
+	var rows []draw.Line
 	for i := range m.actions {
 		a := &m.actions[i]
 		if a.Scope != s || !a.offered(m) || len(a.Keys) == 0 {
 			continue
 		}
 		if reason := a.Blocked(m); reasons && reason != "" {
-			rows = append(rows, helpRow(one(themes.Key, keysText(a.Keys)), themes.Off, a.Title+" (not now: "+reason+")", w)...)
+			rows = append(rows, helpRow(draw.One(themes.Key, keysText(a.Keys)), themes.Off, a.Title+" (not now: "+reason+")", w)...)
 		} else {
-			rows = append(rows, helpRow(one(themes.Key, keysText(a.Keys)), themes.Text, a.Title, w)...)
+			rows = append(rows, helpRow(draw.One(themes.Key, keysText(a.Keys)), themes.Text, a.Title, w)...)
 		}
 	}
 	return rows
 }
 
 // helpRow is a text beside its keys, or where it works.
-func helpRow(keys line, tone themes.Token, text string, w int) []line {
-	var rows []line
-	lead := append(line{blank(1)}, keys.fit(keysWide, false)...)
-	for i, part := range wrap(clean(text, rowLimit), max(w-keysWide-2, 10)) {
+func helpRow(keys draw.Line, tone themes.Token, text string, w int) []draw.Line {
+	var rows []draw.Line
+	lead := append(draw.Line{draw.Blank(1)}, keys.Fit(keysWide, false)...)
+	for i, part := range draw.Wrap(sanitise.Row(text), max(w-keysWide-2, 10)) {
 		if i > 0 {
-			lead = line{blank(keysWide + 1)}
+			lead = draw.Line{draw.Blank(keysWide + 1)}
 		}
-		rows = append(rows, append(lead[:len(lead):len(lead)], txt(tone, part)))
+		rows = append(rows, append(lead[:len(lead):len(lead)], draw.Text(tone, part)))
 	}
 	return rows
 }
 
 // keyless are the actions that have no key, which are found by their names.
-func keyless(m *Model, w int) []line {
-	out := []line{one(themes.Strong, "without a key: by name, after a or :")}
+func keyless(m *Model, w int) []draw.Line {
+	out := []draw.Line{draw.One(themes.Strong, "without a key: by name, after a or :")}
 	for _, s := range Scopes() {
 		for i := range m.actions {
 			a := &m.actions[i]
 			if a.Scope != s || !a.offered(m) || len(a.Keys) > 0 {
 				continue
 			}
-			out = append(out, helpRow(one(themes.Dim, string(s)), themes.Text, a.Title, w)...)
+			out = append(out, helpRow(draw.One(themes.Dim, string(s)), themes.Text, a.Title, w)...)
 		}
 	}
 	return out
 }
 
 // legend says what the marks mean.
-func legend(m *Model) []line {
-	g := m.look.glyph
-	out := []line{one(themes.Strong, "marks")}
+func legend(m *Model) []draw.Line {
+	g := m.look.Glyph
+	out := []draw.Line{draw.One(themes.Strong, "marks")}
 	for _, l := range []struct {
 		glyph string
 		tone  themes.Token
 		text  string
 	}{
 		{g.Needs, themes.Needs, "it needs you"}, {g.Moves, themes.Moves, "it is under way"}, {g.Done, themes.Good, "done; of a server: live"},
-		{g.On, themes.Text, "of a lock: active, LCM must wait"}, {g.Off, themes.Dim, "of a lock: inactive, LCM may go on; of a condition: does not hold"},
-		{g.Failed, themes.Bad, "failed"}, {g.Queued, themes.Dim, "its turn comes"}, {g.Unknown, themes.Warn, "a value that nobody has documented"},
+		{g.On, themes.Text, "of a lock: active, LCM must wait"},
+		{g.Off, themes.Dim, "of a lock: inactive, LCM may go on; of a condition: does not hold"},
+		{g.Failed, themes.Bad, "failed"}, {g.Queued, themes.Dim, "its turn comes"},
+		{g.Unknown, themes.Warn, "a value that nobody has documented"},
 		{g.None, themes.Dim, "nothing there"}, {">", themes.Text, "before a time: at least so long, its beginning was not seen"},
 	} {
-		out = append(out, line{blank(1), txt(l.tone, l.glyph), blank(3), txt(themes.Text, l.text)})
+		out = append(out, draw.Line{draw.Blank(1), draw.Text(l.tone, l.glyph), draw.Blank(3), draw.Text(themes.Text, l.text)})
 	}
 	return out
 }

@@ -12,7 +12,7 @@ func TestTheHelpHasEveryKey(t *testing.T) {
 	d := drive(world(), 120, 40)
 	var text strings.Builder
 	for _, l := range helpLines(d.Model, ScopeNodes, 200) {
-		text.WriteString(l.text() + "\n")
+		text.WriteString(l.Text() + "\n")
 	}
 	help := text.String()
 	keyed, named, ok := strings.Cut(help, "without a key")

@@ -8,21 +8,23 @@ import (
 
 	"lockstep/core"
 	"lockstep/themes"
+	"lockstep/tui/draw"
+	"lockstep/tui/sanitise"
 )
 
 // facts collects what is known of an object, section by section.
 type facts struct {
 	w     int
-	lines []line
+	lines []draw.Line
 }
 
 const factLabel = 22
 
 func (f *facts) section(title string) {
 	if len(f.lines) > 0 {
-		f.lines = append(f.lines, line{})
+		f.lines = append(f.lines, draw.Line{})
 	}
-	f.lines = append(f.lines, one(themes.Strong, title))
+	f.lines = append(f.lines, draw.One(themes.Strong, title))
 }
 
 // add is one fact; an empty one is left out.
@@ -32,31 +34,32 @@ func (f *facts) tone(tone themes.Token, label, value string) {
 	if value == "" {
 		return
 	}
-	for _, part := range cleanLines(value, detailLimit) {
-		for _, s := range wrap(part, max(f.w-factLabel-1, 12)) {
-			f.lines = append(f.lines, append(append(line{blank(1)}, one(themes.Dim, label).fit(factLabel, false)...), txt(tone, s)))
+	for _, part := range sanitise.Lines(value, sanitise.DetailLimit) {
+		for _, s := range draw.Wrap(part, max(f.w-factLabel-1, 12)) {
+			f.lines = append(f.lines, append(append(draw.Line{draw.Blank(1)}, draw.One(themes.Dim, label).Fit(factLabel, false)...),
+				draw.Text(tone, s)))
 			label = ""
 		}
 	}
-	if len(value) > detailLimit {
-		f.lines = append(f.lines, line{blank(factLabel + 1), txt(themes.Warn, fmt.Sprintf("cut: %d bytes in all", len(value)))})
+	if len(value) > sanitise.DetailLimit {
+		f.lines = append(f.lines, draw.Line{draw.Blank(factLabel + 1), draw.Text(themes.Warn, fmt.Sprintf("cut: %d bytes in all", len(value)))})
 	}
 }
 
 // inspect shows everything that is known of what is selected.
 func (m *Model) inspect() tea.Cmd {
-	id := m.focus
-	s := m.panes[id].subject(m)
+	p := m.focused()
+	s := p.subject()
 	var title string
 	var lines func(m *Model, f *facts)
 	switch {
-	case id == paneNeeds && s.attention != nil:
+	case s.attention != nil:
 		return m.inspectEntry(*s.attention)
-	case id == panePhases:
+	case s.update:
 		title = "The cluster update"
 		lines = phaseFacts
-	case id == paneLog && s.operation == nil:
-		msg := *m.log.rows[m.log.index].message
+	case s.message != nil:
+		msg := *s.message
 		title = "Error"
 		lines = func(m *Model, f *facts) {
 			f.add("at", stamp(msg.at, m.snap.Now))
@@ -80,15 +83,15 @@ func (m *Model) inspect() tea.Cmd {
 		}
 	case s.instance != "":
 		key := s.instance
-		title = "Instance " + m.panes[id].selectedName()
+		title = "Instance " + p.selectedName()
 		lines = func(m *Model, f *facts) { instanceFacts(m, f, key) }
 	case s.node != "":
 		key := s.node
 		title = "Node " + m.snap.Label(key)
 		lines = func(m *Model, f *facts) { nodeFacts(m, f, key) }
 	default:
-		entry := m.panes[id].text()
-		title = m.panes[id].name(m)
+		entry := p.Text()
+		title = p.name()
 		lines = func(_ *Model, f *facts) {
 			for _, l := range entry {
 				f.add("", strings.TrimSpace(l))
@@ -97,7 +100,7 @@ func (m *Model) inspect() tea.Cmd {
 	}
 	m.open(&pager{
 		title: func(*Model) string { return title },
-		lines: func(m *Model, w int) []line {
+		lines: func(m *Model, w int) []draw.Line {
 			f := &facts{w: w}
 			lines(m, f)
 			return f.lines
@@ -110,7 +113,7 @@ func (m *Model) inspect() tea.Cmd {
 func (m *Model) inspectEntry(a core.Attention) tea.Cmd {
 	m.open(&pager{
 		title: func(*Model) string { return a.Label },
-		lines: func(m *Model, w int) []line {
+		lines: func(m *Model, w int) []draw.Line {
 			f := &facts{w: w}
 			attentionFacts(m, f, a)
 			return f.lines
@@ -126,7 +129,7 @@ func attentionFacts(m *Model, f *facts, a core.Attention) {
 		f.tone(themes.Warn, "over", "this is how it was last seen")
 	}
 	f.add("what", a.Subject.String())
-	f.tone(severityMark(m.look.glyph, a.Severity).tone, "how urgent", a.Severity.String())
+	f.tone(severityMark(m.look.Glyph, a.Severity).tone, "how urgent", a.Severity.String())
 	f.add("why", a.Reason)
 	f.add("more", a.Detail)
 	f.add("since", sinceWhen(m, a.Since))
@@ -174,7 +177,7 @@ func phaseFacts(m *Model, f *facts) {
 	rests := ""
 	for _, p := range m.snap.Phases() {
 		f.section(fmt.Sprintf("%d %s", p.ID, p.Title))
-		f.tone(phaseMark(m.look.glyph, p.State).tone, "state", string(p.State))
+		f.tone(phaseMark(m.look.Glyph, p.State).tone, "state", string(p.State))
 		if !p.Started.At.IsZero() {
 			f.add("began", stamp(p.Started.At, m.snap.Now))
 			took := "not known: nobody saw its end"
@@ -226,7 +229,7 @@ func operationFacts(m *Model, f *facts, id string) {
 		if op.ID != id {
 			continue
 		}
-		f.tone(operationMark(m.look.glyph, op.State).tone, "state", string(op.State))
+		f.tone(operationMark(m.look.Glyph, op.State).tone, "state", string(op.State))
 		f.add("began", stamp(op.Started, m.snap.Now))
 		if !op.Ended.IsZero() {
 			f.add("ended", stamp(op.Ended, m.snap.Now))
@@ -236,7 +239,7 @@ func operationFacts(m *Model, f *facts, id string) {
 		f.add("id", op.ID)
 		for _, it := range op.Items {
 			f.section(it.Label)
-			f.tone(operationMark(m.look.glyph, it.State).tone, "state", string(it.State))
+			f.tone(operationMark(m.look.Glyph, it.State).tone, "state", string(it.State))
 			f.add("instance", it.Instance)
 			f.add("took", took(it.State, it.Started, it.Ended, m.snap.Now))
 			f.add("says", named(m.snap, it.Text))
@@ -272,7 +275,7 @@ func lockFacts(m *Model, f *facts, l *core.WorkloadLock) {
 	if l.RawState == "" {
 		state += " (it has no status: that counts as active)"
 	}
-	f.tone(lockMark(m.look.glyph, l.State()).tone, "state", state)
+	f.tone(lockMark(m.look.Glyph, l.State()).tone, "state", state)
 	if r, ok := m.snap.History.Locks[l.UID]; ok {
 		f.add("since", stamp(r.Since.At, now))
 	}
@@ -282,7 +285,7 @@ func lockFacts(m *Model, f *facts, l *core.WorkloadLock) {
 		f.add("progress", fmt.Sprintf("%d %%, %s", l.Progress.Percentage, l.Progress.Description))
 	}
 	if l.Message != "" {
-		msg := m.readMessage(l)
+		msg := readLock(m.snap, l)
 		word, tone := messageWord(msg.Class)
 		f.section("What it says")
 		f.add("text", named(m.snap, l.Message))

@@ -145,7 +145,7 @@ func managementFacts(m *Model, f *facts) {
 	}
 	if p := g.Plan(); p != nil {
 		f.section("Update plan " + p.Name)
-		f.add("from, to", p.Source+" "+m.look.glyph.Arrow+" "+p.Target)
+		f.add("from, to", p.Source+" "+m.look.Glyph.Arrow+" "+p.Target)
 		f.tone(planTone(p.Status), "status", p.Status)
 		if !p.Started.IsZero() {
 			f.add("began", stamp(p.Started, m.snap.Now))

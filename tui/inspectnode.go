@@ -17,7 +17,7 @@ func nodeFacts(m *Model, f *facts, name string) {
 		return
 	}
 	now := m.snap.Now
-	k := nodeMark(m.look.glyph, m.snap, v)
+	k := nodeMark(m.look.Glyph, m.snap, v)
 	f.section("Maintenance")
 	f.tone(k.tone, "stage", string(v.Stage))
 	f.add("for", sinceText(v.Since, now))
@@ -46,14 +46,14 @@ func nodeFacts(m *Model, f *facts, name string) {
 	if v.Instances >= 0 {
 		f.add("instances", fmt.Sprintf("%d, of which %d block, %d moving", v.Instances, max(v.Blocking, 0), v.Moving))
 	} else if v.Node == nil || v.Node.Is(core.RoleCompute) {
-		f.tone(themes.Warn, "instances", m.look.glyph.Unknown+" (not known)")
+		f.tone(themes.Warn, "instances", m.look.Glyph.Unknown+" (not known)")
 	}
 	machineFacts(m, f, name)
 	accountFacts(m, f, m.snap.NodeAccount(name), name)
 	if len(v.Locks) > 0 {
 		f.section("Locks")
 		for _, l := range v.Locks {
-			lm := lockMark(m.look.glyph, l.State())
+			lm := lockMark(m.look.Glyph, l.State())
 			f.tone(lm.tone, l.Controller, strings.TrimSpace(string(l.State())+"  "+l.Release+"  "+named(m.snap, l.Message)))
 		}
 	}
@@ -229,7 +229,7 @@ func instanceFacts(m *Model, f *facts, id string) {
 		f.section(fmt.Sprintf("Migration %d", mig.ID))
 		f.add("type", mig.Type)
 		f.add("status", mig.Status)
-		f.add("from, to", m.snap.Label(mig.SourceHost)+" "+m.look.glyph.Arrow+" "+orNothing(m.snap.Label(mig.DestHost)))
+		f.add("from, to", m.snap.Label(mig.SourceHost)+" "+m.look.Glyph.Arrow+" "+orNothing(m.snap.Label(mig.DestHost)))
 		if n := mig.Percent(); n >= 0 {
 			f.add("copied", fmt.Sprintf("%d %%", n))
 		}

@@ -10,7 +10,8 @@ import (
 // The list of keys in the documents is the catalogue, written out.
 func TestKeysInTheDocumentsAreTheCatalogues(t *testing.T) {
 	var b strings.Builder
-	b.WriteString("# The keys\n\nWritten from the catalogue of actions by `go test ./tui -update`. A key of an inner place wins over one of an outer place.\n")
+	b.WriteString("# The keys\n\nWritten from the catalogue of actions by `go test ./tui -update`. A key of an inner place wins over one " +
+		"of an outer place.\n")
 	for _, scope := range Scopes() {
 		fmt.Fprintf(&b, "\n## %s\n\n| key | does | changes something |\n|---|---|---|\n", scope)
 		for _, a := range Actions() {

@@ -1,12 +1,15 @@
 package tui
 
 import (
+	"slices"
+
 	"lockstep/themes"
+	"lockstep/tui/draw"
 )
 
 // area is where a pane's content is on the screen.
 type area struct {
-	id         paneID
+	id         Scope
 	x, y, w, h int
 }
 
@@ -24,11 +27,12 @@ const (
 
 // wideBody is all panes: what needs you above, phases beside nodes, instances, and locks or log below.
 func (m *Model) wideBody(w, h, top int) []string {
-	rows := func(id paneID) int {
+	m.takeTurns()
+	rows := func(id Scope) int {
 		if m.snap == nil {
 			return 1
 		}
-		shown, all := m.panes[id].count()
+		shown, all := m.pane(id).Count()
 		if all == 0 {
 			return 1
 		}
@@ -36,29 +40,28 @@ func (m *Model) wideBody(w, h, top int) []string {
 	}
 	const rules = 4
 	room := h - rules
-	needs := min(max(rows(paneNeeds), 1), max(room/7, 1))
-	third := m.bottomPane()
-	locks := 1 + rows(third)
+	above, middle, lowerLeft, lowerRight := m.at(placeTop), m.at(placeMiddle), m.at(placeLowerLeft), m.at(placeLowerRight)
+	needs := min(max(rows(above), 1), max(room/7, 1))
+	locks := 1 + rows(m.at(m.bottom))
 	if roomy(w) {
-		locks = 1 + max(rows(paneLocks), min(rows(paneLog), 8))
+		locks = 1 + max(rows(lowerLeft), min(rows(lowerRight), 8))
 	}
-	instances := 1 + rows(paneInstances)
+	instances := 1 + rows(middle)
 	if h >= tall {
 		locks, instances = locks+explainLines, instances+explainLines
 	}
 	locks = min(max(locks, 3), max(room/5, 3))
 	instances = min(max(instances, 4), max(room/4, 4))
-	middle := room - needs - locks - instances
 	// A pane is drawn before its rule, which says how many rows are below those that are seen.
-	g := m.look.glyph
-	bar := m.look.draw(one(themes.Rule, " "+g.Bar), 2, asItIs)
-	tee := m.look.draw(one(themes.Rule, g.TeeDown), 1, asItIs)
+	g := m.look.Glyph
+	bar := m.look.Draw(draw.One(themes.Rule, " "+g.Bar), 2, draw.AsItIs)
+	tee := m.look.Draw(draw.One(themes.Rule, g.TeeDown), 1, draw.AsItIs)
 	var out []string
-	stack := func(id paneID, h int, tees map[int]string) {
+	stack := func(id Scope, h int, tees map[int]string) {
 		body := m.paneBody(id, 0, top+len(out)+1, w, h)
 		out = append(append(out, m.paneRule(id, w, tees)), body...)
 	}
-	beside := func(a, b paneID, left, h int) {
+	beside := func(a, b Scope, left, h int) {
 		y, right := top+len(out)+1, w-left-1
 		as, bs := m.paneBody(a, 0, y, left-1, h), m.paneBody(b, left+1, y, right, h)
 		out = append(out, m.paneRule(a, left, nil)+tee+m.paneRule(b, right, nil))
@@ -67,29 +70,23 @@ func (m *Model) wideBody(w, h, top int) []string {
 		}
 	}
 	left := phasesWidth(w)
-	stack(paneNeeds, needs, nil)
-	beside(panePhases, paneNodes, left, middle)
-	stack(paneInstances, instances, map[int]string{left: g.TeeUp})
+	stack(above, needs, nil)
+	beside(m.at(placeLeft), m.at(placeRight), left, room-needs-locks-instances)
+	stack(middle, instances, map[int]string{left: g.TeeUp})
 	if roomy(w) {
 		left := w * 3 / 5
-		if m.logEmpty() {
-			left = w - emptyLogWidth
+		if _, all := m.pane(lowerRight).Count(); all == 0 {
+			left = w - emptyWidth
 		}
-		beside(paneLocks, paneLog, left, locks)
+		beside(lowerLeft, lowerRight, left, locks)
 	} else {
-		stack(third, locks, nil)
+		stack(m.at(m.bottom), locks, nil)
 	}
 	return out
 }
 
-// emptyLogWidth is what a log takes in which nothing stands: the locks beside it have the room.
-const emptyLogWidth = 32
-
-// logEmpty tells whether nothing was done or said yet.
-func (m *Model) logEmpty() bool {
-	_, all := m.log.count()
-	return all == 0
-}
+// emptyWidth is what the pane at the lower right takes in which nothing stands: the one beside it has the room.
+const emptyWidth = 32
 
 // phasesWidth leaves the nodes what they need.
 func phasesWidth(w int) int {
@@ -102,19 +99,29 @@ func phasesWidth(w int) int {
 	return 38
 }
 
-// bottomPane is the pane that stands below where there is room for one: locks, or the log once it was looked at.
-func (m *Model) bottomPane() paneID {
-	if m.focus == paneLocks || m.focus == paneLog {
-		m.bottom = m.focus
+// takeTurns shows the focused pane at its place, and keeps it there when the focus goes elsewhere.
+func (m *Model) takeTurns() {
+	at := m.kind(m.focus).place
+	m.turn[at] = m.focus
+	if at == placeLowerLeft || at == placeLowerRight {
+		m.bottom = at
 	}
-	return m.bottom
+}
+
+// at is the pane that is seen at a place: the one that had the focus last, else the first in the table.
+func (m *Model) at(p place) Scope {
+	if s, ok := m.turn[p]; ok {
+		return s
+	}
+	i := slices.IndexFunc(m.kinds, func(k paneKind) bool { return k.place == p })
+	return m.kinds[i].scope
 }
 
 // narrowBody is one pane, with the names of the others above it, and the most urgent thing where another is shown.
 func (m *Model) narrowBody(w, h, top int) []string {
 	out := []string{m.tabsLine(w)}
-	if l := m.urgentLine(); l != nil && m.focus != paneNeeds && h >= 7 {
-		out = append(out, m.look.draw(l, w, asItIs))
+	if l := m.urgentLine(); l != nil && m.focus != ScopeNeeds && h >= 7 {
+		out = append(out, m.look.Draw(l, w, draw.AsItIs))
 	}
 	body := m.paneBody(m.focus, 0, top+len(out)+1, w, h-len(out)-1)
 	return append(append(out, m.paneRule(m.focus, w, nil)), body...)
@@ -123,31 +130,30 @@ func (m *Model) narrowBody(w, h, top int) []string {
 // tabsLine names the panes; the one that is shown stands out.
 func (m *Model) tabsLine(w int) string {
 	const roomyTabs = 70
-	var parts []line
-	for _, id := range paneIDs {
-		p := m.panes[id]
-		name := itoa(int(id))
+	var parts []draw.Line
+	for i, k := range m.kinds {
+		id, p := k.scope, m.pane(k.scope)
+		name := itoa(i + 1)
 		if w >= roomyTabs || id == m.focus {
-			name += " " + p.short()
+			name += " " + k.short
 		}
 		tone := themes.Tab
 		if id == m.focus {
 			tone = themes.TabFocus
 		}
-		part := line{txt(tone, " "+name+" ")}
-		if p.filterText() != "" { // it hides rows
-
+		part := draw.Line{draw.Text(tone, " "+name+" ")}
+		if p.Filter() != "" { // it hides rows
 			name += "/"
-			part = line{txt(tone, " "+name[:len(name)-1]), txt(orTone(id == m.focus, themes.TabFocus, themes.Match), "/ ")}
+			part = draw.Line{draw.Text(tone, " "+name[:len(name)-1]), draw.Text(orTone(id == m.focus, themes.TabFocus, themes.Match), "/ ")}
 		}
-		if id == paneNeeds && m.snap != nil {
+		if id == ScopeNeeds && m.snap != nil {
 			if n := len(m.snap.Attention()); n > 0 {
-				part = line{txt(tone, " "+name), txt(orTone(id == m.focus, themes.TabFocus, themes.Needs), " "+itoa(n)+" ")}
+				part = draw.Line{draw.Text(tone, " "+name), draw.Text(orTone(id == m.focus, themes.TabFocus, themes.Needs), " "+itoa(n)+" ")}
 			}
 		}
 		parts = append(parts, part)
 	}
-	return m.look.draw(append(line{blank(1)}, join(1, parts...)...), w, asItIs)
+	return m.look.Draw(append(draw.Line{draw.Blank(1)}, draw.Join(1, parts...)...), w, draw.AsItIs)
 }
 
 func orTone(first bool, a, b themes.Token) themes.Token {
@@ -158,11 +164,11 @@ func orTone(first bool, a, b themes.Token) themes.Token {
 }
 
 // urgentLine is the first thing that needs the operator; nil when nothing does.
-func (m *Model) urgentLine() line {
+func (m *Model) urgentLine() draw.Line {
 	if m.snap == nil || len(m.snap.Attention()) == 0 {
 		return nil
 	}
 	a := m.snap.Attention()[0]
-	k := severityMark(m.look.glyph, a.Severity)
-	return line{txt(k.tone, " "+k.glyph+" "+a.Label+"  "), txt(k.tone, a.Reason)}
+	k := severityMark(m.look.Glyph, a.Severity)
+	return draw.Line{draw.Text(k.tone, " "+k.glyph+" "+a.Label+"  "), draw.Text(k.tone, a.Reason)}
 }

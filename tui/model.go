@@ -10,6 +10,8 @@ import (
 
 	"lockstep/core"
 	"lockstep/themes"
+	"lockstep/tui/draw"
+	"lockstep/tui/sanitise"
 )
 
 // Model is the whole screen's state: the newest Snapshot, and what the operator selected, opened and typed.
@@ -27,7 +29,7 @@ type Model struct {
 	armedBefore bool                       // writing was on when it was to be suspended
 
 	theme themes.Theme
-	look  *look
+	look  *draw.Look
 	depth themes.Depth
 	tmux  bool
 	mouse bool
@@ -40,16 +42,12 @@ type Model struct {
 	width, height int
 	snap          *core.Snapshot
 
-	focus     paneID
-	bottom    paneID // which of locks and log stands below where there is room for one
-	needs     *needsPane
-	phases    *phasesPane
-	nodes     *nodesPane
-	instances *instancesPane
-	locks     *locksPane
-	log       *logPane
-	panes     [lastPane + 1]pane
-	areas     []area // where the panes are on the screen, for the mouse
+	kinds  []paneKind
+	panes  map[Scope]pane  // use pane, which gives them what they show
+	focus  Scope           // of the pane whose keys work
+	turn   map[place]Scope // the pane at each place that had the focus last
+	bottom place           // which of the two lower places is seen when there is room for one
+	areas  []area          // where the panes are on the screen, for the mouse
 
 	layers    []layer
 	drafts    map[string]draft // by the form's title
@@ -57,14 +55,12 @@ type Model struct {
 	toast     toast
 	messages  []message // what went wrong, for the log; the newest first
 	said      []message // all that was said; the newest first
-	beforeLog paneID    // where l leads back to from the log
+	beforeLog Scope     // where l leads back to from the log
 	lastLost  string
 	shown     string // the node whose instances and locks are shown
 	follows   int    // how often the cursor has left it
 	watched   string // the node that the Backend was told of
 	previews  int
-
-	lockTexts map[string]core.LockMessage
 
 	actions []Action
 	dirty   bool
@@ -85,21 +81,21 @@ func newModel(ctx context.Context, opts Options) *Model {
 	m := &Model{
 		opts: opts, backend: opts.Backend, ctx: ctx, now: opts.Now, plan: core.Plan, after: after,
 		unstoppable: unstoppable, halt: halt, theme: theme, depth: themes.Depth256,
-		focus: paneNodes, beforeLog: paneNodes, bottom: paneLocks, dirty: true, actions: Actions(),
+		kinds: paneKinds(), panes: make(map[Scope]pane), turn: make(map[place]Scope), bottom: placeLowerLeft,
+		focus: ScopeNodes, beforeLog: ScopeNodes, dirty: true, actions: Actions(),
 	}
 	if opts.Actions != nil {
 		m.actions = opts.Actions
 	}
-	m.opts.Title = clean(opts.Title, 200)
+	m.opts.Title = sanitise.Text(opts.Title, 200)
 	m.opened = m.now()
 	if opts.NoColor {
 		m.depth = themes.DepthNone
 	}
 	m.relook()
-	m.needs, m.phases, m.nodes = newNeedsPane(m), newPhasesPane(m), newNodesPane(m)
-	m.instances, m.locks, m.log = newInstancesPane(m), newLocksPane(m), newLogPane(m)
-	m.panes = [lastPane + 1]pane{paneNeeds: m.needs, panePhases: m.phases, paneNodes: m.nodes,
-		paneInstances: m.instances, paneLocks: m.locks, paneLog: m.log}
+	for _, k := range m.kinds {
+		m.panes[k.scope] = k.make()
+	}
 	m.pump = newPump(ctx, opts.Backend)
 	return m
 }
@@ -111,7 +107,7 @@ func after(d time.Duration, msg tea.Msg) tea.Cmd {
 // relook makes the look anew after the theme or the terminal's depth has changed.
 func (m *Model) relook() {
 	glyphs, _ := themes.LoadGlyphs(m.opts.ASCII) // embedded, and loaded by its test
-	m.look = newLook(m.theme, glyphs, m.opts.ASCII, m.depth)
+	m.look = draw.NewLook(m.theme, glyphs, m.opts.ASCII, m.depth)
 }
 
 // Init implements tea.Model.
@@ -168,16 +164,12 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.answered(msg)
 	case armedAtOnceMsg:
 		return m, m.armedAtOnce(msg)
-	case contactsMsg, savedMsg:
-		return m, m.owned(msg)
-	case plannedMsg, planTick, planSavedMsg:
-		return m, m.planned(msg)
 	case haltMsg:
 		return m, m.halt()
+	case arrival:
+		return m, msg.arrive(m)
 	case resumedMsg:
 		return m, m.resumed(msg)
-	case rehearsalMsg, rehearsalTick:
-		return m, m.rehearsed(msg)
 	default:
 		m.dirty = false
 	}
@@ -198,8 +190,8 @@ func (m *Model) take(s *core.Snapshot) tea.Cmd {
 		m.confirming.title, m.confirming.op = "", "" // from now on it is among the operations
 	}
 	cmd := tea.Batch(m.refresh(), m.ended(before))
-	if !m.touched && m.now().Sub(m.opened) < settleWithin && m.nodes.index > 0 {
-		m.nodes.goTo(0)
+	if !m.touched && m.now().Sub(m.opened) < settleWithin && m.pane(ScopeNodes).Index() > 0 {
+		m.pane(ScopeNodes).GoTo(0)
 		cmd = tea.Batch(cmd, m.follow())
 	}
 	if s.Write.Lost != "" && s.Write.Lost != m.lastLost {
@@ -216,17 +208,18 @@ func (m *Model) refresh() tea.Cmd {
 	}
 	var cmds []tea.Cmd
 	another := false
-	for _, id := range paneIDs {
-		if id == paneInstances { // the nodes are up to date, what hangs on the selected one comes next
-			another = m.shown != m.nodes.selected()
-			m.shown = m.nodes.selected()
-		}
-		gone := m.panes[id].refresh(m)
+	for _, k := range m.kinds {
+		p := m.pane(k.scope)
+		gone := p.refresh()
 		switch {
-		case !m.touched || id != m.focus && id != paneNodes:
-			m.panes[id].settle() // nobody has chosen the row, or nobody's keys go there
+		case !m.touched || k.scope != m.focus && k.scope != ScopeNodes:
+			p.Settle() // nobody has chosen the row, or nobody's keys go there
 		case gone != "" && m.top() == nil:
 			cmds = append(cmds, m.say(toneWarn, goneText(gone)))
+		}
+		if k.scope == ScopeNodes { // what hangs on the selected one comes next
+			another = m.shown != m.selectedNode()
+			m.shown = m.selectedNode()
 		}
 	}
 	if another {
@@ -243,12 +236,15 @@ func (m *Model) refresh() tea.Cmd {
 // goneText says that what was selected has gone by itself.
 func goneText(gone string) string { return "nothing is selected: " + gone + " is no longer there" }
 
+// selectedNode is the name of the selected node; empty when there is none.
+func (m *Model) selectedNode() string { return m.panes[ScopeNodes].Cursor() }
+
 // showAnother shows what hangs on another node from its first row, but for where the keys go: what is selected there the operator
 // decides.
 func (m *Model) showAnother() {
-	for _, id := range []paneID{paneInstances, paneLocks} {
-		if id != m.focus || !m.touched {
-			m.panes[id].goTo(0)
+	for _, k := range m.kinds {
+		if k.hangs && (k.scope != m.focus || !m.touched) {
+			m.pane(k.scope).GoTo(0)
 		}
 	}
 }
@@ -279,16 +275,11 @@ func (m *Model) selectionMoved() tea.Cmd {
 	if m.snap == nil {
 		return nil
 	}
-	var said tea.Cmd
-	if m.focus == paneNeeds {
-		if word := m.needs.lead(m); word != "" {
-			said = m.say(toneWarn, word)
-		}
-	}
+	said := m.answer(m.focused().moved())
 	switch {
-	case m.shown == m.nodes.selected():
+	case m.shown == m.selectedNode():
 		return said
-	case m.focus != paneNeeds && m.focus != paneNodes:
+	case !m.kind(m.focus).leads:
 		return tea.Batch(said, m.follow())
 	}
 	m.follows++
@@ -300,13 +291,16 @@ func (m *Model) follow() tea.Cmd {
 	if m.snap == nil {
 		return nil
 	}
-	another := m.shown != m.nodes.selected()
-	m.shown = m.nodes.selected()
-	m.instances.refresh(m)
-	m.locks.refresh(m)
-	if another {
-		m.instances.goTo(0)
-		m.locks.goTo(0)
+	another := m.shown != m.selectedNode()
+	m.shown = m.selectedNode()
+	for _, k := range m.kinds {
+		if !k.hangs {
+			continue
+		}
+		p := m.pane(k.scope)
+		if p.refresh(); another {
+			p.GoTo(0)
+		}
 	}
 	return m.watch()
 }
@@ -367,7 +361,7 @@ func (m *Model) scope() Scope {
 	if l := m.top(); l != nil {
 		return l.scope()
 	}
-	return paneScopes[m.focus]
+	return m.focus
 }
 
 // press finds what a key does: text that is being typed has it first, then the layer or pane, then what works everywhere.
@@ -402,7 +396,7 @@ func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 
 // refuse says why an action cannot be used now. Of a selection that has gone only that is said: it comes first, and is never cut.
 func (m *Model) refuse(title, reason string) tea.Cmd {
-	if gone := m.panes[m.focus].gone(); gone != "" && reason == goneText(gone) {
+	if gone := m.focused().Gone(); gone != "" && reason == goneText(gone) {
 		return m.say(toneWarn, reason)
 	}
 	return m.say(toneWarn, title+": "+reason)
@@ -430,21 +424,8 @@ func (m *Model) paste(msg tea.PasteMsg) tea.Cmd {
 	if p, ok := m.top().(paster); ok {
 		p.paste(m, msg.Content)
 	} else if m.filtering {
-		m.panes[m.focus].setFilter(clean(m.panes[m.focus].filterText()+msg.Content, filterLimit))
+		m.focused().SetFilter(sanitise.Text(m.focused().Filter()+msg.Content, filterLimit))
 		return m.selectionMoved()
 	}
 	return nil
-}
-
-// quit leaves, or asks first while something runs.
-func (m *Model) quit() tea.Cmd {
-	if _, asking := m.top().(*quitDialog); !asking && m.snap != nil {
-		for _, op := range m.snap.Operations {
-			if !op.State.Ended() && !op.Past {
-				m.open(newQuitDialog(op.Title))
-				return nil
-			}
-		}
-	}
-	return tea.Quit
 }

@@ -8,17 +8,8 @@ import (
 func (m *Model) point(msg tea.MouseMsg) tea.Cmd {
 	at := msg.Mouse()
 	if l := m.top(); l != nil {
-		switch l := l.(type) {
-		case *pager:
-			l.scrollBy(wheel(at.Button))
-		case *entryPage:
-			l.ways.moveBy(wheel(at.Button))
-		case *ownersPage:
-			l.scrollBy(wheel(at.Button))
-		case *planPage:
-			l.scrollBy(wheel(at.Button))
-		case *rehearsalPage:
-			return l.pointed(m, at, at.Y-len(m.headerLines(m.width)))
+		if p, ok := l.(pointed); ok {
+			return p.point(m, at)
 		}
 		return nil
 	}
@@ -28,9 +19,9 @@ func (m *Model) point(msg tea.MouseMsg) tea.Cmd {
 		}
 		m.focus = a.id
 		if n := wheel(at.Button); n != 0 {
-			m.panes[a.id].moveBy(n)
+			m.pane(a.id).MoveBy(n)
 		} else if at.Button == tea.MouseLeft {
-			m.panes[a.id].rowAt(at.Y - a.y)
+			m.pane(a.id).RowAt(at.Y - a.y)
 		}
 		return m.selectionMoved()
 	}

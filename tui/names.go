@@ -4,12 +4,13 @@ import (
 	"strings"
 
 	"lockstep/core"
+	"lockstep/tui/sanitise"
 )
 
 // named puts the names that people use into a text: those of instances for their IDs, those of machines for the names of
 // their nodes.
 func named(s *core.Snapshot, text string) string {
-	text = clean(text, rowLimit)
+	text = sanitise.Row(text)
 	var b strings.Builder
 	for len(text) > 0 {
 		n := strings.IndexFunc(text, func(r rune) bool { return !wordRune(r) })
@@ -38,10 +39,10 @@ func wordRune(r rune) bool {
 func nameOf(s *core.Snapshot, word string) string {
 	bare := strings.TrimRight(word, ".")
 	if i := s.Instances[bare]; i != nil && i.Name != "" {
-		return clean(i.Name, rowLimit) + word[len(bare):]
+		return sanitise.Row(i.Name) + word[len(bare):]
 	}
 	if n := s.Nodes[bare]; n != nil {
-		return clean(n.Label(), rowLimit) + word[len(bare):]
+		return sanitise.Row(n.Label()) + word[len(bare):]
 	}
 	return word
 }

@@ -69,23 +69,6 @@ func (m *Model) openOwners(nodes []string) tea.Cmd {
 	return p.ask(m)
 }
 
-// ownersOfSelection are the nodes that the selection is about; none for the whole update.
-func (m *Model) ownersOfSelection() []string {
-	switch m.focus {
-	case paneNeeds:
-		if a, ok := m.needs.current(); ok && a.Node != "" {
-			return []string{a.Node}
-		}
-	case paneNodes:
-		return m.markedNodes()
-	case paneInstances, paneLocks:
-		if m.shown != "" {
-			return []string{m.shown}
-		}
-	}
-	return nil
-}
-
 // gather makes the notes from the newest Snapshot.
 func (p *ownersPage) gather(m *Model) {
 	began := m.now()
@@ -182,20 +165,20 @@ func (p *ownersPage) about(m *Model) string {
 	return fmt.Sprintf("%d-nodes", len(p.nodes))
 }
 
-// owned takes the answers for the page.
-func (m *Model) owned(msg tea.Msg) tea.Cmd {
-	switch msg := msg.(type) {
-	case contactsMsg:
-		p := msg.page
-		p.contacts, p.asking, p.asked = msg.contacts, false, true
-		if m.snap != nil {
-			p.gather(m)
-		}
-	case savedMsg:
-		if msg.err != nil {
-			return m.say(toneBad, "not saved: "+msg.err.Error())
-		}
-		return m.say(toneInfo, "saved: "+msg.path)
+// arrive has the contacts on the page.
+func (msg contactsMsg) arrive(m *Model) tea.Cmd {
+	p := msg.page
+	p.contacts, p.asking, p.asked = msg.contacts, false, true
+	if m.snap != nil {
+		p.gather(m)
 	}
 	return nil
+}
+
+// arrive says what became of saving.
+func (msg savedMsg) arrive(m *Model) tea.Cmd {
+	if msg.err != nil {
+		return m.say(toneBad, "not saved: "+msg.err.Error())
+	}
+	return m.say(toneInfo, "saved: "+msg.path)
 }

@@ -41,7 +41,8 @@ func withOwners(f *fakeDesk) func(*Options) { return func(o *Options) { o.Owners
 
 func newDesk() *fakeDesk {
 	return &fakeDesk{contacts: core.Contacts{
-		People:  map[string]core.Person{"u-jd": {ID: "u-jd", Name: "jd", Email: "jd@sci.example"}, "u-eve": {ID: "u-eve", Name: "eve", Email: "eve@sci.example"}},
+		People: map[string]core.Person{"u-jd": {ID: "u-jd", Name: "jd", Email: "jd@sci.example"},
+			"u-eve": {ID: "u-eve", Name: "eve", Email: "eve@sci.example"}},
 		Members: map[string][]string{"p-science": {"u-eve", "u-jd"}},
 	}}
 }
@@ -94,8 +95,9 @@ func TestOwnersOfWhatIsSelected(t *testing.T) {
 	if i < 0 {
 		t.Fatalf("no step tells the owners: %+v", p.proc.Steps)
 	}
-	p.steps.choose(p.proc.Steps[i].ID)
-	if frame := stripped(d.keys("enter").shows()); !strings.Contains(frame, "Owners of instances on cmp-07") || !strings.Contains(frame, "To: jd@sci.example") {
+	p.steps.Choose(p.proc.Steps[i].ID)
+	if frame := stripped(d.keys("enter").shows()); !strings.Contains(frame, "Owners of instances on cmp-07") ||
+		!strings.Contains(frame, "To: jd@sci.example") {
 		t.Errorf("enter on %q:\n%s", p.proc.Steps[i].Title, frame)
 	}
 }
@@ -106,14 +108,16 @@ func TestOwnersAreSavedAsTheyAreShown(t *testing.T) {
 	d := drive(owned(), 80, 24, withOwners(desk)).keys("1", "O", "right", "s")
 	stamp := fixtureWall.Format("20060102-150405")
 	first := "owners-mos-cmp-07-science-" + stamp + ".txt"
-	if text := desk.saved[first]; !strings.Contains(text, "Subject: mos: maintenance of hosts with instances of project science\n") || strings.Contains(text, "project shop") {
+	if text := desk.saved[first]; !strings.Contains(text, "Subject: mos: maintenance of hosts with instances of project science\n") ||
+		strings.Contains(text, "project shop") {
 		t.Fatalf("saved: %q", desk.saved)
 	}
 	if frame := stripped(d.shows()); !strings.Contains(frame, "saved: /home/anna/"+first) {
 		t.Errorf("it is not said where:\n%s", frame)
 	}
 	d.keys("left", "v", "s")
-	if text := desk.saved["owners-mos-cmp-07-"+stamp+".csv"]; !strings.HasPrefix(text, `"project","project_id",`) || strings.Count(text, "\n") != 3 {
+	if text := desk.saved["owners-mos-cmp-07-"+stamp+".csv"]; !strings.HasPrefix(text, `"project","project_id",`) ||
+		strings.Count(text, "\n") != 3 {
 		t.Errorf("saved: %q", desk.saved)
 	}
 	desk.refuse = errors.New("the file exists")
@@ -149,11 +153,14 @@ func collect(cmd tea.Cmd, into *[]string) {
 
 // What Keystone does not show is said with its reason, and the rest stays.
 func TestOwnersWithoutKeystone(t *testing.T) {
-	desk := &fakeDesk{contacts: core.Contacts{Missing: []core.MissingFacts{{What: "the members of 2 projects", Err: &core.APIError{Kind: core.ErrForbidden,
-		Server: core.ServerOpenStack, Call: "list the role assignments", Message: "You are not authorized", Remedy: "it needs the role admin"}}}}}
+	desk := &fakeDesk{contacts: core.Contacts{Missing: []core.MissingFacts{{What: "the members of 2 projects",
+		Err: &core.APIError{Kind: core.ErrForbidden,
+			Server: core.ServerOpenStack, Call: "list the role assignments", Message: "You are not authorized",
+			Remedy: "it needs the role admin"}}}}}
 	d := drive(owned(), 120, 40, withOwners(desk)).keys("1", "O")
 	frame := strings.Join(strings.Fields(stripped(d.shows())), " ")
-	for _, want := range []string{"Keystone does not show the members of 2 projects: list the role assignments: forbidden: You are not authorized. it needs the role admin",
+	for _, want := range []string{"Keystone does not show the members of 2 projects: list the role assignments: forbidden: You are not " +
+		"authorized. it needs the role admin",
 		"(no e-mail is known)", "batch-17"} {
 		if !strings.Contains(frame, want) {
 			t.Errorf("%q is not in\n%s", want, frame)
@@ -163,7 +170,8 @@ func TestOwnersWithoutKeystone(t *testing.T) {
 		t.Errorf("Keystone was asked %d times", len(desk.asked))
 	}
 	d = drive(owned(), 120, 40).keys("1", "O", "s")
-	if frame := stripped(d.shows()); !strings.Contains(frame, "Keystone cannot be asked from here") || !strings.Contains(frame, "nothing can be saved here") {
+	if frame := stripped(d.shows()); !strings.Contains(frame, "Keystone cannot be asked from here") ||
+		!strings.Contains(frame, "nothing can be saved here") {
 		t.Errorf("without anything behind the page:\n%s", frame)
 	}
 }
@@ -185,17 +193,19 @@ func TestOwnersWithNamesThatAreNone(t *testing.T) {
 // What a lock of somebody else's says is told with whom to ask, never with an empty meaning.
 func TestALockOfSomebodyElsesSaysWhomToAsk(t *testing.T) {
 	s := owned()
-	s.NodeLocks["cmp-07"] = append(s.NodeLocks["cmp-07"], &core.WorkloadLock{Kind: core.KindNodeWorkloadLock, Controller: "backup-agent", Node: "cmp-07", RawState: core.LockFailed,
-		Message: "Detach of volume failed: device is busy", Meta: core.Meta{Name: "backup-agent-cmp-07", UID: "nwl-backup"}})
+	s.NodeLocks["cmp-07"] = append(s.NodeLocks["cmp-07"],
+		&core.WorkloadLock{Kind: core.KindNodeWorkloadLock, Controller: "backup-agent", Node: "cmp-07", RawState: core.LockFailed,
+			Message: "Detach of volume failed: device is busy", Meta: core.Meta{Name: "backup-agent-cmp-07", UID: "nwl-backup"}})
 	d := drive(s, 120, 60).keys("5")
-	d.locks.choose("nwl-backup")
-	for i, l := range d.locks.rows {
+	d.locks.Choose("nwl-backup")
+	for i, l := range d.locks.Rows() {
 		if l.Controller == "backup-agent" {
-			d.locks.goTo(i)
+			d.locks.GoTo(i)
 		}
 	}
 	frame := stripped(d.keys("i").shows())
-	if strings.Contains(frame, "says:\n") || !strings.Contains(frame, "no document lists this text") || !strings.Contains(frame, "ask whoever runs it") {
+	if strings.Contains(frame, "says:\n") || !strings.Contains(frame, "no document lists this text") ||
+		!strings.Contains(frame, "ask whoever runs it") {
 		t.Errorf("the inspection:\n%s", frame)
 	}
 }

@@ -8,7 +8,12 @@ import (
 
 	"lockstep/core"
 	"lockstep/themes"
+	"lockstep/tui/draw"
+	"lockstep/tui/sanitise"
 )
+
+// ScopeOwners is the page of owners.
+const ScopeOwners Scope = "owners"
 
 func (*ownersPage) scope() Scope      { return ScopeOwners }
 func (*ownersPage) page() bool        { return true }
@@ -36,15 +41,15 @@ func (p *ownersPage) scrollBy(n int) { p.offset = max(min(p.offset+n, p.total-p.
 func (p *ownersPage) draw(m *Model, w, h int) []string {
 	title := "Owners of instances, whole update"
 	if !p.all {
-		title = "Owners of instances on " + m.aboutNodes(p.nodes)
+		title = "Owners of instances on " + aboutNodes(m.snap, p.nodes)
 	}
-	note := one(themes.Dim, "esc back")
+	note := draw.One(themes.Dim, "esc back")
 	if n := len(p.notes); n > 0 {
 		which := fmt.Sprintf("all %d projects", n)
 		if i := p.at(); i >= 0 {
 			which = fmt.Sprintf("project %d of %d", i+1, n)
 		}
-		note = one(themes.Key, which+": left, right").and(themes.Dim, "   esc back")
+		note = draw.One(themes.Key, which+": left, right").And(themes.Dim, "   esc back")
 	}
 	head := p.head(m, w-2)
 	body := p.body(m, w-2)
@@ -52,64 +57,64 @@ func (p *ownersPage) draw(m *Model, w, h int) []string {
 	p.scrollBy(0)
 	body, p.offset = p.find.look(body, p.offset, p.height)
 	if p.find.text != "" {
-		note = append(p.find.count(), one(themes.Dim, "   esc clears it")...)
+		note = append(p.find.count(), draw.One(themes.Dim, "   esc clears it")...)
 	}
-	out := []string{m.ruleLine(w, one(themes.RuleFocus, title), note, true, nil)}
+	out := []string{m.look.Rule(w, draw.One(themes.RuleFocus, title), note, true, nil)}
 	for _, l := range head {
-		out = append(out, m.look.draw(append(line{blank(1)}, l...), w, asItIs))
+		out = append(out, m.look.Draw(append(draw.Line{draw.Blank(1)}, l...), w, draw.AsItIs))
 	}
 	for i, l := range body[p.offset:min(p.offset+p.height, p.total)] {
-		lead := blank(1)
+		lead := draw.Blank(1)
 		if p.find.current(p.offset + i) {
-			lead = txt(themes.Match, m.look.glyph.Cursor)
+			lead = draw.Text(themes.Match, m.look.Glyph.Cursor)
 		}
-		out = append(out, m.look.draw(append(line{lead}, l...), w, asItIs))
+		out = append(out, m.look.Draw(append(draw.Line{lead}, l...), w, draw.AsItIs))
 	}
 	return out
 }
 
 // head is the projects to turn to, and what Keystone does not show.
-func (p *ownersPage) head(m *Model, w int) []line {
+func (p *ownersPage) head(m *Model, w int) []draw.Line {
 	if len(p.notes) == 0 {
 		return nil
 	}
-	tabs := []line{wayName("all", p.at() < 0)}
+	tabs := []draw.Line{wayName("all", p.at() < 0)}
 	for i, n := range p.notes {
 		tabs = append(tabs, wayName(fmt.Sprintf("%s (%d)", n.Project, len(n.Instances)), i == p.at()))
 	}
-	for first := max(p.at(), 0); first > 0 && join(1, tabs...).width() > w; first-- {
+	for first := max(p.at(), 0); first > 0 && draw.Join(1, tabs...).Width() > w; first-- {
 		tabs = append(tabs[:1:1], tabs[2:]...) // the chosen one stays in sight
 	}
-	out := []line{join(1, tabs...).cut(w)}
+	out := []draw.Line{draw.Join(1, tabs...).Cut(w)}
 	switch {
 	case m.opts.Owners == nil:
-		out = append(out, one(themes.Warn, "Keystone cannot be asked from here: names and e-mail are missing."))
+		out = append(out, draw.One(themes.Warn, "Keystone cannot be asked from here: names and e-mail are missing."))
 	case p.asking && !p.asked:
-		out = append(out, one(themes.Moves, "asking Keystone for names and e-mail "+m.look.glyph.Ellipsis))
+		out = append(out, draw.One(themes.Moves, "asking Keystone for names and e-mail "+m.look.Glyph.Ellipsis))
 	}
 	for _, miss := range p.contacts.Missing {
 		text := "Keystone does not show " + miss.What + ": " + miss.Err.Error()
 		if miss.Err.Remedy != "" {
 			text += ". " + miss.Err.Remedy
 		}
-		lines := paragraph(themes.Warn, text, w)
+		lines := draw.Paragraph(themes.Warn, text, w)
 		out = append(out, lines[:min(len(lines), 3)]...)
 	}
-	return append(out, line{})
+	return append(out, draw.Line{})
 }
 
 // body is the notes, wrapped.
-func (p *ownersPage) body(m *Model, w int) []line {
+func (p *ownersPage) body(m *Model, w int) []draw.Line {
 	if len(p.notes) == 0 {
 		text := "No instance there needs its owner: what runs is moved while it runs, or its owner's own tag says what happens."
 		if src := m.snap.Sources[core.SourceInstances]; src.AsOf.IsZero() {
 			text = "The instances are not known (" + string(src.State) + "): whose they are neither."
 		}
-		return paragraph(themes.Dim, text, w)
+		return draw.Paragraph(themes.Dim, text, w)
 	}
-	var out []line
+	var out []draw.Line
 	text := p.content(m)
-	for _, s := range cleanLines(text, len(text)+1) {
+	for _, s := range sanitise.Lines(text, len(text)+1) {
 		tone := themes.Text
 		switch {
 		case strings.HasPrefix(s, "To:"), strings.HasPrefix(s, "Cc:"), strings.HasPrefix(s, "Subject:"):
@@ -120,12 +125,12 @@ func (p *ownersPage) body(m *Model, w int) []line {
 			s, tone = s[:min(len(s), w)], themes.Dim
 		}
 		if s == "" {
-			out = append(out, line{})
+			out = append(out, draw.Line{})
 			continue
 		}
 		indent := len(s) - len(strings.TrimLeft(s, " "))
-		for _, part := range wrap(s[indent:], max(w-indent, 8)) {
-			out = append(out, line{blank(indent), txt(tone, part)})
+		for _, part := range draw.Wrap(s[indent:], max(w-indent, 8)) {
+			out = append(out, draw.Line{draw.Blank(indent), draw.Text(tone, part)})
 		}
 	}
 	return out
@@ -158,11 +163,13 @@ func ownersActions() []Action {
 				}
 				return m.copy(p.content(m))
 			})},
-		{ID: "owners.save", Title: "Save what is shown to a new file in the folder that Lockstep was started in", Short: "save", Keys: []string{"s"}, Footer: 3,
+		{ID: "owners.save", Title: "Save what is shown to a new file in the folder that Lockstep was started in", Short: "save",
+			Keys: []string{"s"}, Footer: 3,
 			run: with(func(m *Model, p *ownersPage) tea.Cmd { return p.save(m) })},
 		{ID: "owners.format", Title: "Show the notes as CSV, or as text again", Short: "CSV", Keys: []string{"v"}, Footer: 4,
 			run: do(func(p *ownersPage) { p.csv, p.offset = !p.csv, 0 })},
-		{ID: "owners.all", Title: "Show the whole update, or only what the page was opened for", Short: "whole update", Keys: []string{"e"}, Footer: 5,
+		{ID: "owners.all", Title: "Show the whole update, or only what the page was opened for", Short: "whole update", Keys: []string{"e"},
+			Footer: 5,
 			blocked: func(m *Model) string {
 				if p, ok := m.top().(*ownersPage); ok && len(p.nodes) > 0 {
 					return ""
@@ -200,4 +207,9 @@ func ownersActions() []Action {
 		}
 		return nil, 0
 	})...)
+}
+
+func (p *ownersPage) point(_ *Model, at tea.Mouse) tea.Cmd {
+	p.scrollBy(wheel(at.Button))
+	return nil
 }

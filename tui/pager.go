@@ -6,13 +6,17 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lockstep/themes"
+	"lockstep/tui/draw"
 )
+
+// ScopeText is pages of text: inspection, help, plain view.
+const ScopeText Scope = "text"
 
 // pager is a page of text that scrolls: inspection, help, plain view. Its lines are made anew for every Snapshot, so what
 // it shows stays true.
 type pager struct {
 	title  func(m *Model) string
-	lines  func(m *Model, w int) []line
+	lines  func(m *Model, w int) []draw.Line
 	bare   bool // no rule, no margin: for selecting with the terminal
 	copied func(m *Model) string
 
@@ -51,21 +55,21 @@ func (p *pager) draw(m *Model, w, h int) []string {
 	lines, p.offset = p.find.look(lines, p.offset, p.height)
 	end := min(p.offset+p.height, p.total)
 	if !p.bare {
-		note := one(themes.Dim, "esc closes")
+		note := draw.One(themes.Dim, "esc closes")
 		if p.total > p.height {
-			note = one(themes.Dim, itoa(p.offset+1)+" to "+itoa(end)+" of "+itoa(p.total)+"   esc closes")
+			note = draw.One(themes.Dim, itoa(p.offset+1)+" to "+itoa(end)+" of "+itoa(p.total)+"   esc closes")
 		}
 		if p.find.text != "" {
-			note = append(p.find.count(), one(themes.Dim, "   esc clears it")...)
+			note = append(p.find.count(), draw.One(themes.Dim, "   esc clears it")...)
 		}
-		out = append(out, m.ruleLine(w, one(themes.RuleFocus, p.title(m)), note, true, nil))
+		out = append(out, m.look.Rule(w, draw.One(themes.RuleFocus, p.title(m)), note, true, nil))
 	}
 	for i, l := range lines[p.offset:end] {
-		lead := blank(margin)
+		lead := draw.Blank(margin)
 		if margin > 0 && p.find.current(p.offset+i) {
-			lead = txt(themes.Match, m.look.glyph.Cursor)
+			lead = draw.Text(themes.Match, m.look.Glyph.Cursor)
 		}
-		out = append(out, m.look.draw(append(line{lead}, l...), w, asItIs))
+		out = append(out, m.look.Draw(append(draw.Line{lead}, l...), w, draw.AsItIs))
 	}
 	return out
 }
@@ -73,14 +77,14 @@ func (p *pager) draw(m *Model, w, h int) []string {
 // newPlain is the focused pane as text without any ornament.
 func newPlain(m *Model) *pager {
 	id := m.focus
-	text := func(m *Model) []string { return m.panes[id].text() }
+	text := func(m *Model) []string { return m.pane(id).Text() }
 	return &pager{
 		bare:  true,
-		title: func(m *Model) string { return m.panes[id].name(m) },
-		lines: func(m *Model, _ int) []line {
-			var out []line
+		title: func(m *Model) string { return m.pane(id).name() },
+		lines: func(m *Model, _ int) []draw.Line {
+			var out []draw.Line
 			for _, s := range text(m) {
-				out = append(out, plain(strings.TrimRight(s, " ")))
+				out = append(out, draw.Plain(strings.TrimRight(s, " ")))
 			}
 			return out
 		},
@@ -108,8 +112,8 @@ func textActions() []Action {
 			run: scroll(func(*pager) int { return 1 })},
 		{ID: "text.up", Title: "Scroll up", Short: "up", Scope: ScopeText, Keys: []string{"up", "k"},
 			run: scroll(func(*pager) int { return -1 })},
-		{ID: "text.page.down", Title: "Scroll down a page", Short: "a page", Scope: ScopeText, Keys: []string{"space", "pgdown", "ctrl+f"}, Footer: 3,
-			run: scroll(func(p *pager) int { return p.height - 1 })},
+		{ID: "text.page.down", Title: "Scroll down a page", Short: "a page", Scope: ScopeText, Keys: []string{"space", "pgdown", "ctrl+f"},
+			Footer: 3, run: scroll(func(p *pager) int { return p.height - 1 })},
 		{ID: "text.page.up", Title: "Scroll up a page", Short: "page up", Scope: ScopeText, Keys: []string{"pgup", "ctrl+u"},
 			run: scroll(func(p *pager) int { return 1 - p.height })},
 		{ID: "text.first", Title: "Go to the beginning", Short: "beginning", Scope: ScopeText, Keys: []string{"home", "g"},
@@ -135,7 +139,12 @@ func (p *pager) text(m *Model) string {
 	const copyWidth = 100
 	var out []string
 	for _, l := range p.lines(m, copyWidth) {
-		out = append(out, strings.TrimRight(l.text(), " "))
+		out = append(out, strings.TrimRight(l.Text(), " "))
 	}
 	return joined(out)
+}
+
+func (p *pager) point(_ *Model, at tea.Mouse) tea.Cmd {
+	p.scrollBy(wheel(at.Button))
+	return nil
 }

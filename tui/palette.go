@@ -10,7 +10,12 @@ import (
 
 	"lockstep/core"
 	"lockstep/themes"
+	"lockstep/tui/draw"
+	"lockstep/tui/sanitise"
 )
+
+// ScopePalette is the palette.
+const ScopePalette Scope = "palette"
 
 // entry is one thing in the palette: an action, or an object that can be gone to. The two are matched apart.
 type entry struct {
@@ -42,7 +47,7 @@ func newPalette(m *Model, menu bool) *palette {
 	p := &palette{title: "Find", input: newField("")}
 	chain := m.scope().chain()
 	if menu {
-		p.title = "What can be done with " + m.panes[m.focus].selectedName()
+		p.title = "What can be done with " + m.focused().selectedName()
 		if len(chain) > 1 {
 			chain = chain[:1]
 		}
@@ -78,18 +83,19 @@ func newPalette(m *Model, menu bool) *palette {
 }
 
 func actionEntry(m *Model, a *Action) *entry {
-	return &entry{name: newTitle(a.Title), also: []label{newLabel(a.Short), newLabel(a.ID)}, keys: keysText(a.Keys), reason: a.Blocked(m), action: a, run: a.run}
+	return &entry{name: newTitle(a.Title), also: []label{newLabel(a.Short), newLabel(a.ID)}, keys: keysText(a.Keys),
+		reason: a.Blocked(m), action: a, run: a.run}
 }
 
 // doneOn names what a change would be done on: what is selected, or marked, in the action's own pane.
 func (m *Model) doneOn(a *Action) string {
 	switch {
-	case !a.Writes() || a.Scope != paneScopes[m.focus] || m.top() != nil:
+	case !a.Writes() || a.Scope != m.focus || m.top() != nil:
 		return ""
-	case a.Scope == ScopeNodes && m.nodes.marks() > 0:
+	case m.focused().Marks() > 0:
 		return ""
-	case a.Scope == ScopeNodes, a.Scope == ScopeInstances, a.Scope == ScopeLocks:
-		return m.panes[m.focus].selectedName()
+	case m.kind(m.focus).changes:
+		return m.focused().selectedName()
 	}
 	return ""
 }
@@ -98,18 +104,19 @@ func (m *Model) doneOn(a *Action) string {
 // focus on the locks the selected one's action is there already.
 func overrides(m *Model) []*entry {
 	var out []*entry
-	if m.focus == paneLocks {
+	if m.focus == ScopeLocks {
 		return nil
 	}
-	for _, l := range m.locks.all {
+	for _, l := range m.pane(ScopeLocks).(*locksPane).All() {
 		id := string(l.Kind) + "/" + l.Name
-		out = append(out, &entry{name: newLabel("Override the lock"), object: newLabel(m.lockName(l)), run: func(m *Model) tea.Cmd {
-			m.locks.setFilter("")
-			if !m.locks.choose(id) {
+		out = append(out, &entry{name: newLabel("Override the lock"), object: newLabel(lockName(m.snap, l)), run: func(m *Model) tea.Cmd {
+			locks := m.pane(ScopeLocks)
+			locks.SetFilter("")
+			if !locks.Choose(id) {
 				return m.say(toneWarn, "the lock is gone")
 			}
-			cmd := m.setFocus(paneLocks)
-			m.ask(newOverrideForm(m))
+			cmd := m.setFocus(ScopeLocks)
+			m.ask(newOverrideForm(m.snap, m.pane(ScopeLocks).subject().lock))
 			return cmd
 		}})
 	}
@@ -120,19 +127,22 @@ func overrides(m *Model) []*entry {
 func jumps(m *Model) []*entry {
 	var out []*entry
 	for _, name := range m.snap.NodeNames() {
-		out = append(out, &entry{kind: "node", name: newLabel(m.snap.Label(name)), also: []label{newLabel(name)}, does: "go to it", run: func(m *Model) tea.Cmd {
-			m.nodes.setFilter("")
-			if !m.nodes.choose(name) {
-				return m.say(toneWarn, "the node is gone")
-			}
-			return m.setFocus(paneNodes)
-		}})
+		out = append(out, &entry{kind: "node", name: newLabel(m.snap.Label(name)), also: []label{newLabel(name)}, does: "go to it",
+			run: func(m *Model) tea.Cmd {
+				nodes := m.pane(ScopeNodes)
+				nodes.SetFilter("")
+				if !nodes.Choose(name) {
+					return m.say(toneWarn, "the node is gone")
+				}
+				return m.setFocus(ScopeNodes)
+			}})
 	}
 	from := len(out)
 	for _, inst := range m.snap.Instances {
-		e := &entry{kind: "instance", name: newLabel(instanceName(inst)), also: []label{newLabel(inst.ID)}, does: "open its steps", run: func(m *Model) tea.Cmd {
-			return m.openProcedure(core.ProcedureKey{Kind: core.ProcedureInstance, Subject: inst.ID})
-		}}
+		e := &entry{kind: "instance", name: newLabel(instanceName(inst)), also: []label{newLabel(inst.ID)}, does: "open its steps",
+			run: func(m *Model) tea.Cmd {
+				return m.openProcedure(core.ProcedureKey{Kind: core.ProcedureInstance, Subject: inst.ID})
+			}}
 		if inst.Host != "" {
 			e.about = "on " + m.snap.Label(inst.Host)
 		}
@@ -179,7 +189,7 @@ func (p *palette) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 }
 
 func (p *palette) paste(_ *Model, text string) {
-	p.input, _ = p.input.Update(tea.PasteMsg{Content: clean(text, 200)})
+	p.input, _ = p.input.Update(tea.PasteMsg{Content: sanitise.Text(text, 200)})
 	p.search()
 }
 
@@ -235,31 +245,31 @@ func (p *palette) choose(m *Model) tea.Cmd {
 
 // row is what an entry says: its name with what matched, what it is or would be done on, and what enter does with it. What has no room
 // is left out.
-func (h hit) row(tone themes.Token, w int) (left, right line) {
+func (h hit) row(tone themes.Token, w int) (left, right draw.Line) {
 	own, also := h.at, []runes(nil)
 	if h.also > 0 {
 		own, also = nil, h.at
 	}
 	left = lit(tone, h.name.text, own)
-	right = one(themes.Key, h.keys)
+	right = draw.One(themes.Key, h.keys)
 	if h.kind != "" {
-		right = one(themes.Key, h.does)
+		right = draw.One(themes.Key, h.does)
 	}
-	right = right.cut(w / 2)
+	right = right.Cut(w / 2)
 	if h.reason != "" {
-		right = one(themes.Off, h.reason)
-		if left.width()+right.width()+2 > w {
-			right = one(themes.Off, "not now")
+		right = draw.One(themes.Off, h.reason)
+		if left.Width()+right.Width()+2 > w {
+			right = draw.One(themes.Off, "not now")
 		}
 	}
-	beside := func(l line) {
-		if left.width()+2+l.width()+2+right.width() <= w {
-			left = append(append(left, blank(2)), l...)
+	beside := func(l draw.Line) {
+		if left.Width()+2+l.Width()+2+right.Width() <= w {
+			left = append(append(left, draw.Blank(2)), l...)
 		}
 	}
 	switch {
 	case h.kind != "":
-		beside(one(themes.Dim, strings.TrimSpace(h.kind+" "+h.about)))
+		beside(draw.One(themes.Dim, strings.TrimSpace(h.kind+" "+h.about)))
 	case h.object.text != "":
 		beside(lit(themes.Dim, h.object.text, h.on))
 	}
@@ -274,11 +284,11 @@ func (p *palette) draw(m *Model, w, h int) []string {
 	inner := max(w-4, 10)
 	rows := max(min(h-9, 16), 1)
 	p.shown = rows
-	body := []line{append(one(themes.Key, "> "), inputLine(p.input.Value(), p.input.Position(), inner-4, true)...), {}}
+	body := []draw.Line{append(draw.One(themes.Key, "> "), inputLine(p.input.Value(), p.input.Position(), inner-4, true)...), {}}
 	from := max(p.at-rows+1, 0)
 	for i := from; i < from+rows; i++ {
 		if i >= len(p.found) {
-			body = append(body, line{})
+			body = append(body, draw.Line{})
 			continue
 		}
 		e := p.found[i]
@@ -290,24 +300,24 @@ func (p *palette) draw(m *Model, w, h int) []string {
 			tone = themes.Strong
 		}
 		left, right := e.row(tone, inner-2)
-		lead := blank(2)
+		lead := draw.Blank(2)
 		if i == p.at {
-			lead = txt(themes.Match, m.look.glyph.Cursor+" ")
+			lead = draw.Text(themes.Match, m.look.Glyph.Cursor+" ")
 		}
-		body = append(body, apart(append(line{lead}, left...), right, inner))
+		body = append(body, draw.Apart(append(draw.Line{lead}, left...), right, inner))
 	}
-	why := line{}
+	why := draw.Line{}
 	switch {
 	case p.guesses() && p.at < 0:
-		why = one(themes.Warn, "  Nothing is called that. These have its letters: down goes there.").cut(inner)
+		why = draw.One(themes.Warn, "  Nothing is called that. These have its letters: down goes there.").Cut(inner)
 	case p.at >= 0 && p.at < len(p.found) && p.found[p.at].reason != "":
-		why = one(themes.Warn, "  Not now: "+p.found[p.at].reason+".").cut(inner)
+		why = draw.One(themes.Warn, "  Not now: "+p.found[p.at].reason+".").Cut(inner)
 	}
 	body = append(body, why)
 	if len(p.found) == 0 {
-		body[2] = one(themes.Dim, "  Nothing is called that.")
+		body[2] = draw.One(themes.Dim, "  Nothing is called that.")
 	}
-	return m.box(one(themes.Strong, p.title), one(themes.Dim, itoa(len(p.found))), body, w)
+	return m.look.Box(draw.One(themes.Strong, p.title), draw.One(themes.Dim, itoa(len(p.found))), body, w)
 }
 
 // paletteActions work in the palette.

@@ -82,24 +82,26 @@ func TestThePaletteListsTheBestFirst(t *testing.T) {
 
 // What matched stands out, also where it is another name than the one that is listed.
 func TestThePaletteShowsWhatMatched(t *testing.T) {
-	for typed, want := range map[string]string{"cmp-03": "cmp-03", "kaas-node-cmp03": "cmp-03  node  kaas-node-cmp03", "ffffffff-0000-4000-8000-000000000000": "erp-db  instance on cmp-03",
-		"stop batch": "Stop the instance  batch-17", "node.safe": "Declare the node safe"} {
+	for typed, want := range map[string]string{"cmp-03": "cmp-03", "kaas-node-cmp03": "cmp-03  node  kaas-node-cmp03",
+		"ffffffff-0000-4000-8000-000000000000": "erp-db  instance on cmp-03",
+		"stop batch":                           "Stop the instance  batch-17", "node.safe": "Declare the node safe"} {
 		d := drive(called("erp-db"), 120, 40).keys("4")
-		d.instances.choose(instanceID(3))
+		d.instances.Choose(instanceID(3))
 		d.keys("3")
 		if typed == "stop batch" {
 			d.keys("4")
 		}
 		d.keys(":", typed)
 		p := d.top().(*palette)
-		if frame := stripped(d.shows()); !strings.Contains(frame, d.look.glyph.Cursor+" "+want) {
+		if frame := stripped(d.shows()); !strings.Contains(frame, d.look.Glyph.Cursor+" "+want) {
 			t.Errorf("%q:\n%s", typed, frame)
 		}
 		if h := p.found[0]; len(h.at) == 0 {
 			t.Errorf("%q: nothing stands out in %q", typed, h.name.text)
 		}
 	}
-	if got := lit("text", "erp-db", []runes{{0, 1}, {4, 6}}); len(got) != 3 || got[0].text != "e" || got[1].text != "rp-" || got[2].text != "db" {
+	if got := lit("text", "erp-db", []runes{{0, 1}, {4, 6}}); len(got) != 3 || got[0].Text() != "e" || got[1].Text() != "rp-" ||
+		got[2].Text() != "db" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -119,7 +121,8 @@ func TestInstancesOfOneNameAreToldApart(t *testing.T) {
 // Whatever is typed and wherever the cursor goes, enter does what the selected row says: it goes to the object of that name, or does the
 // action of that title; an object is listed only for names of its own.
 func TestEnterInThePaletteDoesWhatTheRowSays(t *testing.T) {
-	parts := []string{"erp", "db", "phone", "open", "steps", "node", "cmp", "-0", "07", "stop", "inst", " ", "the", "web", "over", "lock", "batch", "17", "o", "e"}
+	parts := []string{"erp", "db", "phone", "open", "steps", "node", "cmp", "-0", "07", "stop", "inst", " ", "the", "web", "over",
+		"lock", "batch", "17", "o", "e"}
 	rapid.Check(t, func(rt *rapid.T) {
 		d := drive(called("erp-db", "phone-gw", "stop"), 120, 40).keys(rapid.SampledFrom([]string{"3", "4"}).Draw(rt, "pane"), ":")
 		typed := strings.Join(rapid.SliceOfN(rapid.SampledFrom(parts), 1, 4).Draw(rt, "typed"), "")
@@ -135,7 +138,7 @@ func TestEnterInThePaletteDoesWhatTheRowSays(t *testing.T) {
 			return
 		}
 		h := p.found[p.at]
-		if !strings.Contains(stripped(d.shows()), d.look.glyph.Cursor+" "+h.name.text) {
+		if !strings.Contains(stripped(d.shows()), d.look.Glyph.Cursor+" "+h.name.text) {
 			rt.Fatalf("%q: the row of %q is not shown as selected:\n%s", typed, h.name.text, stripped(d.shows()))
 		}
 		if h.kind != "" && h.fit < fitsLetters {
@@ -152,7 +155,7 @@ func TestEnterInThePaletteDoesWhatTheRowSays(t *testing.T) {
 		d.keys("enter")
 		switch {
 		case h.kind == "node":
-			if v, _ := d.nodes.current(); v == nil || v.Label != h.name.text || d.top() != nil {
+			if v, _ := d.nodes.Current(); v == nil || v.Label != h.name.text || d.top() != nil {
 				rt.Fatalf("%q: the row says %q, enter goes to %q", typed, h.name.text, d.nodes.selectedName())
 			}
 		case h.kind == "instance":
@@ -171,7 +174,7 @@ func TestEnterInThePaletteDoesWhatTheRowSays(t *testing.T) {
 func TestThePaletteDoesNothingOnANeighbour(t *testing.T) {
 	for _, open := range []string{":", "a"} {
 		d := drive(world(), 120, 40).keys("4")
-		d.instances.choose(instanceID(3))
+		d.instances.Choose(instanceID(3))
 		d.keys(open, "stop the instance")
 		d.fresh(func(s *core.Snapshot) {
 			delete(s.Instances, instanceID(3))

@@ -6,22 +6,23 @@ import (
 
 	"lockstep/core"
 	"lockstep/themes"
+	"lockstep/tui/draw"
 )
 
 // body is the page's text. It is made once for a plan and a width: a plan of a whole update can have thousands of lines.
-func (p *planPage) body(m *Model, w int) []line {
+func (p *planPage) body(m *Model, w int) []draw.Line {
 	switch {
 	case p.err != nil:
-		return append(paragraph(themes.Bad, "There is no plan: "+p.err.Error(), w), paragraph(themes.Dim, "r asks again", w)...)
+		return append(draw.Paragraph(themes.Bad, "There is no plan: "+p.err.Error(), w), draw.Paragraph(themes.Dim, "r asks again", w)...)
 	case p.plan == nil:
-		text := "Asking OpenStack for room, groups, devices and volumes " + m.look.glyph.Ellipsis
-		lines := []line{one(themes.Moves, text)}
+		text := "Asking OpenStack for room, groups, devices and volumes " + m.look.Glyph.Ellipsis
+		lines := []draw.Line{draw.One(themes.Moves, text)}
 		if said := p.said.Load(); said != nil {
-			lines = append(lines, one(themes.Dim, *said))
+			lines = append(lines, draw.One(themes.Dim, *said))
 		}
-		return append(lines, paragraph(themes.Dim, "Hosts are asked one by one for who takes what of them, at most ten in a second.", w)...)
+		return append(lines, draw.Paragraph(themes.Dim, "Hosts are asked one by one for who takes what of them, at most ten in a second.", w)...)
 	}
-	key := planText{w: w, every: p.every, plan: p.plan, arrow: m.look.glyph.Arrow}
+	key := planText{w: w, every: p.every, plan: p.plan, arrow: m.look.Glyph.Arrow}
 	if d := p.made; d.w == key.w && d.every == key.every && d.plan == key.plan && d.arrow == key.arrow && d.lines != nil {
 		return d.lines
 	}
@@ -31,52 +32,44 @@ func (p *planPage) body(m *Model, w int) []line {
 }
 
 // planLines are a plan as the screen shows it: what it comes to first, then node by node what needs somebody.
-func planLines(m *Model, plan *core.EvacuationPlan, w int, every bool) []line {
-	var out []line
+func planLines(m *Model, plan *core.EvacuationPlan, w int, every bool) []draw.Line {
+	var out []draw.Line
 	tone := themes.Strong
 	if plan.Clear() {
 		tone = themes.Good
 	}
-	out = append(out, paragraph(tone, plan.Headline(), w)...)
-	out = append(out, paragraph(themes.Text, plan.TimeText(), w)...)
-	out = append(out, paragraph(themes.Dim, plan.MadeText(), w)...)
+	out = append(out, draw.Paragraph(tone, plan.Headline(), w)...)
+	out = append(out, draw.Paragraph(themes.Text, plan.TimeText(), w)...)
+	out = append(out, draw.Paragraph(themes.Dim, plan.MadeText(), w)...)
 	if len(plan.Unknown) > 0 {
-		out = append(out, line{}, one(themes.Warn, "Could not be checked"))
+		out = append(out, draw.Line{}, draw.One(themes.Warn, "Could not be checked"))
 		for _, u := range plan.Unknown {
-			out = append(out, inset(2, paragraph(themes.Text, u.What+": "+u.Means, w-2))...)
-			out = append(out, inset(4, paragraph(themes.Dim, u.Why, w-4))...)
+			out = append(out, draw.Inset(2, draw.Paragraph(themes.Text, u.What+": "+u.Means, w-2))...)
+			out = append(out, draw.Inset(4, draw.Paragraph(themes.Dim, u.Why, w-4))...)
 		}
 	}
 	for i := range plan.Nodes {
 		out = append(out, nodePlanLines(m, plan, &plan.Nodes[i], w, every)...)
 	}
 	if len(plan.Closed) > 0 {
-		out = append(out, line{}, one(themes.Strong, "Hosts that take no instances"))
+		out = append(out, draw.Line{}, draw.One(themes.Strong, "Hosts that take no instances"))
 		for _, h := range plan.Closed {
-			out = append(out, inset(2, paragraph(themes.Text, h.Host+": "+h.Why, w-2))...)
+			out = append(out, draw.Inset(2, draw.Paragraph(themes.Text, h.Host+": "+h.Why, w-2))...)
 		}
 	}
 	if len(plan.LeftOut) > 0 {
-		out = append(out, line{}, one(themes.Strong, "Done already"))
-		out = append(out, inset(2, paragraph(themes.Text, strings.Join(plan.LeftOut, ", "), w-2))...)
+		out = append(out, draw.Line{}, draw.One(themes.Strong, "Done already"))
+		out = append(out, draw.Inset(2, draw.Paragraph(themes.Text, strings.Join(plan.LeftOut, ", "), w-2))...)
 	}
-	out = append(out, line{}, one(themes.Strong, "What no list tells"))
+	out = append(out, draw.Line{}, draw.One(themes.Strong, "What no list tells"))
 	for _, n := range plan.Otherwise {
-		out = append(out, inset(2, paragraph(themes.Dim, n, w-2))...)
+		out = append(out, draw.Inset(2, draw.Paragraph(themes.Dim, n, w-2))...)
 	}
 	return out
 }
 
-// inset moves lines n columns to the right.
-func inset(n int, lines []line) []line {
-	for i, l := range lines {
-		lines[i] = append(line{blank(n)}, l...)
-	}
-	return lines
-}
-
 // nodePlanLines are a node's forecast: a line for the whole, and its instances below.
-func nodePlanLines(m *Model, plan *core.EvacuationPlan, n *core.NodeEvacuation, w int, every bool) []line {
+func nodePlanLines(m *Model, plan *core.EvacuationPlan, n *core.NodeEvacuation, w int, every bool) []draw.Line {
 	c := n.Counts
 	var parts []string
 	for _, part := range []struct {
@@ -95,30 +88,30 @@ func nodePlanLines(m *Model, plan *core.EvacuationPlan, n *core.NodeEvacuation, 
 	if len(parts) == 0 {
 		parts = []string{"no instances"}
 	}
-	head := line{txt(themes.Strong, n.Label), txt(themes.Dim, "  "+string(n.Mode))}
+	head := draw.Line{draw.Text(themes.Strong, n.Label), draw.Text(themes.Dim, "  "+string(n.Mode))}
 	if n.Zone != "" {
-		head = head.and(themes.Dim, ", zone "+n.Zone)
+		head = head.And(themes.Dim, ", zone "+n.Zone)
 	}
 	if plan.AtOnce > 1 {
-		head = head.and(themes.Dim, fmt.Sprintf(", wave %d", n.Wave))
+		head = head.And(themes.Dim, fmt.Sprintf(", wave %d", n.Wave))
 	}
-	note := line{}
+	note := draw.Line{}
 	if n.Time != nil && *n.Time > 0 {
-		note = one(themes.Text, "moving takes "+core.SpanText(n.Time))
+		note = draw.One(themes.Text, "moving takes "+core.SpanText(n.Time))
 	}
-	out := []line{{}, apart(head, note, w)}
-	out = append(out, inset(2, paragraph(themes.Text, strings.Join(parts, ", "), w-2))...)
+	out := []draw.Line{{}, draw.Apart(head, note, w)}
+	out = append(out, draw.Inset(2, draw.Paragraph(themes.Text, strings.Join(parts, ", "), w-2))...)
 	switch spare := n.SpareText(); spare {
 	case "-":
 	case "fits":
-		out = append(out, inset(2, paragraph(themes.Dim, "fits with "+n.Spare.Host+" lost, too", w-2))...)
+		out = append(out, draw.Inset(2, draw.Paragraph(themes.Dim, "fits with "+n.Spare.Host+" lost, too", w-2))...)
 	case "?":
-		out = append(out, inset(2, paragraph(themes.Warn, "whether there is room is not known", w-2))...)
+		out = append(out, draw.Inset(2, draw.Paragraph(themes.Warn, "whether there is room is not known", w-2))...)
 	default:
-		out = append(out, inset(2, paragraph(themes.Warn, "with "+n.Spare.Host+" lost "+spare, w-2))...)
+		out = append(out, draw.Inset(2, draw.Paragraph(themes.Warn, "with "+n.Spare.Host+" lost "+spare, w-2))...)
 	}
 	for _, note := range n.Notes {
-		out = append(out, inset(2, paragraph(themes.Dim, note, w-2))...)
+		out = append(out, draw.Inset(2, draw.Paragraph(themes.Dim, note, w-2))...)
 	}
 	for i := range n.Instances {
 		if x := &n.Instances[i]; every || x.NeedsPerson() {
@@ -135,28 +128,28 @@ const (
 )
 
 // instancePlanLines are an instance's forecast: what becomes of it, why, and what to do.
-func instancePlanLines(m *Model, x *core.InstanceEvacuation, w int) []line {
-	k := fateMark(m.look.glyph, x.Fate)
+func instancePlanLines(m *Model, x *core.InstanceEvacuation, w int) []draw.Line {
+	k := fateMark(m.look.Glyph, x.Fate)
 	name := x.Name
 	if x.From != "" {
 		name += " (from " + x.From + ")"
 	}
-	first := append(line{blank(2)}, k.spans(string(x.Fate)).fit(planFateColumn, false)...)
-	label := one(themes.Strong, name)
+	first := append(draw.Line{draw.Blank(2)}, k.spans(string(x.Fate)).Fit(planFateColumn, false)...)
+	label := draw.One(themes.Strong, name)
 	at := 2 + planFateColumn + planNameColumn + 1
-	if label.width() <= planNameColumn {
-		label = label.fit(planNameColumn, false)
+	if label.Width() <= planNameColumn {
+		label = label.Fit(planNameColumn, false)
 	}
-	first = append(append(first, label...), blank(1))
-	var rest []line
+	first = append(append(first, label...), draw.Blank(1))
+	var rest []draw.Line
 	for _, r := range x.Reasons {
 		tone := themes.Text
 		if r.Level == core.LevelNote {
 			tone = themes.Dim
 		}
-		rest = append(rest, paragraph(tone, r.Text, w-at)...)
+		rest = append(rest, draw.Paragraph(tone, r.Text, w-at)...)
 		if r.Remedy != "" && r.Level != core.LevelNote {
-			rest = append(rest, inset(2, paragraph(themes.Key, r.Remedy, w-at-2))...)
+			rest = append(rest, draw.Inset(2, draw.Paragraph(themes.Key, r.Remedy, w-at-2))...)
 		}
 	}
 	what := strings.TrimSpace(x.Project + " " + x.Flavor)
@@ -166,9 +159,9 @@ func instancePlanLines(m *Model, x *core.InstanceEvacuation, w int) []line {
 	case x.Target != "":
 		what = fmt.Sprintf("to %s; %s", x.Target, what)
 	}
-	rest = append(rest, one(themes.Dim, what))
-	if label.width() > planNameColumn { // a long name has its line for itself
-		return append([]line{first.cut(w)}, inset(at, rest)...)
+	rest = append(rest, draw.One(themes.Dim, what))
+	if label.Width() > planNameColumn { // a long name has its line for itself
+		return append([]draw.Line{first.Cut(w)}, draw.Inset(at, rest)...)
 	}
-	return append([]line{append(first, rest[0]...).cut(w)}, inset(at, rest[1:])...)
+	return append([]draw.Line{append(first, rest[0]...).Cut(w)}, draw.Inset(at, rest[1:])...)
 }

@@ -9,7 +9,12 @@ import (
 
 	"lockstep/core"
 	"lockstep/themes"
+	"lockstep/tui/draw"
+	"lockstep/tui/table"
 )
+
+// ScopeProcedure is a page of steps.
+const ScopeProcedure Scope = "steps"
 
 // procedurePage is the steps that take something from where it is to where it should be, computed anew from every
 // Snapshot: what is done is done because the cluster says so.
@@ -17,7 +22,7 @@ type procedurePage struct {
 	key   core.ProcedureKey
 	proc  core.Procedure
 	known bool
-	steps *table[core.Step]
+	steps *table.Table[core.Step]
 	next  string // ID of the step that comes next; empty when none does
 	// By row the alternative that was turned to: the ways to an end change while it is looked at, and another one must not take the
 	// chosen one's place. None: the row's step itself.
@@ -30,11 +35,11 @@ type procedurePage struct {
 
 // openSteps opens the steps of what is selected, and of what needs the operator its page; where there are none, what is known of it.
 func (m *Model) openSteps() tea.Cmd {
-	s := m.panes[m.focus].subject(m)
-	if m.focus == paneNeeds && s.attention != nil {
+	s := m.focused().subject()
+	if s.attention != nil {
 		return m.openEntry(s.attention.ID)
 	}
-	if s.procedure == nil || m.focus == paneLog { // an entry of the log is what was done, not what can be done
+	if s.procedure == nil || s.operation != nil { // an entry of the log is what was done, not what can be done
 		return m.inspect()
 	}
 	return m.openProcedure(*s.procedure)
@@ -42,7 +47,7 @@ func (m *Model) openSteps() tea.Cmd {
 
 // stepsOrDetails is what openSteps opens, in the footer.
 func (m *Model) stepsOrDetails() string {
-	if s := m.panes[m.focus].subject(m); s.procedure == nil && needRow(m) == "" {
+	if s := m.focused().subject(); s.procedure == nil && needRow(m) == "" {
 		return "details"
 	}
 	return "steps"
@@ -54,14 +59,16 @@ func (m *Model) openProcedure(key core.ProcedureKey) tea.Cmd {
 		return m.say(toneWarn, "there are no steps for it now")
 	}
 	p := &procedurePage{key: key, proc: proc, known: true, way: make(map[string]wayKey), begun: make(map[string]begun)}
-	p.steps = &table[core.Step]{
-		id:   func(s core.Step) string { return s.ID },
-		name: func(s core.Step) string { return s.Title },
-		columns: []column[core.Step]{ // a row says what enter does: it shows the way that was turned to
-			{width: 9, cell: func(s core.Step) line { return p.stateCell(m, p.shown(s)) }},
-			{width: 18, most: 56, share: 52, measure: func(s core.Step) int { return width(clean(p.shown(s).Title, rowLimit)) + width(p.waysText(s)) },
-				cell: func(s core.Step) line { return p.titleCell(s) }},
-			{width: 12, grow: true, cell: func(s core.Step) line { return p.statusCell(m, p.shown(s)) }},
+	p.steps = &table.Table[core.Step]{
+		ID:   func(s core.Step) string { return s.ID },
+		Name: func(s core.Step) string { return s.Title },
+		Columns: []table.Column[core.Step]{ // a row says what enter does: it shows the way that was turned to
+			{Width: 9, Cell: func(s core.Step) draw.Line { return p.stateCell(m, p.shown(s)) }},
+			{Width: 18, Most: 56, Share: 52, Measure: func(s core.Step) int {
+				return draw.Width(p.shown(s).Title) + draw.Width(p.waysText(s))
+			},
+				Cell: func(s core.Step) draw.Line { return p.titleCell(s) }},
+			{Width: 12, Grow: true, Cell: func(s core.Step) draw.Line { return p.statusCell(m, p.shown(s)) }},
 		},
 	}
 	p.take(proc, m.snap.Revision)
@@ -74,13 +81,13 @@ func (m *Model) openProcedure(key core.ProcedureKey) tea.Cmd {
 func (p *procedurePage) take(proc core.Procedure, revision uint64) (gone string) {
 	next, _ := proc.Next()
 	p.proc, p.next = proc, next.ID
-	return p.steps.set(proc.Steps, revision)
+	return p.steps.Set(proc.Steps, revision)
 }
 
 // stateCell is how a step stands. Of those that can be confirmed the first stands out alone: it comes next, the others can
 // wait.
-func (p *procedurePage) stateCell(m *Model, s core.Step) line {
-	k := stepMark(m.look.glyph, s.State)
+func (p *procedurePage) stateCell(m *Model, s core.Step) draw.Line {
+	k := stepMark(m.look.Glyph, s.State)
 	if s.State == core.StepReady && s.ID != p.next || s.State == core.StepBlocked && s.Optional {
 		k = mark{" ", themes.Text}
 	}
@@ -114,13 +121,13 @@ func (p *procedurePage) goNextAfter(row string) {
 		next = in(core.StepReady)
 	}
 	if id := cmp.Or(failed, next, in(core.StepRunning), in(core.StepBlocked), in(core.StepWaiting), last); id != "" {
-		p.steps.choose(id)
+		p.steps.Choose(id)
 	} else {
-		p.steps.settle()
+		p.steps.Settle()
 	}
 }
 
-func (p *procedurePage) titleCell(row core.Step) line {
+func (p *procedurePage) titleCell(row core.Step) draw.Line {
 	tone, s := themes.Text, p.shown(row)
 	switch {
 	case s.State == core.StepDone, s.State == core.StepLater:
@@ -128,36 +135,36 @@ func (p *procedurePage) titleCell(row core.Step) line {
 	case s.ID == p.next:
 		tone = themes.Strong
 	}
-	return one(tone, s.Title).and(themes.Key, p.waysText(row))
+	return draw.One(tone, s.Title).And(themes.Key, p.waysText(row))
 }
 
 // statusCell is how a step goes. What the summary says of all of them is not said once more of each.
-func (p *procedurePage) statusCell(m *Model, s core.Step) line {
+func (p *procedurePage) statusCell(m *Model, s core.Step) draw.Line {
 	if s.State != core.StepFailed && slices.Contains(p.proc.Summary, s.Status) {
 		s.Status = ""
 	}
 	return stepStatus(m, s)
 }
 
-func stepStatus(m *Model, s core.Step) line {
+func stepStatus(m *Model, s core.Step) draw.Line {
 	status := named(m.snap, s.Status)
 	switch {
 	case s.State == core.StepBlocked && s.Blocker() != "":
 		g, _ := s.BlockedBy()
-		until := one(themes.Warn, untilText(g))
+		until := draw.One(themes.Warn, untilText(g))
 		switch {
 		case s.Status == "":
 			return until
 		case g.SaysUnarmed(): // it is the same for every step, and says nothing of this one
-			return append(one(themes.Dim, status+"; "), until...)
+			return append(draw.One(themes.Dim, status+"; "), until...)
 		}
-		return until.and(themes.Dim, "; "+status)
+		return until.And(themes.Dim, "; "+status)
 	case s.Status != "" && s.State == core.StepFailed:
-		return one(themes.Bad, status)
+		return draw.One(themes.Bad, status)
 	case s.Status != "" && s.State == core.StepRunning:
-		return one(themes.Moves, status)
+		return draw.One(themes.Moves, status)
 	case s.Status != "":
-		return one(themes.Dim, status)
+		return draw.One(themes.Dim, status)
 	}
 	return nil
 }
@@ -183,7 +190,7 @@ func procedureActions() []Action {
 			return nil
 		}
 	}
-	move := func(f func(t *table[core.Step])) func(*Model) tea.Cmd {
+	move := func(f func(t *table.Table[core.Step])) func(*Model) tea.Cmd {
 		return with(func(_ *Model, p *procedurePage) tea.Cmd { f(p.steps); p.held = heldWay{}; return nil })
 	}
 	return []Action{
@@ -194,12 +201,12 @@ func procedureActions() []Action {
 				}
 				return "open"
 			}, run: with(func(m *Model, p *procedurePage) tea.Cmd { return p.enter(m) })},
-		{ID: "step.next", Title: "Go to the step that comes next: what failed, or else what can be confirmed", Short: "next", Scope: ScopeProcedure,
-			Keys: []string{"n"}, Footer: 2, run: with(func(_ *Model, p *procedurePage) tea.Cmd { p.goNext(); return nil })},
+		{ID: "step.next", Title: "Go to the step that comes next: what failed, or else what can be confirmed", Short: "next",
+			Scope: ScopeProcedure, Keys: []string{"n"}, Footer: 2, run: with(func(_ *Model, p *procedurePage) tea.Cmd { p.goNext(); return nil })},
 		{ID: "step.way.next", Title: "Turn to the next way to the same end", Short: "other way", Scope: ScopeProcedure,
 			Keys: []string{"right", "tab"}, Footer: 3, blocked: func(m *Model) string {
 				if p, ok := m.top().(*procedurePage); ok {
-					if s, ok := p.steps.current(); ok && len(s.Alternatives) > 0 && s.State != core.StepDone {
+					if s, ok := p.steps.Current(); ok && len(s.Alternatives) > 0 && s.State != core.StepDone {
 						return ""
 					}
 				}
@@ -222,16 +229,21 @@ func procedureActions() []Action {
 		{ID: "step.close", Title: "Go back to where they were opened", Short: "back", Scope: ScopeProcedure, Keys: []string{"esc", "backspace"},
 			Footer: 4, run: with(func(m *Model, p *procedurePage) tea.Cmd { m.goBack(p); return nil })},
 		{ID: "step.down", Title: "Go down a step", Short: "down", Scope: ScopeProcedure, Keys: []string{"down", "j"},
-			run: move(func(t *table[core.Step]) { t.moveBy(1) })},
+			run: move(func(t *table.Table[core.Step]) { t.MoveBy(1) })},
 		{ID: "step.up", Title: "Go up a step", Short: "up", Scope: ScopeProcedure, Keys: []string{"up", "k"},
-			run: move(func(t *table[core.Step]) { t.moveBy(-1) })},
+			run: move(func(t *table.Table[core.Step]) { t.MoveBy(-1) })},
 		{ID: "step.page.down", Title: "Go down a page", Short: "page down", Scope: ScopeProcedure, Keys: []string{"pgdown"},
-			run: move(func(t *table[core.Step]) { t.moveBy(t.page()) })},
+			run: move(func(t *table.Table[core.Step]) { t.MoveBy(t.Page()) })},
 		{ID: "step.page.up", Title: "Go up a page", Short: "page up", Scope: ScopeProcedure, Keys: []string{"pgup"},
-			run: move(func(t *table[core.Step]) { t.moveBy(-t.page()) })},
+			run: move(func(t *table.Table[core.Step]) { t.MoveBy(-t.Page()) })},
 		{ID: "step.first", Title: "Go to the first step", Short: "first", Scope: ScopeProcedure, Keys: []string{"home", "g"},
-			run: move(func(t *table[core.Step]) { t.goTo(0) })},
+			run: move(func(t *table.Table[core.Step]) { t.GoTo(0) })},
 		{ID: "step.last", Title: "Go to the last step", Short: "last", Scope: ScopeProcedure, Keys: []string{"end", "G"},
-			run: move(func(t *table[core.Step]) { t.moveBy(1 << 30) })},
+			run: move(func(t *table.Table[core.Step]) { t.MoveBy(1 << 30) })},
 	}
+}
+
+// has tells whether a step of the page has the ID.
+func (p *procedurePage) has(id string) bool {
+	return slices.ContainsFunc(p.proc.Steps, func(s core.Step) bool { return s.ID == id })
 }

@@ -12,7 +12,7 @@ import (
 func TestAWayGivesItsPlaceToNoOther(t *testing.T) {
 	s := world()
 	d := drive(s, 120, 40).keys("3")
-	d.nodes.choose("kaas-node-cmp07")
+	d.nodes.Choose("kaas-node-cmp07")
 	d.keys("enter")
 	page, ok := d.top().(*procedurePage)
 	if !ok {
@@ -23,7 +23,7 @@ func TestAWayGivesItsPlaceToNoOther(t *testing.T) {
 		t.Helper()
 		for _, st := range page.proc.Steps {
 			if st.Target.UID == web {
-				page.steps.choose(st.ID)
+				page.steps.Choose(st.ID)
 			}
 		}
 		chosen, _ := page.chosen()
@@ -49,7 +49,7 @@ func TestAWayGivesItsPlaceToNoOther(t *testing.T) {
 	again.Migrations[web] = []*core.Migration{&over}
 	again.Revision = s.Revision + 1
 	d.send(snapshotMsg{again})
-	if _, ok := page.chosen(); ok || strings.Contains(stripped(d.shows()), d.look.glyph.Cursor) {
+	if _, ok := page.chosen(); ok || strings.Contains(stripped(d.shows()), d.look.Glyph.Cursor) {
 		t.Fatalf("after the abort something is selected:\n%s", stripped(d.shows()))
 	}
 	for _, key := range []string{"enter", "right", "c", "enter"} {
@@ -61,7 +61,7 @@ func TestAWayGivesItsPlaceToNoOther(t *testing.T) {
 		t.Errorf("enter says %q, want %q", d.toast.text, want)
 	}
 	chosen := choose()
-	step, _ := page.steps.current()
+	step, _ := page.steps.Current()
 	if len(step.Alternatives) < 2 || chosen.Title != step.Title {
 		t.Errorf("after the move it is on %q, one of %d other ways to %q", chosen.Title, len(step.Alternatives), step.Title)
 	}
@@ -79,23 +79,24 @@ func TestAWayGivesItsPlaceToNoOther(t *testing.T) {
 func steps(t *testing.T, w, h int, list ...core.Step) (*driver, *procedurePage) {
 	t.Helper()
 	d := drive(world(), w, h).keys("3")
-	d.nodes.choose("kaas-node-cmp07")
+	d.nodes.Choose("kaas-node-cmp07")
 	d.keys("enter")
 	p, ok := d.top().(*procedurePage)
 	if !ok {
 		t.Fatal("enter opens no steps")
 	}
 	p.take(core.Procedure{Steps: list}, d.snap.Revision+1)
-	p.steps.goTo(0)
+	p.steps.GoTo(0)
 	d.dirty = true
 	return d, p
 }
 
 // Of several steps that can be confirmed one comes next, and it alone stands out.
 func TestOneStepComesNext(t *testing.T) {
-	d, _ := steps(t, 120, 40, core.Step{ID: "a", Title: "first thing", State: core.StepDone}, core.Step{ID: "b", Title: "second thing", State: core.StepReady},
+	d, _ := steps(t, 120, 40, core.Step{ID: "a", Title: "first thing", State: core.StepDone},
+		core.Step{ID: "b", Title: "second thing", State: core.StepReady},
 		core.Step{ID: "c", Title: "third thing", State: core.StepReady})
-	mark := d.look.glyph.Needs
+	mark := d.look.Glyph.Needs
 	for _, l := range strings.Split(stripped(d.shows()), "\n") {
 		if strings.Contains(l, "second thing") && strings.Contains(l, "ready") && !strings.Contains(l, mark+" ready") {
 			t.Errorf("what comes next does not stand out: %q", l)
@@ -108,25 +109,27 @@ func TestOneStepComesNext(t *testing.T) {
 
 // What nobody waits for is offered, and does not stand out; the cursor does not begin on it.
 func TestWhatNobodyWaitsForDoesNotStandOut(t *testing.T) {
-	d, p := steps(t, 120, 40, core.Step{ID: "a", Title: "cmp-07 went through", State: core.StepDone}, core.Step{ID: "b", Title: "disable nova-compute", State: core.StepReady, Optional: true},
+	d, p := steps(t, 120, 40, core.Step{ID: "a", Title: "cmp-07 went through", State: core.StepDone},
+		core.Step{ID: "b", Title: "disable nova-compute", State: core.StepReady, Optional: true},
 		core.Step{ID: "c", Title: "reboot it", State: core.StepBlocked, Optional: true})
-	if frame := stripped(d.shows()); strings.Contains(frame, d.look.glyph.Needs+" ready") {
+	if frame := stripped(d.shows()); strings.Contains(frame, d.look.Glyph.Needs+" ready") {
 		t.Errorf("it stands out:\n%s", frame)
 	}
-	p.steps.goTo(2)
-	if d.keys("n"); p.steps.cursor != "a" {
-		t.Errorf("what comes next is %q", p.steps.cursor)
+	p.steps.GoTo(2)
+	if d.keys("n"); p.steps.Cursor() != "a" {
+		t.Errorf("what comes next is %q", p.steps.Cursor())
 	}
 }
 
 // What the summary says of all steps is not said of each.
 func TestWhatTheSummarySaysIsNotRepeated(t *testing.T) {
-	d, p := steps(t, 120, 40, core.Step{ID: "a", Title: "stop web-1", State: core.StepReady, Status: "given up"}, core.Step{ID: "b", Title: "move web-1", State: core.StepReady, Status: "9 %"})
+	d, p := steps(t, 120, 40, core.Step{ID: "a", Title: "stop web-1", State: core.StepReady, Status: "given up"},
+		core.Step{ID: "b", Title: "move web-1", State: core.StepReady, Status: "9 %"})
 	p.proc.Summary = []string{"given up"}
-	if got := p.statusCell(d.Model, p.proc.Steps[0]).text(); got != "" {
+	if got := p.statusCell(d.Model, p.proc.Steps[0]).Text(); got != "" {
 		t.Errorf("it says again %q", got)
 	}
-	if got := p.statusCell(d.Model, p.proc.Steps[1]).text(); got != "9 %" {
+	if got := p.statusCell(d.Model, p.proc.Steps[1]).Text(); got != "9 %" {
 		t.Errorf("it says %q", got)
 	}
 }
@@ -135,14 +138,17 @@ func TestWhatTheSummarySaysIsNotRepeated(t *testing.T) {
 func TestABlockedStepSaysWhatItWaitsFor(t *testing.T) {
 	unarmed := core.Guard{ID: "armed", Text: "writing is armed", Answer: "read-only"}
 	for want, step := range map[string]core.Step{
-		"until writing is armed (read-only)":                    {State: core.StepBlocked, Guards: []core.Guard{unarmed}},
-		"2 to move; until writing is armed (read-only)":         {State: core.StepBlocked, Status: "2 to move", Guards: []core.Guard{unarmed}},
-		"until the host is empty (1 runs)":                      {State: core.StepBlocked, Guards: []core.Guard{unarmed, {ID: "empty", Text: "the host is empty", Answer: "1 runs"}}},
-		"until the host is empty (1 runs); its owner has a say": {State: core.StepBlocked, Status: "its owner has a say", Guards: []core.Guard{{ID: "empty", Text: "the host is empty", Answer: "1 runs"}}},
-		"until the host is empty":                               {State: core.StepBlocked, Guards: []core.Guard{{ID: "empty", Text: "the host is empty"}}},
+		"until writing is armed (read-only)":            {State: core.StepBlocked, Guards: []core.Guard{unarmed}},
+		"2 to move; until writing is armed (read-only)": {State: core.StepBlocked, Status: "2 to move", Guards: []core.Guard{unarmed}},
+		"until the host is empty (1 runs)": {State: core.StepBlocked,
+			Guards: []core.Guard{unarmed, {ID: "empty", Text: "the host is empty", Answer: "1 runs"}}},
+		"until the host is empty (1 runs); its owner has a say": {State: core.StepBlocked, Status: "its owner has a say",
+			Guards: []core.Guard{{ID: "empty", Text: "the host is empty", Answer: "1 runs"}}},
+		"until the host is empty": {State: core.StepBlocked,
+			Guards: []core.Guard{{ID: "empty", Text: "the host is empty"}}},
 	} {
 		d := drive(world(), 120, 40)
-		if got := stepStatus(d.Model, step).text(); got != want {
+		if got := stepStatus(d.Model, step).Text(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -151,8 +157,9 @@ func TestABlockedStepSaysWhatItWaitsFor(t *testing.T) {
 // What is done or runs has no open conditions and no command any more: they would be those of doing it again.
 func TestWhatIsBegunIsNotOfferedAgain(t *testing.T) {
 	for _, state := range []core.StepState{core.StepDone, core.StepRunning, core.StepBlocked} {
-		step := core.Step{ID: "a", Title: "release the lock", State: state, Intent: core.Intent{Kind: core.IntentActRelease}, Commands: []string{"kubectl patch"},
-			Guards: []core.Guard{{ID: "turn", Text: "it is the time for it", Answer: "it is LCM's turn"}}}
+		step := core.Step{ID: "a", Title: "release the lock", State: state, Intent: core.Intent{Kind: core.IntentActRelease},
+			Commands: []string{"kubectl patch"},
+			Guards:   []core.Guard{{ID: "turn", Text: "it is the time for it", Answer: "it is LCM's turn"}}}
 		d, _ := steps(t, 120, 40, step)
 		frame := stripped(d.shows())
 		for _, says := range []string{"it is LCM's turn", "kubectl patch", "enter opens"} {
@@ -166,7 +173,8 @@ func TestWhatIsBegunIsNotOfferedAgain(t *testing.T) {
 // Where there is room a command is written out whole.
 func TestACommandIsWrittenOutWhereThereIsRoom(t *testing.T) {
 	long := "kubectl annotate nodeworkloadlock openstack-kaas-node-9df0d016-06dc-4088-a491-2bfc0dade0eb inner_state=active --overwrite"
-	d, _ := steps(t, 80, 40, core.Step{ID: "a", Title: "begin", State: core.StepReady, Intent: core.Intent{Kind: core.IntentActBegin}, Commands: []string{long}})
+	d, _ := steps(t, 80, 40, core.Step{ID: "a", Title: "begin", State: core.StepReady, Intent: core.Intent{Kind: core.IntentActBegin},
+		Commands: []string{long}})
 	if frame := stripped(d.shows()); !strings.Contains(frame, "--overwrite") {
 		t.Errorf("the command is cut:\n%s", frame)
 	}
@@ -184,17 +192,19 @@ func TestOneKeyGoesToWhatComesNext(t *testing.T) {
 		"one runs": {[]core.Step{{ID: "a", State: core.StepDone}, {ID: "b", State: core.StepBlocked}, {ID: "c", State: core.StepRunning}}, "c"},
 		"one can be aborted": {[]core.Step{{ID: "a", State: core.StepReady, Optional: true}, {ID: "b", State: core.StepRunning},
 			{ID: "c", State: core.StepBlocked}}, "b"},
-		"nothing is ready": {[]core.Step{{ID: "a", State: core.StepDone}, {ID: "b", State: core.StepLater}, {ID: "c", State: core.StepBlocked}}, "c"},
-		"all is done":      {[]core.Step{{ID: "a", State: core.StepDone}, {ID: "b", State: core.StepDone}}, "b"},
+		"nothing is ready": {[]core.Step{{ID: "a", State: core.StepDone}, {ID: "b", State: core.StepLater},
+			{ID: "c", State: core.StepBlocked}}, "c"},
+		"all is done": {[]core.Step{{ID: "a", State: core.StepDone}, {ID: "b", State: core.StepDone}}, "b"},
 	} {
-		d, p := steps(t, 120, 40, core.Step{ID: "a", State: core.StepWaiting}, core.Step{ID: "b", State: core.StepLater}, core.Step{ID: "c", State: core.StepLater})
+		d, p := steps(t, 120, 40, core.Step{ID: "a", State: core.StepWaiting}, core.Step{ID: "b", State: core.StepLater},
+			core.Step{ID: "c", State: core.StepLater})
 		p.take(core.Procedure{Steps: tt.after}, d.snap.Revision+2)
-		if p.steps.cursor != "a" {
-			t.Errorf("%s: the cursor went to %q by itself", name, p.steps.cursor)
+		if p.steps.Cursor() != "a" {
+			t.Errorf("%s: the cursor went to %q by itself", name, p.steps.Cursor())
 		}
 		d.keys("n")
-		if p.steps.cursor != tt.want {
-			t.Errorf("%s: the key goes to %q, want %q", name, p.steps.cursor, tt.want)
+		if p.steps.Cursor() != tt.want {
+			t.Errorf("%s: the key goes to %q, want %q", name, p.steps.Cursor(), tt.want)
 		}
 	}
 }
@@ -203,8 +213,10 @@ func TestOneKeyGoesToWhatComesNext(t *testing.T) {
 // to do by hand.
 func TestEnterOnWhatOthersDoSaysWhatIsLeft(t *testing.T) {
 	for want, step := range map[string]core.Step{
-		"LCM drains the node is not yours to do (waiting: 3 pods left)": {ID: "a", Title: "LCM drains the node", State: core.StepWaiting, Status: "3 pods left"},
-		"Lockstep does nothing here, c copies the commands: delete the agents (waiting: yours to delete: 2 dead agents)": {ID: "a", Title: "delete the agents",
+		"LCM drains the node is not yours to do (waiting: 3 pods left)": {ID: "a", Title: "LCM drains the node", State: core.StepWaiting,
+			Status: "3 pods left"},
+		"Lockstep does nothing here, c copies the commands: delete the agents (waiting: yours to delete: 2 dead agents)": {ID: "a",
+			Title: "delete the agents",
 			State: core.StepWaiting, Status: "yours to delete: 2 dead agents", Commands: []string{"openstack network agent delete"}},
 	} {
 		d, _ := steps(t, 120, 40, step)

@@ -105,19 +105,20 @@ func (m *Model) rehearse(p *rehearsalPage, do func(Rehearsal) error) tea.Cmd {
 	}
 }
 
-// rehearsed takes what a command has read.
-func (m *Model) rehearsed(msg tea.Msg) tea.Cmd {
-	switch msg := msg.(type) {
-	case rehearsalMsg:
-		msg.page.take(msg.state)
-		if msg.err != nil {
-			return m.say(toneBad, msg.err.Error())
-		}
-	case rehearsalTick:
-		for _, l := range m.layers {
-			if l == layer(msg.page) {
-				return tea.Batch(m.rehearse(msg.page, nil), m.after(rehearsalEvery, rehearsalTick{msg.page}))
-			}
+// arrive has the cloud's state on the panel.
+func (msg rehearsalMsg) arrive(m *Model) tea.Cmd {
+	msg.page.take(msg.state)
+	if msg.err != nil {
+		return m.say(toneBad, msg.err.Error())
+	}
+	return nil
+}
+
+// arrive has the panel look again while it is open.
+func (msg rehearsalTick) arrive(m *Model) tea.Cmd {
+	for _, l := range m.layers {
+		if l == layer(msg.page) {
+			return tea.Batch(m.rehearse(msg.page, nil), m.after(rehearsalEvery, rehearsalTick{msg.page}))
 		}
 	}
 	return nil

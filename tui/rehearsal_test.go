@@ -9,6 +9,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
+
+	"lockstep/tui/draw"
 )
 
 // fakeRehearsal is two servers whose faults can be switched.
@@ -112,8 +114,8 @@ func TestThePanelFitsEverySize(t *testing.T) {
 			t.Errorf("%dx%d: %d lines", size.w, size.h, len(lines))
 		}
 		for _, l := range lines {
-			if width(l) > size.w {
-				t.Errorf("%dx%d: a line of %d columns: %s", size.w, size.h, width(l), l)
+			if draw.Width(l) > size.w {
+				t.Errorf("%dx%d: a line of %d columns: %s", size.w, size.h, draw.Width(l), l)
 			}
 		}
 		if !strings.Contains(d.shows(), "latency") {
@@ -199,7 +201,7 @@ func TestTheMouseInThePanel(t *testing.T) {
 		t.Helper()
 		for y, l := range strings.Split(stripped(d.shows()), "\n") {
 			if x := strings.Index(l, text); x >= 0 {
-				d.send(tea.MouseClickMsg{X: width(l[:x]) + 1, Y: y, Button: tea.MouseLeft})
+				d.send(tea.MouseClickMsg{X: draw.Width(l[:x]) + 1, Y: y, Button: tea.MouseLeft})
 				return
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"lockstep/themes"
+	"lockstep/tui/draw"
 )
 
 // The panel in two columns: the faults at the left, what the one under the cursor is at the right.
@@ -14,23 +15,23 @@ const (
 )
 
 func (p *rehearsalPage) draw(m *Model, w, h int) []string {
-	note := one(themes.Dim, "esc closes")
+	note := draw.One(themes.Dim, "esc closes")
 	if n := p.on(); n > 0 {
 		word := " faults on"
 		if n == 1 {
 			word = " fault on"
 		}
-		note = append(one(themes.Bad, itoa(n)+word), blank(3))
-		note = note.and(themes.Dim, "esc closes")
+		note = append(draw.One(themes.Bad, itoa(n)+word), draw.Blank(3))
+		note = note.And(themes.Dim, "esc closes")
 	}
-	out := []string{m.ruleLine(w, one(themes.RuleFocus, "Rehearsal"), note, true, nil)}
-	add := func(lines ...line) {
+	out := []string{m.look.Rule(w, draw.One(themes.RuleFocus, "Rehearsal"), note, true, nil)}
+	add := func(lines ...draw.Line) {
 		for _, l := range lines {
-			out = append(out, m.look.draw(l, w, asItIs))
+			out = append(out, m.look.Draw(l, w, draw.AsItIs))
 		}
 	}
 	if !p.known {
-		add(one(themes.Dim, " looking"))
+		add(draw.One(themes.Dim, " looking"))
 		return out
 	}
 	if h >= 8 {
@@ -47,7 +48,7 @@ func (p *rehearsalPage) draw(m *Model, w, h int) []string {
 	below := min(explainFault, max(room-4, 0))
 	p.rows = room - below
 	out = append(out, p.list(m, w)...)
-	out = padTo(out, w, p.rowsFrom+p.rows)
+	out = draw.PadTo(out, w, p.rowsFrom+p.rows)
 	return append(out, m.drawn(p.explain(w-2, below), w, below)...)
 }
 
@@ -60,8 +61,8 @@ func (p *rehearsalPage) on() int {
 }
 
 // story is which scenario runs and, where there is room, what it teaches.
-func (p *rehearsalPage) story(m *Model, w, h int) []line {
-	out := []line{{blank(1), txt(themes.Strong, p.state.Title), blank(2), txt(themes.Dim, p.state.Scenario)}}
+func (p *rehearsalPage) story(m *Model, w, h int) []draw.Line {
+	out := []draw.Line{{draw.Blank(1), draw.Text(themes.Strong, p.state.Title), draw.Blank(2), draw.Text(themes.Dim, p.state.Scenario)}}
 	most := 0
 	switch {
 	case h >= 45:
@@ -71,40 +72,41 @@ func (p *rehearsalPage) story(m *Model, w, h int) []line {
 	case h >= 18:
 		most = 2
 	}
-	lines := paragraph(themes.Dim, p.state.Teaches, min(w-2, 118))
+	lines := draw.Paragraph(themes.Dim, p.state.Teaches, min(w-2, 118))
 	if len(lines) > most {
 		lines = lines[:most]
 		if most > 0 {
-			last := lines[most-1].text()
-			lines[most-1] = one(themes.Dim, last+" "+m.look.glyph.Ellipsis).cut(w - 2)
+			last := lines[most-1].Text()
+			lines[most-1] = draw.One(themes.Dim, last+" "+m.look.Glyph.Ellipsis).Cut(w - 2)
 		}
 	}
 	for _, l := range lines {
-		out = append(out, append(line{blank(1)}, l...))
+		out = append(out, append(draw.Line{draw.Blank(1)}, l...))
 	}
 	if most > 2 {
-		out = append(out, line{})
+		out = append(out, draw.Line{})
 	}
 	return out
 }
 
 // clockLine is the cloud's time and how fast it runs.
-func (p *rehearsalPage) clockLine(m *Model, w int) line {
-	g := m.look.glyph
-	speed := line{txt(themes.Moves, g.Moves+" "+fmt.Sprintf("%g times as fast as yours", p.state.Speed))}
+func (p *rehearsalPage) clockLine(m *Model, w int) draw.Line {
+	g := m.look.Glyph
+	speed := draw.Line{draw.Text(themes.Moves, g.Moves+" "+fmt.Sprintf("%g times as fast as yours", p.state.Speed))}
 	switch p.state.Speed {
 	case 0:
-		speed = one(themes.Needs, g.Paused+" it stands")
+		speed = draw.One(themes.Needs, g.Paused+" it stands")
 	case 1:
-		speed = one(themes.Moves, g.Moves+" as fast as yours")
+		speed = draw.One(themes.Moves, g.Moves+" as fast as yours")
 	}
-	left := line{blank(1), txt(themes.Dim, "clock  "), txt(themes.Text, p.state.Now.Local().Format("2006-01-02 15:04:05")), blank(3)}
-	return append(left, speed...).cut(w)
+	left := draw.Line{draw.Blank(1), draw.Text(themes.Dim, "clock  "),
+		draw.Text(themes.Text, p.state.Now.Local().Format("2006-01-02 15:04:05")), draw.Blank(3)}
+	return append(left, speed...).Cut(w)
 }
 
 // tabLine is the servers, the one whose faults are shown standing out, with how many faults each has on.
-func (p *rehearsalPage) tabLine(w int) line {
-	out := line{blank(1)}
+func (p *rehearsalPage) tabLine(w int) draw.Line {
+	out := draw.Line{draw.Blank(1)}
 	p.tabs = p.tabs[:0]
 	for i, s := range p.state.Servers {
 		tone := themes.Tab
@@ -115,12 +117,12 @@ func (p *rehearsalPage) tabLine(w int) line {
 		if w < 90 {
 			name = s.ID
 		}
-		out = append(out, txt(tone, " "+name+" "))
+		out = append(out, draw.Text(tone, " "+name+" "))
 		if n := s.on(); n > 0 {
-			out = append(out, txt(themes.Bad, itoa(n)+" on "))
+			out = append(out, draw.Text(themes.Bad, itoa(n)+" on "))
 		}
-		out = append(out, blank(1))
-		p.tabs = append(p.tabs, tabEnd{out.width(), i})
+		out = append(out, draw.Blank(1))
+		p.tabs = append(p.tabs, tabEnd{out.Width(), i})
 	}
 	return out
 }
@@ -134,41 +136,41 @@ func (p *rehearsalPage) list(m *Model, w int) []string {
 	end := min(p.offset+p.rows, len(server.Faults))
 	var out []string
 	for i, f := range server.Faults[p.offset:end] {
-		over := asItIs
+		over := draw.AsItIs
 		if p.offset+i == p.at {
-			over = selected
+			over = draw.Selected
 		}
-		out = append(out, m.look.draw(faultLine(m, f, p.offset+i == p.at, w), w, over))
+		out = append(out, m.look.Draw(faultLine(m, f, p.offset+i == p.at, w), w, over))
 	}
 	return out
 }
 
 // faultLine is one fault: whether it is on, what it is, with which parameters, and how many requests met it.
-func faultLine(m *Model, f RehearsalFault, here bool, w int) line {
-	g := m.look.glyph
-	lead := blank(1)
+func faultLine(m *Model, f RehearsalFault, here bool, w int) draw.Line {
+	g := m.look.Glyph
+	lead := draw.Blank(1)
 	if here {
-		lead = txt(themes.Match, g.Cursor)
+		lead = draw.Text(themes.Match, g.Cursor)
 	}
-	state, name := line{txt(themes.Dim, g.Off+" off")}, themes.Text
+	state, name := draw.Line{draw.Text(themes.Dim, g.Off+" off")}, themes.Text
 	if f.On {
-		state, name = line{txt(themes.Bad, g.On+" on")}, themes.Strong
+		state, name = draw.Line{draw.Text(themes.Bad, g.On+" on")}, themes.Strong
 	}
-	left := append(line{lead, blank(1)}, state.fit(7, false)...)
-	left = append(left, one(name, f.ID).fit(15, false)...)
-	left = left.and(themes.Text, f.Title)
+	left := append(draw.Line{lead, draw.Blank(1)}, state.Fit(7, false)...)
+	left = append(left, draw.One(name, f.ID).Fit(15, false)...)
+	left = left.And(themes.Text, f.Title)
 	if f.Details != "" {
-		left = left.and(themes.Dim, "  "+f.Details)
+		left = left.And(themes.Dim, "  "+f.Details)
 	}
-	var right line
+	var right draw.Line
 	if f.On || f.Met > 0 {
 		tone := themes.Dim
 		if f.On {
 			tone = themes.Moves
 		}
-		right = one(tone, "met "+itoa(f.Met)+" ")
+		right = draw.One(tone, "met "+itoa(f.Met)+" ")
 	}
-	return apart(left, right, w)
+	return draw.Apart(left, right, w)
 }
 
 // sideBySide is the list and what the fault under the cursor is.
@@ -176,9 +178,9 @@ func (p *rehearsalPage) sideBySide(m *Model, w, h int) []string {
 	left := w * 3 / 5
 	right := w - left - 2
 	p.rows = h
-	list := padTo(p.list(m, left), left, h)
+	list := draw.PadTo(p.list(m, left), left, h)
 	text := m.drawn(p.explain(right-1, h), right, h)
-	bar := m.look.draw(one(themes.Rule, " "+m.look.glyph.Bar), 2, asItIs)
+	bar := m.look.Draw(draw.One(themes.Rule, " "+m.look.Glyph.Bar), 2, draw.AsItIs)
 	out := make([]string, h)
 	for i := range out {
 		out[i] = list[i] + bar + text[i]
@@ -187,37 +189,37 @@ func (p *rehearsalPage) sideBySide(m *Model, w, h int) []string {
 }
 
 // explain says what the fault under the cursor does, and what is to be seen, in at most h lines.
-func (p *rehearsalPage) explain(w, h int) []line {
+func (p *rehearsalPage) explain(w, h int) []draw.Line {
 	server, f := p.current()
 	if f == nil || h < 1 {
 		return nil
 	}
-	out := []line{{txt(themes.Strong, f.Title), txt(themes.Dim, "  "+server.Name)}}
-	out = append(out, paragraph(themes.Text, f.Does, w)...)
+	out := []draw.Line{{draw.Text(themes.Strong, f.Title), draw.Text(themes.Dim, "  "+server.Name)}}
+	out = append(out, draw.Paragraph(themes.Text, f.Does, w)...)
 	if h > explainFault {
-		out = append(out, line{}, one(themes.Key, "What you should see"))
-		out = append(out, paragraph(themes.Text, f.Sees, w)...)
+		out = append(out, draw.Line{}, draw.One(themes.Key, "What you should see"))
+		out = append(out, draw.Paragraph(themes.Text, f.Sees, w)...)
 		if f.Details != "" {
-			out = append(out, line{}, one(themes.Key, "Parameters"))
-			out = append(out, paragraph(themes.Dim, f.Details, w)...)
+			out = append(out, draw.Line{}, draw.One(themes.Key, "Parameters"))
+			out = append(out, draw.Paragraph(themes.Dim, f.Details, w)...)
 		}
-		out = append(out, line{}, one(themes.Key, "From the start"))
+		out = append(out, draw.Line{}, draw.One(themes.Key, "From the start"))
 		option := server.ID + ":" + f.ID
 		if f.Details != "" {
 			option += "," + f.Details
 		}
-		out = append(out, paragraph(themes.Dim, "lockstep demo --fault "+option, w)...)
+		out = append(out, draw.Paragraph(themes.Dim, "lockstep demo --fault "+option, w)...)
 	} else {
-		out = append(out, paragraph(themes.Dim, "You should see: "+f.Sees, w)...)
+		out = append(out, draw.Paragraph(themes.Dim, "You should see: "+f.Sees, w)...)
 	}
 	return out[:min(len(out), h)]
 }
 
 // drawn is lines of w columns with a margin, padded to h.
-func (m *Model) drawn(lines []line, w, h int) []string {
+func (m *Model) drawn(lines []draw.Line, w, h int) []string {
 	var out []string
 	for _, l := range lines {
-		out = append(out, m.look.draw(append(line{blank(1)}, l...), w, asItIs))
+		out = append(out, m.look.Draw(append(draw.Line{draw.Blank(1)}, l...), w, draw.AsItIs))
 	}
-	return padTo(out, w, h)
+	return draw.PadTo(out, w, h)
 }

@@ -6,6 +6,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
+// ScopeRehearsal is the demo's own panel.
+const ScopeRehearsal Scope = "rehearsal"
+
 // rehearsalPage is the demo's own panel: the story, the clock, and the switchboard of faults, one server at a time.
 type rehearsalPage struct {
 	state RehearsalState
@@ -88,8 +91,9 @@ func (p *rehearsalPage) run(m *Model, speed float64) tea.Cmd {
 	return tea.Batch(m.say(toneInfo, word), m.rehearse(p, func(r Rehearsal) error { return r.SetSpeed(speed) }))
 }
 
-// pointed takes a click on a fault, which switches it when it is the one under the cursor, or on a server, and the wheel.
-func (p *rehearsalPage) pointed(m *Model, at tea.Mouse, line int) tea.Cmd {
+// point takes a click on a fault, which switches it when it is the one under the cursor, or on a server, and the wheel.
+func (p *rehearsalPage) point(m *Model, at tea.Mouse) tea.Cmd {
+	line := at.Y - len(m.headerLines(m.width))
 	if n := wheel(at.Button); n != 0 {
 		p.move(n)
 		return nil

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -9,6 +8,8 @@ import (
 
 	"lockstep/core"
 	"lockstep/themes"
+	"lockstep/tui/draw"
+	"lockstep/tui/sanitise"
 )
 
 // remember keeps a word of the screen, so that it can be read again. The same word once more is one entry, with how often.
@@ -35,41 +36,41 @@ const (
 // openSaid shows what the screen has said, or closes that page again.
 func (m *Model) openSaid() tea.Cmd { return m.toggleText(saidTitle, saidLines) }
 
-func saidLines(m *Model, w int) []line {
+func saidLines(m *Model, w int) []draw.Line {
 	if len(m.said) == 0 {
-		return []line{one(themes.Dim, "Nothing was said yet.")}
+		return []draw.Line{draw.One(themes.Dim, "Nothing was said yet.")}
 	}
 	now := m.now()
 	if m.snap != nil {
 		now = m.snap.Now
 	}
-	var out []line
+	var out []draw.Line
 	for _, msg := range m.said {
 		lead := secondsClock(msg.at, now) + "  "
 		text := msg.text
 		if msg.times > 1 {
 			text += " (" + times(msg.times) + ")"
 		}
-		out = append(out, entryLines(one(themes.Dim, lead), msg.tone, text, w)...)
+		out = append(out, entryLines(draw.One(themes.Dim, lead), msg.tone, text, w)...)
 	}
 	return out
 }
 
 // entryLines are a text after what stands before it, indented below that.
-func entryLines(lead line, tone themes.Token, text string, w int) []line {
-	var out []line
-	n := lead.width()
-	for i, part := range wrap(clean(text, rowLimit), max(w-n, 12)) {
+func entryLines(lead draw.Line, tone themes.Token, text string, w int) []draw.Line {
+	var out []draw.Line
+	n := lead.Width()
+	for i, part := range draw.Wrap(sanitise.Row(text), max(w-n, 12)) {
 		if i > 0 {
-			lead = line{blank(n)}
+			lead = draw.Line{draw.Blank(n)}
 		}
-		out = append(out, append(lead[:len(lead):len(lead)], txt(tone, part)))
+		out = append(out, append(lead[:len(lead):len(lead)], draw.Text(tone, part)))
 	}
 	return out
 }
 
 // toggleText opens a page of text, or closes it when it is the one that is seen.
-func (m *Model) toggleText(title string, lines func(m *Model, w int) []line) tea.Cmd {
+func (m *Model) toggleText(title string, lines func(m *Model, w int) []draw.Line) tea.Cmd {
 	if p, ok := m.top().(*pager); ok && p.title(m) == title {
 		m.close(p)
 		return nil
@@ -85,22 +86,22 @@ func (m *Model) openLog() tea.Cmd {
 		if p, ok := m.top().(*procedurePage); ok {
 			about = p.key.Subject
 		}
-		return m.toggleText(logTitle, func(m *Model, w int) []line { return logLines(m, about, w) })
+		return m.toggleText(logTitle, func(m *Model, w int) []draw.Line { return logLines(m, about, w) })
 	}
-	if m.focus == paneLog {
+	if m.focus == ScopeLog {
 		return m.setFocus(m.beforeLog)
 	}
 	m.beforeLog = m.focus
-	return m.setFocus(paneLog)
+	return m.setFocus(ScopeLog)
 }
 
 // logLines are the entries of the log in full. Those about the node or instance that the page below is of come first.
-func logLines(m *Model, about string, w int) []line {
+func logLines(m *Model, about string, w int) []draw.Line {
 	if m.snap == nil {
 		return nil
 	}
-	var own, others []line
-	for _, r := range m.log.all {
+	var own, others []draw.Line
+	for _, r := range logRows(m.snap, m.messages) {
 		of := &others
 		if r.isAbout(about) {
 			of = &own
@@ -109,7 +110,7 @@ func logLines(m *Model, about string, w int) []line {
 	}
 	switch {
 	case len(own)+len(others) == 0:
-		return []line{one(themes.Dim, m.log.empty(m))}
+		return []draw.Line{draw.One(themes.Dim, emptyLog)}
 	case len(own) == 0:
 		return others
 	}
@@ -117,9 +118,9 @@ func logLines(m *Model, about string, w int) []line {
 	if in := m.snap.Instances[about]; in != nil {
 		name = instanceName(in)
 	}
-	out := append([]line{one(themes.Strong, "Of "+name)}, own...)
+	out := append([]draw.Line{draw.One(themes.Strong, "Of "+name)}, own...)
 	if len(others) > 0 {
-		out = append(append(out, line{}, one(themes.Strong, "Of others")), others...)
+		out = append(append(out, draw.Line{}, draw.One(themes.Strong, "Of others")), others...)
 	}
 	return out
 }
@@ -133,21 +134,22 @@ func (r logRow) isAbout(subject string) bool {
 		slices.ContainsFunc(r.op.Items, func(it core.OperationItem) bool { return it.Instance == subject })
 }
 
-func logEntry(m *Model, r logRow, w int) []line {
+func logEntry(m *Model, r logRow, w int) []draw.Line {
 	const at, state = 13, 12
 	if r.message != nil {
-		lead := one(themes.Dim, clock(r.message.at, m.snap.Now)).fit(at, false)
-		return entryLines(append(lead, one(r.message.tone, m.look.glyph.Failed+" error").fit(state, false)...), themes.Text, r.message.text, w)
+		lead := draw.One(themes.Dim, clock(r.message.at, m.snap.Now)).Fit(at, false)
+		return entryLines(append(lead, draw.One(r.message.tone, m.look.Glyph.Failed+" error").Fit(state, false)...), themes.Text,
+			r.message.text, w)
 	}
-	k := operationMark(m.look.glyph, r.state())
-	lead := append(one(themes.Dim, clock(r.started(), m.snap.Now)).fit(at, false), k.spans(string(r.state())).fit(state, false)...)
+	k := operationMark(m.look.Glyph, r.state())
+	lead := append(draw.One(themes.Dim, clock(r.started(), m.snap.Now)).Fit(at, false), k.spans(string(r.state())).Fit(state, false)...)
 	title := strings.TrimSpace(r.title())
 	if r.item != nil {
 		title = "  " + title
 	}
 	out := entryLines(lead, themes.Strong, title+inParens(took(r.state(), r.started(), r.ended(), m.snap.Now)), w)
 	if r.text() != "" {
-		out = append(out, inset(at+state+2, paragraph(themes.Text, named(m.snap, r.text()), max(w-at-state-2, 12)))...)
+		out = append(out, draw.Inset(at+state+2, draw.Paragraph(themes.Text, named(m.snap, r.text()), max(w-at-state-2, 12)))...)
 	}
 	return out
 }
@@ -157,41 +159,4 @@ func inParens(text string) string {
 		return ""
 	}
 	return " (" + text + ")"
-}
-
-// goToLogged goes to the instance that the selected entry of the log is about, where it is now, or else to the node.
-func (m *Model) goToLogged() tea.Cmd {
-	s := m.log.subject(m)
-	node, in := s.node, m.snap.Instances[s.instance]
-	if in != nil {
-		if n := m.snap.NodeOfHost(in.Host); n != nil {
-			node = n.Name
-		}
-	}
-	cmd := m.goToNode(node)
-	if in == nil || m.nodes.selected() != node {
-		return tea.Batch(cmd, m.setFocus(paneNodes))
-	}
-	m.shown = node
-	cmd = tea.Batch(cmd, m.setFocus(paneInstances), m.follow())
-	m.instances.refresh(m)
-	if !m.instances.choose(in.ID) {
-		m.instances.setFilter("")
-		m.instances.choose(in.ID)
-	}
-	return cmd
-}
-
-// goToNode puts the cursor of the nodes on a node. A filter that hides it is cleared, and that is said.
-func (m *Model) goToNode(node string) tea.Cmd {
-	if node == "" || m.nodes.choose(node) {
-		return nil
-	}
-	filter := m.nodes.filterText()
-	m.nodes.setFilter("")
-	if !m.nodes.choose(node) {
-		m.nodes.setFilter(filter)
-		return m.say(toneWarn, m.snap.Label(node)+" is not among the nodes")
-	}
-	return m.say(toneInfo, fmt.Sprintf("the filter /%s hid %s: it is cleared", filter, m.snap.Label(node)))
 }

@@ -18,7 +18,7 @@ func pageText(t *testing.T, d *driver) string {
 	}
 	var out []string
 	for _, l := range p.lines(d.Model, d.width-2) {
-		out = append(out, l.text())
+		out = append(out, l.Text())
 	}
 	return strings.Join(strings.Fields(strings.Join(out, "\n")), " ")
 }
@@ -31,7 +31,8 @@ func TestWhatWasSaidCanBeReadAgain(t *testing.T) {
 			d.run(d.say(toneBad, "refused: "+strings.Repeat("a long reason ", 40)+"at its end"))
 			d.keys("L")
 			got := pageText(t, d)
-			order := []string{"16:43:10 refused: a long reason", "at its end", "16:43:10 the mouse is on", "16:43:10 sorted by role", "16:43:10 sorted by node"}
+			order := []string{"16:43:10 refused: a long reason", "at its end", "16:43:10 the mouse is on", "16:43:10 sorted by role",
+				"16:43:10 sorted by node"}
 			for at, i := 0, 0; i < len(order); i++ {
 				n := strings.Index(got[at:], order[i])
 				if n < 0 {
@@ -73,10 +74,13 @@ func TestMessagesAreCounted(t *testing.T) {
 // worked is the world with a batch, and an error that the screen showed.
 func worked() *core.Snapshot {
 	s := world()
-	s.Operations = append([]core.Operation{{ID: "op-2", Title: "move off cmp-11", Node: "kaas-node-cmp11", State: core.OperationFailed, Text: "1 of 2 failed",
+	s.Operations = append([]core.Operation{{ID: "op-2", Title: "move off cmp-11", Node: "kaas-node-cmp11", State: core.OperationFailed,
+		Text:    "1 of 2 failed",
 		Started: before(20 * time.Minute), Ended: before(10 * time.Minute), Items: []core.OperationItem{
-			{Label: "web-1", Instance: instanceID(1), State: core.OperationDone, Text: "on cmp-09 now", Started: before(20 * time.Minute), Ended: before(18 * time.Minute)},
-			{Label: "api-4", Instance: instanceID(99), State: core.OperationFailed, Text: "No valid host was found", Started: before(18 * time.Minute), Ended: before(10 * time.Minute)}}}}, s.Operations...)
+			{Label: "web-1", Instance: instanceID(1), State: core.OperationDone, Text: "on cmp-09 now", Started: before(20 * time.Minute),
+				Ended: before(18 * time.Minute)},
+			{Label: "api-4", Instance: instanceID(99), State: core.OperationFailed, Text: "No valid host was found",
+				Started: before(18 * time.Minute), Ended: before(10 * time.Minute)}}}}, s.Operations...)
 	return s
 }
 
@@ -85,21 +89,23 @@ func TestTheLogIsSeenFromEverywhere(t *testing.T) {
 	for _, pane := range []string{"1", "2", "3", "4", "5"} {
 		d := drive(worked(), 120, 40).keys(pane)
 		was := d.focus
-		if d.keys("l"); d.focus != paneLog {
-			t.Errorf("pane %s: l goes to %d", pane, d.focus)
+		if d.keys("l"); d.focus != ScopeLog {
+			t.Errorf("pane %s: l goes to %s", pane, d.focus)
 		}
 		if d.keys("l"); d.focus != was {
-			t.Errorf("pane %s: l leads back to %d", pane, d.focus)
+			t.Errorf("pane %s: l leads back to %s", pane, d.focus)
 		}
 	}
 	d := drive(worked(), 80, 24).keys("3", "enter")
 	page := d.top()
 	got := pageText(t, d.keys("l"))
 	own, others, ok := strings.Cut(got, "Of others")
-	if !ok || !strings.HasPrefix(own, "Of cmp-07") || !strings.Contains(own, "16:41 → running live-migrate web-1") || !strings.Contains(own, "81 %, to cmp-09") {
+	if !ok || !strings.HasPrefix(own, "Of cmp-07") || !strings.Contains(own, "16:41 → running live-migrate web-1") ||
+		!strings.Contains(own, "81 %, to cmp-09") {
 		t.Errorf("on the steps of cmp-07 the log says %q", got)
 	}
-	if !strings.Contains(others, "move off cmp-11 (10 m) 1 of 2 failed") || !strings.Contains(others, "x failed api-4 (8 m) No valid host was found") {
+	if !strings.Contains(others, "move off cmp-11 (10 m) 1 of 2 failed") ||
+		!strings.Contains(others, "x failed api-4 (8 m) No valid host was found") {
 		t.Errorf("of others it says %q", others)
 	}
 	if d.keys("l"); d.top() != page {
@@ -112,36 +118,38 @@ func TestEnterInTheLogOpensTheEntry(t *testing.T) {
 	d := drive(worked(), 120, 40).keys("6")
 	row := func(what string, match func(r logRow) bool) *driver {
 		t.Helper()
-		i := slices.IndexFunc(d.log.rows, match)
+		i := slices.IndexFunc(d.log.Rows(), match)
 		if i < 0 {
 			t.Fatalf("no row of %s", what)
 		}
 		d.layers = nil
 		d.keys("6")
-		d.log.goTo(i)
+		d.log.GoTo(i)
 		return d
 	}
 	batch := func(r logRow) bool { return r.op != nil && r.op.ID == "op-2" && r.item == nil }
 	web := func(r logRow) bool { return r.op != nil && r.op.ID == "op-1" }
-	if got := pageText(t, row("the batch", batch).keys("enter")); !strings.Contains(got, "api-4 state failed") || !strings.Contains(got, "No valid host was found") {
+	if got := pageText(t, row("the batch", batch).keys("enter")); !strings.Contains(got, "api-4 state failed") ||
+		!strings.Contains(got, "No valid host was found") {
 		t.Errorf("enter on a batch says %q", got)
 	}
-	if row("the batch", batch).keys("f"); d.focus != paneNodes || d.nodes.selected() != "kaas-node-cmp11" {
-		t.Errorf("f goes to pane %d, node %q", d.focus, d.nodes.selected())
+	if row("the batch", batch).keys("f"); d.focus != ScopeNodes || d.nodes.Cursor() != "kaas-node-cmp11" {
+		t.Errorf("f goes to pane %s, node %q", d.focus, d.nodes.Cursor())
 	}
-	d.nodes.setFilter("gtw")
-	if row("web-1", web).keys("f"); d.focus != paneInstances || d.shown != "kaas-node-cmp07" || d.instances.selectedName() != "web-1" {
-		t.Errorf("f goes to pane %d, node %q, instance %q", d.focus, d.shown, d.instances.selectedName())
+	d.nodes.SetFilter("gtw")
+	if row("web-1", web).keys("f"); d.focus != ScopeInstances || d.shown != "kaas-node-cmp07" || d.instances.selectedName() != "web-1" {
+		t.Errorf("f goes to pane %s, node %q, instance %q", d.focus, d.shown, d.instances.selectedName())
 	}
-	if d.nodes.filterText() != "" || !strings.Contains(d.said[0].text, "the filter /gtw hid cmp-07") {
-		t.Errorf("the filter is %q, and said was %q", d.nodes.filterText(), d.said[0].text)
+	if d.nodes.Filter() != "" || !strings.Contains(d.said[0].text, "the filter /gtw hid cmp-07") {
+		t.Errorf("the filter is %q, and said was %q", d.nodes.Filter(), d.said[0].text)
 	}
 	d.run(d.say(toneBad, "refused: writing is off"))
 	failed := func(r logRow) bool { return r.message != nil }
-	if got := pageText(t, row("the error", failed).keys("enter")); !strings.Contains(got, "says refused: writing is off") || strings.Contains(got, "live-migrate") {
+	if got := pageText(t, row("the error", failed).keys("enter")); !strings.Contains(got, "says refused: writing is off") ||
+		strings.Contains(got, "live-migrate") {
 		t.Errorf("enter on an error says %q", got)
 	}
-	if row("the error", failed).keys("f"); d.focus != paneLog {
-		t.Errorf("f on an error goes to %d", d.focus)
+	if row("the error", failed).keys("f"); d.focus != ScopeLog {
+		t.Errorf("f on an error goes to %s", d.focus)
 	}
 }

@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"lockstep/core"
+	"lockstep/tui/sanitise"
 )
 
 func TestTheModeIsSetOnAllMarkedNodes(t *testing.T) {
 	d := drive(world(), 120, 40).keys("3", "/", "cmp-0", "enter")
-	d.nodes.choose("kaas-node-cmp03")
+	d.nodes.Choose("kaas-node-cmp03")
 	d.keys("space")
-	d.nodes.choose("kaas-node-cmp05")
+	d.nodes.Choose("kaas-node-cmp05")
 	d.keys("space", "e")
 	frame := stripped(d.shows())
 	if !strings.Contains(frame, "Migration mode of cmp-03, cmp-05") || !strings.Contains(frame, "2 marked") {
@@ -50,14 +51,14 @@ func TestASelectedNodeThatGoesLeavesNothingSelected(t *testing.T) {
 	for _, focus := range []string{"3", "4", "5"} {
 		d := drive(world(), 120, 40)
 		d.keys("3")
-		d.nodes.choose("kaas-node-cmp09")
+		d.nodes.Choose("kaas-node-cmp09")
 		d.keys(focus)
 		d.fresh(without("kaas-node-cmp09"))
 		if frame := stripped(d.shows()); focus == "3" && !strings.Contains(frame, "nothing is selected: cmp-09 is no longer there") {
 			t.Errorf("the node went without a word:\n%s", frame)
 		}
-		if d.shown != "" || d.nodes.selected() != "" {
-			t.Errorf("%s: selected is %q, shown %q", focus, d.nodes.selected(), d.shown)
+		if d.shown != "" || d.nodes.Cursor() != "" {
+			t.Errorf("%s: selected is %q, shown %q", focus, d.nodes.Cursor(), d.shown)
 		}
 		if focus == "5" {
 			continue // the locks of the cluster are listed below the node's: they are still there
@@ -73,20 +74,20 @@ func TestASelectedNodeThatGoesLeavesNothingSelected(t *testing.T) {
 		}
 	}
 	d := drive(world(), 120, 40).keys("3")
-	d.nodes.choose("kaas-node-cmp09")
-	next := d.nodes.order[d.nodes.index+1]
+	d.nodes.Choose("kaas-node-cmp09")
+	next := d.nodes.Rows()[d.nodes.Index()+1].Name
 	d.fresh(without("kaas-node-cmp09")).fresh(without("kaas-node-cmp09")).keys("down")
-	if d.nodes.selected() != next {
-		t.Errorf("down goes to %q, the next was %q", d.nodes.selected(), next)
+	if d.nodes.Cursor() != next {
+		t.Errorf("down goes to %q, the next was %q", d.nodes.Cursor(), next)
 	}
 }
 
 // When all marked nodes go, what was meant for them is not done with the selected one.
 func TestWhatWasMarkedIsNotReplacedByWhatIsSelected(t *testing.T) {
 	d := drive(world(), 120, 40).keys("3")
-	d.nodes.choose("kaas-node-cmp09")
+	d.nodes.Choose("kaas-node-cmp09")
 	d.keys("space")
-	d.nodes.choose("kaas-node-cmp03")
+	d.nodes.Choose("kaas-node-cmp03")
 	d.fresh(without("kaas-node-cmp09")).keys("e")
 	if d.top() != nil || d.toast.text != "nothing is selected: what was marked is no longer there" {
 		t.Errorf("%T is open, and it says %q", d.top(), d.toast.text)
@@ -109,13 +110,13 @@ func without(name string) func(*core.Snapshot) {
 
 func TestTheSelectionStaysWhenWhatMovesComesToTheTop(t *testing.T) {
 	d := drive(world(), 80, 24).keys("3")
-	d.nodes.choose("kaas-node-cmp09")
+	d.nodes.Choose("kaas-node-cmp09")
 	s := world()
 	s.Revision++
 	s.NodeRequests["kaas-node-cmp10"] = []*core.MaintenanceRequest{{Kind: core.KindNodeMaintenanceRequest, Node: "kaas-node-cmp10",
 		Scope: core.ScopeOS, Meta: core.Meta{Name: "kaas-node-cmp10", UID: "n", Created: before(time.Minute)}}}
 	d.send(snapshotMsg{s})
-	if got := d.nodes.selected(); got != "kaas-node-cmp09" {
+	if got := d.nodes.Cursor(); got != "kaas-node-cmp09" {
 		t.Errorf("the selection went to %s by itself", got)
 	}
 }
@@ -126,8 +127,8 @@ func TestBeforeTheFirstKeyTheCursorIsOnWhatMovesFirst(t *testing.T) {
 	early.Nodes = map[string]*core.Node{"kaas-node-gtw01": early.Nodes["kaas-node-gtw01"]}
 	d := drive(early, 80, 24)
 	d.send(snapshotMsg{world()})
-	if first := d.nodes.order[0]; d.nodes.selected() != first || d.shown != first {
-		t.Errorf("selected is %s, shown %s, first is %s", d.nodes.selected(), d.shown, first)
+	if first := d.nodes.Rows()[0].Name; d.nodes.Cursor() != first || d.shown != first {
+		t.Errorf("selected is %s, shown %s, first is %s", d.nodes.Cursor(), d.shown, first)
 	}
 }
 
@@ -157,12 +158,12 @@ func TestAMessageOfMegabytesIsCut(t *testing.T) {
 		checkFrame(t, d.shows(), size.w, size.h)
 		d.keys("end")
 		checkFrame(t, d.shows(), size.w, size.h)
-		if p := d.top().(*pager); p.total > 3*detailLimit/40 {
+		if p := d.top().(*pager); p.total > 3*sanitise.DetailLimit/40 {
 			t.Errorf("%d lines of detail", p.total)
 		}
 		var all strings.Builder
 		for _, line := range d.top().(*pager).lines(d.Model, 100) {
-			all.WriteString(line.text() + "\n")
+			all.WriteString(line.Text() + "\n")
 		}
 		if !strings.Contains(all.String(), "cut: 2097152 bytes in all") {
 			t.Error("the detail does not say that it was cut")
@@ -192,8 +193,8 @@ func TestCopyingLeavesNothingHarmfulBehind(t *testing.T) {
 
 func TestThePaletteFindsActionsAndNodes(t *testing.T) {
 	d := drive(world(), 120, 40).keys("ctrl+k", "node cmp-12", "enter")
-	if d.nodes.selected() != "kaas-node-cmp12" || d.focus != paneNodes || d.top() != nil {
-		t.Errorf("the palette went to %s", d.nodes.selected())
+	if d.nodes.Cursor() != "kaas-node-cmp12" || d.focus != ScopeNodes || d.top() != nil {
+		t.Errorf("the palette went to %s", d.nodes.Cursor())
 	}
 	d.keys(":", "reverse the", "esc")
 	if d.top() != nil {

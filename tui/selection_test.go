@@ -17,9 +17,9 @@ func TestNoPaneSelectsByItself(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		d := drive(world(), 120, 40).keys("3", "home")
 		selected := func() string { // by the ID, as no two rows have the same
-			s := d.panes[d.focus].subject(d.Model)
+			s := d.focused().subject()
 			switch {
-			case d.panes[d.focus].gone() != "":
+			case d.focused().Gone() != "":
 				return ""
 			case s.attention != nil:
 				return s.attention.ID
@@ -35,7 +35,7 @@ func TestNoPaneSelectsByItself(t *testing.T) {
 				goes := rapid.SliceOfDistinct(rapid.SampledFrom(nodes), rapid.ID).Draw(rt, "nodes that are gone")
 				moved := rapid.SliceOfDistinct(rapid.IntRange(0, 9), rapid.ID).Draw(rt, "instances that are gone")
 				had, shown := selected(), d.shown
-				rows, _ := d.panes[d.focus].count()
+				rows, _ := d.focused().Count()
 				d.fresh(func(s *core.Snapshot) {
 					for _, name := range goes {
 						without(name)(s)
@@ -48,7 +48,7 @@ func TestNoPaneSelectsByItself(t *testing.T) {
 					}
 				})
 				if now := selected(); rows > 0 && now != had && now != "" {
-					rt.Fatalf("in pane %d the selection went from %q to %q by itself", d.focus, had, now)
+					rt.Fatalf("in pane %s the selection went from %q to %q by itself", d.focus, had, now)
 				}
 				if d.shown != shown && d.shown != "" {
 					rt.Fatalf("what hangs on %q was shown, and now on %q", shown, d.shown)
@@ -59,13 +59,14 @@ func TestNoPaneSelectsByItself(t *testing.T) {
 			},
 			"do": func(rt *rapid.T) {
 				key := rapid.SampledFrom([]string{"enter", "m", "i", "e", "u", "y"}).Draw(rt, "key")
-				had, lost := selected(), d.panes[d.focus].gone() != ""
+				had, lost := selected(), d.focused().Gone() != ""
 				known := d.actionFor(key) != nil
 				d.keys(key)
-				if lost && known && (d.top() != nil || d.focus != paneLocks && !strings.HasPrefix(d.toast.text, "nothing is selected: ")) && key != "e" {
+				if lost && known && (d.top() != nil || d.focus != ScopeLocks && !strings.HasPrefix(d.toast.text, "nothing is selected: ")) &&
+					key != "e" {
 					rt.Fatalf("nothing is selected, and %s opens %T, or says %q", key, d.top(), d.toast.text)
 				}
-				if c, ok := d.top().(*confirmDialog); ok && d.focus == paneInstances && c.step.Intent.Instance != had {
+				if c, ok := d.top().(*confirmDialog); ok && d.focus == ScopeInstances && c.step.Intent.Instance != had {
 					rt.Fatalf("%q is selected, and %s is to be done with %q", had, key, c.step.Intent.Instance)
 				}
 				for d.top() != nil {

@@ -8,6 +8,8 @@ import (
 
 	"lockstep/core"
 	"lockstep/themes"
+	"lockstep/tui/draw"
+	"lockstep/tui/sanitise"
 )
 
 // health is how a server does: its worst source speaks for it.
@@ -119,29 +121,29 @@ func stateNow(s *core.Snapshot, src core.Source) core.SourceState {
 // healthLine is how the servers do, in at most w columns: with the servers' own words, and without them where there is no
 // room; then without those that were never asked for, and at last each with its cause alone. Up to causes it tells of servers that are
 // not live, and is not to be cut.
-func healthLine(m *Model, w int) (out line, causes int) {
+func healthLine(m *Model, w int) (out draw.Line, causes int) {
 	all := healths(m.snap)
 	for _, level := range []struct {
 		words func(*core.Snapshot, health) string
 		off   bool
 	}{{fullWords, true}, {shortWords, true}, {shortWords, false}, {causeWords, false}} {
-		var parts []line
+		var parts []draw.Line
 		causes = 0
 		for _, h := range all {
 			if h.state == core.SourceOff && !level.off {
 				continue
 			}
-			k := healthMark(m.look.glyph, h)
-			part := line{txt(k.tone, k.glyph), txt(themes.Text, " "+h.label)}
+			k := healthMark(m.look.Glyph, h)
+			part := draw.Line{draw.Text(k.tone, k.glyph), draw.Text(themes.Text, " "+h.label)}
 			if h.state != core.SourceLive {
-				part = part.and(k.tone, " "+level.words(m.snap, h))
+				part = part.And(k.tone, " "+level.words(m.snap, h))
 			}
 			parts = append(parts, part)
 			if h.state != core.SourceLive && h.state != core.SourceOff {
-				causes = 1 + join(2, parts...).width()
+				causes = 1 + draw.Join(2, parts...).Width()
 			}
 		}
-		if out = append(line{blank(1)}, join(2, parts...)...); out.width() <= w {
+		if out = append(draw.Line{draw.Blank(1)}, draw.Join(2, parts...)...); out.Width() <= w {
 			break
 		}
 	}
@@ -203,7 +205,7 @@ func fullWords(s *core.Snapshot, h health) string {
 		return text
 	}
 	if e := h.worst.Err; e != nil {
-		own := strings.TrimRight(clean(e.Message, 80), " .")
+		own := strings.TrimRight(sanitise.Text(e.Message, 80), " .")
 		if cause(h.worst) == nil {
 			own = strings.TrimSuffix(string(e.Kind)+": "+own, ": ")
 		}
@@ -250,8 +252,8 @@ func loadStateOf(s *core.Snapshot, ids []core.SourceID) loadState {
 }
 
 // allTroubleLines are the troubleLines of several sources: those that have the same trouble are named together.
-func allTroubleLines(m *Model, all []*core.Source, w int) []line {
-	var out []line
+func allTroubleLines(m *Model, all []*core.Source, w int) []draw.Line {
+	var out []draw.Line
 	told := make(map[core.SourceID]bool)
 	for i, src := range all {
 		if told[src.ID] {
@@ -271,7 +273,8 @@ func allTroubleLines(m *Model, all []*core.Source, w int) []line {
 
 // sameCause tells whether two sources have one trouble.
 func sameCause(a, b *core.APIError) bool {
-	return a != nil && b != nil && (a.Call == b.Call && a.Message == b.Message || a.WholeServer() && a.Cause() == b.Cause() && a.Message == b.Message)
+	return a != nil && b != nil && (a.Call == b.Call && a.Message == b.Message ||
+		a.WholeServer() && a.Cause() == b.Cause() && a.Message == b.Message)
 }
 
 // upper begins a text with a capital letter.
@@ -284,11 +287,11 @@ func upper(text string) string {
 }
 
 // troubleLines say what is the matter, why, what to do, and which call failed: the cause first, for the last may be cut.
-func troubleLines(m *Model, src *core.Source, w int) []line {
-	var out []line
+func troubleLines(m *Model, src *core.Source, w int) []draw.Line {
+	var out []draw.Line
 	say := func(tone themes.Token, s string) {
-		for _, l := range wrap(clean(s, rowLimit), max(w-2, 8)) {
-			out = append(out, line{blank(1), txt(tone, l)})
+		for _, l := range draw.Wrap(sanitise.Row(s), max(w-2, 8)) {
+			out = append(out, draw.Line{draw.Blank(1), draw.Text(tone, l)})
 		}
 	}
 	e := src.Err
@@ -325,12 +328,12 @@ func troubleLines(m *Model, src *core.Source, w int) []line {
 	return out
 }
 
-func oldNote(m *Model, src *core.Source) line {
-	g := m.look.glyph
+func oldNote(m *Model, src *core.Source) draw.Line {
+	g := m.look.Glyph
 	if e := cause(src); e != nil {
-		return line{txt(themes.Bad, g.Failed+" "+e.Cause()+", "+sourceAge(m.snap.Wall, src)+" old")}
+		return draw.Line{draw.Text(themes.Bad, g.Failed+" "+e.Cause()+", "+sourceAge(m.snap.Wall, src)+" old")}
 	}
-	return line{txt(themes.Warn, g.Off+" "+string(src.State)+", "+sourceAge(m.snap.Wall, src)+" old")}
+	return draw.Line{draw.Text(themes.Warn, g.Off+" "+string(src.State)+", "+sourceAge(m.snap.Wall, src)+" old")}
 }
 
 func sourceAge(wall time.Time, src *core.Source) string {

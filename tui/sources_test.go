@@ -12,8 +12,10 @@ import (
 func forbidden(ids ...core.SourceID) *core.Snapshot {
 	s := world()
 	for _, id := range ids {
-		s.Sources[id] = core.Source{ID: id, State: core.SourceForbidden, Since: fixtureWall, Err: &core.APIError{Kind: core.ErrForbidden, Server: core.ServerOpenStack, Status: 403,
-			Call: "ask Nova for its API versions", Message: "Policy doesn't allow this operation to be performed.", Remedy: "it needs the role admin"}}
+		s.Sources[id] = core.Source{ID: id, State: core.SourceForbidden, Since: fixtureWall,
+			Err: &core.APIError{Kind: core.ErrForbidden, Server: core.ServerOpenStack, Status: 403,
+				Call: "ask Nova for its API versions", Message: "Policy doesn't allow this operation to be performed.",
+				Remedy: "it needs the role admin"}}
 	}
 	s.Sources[core.SourceMachines] = core.Source{ID: core.SourceMachines, State: core.SourceLive, AsOf: fixtureWall}
 	return s
@@ -30,7 +32,8 @@ func TestTheHeaderCutsNoServer(t *testing.T) {
 			t.Errorf("%q is not in %q", want, head)
 		}
 	}
-	if head := strings.Split(stripped(drive(forbidden(core.SourceInstances, core.SourceMigrations), 80, 24).shows()), "\n")[1]; !strings.Contains(head, "● management ") || strings.Contains(head, "…") {
+	if head := strings.Split(stripped(drive(forbidden(core.SourceInstances, core.SourceMigrations), 80, 24).shows()),
+		"\n")[1]; !strings.Contains(head, "● management ") || strings.Contains(head, "…") {
 		t.Errorf("a server is cut: %q", head)
 	}
 }
@@ -54,9 +57,11 @@ func troubled(s *core.Snapshot, server core.Server, state core.SourceState, age 
 // A server of which nothing can be seen says why, first and in the worst glyph, at every width; nothing else of the line costs the cause
 // its room.
 func TestWhyAServerCannotBeSeenIsNeverCut(t *testing.T) {
-	refused := core.APIError{Kind: core.ErrUnauthorized, Status: 401, Call: "log in to admin at https://keystone.example:443/v3", Message: "The request you have made requires authentication."}
+	refused := core.APIError{Kind: core.ErrUnauthorized, Status: 401, Call: "log in to admin at https://keystone.example:443/v3",
+		Message: "The request you have made requires authentication."}
 	away := core.APIError{Kind: core.ErrUnreachable, Call: "list nodes", Message: "dial tcp 10.0.0.1:443: connect: connection refused"}
-	both := troubled(troubled(world(), core.ServerOpenStack, core.SourceFailed, time.Minute, refused), core.ServerKubernetes, core.SourceStale, 2*time.Minute, away)
+	both := troubled(troubled(world(), core.ServerOpenStack, core.SourceFailed, time.Minute, refused), core.ServerKubernetes,
+		core.SourceStale, 2*time.Minute, away)
 	both.Settings.ActAs = []core.ActAs{{Controller: core.ControllerOpenStack}}
 	both.Write = core.WriteMode{Armed: true, Mine: true, Lease: "anna@jump01"}
 	both.Sources[core.SourceMachines] = core.Source{ID: core.SourceMachines, State: core.SourceLive, AsOf: fixtureWall}
@@ -77,7 +82,8 @@ func TestWhyAServerCannotBeSeenIsNeverCut(t *testing.T) {
 	if !strings.Contains(head, "x openstack login refused: The request you have made requires authentication, again in 20 s") {
 		t.Errorf("in 200 columns it says %q", head)
 	}
-	if frame := stripped(drive(one, 80, 24).keys("1").shows()); strings.Count(frame, "█  openstack  login refused: ") != 1 || strings.Count(frame, "  openstack  ") != 1 {
+	if frame := stripped(drive(one, 80, 24).keys("1").shows()); strings.Count(frame, "█  openstack  login refused: ") != 1 ||
+		strings.Count(frame, "  openstack  ") != 1 {
 		t.Errorf("it is not told once:\n%s", frame)
 	}
 }

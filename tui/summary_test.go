@@ -13,19 +13,20 @@ func TestSummaryIsWrapped(t *testing.T) {
 	p.proc.Summary = []string{"waiting for you", long, "4 instances"}
 	text := func(room int) (all string) {
 		for _, l := range p.summary(d.Model, 78, room) {
-			if l.width() > 78 {
-				t.Errorf("a line of %d columns: %s", l.width(), l.text())
+			if l.Width() > 78 {
+				t.Errorf("a line of %d columns: %s", l.Width(), l.Text())
 			}
-			all += l.text() + "\n"
+			all += l.Text() + "\n"
 		}
 		return all
 	}
-	if got, want := strings.Join(strings.Fields(text(20)), " "), strings.Join(append([]string{"waiting for you"}, append(strings.Fields(long), "4 instances")...), " "); got != want {
+	if got, want := strings.Join(strings.Fields(text(20)),
+		" "), strings.Join(append([]string{"waiting for you"}, append(strings.Fields(long), "4 instances")...), " "); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	for room := 1; room < 5; room++ {
 		got := text(room)
-		if strings.Count(got, "\n") != room || !strings.HasSuffix(got, " "+d.look.glyph.Ellipsis+"\n") {
+		if strings.Count(got, "\n") != room || !strings.HasSuffix(got, " "+d.look.Glyph.Ellipsis+"\n") {
 			t.Errorf("in %d lines:\n%s", room, got)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/themes"
+	"lockstep/tui/draw"
 )
 
 // haltMsg says that writing is off and the lease given back: now the program can be stopped.
@@ -122,11 +123,11 @@ func (d *suspendDialog) draw(m *Model, w, _ int) []string {
 	if d.batch {
 		text += " The rest of the batch waits until you switch writing on (w) and let it go on (h)."
 	}
-	body := append([]line{{}}, paragraph(themes.Text, text, w-4)...)
+	body := append([]draw.Line{{}}, draw.Paragraph(themes.Text, text, w-4)...)
 	focus, does := 0, "enter stays"
 	if d.stop {
 		focus, does = 1, "enter suspends"
 	}
-	body = append(body, line{}, apart(one(themes.Dim, does), buttons([]string{"Stay", "Suspend"}, focus), w-4))
-	return m.box(one(themes.Warn, "Suspend?"), nil, body, w)
+	body = append(body, draw.Line{}, draw.Apart(draw.One(themes.Dim, does), draw.Buttons([]string{"Stay", "Suspend"}, focus), w-4))
+	return m.look.Box(draw.One(themes.Warn, "Suspend?"), nil, body, w)
 }

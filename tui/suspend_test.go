@@ -79,7 +79,8 @@ func TestCtrlZAsksWhileSomethingRuns(t *testing.T) {
 	s := worked()
 	s.Operations[0].State, s.Operations[0].Ended = core.OperationRunning, time.Time{}
 	d, _ := stoppable(s, 120, 40)
-	if text := strings.Join(strings.Fields(stripped(d.keys("ctrl+z").shows())), " "); !strings.Contains(text, "The rest of the batch waits until you") {
+	if text := strings.Join(strings.Fields(stripped(d.keys("ctrl+z").shows())), " "); !strings.Contains(text,
+		"The rest of the batch waits until you") {
 		t.Errorf("of a batch it says %q", text)
 	}
 	d, n := stoppable(world(), 20, 5)
@@ -114,7 +115,8 @@ func TestCtrlZWhereThereIsNoShell(t *testing.T) {
 	s.Operations = nil
 	d, n := stoppable(s, 120, 40)
 	d.unstoppable = func() string { return "no shell with job control is above it" }
-	if d.keys("ctrl+z"); *n != 0 || d.fake.disarmed != 0 || !strings.Contains(d.toast.text, "cannot be suspended here: no shell with job control") {
+	if d.keys("ctrl+z"); *n != 0 || d.fake.disarmed != 0 ||
+		!strings.Contains(d.toast.text, "cannot be suspended here: no shell with job control") {
 		t.Errorf("stopped %d times, and says %q", *n, d.toast.text)
 	}
 	d.unstoppable = func() string { return "" }

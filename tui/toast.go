@@ -58,7 +58,7 @@ func (m *Model) say(tone themes.Token, text string) tea.Cmd {
 		}
 		m.messages = append([]message{{m.toast.n, at, text, tone, 1}}, m.messages...)
 		m.messages = m.messages[:min(len(m.messages), keepMessages)]
-		m.log.refresh(m)
+		m.pane(ScopeLog).refresh()
 	}
 	return cmd
 }

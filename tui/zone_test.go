@@ -12,7 +12,8 @@ var timesOfDay = regexp.MustCompile(`\b([01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?\b`)
 
 // Every time on every page is in the operator's zone: half an hour to the east, each is half an hour later.
 func TestTimesAreInTheOperatorsZone(t *testing.T) {
-	pages := [][]string{nil, {"1"}, {"2"}, {"3"}, {"4"}, {"5"}, {"6"}, {"enter"}, {"i"}, {"1", "enter"}, {"2", "i"}, {"3", "i"}, {"4", "i"}, {"5", "i"}, {"s"}, {"w"}, {"z"}}
+	pages := [][]string{nil, {"1"}, {"2"}, {"3"}, {"4"}, {"5"}, {"6"}, {"enter"}, {"i"}, {"1", "enter"}, {"2", "i"}, {"3", "i"},
+		{"4", "i"}, {"5", "i"}, {"s"}, {"w"}, {"z"}}
 	shown := func(zone *time.Location, keys []string) (frame string, times []string) {
 		livingIn(t, zone)
 		frame = stripped(drive(world(), 200, 60).keys(keys...).shows())

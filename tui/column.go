@@ -1,0 +1,25 @@
+package tui
+
+import (
+	"lockstep/themes"
+	"lockstep/tui/draw"
+)
+
+// columnWord says what a column holds, by its title.
+type columnWord struct{ title, text string }
+
+// columnLines say what the columns of a pane hold; none for other places.
+func columnLines(m *Model, s Scope, w int) []draw.Line {
+	if m.panes[s] == nil {
+		return nil
+	}
+	words := m.pane(s).words()
+	if len(words) == 0 {
+		return nil
+	}
+	out := []draw.Line{{}, draw.One(themes.Strong, "columns of "+string(s))}
+	for _, c := range words {
+		out = append(out, helpRow(draw.One(themes.Key, c.title), themes.Text, c.text, w)...)
+	}
+	return out
+}

@@ -1,0 +1,111 @@
+package tui
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"lockstep/tui/table"
+)
+
+// dashboardActions work in every pane.
+func dashboardActions() []Action {
+	all := []Action{
+		{ID: "steps", Title: "Open what is selected: its steps, its page or its entry", Short: "steps",
+			Scope: ScopeDashboard, Keys: []string{"enter"},
+			Footer: 1, blocked: needRow, now: (*Model).stepsOrDetails, run: (*Model).openSteps},
+		{ID: "inspect", Title: "Show everything that is known of what is selected", Short: "inspect", Scope: ScopeDashboard,
+			Keys: []string{"i", "d"}, Footer: 20, blocked: needRow, run: (*Model).inspect},
+		{ID: "menu", Title: "Show all that can be done with what is selected", Short: "actions", Scope: ScopeDashboard,
+			Keys: []string{"a"}, Footer: 12, run: func(m *Model) tea.Cmd { m.open(newPalette(m, true)); return nil }},
+		{ID: "filter", Title: "Filter the rows: text, role:cmp,gtw, zone:az-1, -stage:done",
+			Short: "filter", Scope: ScopeDashboard, Keys: []string{"/"}, Footer: 30, run: func(m *Model) tea.Cmd { m.filtering = true; return nil }},
+		{ID: "sort", Title: "Sort by the next column; after the last, what moves first", Short: "sort", Scope: ScopeDashboard,
+			Keys: []string{"s"}, Footer: 31, run: func(m *Model) tea.Cmd { return m.sorted(m.focused().NextSort()) }},
+		{ID: "sort.reverse", Title: "Sort the other way round", Short: "reverse", Scope: ScopeDashboard, Keys: []string{"S"},
+			run: func(m *Model) tea.Cmd { return m.sorted(m.focused().ReverseSort()) }},
+		{ID: "copy", Title: "Copy the name or ID of what is selected", Short: "copy", Scope: ScopeDashboard, Keys: []string{"y"},
+			blocked: needRow, run: func(m *Model) tea.Cmd { return m.copy(m.focused().subject().name) }},
+		{ID: "copy.command", Title: "Copy the command that shows what is selected", Short: "copy command", Scope: ScopeDashboard,
+			Keys: []string{"c"}, blocked: func(m *Model) string {
+				if m.snap == nil || m.focused().subject().command == "" {
+					return "there is no command for it"
+				}
+				return ""
+			}, run: func(m *Model) tea.Cmd { return m.copy(m.focused().subject().command) }},
+		{ID: "plain", Title: "Show the pane as plain text, for selecting with the terminal", Short: "plain", Scope: ScopeDashboard,
+			Keys: []string{"p"}, blocked: needSnapshot, run: func(m *Model) tea.Cmd { m.open(newPlain(m)); return nil }},
+		{ID: "owners", Title: "Show whose instances need their owner, with a note to send to each project", Short: "owners",
+			Scope: ScopeDashboard, Keys: []string{"O"}, blocked: needSnapshot,
+			run: func(m *Model) tea.Cmd { return m.openOwners(m.focused().nodes()) }},
+		{ID: "plan", Title: "Plan the whole update: what every instance will do, what holds it, is there room", Short: "plan all",
+			Scope: ScopeDashboard, Keys: []string{"V"}, blocked: needSnapshot,
+			run: func(m *Model) tea.Cmd { return m.openPlan(nil) }},
+		{ID: "back", Title: "Clear the filter, the marks, or the last word of the screen", Short: "clear", Scope: ScopeDashboard,
+			Keys: []string{"esc"}, run: (*Model).clearOne},
+		{ID: "pane.next", Title: "Go to the next pane", Short: "next pane", Scope: ScopeDashboard, Keys: []string{"tab"}, Footer: 50,
+			run: func(m *Model) tea.Cmd { return m.setFocus(m.beside(1)) }},
+		{ID: "pane.previous", Title: "Go to the previous pane", Short: "previous pane", Scope: ScopeDashboard,
+			Keys: []string{"shift+tab"}, run: func(m *Model) tea.Cmd { return m.setFocus(m.beside(-1)) }},
+	}
+	for i, k := range paneKinds() {
+		key := itoa(i + 1)
+		all = append(all, Action{ID: "pane." + key, Title: "Go to " + k.title, Short: k.title, Scope: ScopeDashboard, Keys: []string{key},
+			run: func(m *Model) tea.Cmd { return m.setFocus(k.scope) }})
+	}
+	for _, mv := range []struct {
+		id, title string
+		keys      []string
+		run       func(l table.List)
+	}{
+		{"down", "Go down a row", []string{"down", "j"}, func(l table.List) { l.MoveBy(1) }},
+		{"up", "Go up a row", []string{"up", "k"}, func(l table.List) { l.MoveBy(-1) }},
+		{"page.down", "Go down a page", []string{"pgdown"}, func(l table.List) { l.MoveBy(l.Page()) }},
+		{"page.up", "Go up a page", []string{"pgup"}, func(l table.List) { l.MoveBy(-l.Page()) }},
+		{"first", "Go to the first row", []string{"home", "g"}, func(l table.List) { l.GoTo(0) }},
+		{"last", "Go to the last row", []string{"end", "G"}, func(l table.List) { l.MoveBy(1 << 30) }},
+	} {
+		all = append(all, Action{ID: "row." + mv.id, Title: mv.title, Short: mv.id, Scope: ScopeDashboard, Keys: mv.keys,
+			run: func(m *Model) tea.Cmd {
+				mv.run(m.focused())
+				return m.selectionMoved()
+			}})
+	}
+	return all
+}
+
+func needSnapshot(m *Model) string {
+	if m.snap == nil {
+		return "nothing is known yet"
+	}
+	return ""
+}
+
+func needRow(m *Model) string { return m.focused().needRow() }
+
+func (m *Model) setFocus(id Scope) tea.Cmd {
+	m.focus = id
+	m.filtering = false
+	m.focused().entered()
+	return m.selectionMoved()
+}
+
+func (m *Model) sorted(by string) tea.Cmd {
+	if by == "" {
+		return m.say(toneInfo, "sorted as it comes: what moves first")
+	}
+	return m.say(toneInfo, "sorted by "+by)
+}
+
+// clearOne takes back one thing at a time: the toast, the marks, the filter.
+func (m *Model) clearOne() tea.Cmd {
+	p := m.focused()
+	switch {
+	case m.toast.text != "":
+		m.toast.text = ""
+	case p.Marks() > 0:
+		p.ClearMarks()
+	case p.Filter() != "":
+		p.SetFilter("")
+		return m.selectionMoved()
+	}
+	return nil
+}

@@ -1,0 +1,165 @@
+// Package draw makes the rows of the screen from texts: lines of spans, each with a token of the theme, and the look that turns
+// them into what a terminal shows. It knows widths, colours and glyphs, and nothing of what the texts are about.
+package draw
+
+import (
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"lockstep/themes"
+	"lockstep/tui/sanitise"
+)
+
+// Span is a piece of text with one look. Spans are made by Text alone, which sanitises: no text reaches the terminal
+// by another way.
+type Span struct {
+	text  string
+	width int
+	tone  themes.Token
+}
+
+// Line is one row of the screen, or a cell of one.
+type Line []Span
+
+// Text makes a span of any text.
+func Text(tone themes.Token, s string) Span {
+	s = sanitise.Row(s)
+	return Span{text: s, width: width(s), tone: tone}
+}
+
+// One is a line of a single span.
+func One(tone themes.Token, s string) Line { return Line{Text(tone, s)} }
+
+// Plain is a line of ordinary text.
+func Plain(s string) Line { return One(themes.Text, s) }
+
+// Blank is n spaces.
+func Blank(n int) Span { return Text(themes.Text, strings.Repeat(" ", max(n, 0))) }
+
+// Text is what the span says.
+func (s Span) Text() string { return s.text }
+
+// Tone is the look that it has.
+func (s Span) Tone() themes.Token { return s.tone }
+
+// Width is the number of columns that the line takes.
+func (l Line) Width() int {
+	w := 0
+	for _, s := range l {
+		w += s.width
+	}
+	return w
+}
+
+// Text is what the line says, without its looks.
+func (l Line) Text() string {
+	if len(l) == 1 {
+		return l[0].text
+	}
+	var b strings.Builder
+	for _, s := range l {
+		b.WriteString(s.text)
+	}
+	return b.String()
+}
+
+// Fit cuts or pads the line to exactly w columns, padding on the left when right is set.
+func (l Line) Fit(w int, right bool) Line {
+	have := l.Width()
+	switch {
+	case have == w:
+		return l
+	case have < w && right:
+		return append(Line{Blank(w - have)}, l...)
+	case have < w:
+		return append(l[:len(l):len(l)], Blank(w-have))
+	}
+	return l.Cut(w)
+}
+
+// Cut shortens the line to w columns, with an ellipsis in the last.
+func (l Line) Cut(w int) Line {
+	if l.Width() <= w {
+		return l
+	}
+	var out Line
+	for _, s := range l {
+		if s.width < w {
+			out = append(out, s)
+			w -= s.width
+			continue
+		}
+		short := ansi.Truncate(s.text, w, "…")
+		out = append(out, Span{text: short, width: width(short), tone: s.tone})
+		break
+	}
+	return out
+}
+
+// Join puts lines side by side with n spaces between them.
+func Join(n int, parts ...Line) Line {
+	var out Line
+	for _, p := range parts {
+		if len(p) == 0 {
+			continue
+		}
+		if len(out) > 0 {
+			out = append(out, Blank(n))
+		}
+		out = append(out, p...)
+	}
+	return out
+}
+
+// Apart puts left and right at the two ends of w columns; the left gives way.
+func Apart(left, right Line, w int) Line {
+	room := w - right.Width()
+	if room < 1 || len(right) == 0 || right.Width() == 0 {
+		return left.Fit(w, false)
+	}
+	return append(left.Cut(room-1).Fit(room, false), right...)
+}
+
+// And is the line with a further piece of text at its end.
+func (l Line) And(tone themes.Token, s string) Line { return append(l, Text(tone, s)) }
+
+// Marked is the line with every place that has the wanted text standing out. text is the line's own with its letters folded to small
+// ones, as want is; each letter must have kept its length.
+func (l Line) Marked(text, want string) Line {
+	var out Line
+	begins := 0 // of the span, in text
+	at := strings.Index(text, want)
+	for _, s := range l {
+		rest, ends := s.text, begins+len(s.text)
+		for at >= 0 && at < ends {
+			from, to := max(at-begins, 0), min(at+len(want)-begins, len(rest))
+			if from > 0 {
+				out = append(out, Text(s.tone, rest[:from]))
+			}
+			out = append(out, Text(themes.Match, rest[from:to]))
+			rest, begins = rest[to:], begins+to
+			if at+len(want) > ends {
+				break // it goes on in the next span
+			}
+			if next := strings.Index(text[at+len(want):], want); next >= 0 {
+				at += len(want) + next
+			} else {
+				at = -1
+			}
+		}
+		if rest != "" {
+			out = append(out, Text(s.tone, rest))
+		}
+		begins = ends
+	}
+	return out
+}
+
+// Inset moves lines n columns to the right.
+func Inset(n int, lines []Line) []Line {
+	for i, l := range lines {
+		lines[i] = append(Line{Blank(n)}, l...)
+	}
+	return lines
+}

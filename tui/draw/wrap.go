@@ -1,0 +1,65 @@
+package draw
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"lockstep/themes"
+	"lockstep/tui/sanitise"
+)
+
+// Width is the number of columns that Text(tone, s) takes, whatever s is; the only measure in the program.
+func Width(s string) int { return width(sanitise.Row(s)) }
+
+// width is Width of a clean text.
+func width(s string) int {
+	if sanitise.Plain(s) {
+		return len(s)
+	}
+	return ansi.StringWidth(s)
+}
+
+// Wrap breaks a clean text into lines of at most w columns: at spaces, and within a word only where the word alone is
+// longer. A command keeps its dashes and IDs whole.
+func Wrap(s string, w int) []string {
+	w = max(w, 1)
+	var out []string
+	for {
+		near := s // no more than can matter for one line: a long text is not measured again for every line of it
+		if enough := 16*w + 64; len(near) > enough {
+			for enough > 0 && !utf8.RuneStart(s[enough]) {
+				enough--
+			}
+			near = s[:enough]
+		}
+		if len(near) == len(s) && width(s) <= w {
+			break
+		}
+		head := ansi.Truncate(near, w, "")
+		if head == "" { // a character wider than the room
+			break
+		}
+		at := len(head)
+		if s[at] != ' ' {
+			if space := strings.LastIndexByte(head, ' '); space > 0 && strings.TrimLeft(head[:space], " ") != "" {
+				at = space
+			}
+		}
+		out = append(out, strings.TrimRight(s[:at], " "))
+		if s = strings.TrimLeft(s[at:], " "); s == "" {
+			return out
+		}
+	}
+	return append(out, s)
+}
+
+// Paragraph wraps any text into lines of one look, of at most w columns each.
+func Paragraph(tone themes.Token, text string, w int) []Line {
+	var out []Line
+	for _, s := range Wrap(sanitise.Row(text), w) {
+		out = append(out, One(tone, s))
+	}
+	return out
+}

@@ -1,0 +1,338 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"lockstep/core"
+	"lockstep/themes"
+	"lockstep/tui/draw"
+	"lockstep/tui/table"
+)
+
+// ScopeEntry is the page of an entry of what needs the operator.
+const ScopeEntry Scope = "entry of needs you"
+
+// entryPage is one entry of what needs the operator: what it is, since when, what it follows from, what it rests on, and the ways on.
+type entryPage struct {
+	id   string
+	a    core.Attention // as it was seen last
+	step string         // ID of the step that an operation was, where it is about one
+	over bool           // it is not among what needs the operator any more
+	ways *table.Table[wayOn]
+}
+
+// wayOn is one way on from an entry: to its cause, to the steps, a command, or to what follows from it.
+type wayOn struct {
+	id   string
+	kind wayKind
+	what string
+	text string
+	more string // all of it, where the row has no room
+	open func(m *Model) tea.Cmd
+}
+
+// wayKind is where a way leads, as a word.
+type wayKind string
+
+// The kinds of ways.
+const (
+	wayCause   wayKind = "cause"
+	waySteps   wayKind = "steps"
+	wayDone    wayKind = "do"      // Lockstep does it at once: nothing is written to the cluster
+	wayChange  wayKind = "change"  // a command that changes something
+	wayLook    wayKind = "look"    // a command that only looks
+	wayFollows wayKind = "follows" // what follows from the entry
+)
+
+var wayTones = map[wayKind]themes.Token{wayCause: themes.Needs, waySteps: themes.Key, wayDone: themes.Key, wayChange: themes.Warn,
+	wayLook: themes.Dim, wayFollows: themes.Dim}
+
+// openEntry opens the page of an entry, or goes back to it where it is open already.
+func (m *Model) openEntry(id string) tea.Cmd {
+	a, ok := m.snap.AttentionCalled(id)
+	if !ok {
+		return m.say(toneWarn, "it is over: nothing of it needs you now")
+	}
+	for i, l := range m.layers {
+		if p, ok := l.(*entryPage); ok && p.id == id {
+			m.layers = m.layers[:i+1]
+			return nil
+		}
+	}
+	p := &entryPage{id: id, a: a}
+	p.ways = &table.Table[wayOn]{
+		ID:   func(w wayOn) string { return w.id },
+		Name: func(w wayOn) string { return w.what },
+		Columns: []table.Column[wayOn]{
+			{Width: 7, Cell: func(w wayOn) draw.Line { return draw.One(wayTones[w.kind], string(w.kind)) }},
+			{Width: 14, Most: 34, Share: 34, Measure: func(w wayOn) int { return draw.Width(w.what) },
+				Cell: func(w wayOn) draw.Line { return draw.One(themes.Strong, w.what) }},
+			{Width: 12, Grow: true, Cell: func(w wayOn) draw.Line {
+				if w.kind == wayChange || w.kind == wayLook {
+					return draw.One(themes.Key, w.text)
+				}
+				return draw.One(themes.Text, w.text)
+			}},
+		},
+	}
+	p.ways.Set(p.waysOn(m), m.snap.Revision)
+	m.open(p)
+	return nil
+}
+
+func (*entryPage) scope() Scope                                   { return ScopeEntry }
+func (*entryPage) page() bool                                     { return true }
+func (*entryPage) handle(*Model, tea.KeyPressMsg) (bool, tea.Cmd) { return false, nil }
+
+func (p *entryPage) refresh(m *Model) tea.Cmd {
+	a, ok := m.snap.AttentionCalled(p.id)
+	if p.over = !ok; p.over {
+		return nil
+	}
+	p.a = a
+	if gone := p.ways.Set(p.waysOn(m), m.snap.Revision); gone != "" && m.top() == p {
+		return m.say(toneWarn, "gone: "+gone)
+	}
+	return nil
+}
+
+// waysOn are the ways in the order in which they help: to the cause, to the steps where one of them is the operator's, by hand, by Lockstep
+// at once. Last what follows from the entry.
+func (p *entryPage) waysOn(m *Model) []wayOn {
+	for i := range m.snap.Operations {
+		if op := &m.snap.Operations[i]; p.id == "operation/"+op.ID {
+			p.step = op.Step
+		}
+	}
+	var out, after []wayOn
+	if cause, ok := m.snap.AttentionCalled(p.a.Cause); ok {
+		out = append(out, entryWay(m, wayCause, cause))
+	}
+	if w, yours, ok := p.stepsWay(m); ok && yours {
+		out = append(out, w)
+	} else if ok {
+		after = append(after, w)
+	}
+	for _, c := range p.a.Commands {
+		kind := wayLook
+		if c.Changes {
+			kind = wayChange
+		}
+		out = append(out, wayOn{id: "command/" + c.Line, kind: kind, what: c.For, text: c.Line, more: c.Line,
+			open: func(m *Model) tea.Cmd { return m.copy(c.Line) }})
+	}
+	out = append(append(out, p.ownWays(m)...), after...) // a second enter does neither
+	for _, a := range m.snap.FollowFrom(p.id) {
+		out = append(out, entryWay(m, wayFollows, a))
+	}
+	return out
+}
+
+// entryWay leads to another entry.
+func entryWay(m *Model, kind wayKind, a core.Attention) wayOn {
+	text := named(m.snap, a.Reason)
+	return wayOn{id: "entry/" + a.ID, kind: kind, what: a.Label, text: text, more: text,
+		open: func(m *Model) tea.Cmd { return m.openEntry(a.ID) }}
+}
+
+// stepsWay leads to the steps; yours tells whether one of them is the operator's.
+func (p *entryPage) stepsWay(m *Model) (way wayOn, yours, ok bool) {
+	if p.a.Resolve == nil {
+		return wayOn{}, false, false
+	}
+	key := *p.a.Resolve
+	proc, known := m.snap.Procedure(key)
+	if !known {
+		return wayOn{}, false, false
+	}
+	way = wayOn{id: "steps", kind: waySteps, what: proc.Title, text: "nothing there is yours now", more: proc.Goal}
+	at := p.stepOf(proc)
+	way.open = func(m *Model) tea.Cmd { return p.goOn(m, key) }
+	if at < 0 {
+		return way, false, true
+	}
+	st := proc.Steps[at]
+	way.what = st.Title
+	way.text = stepStatus(m, st).Text()
+	if way.text == "" {
+		way.text = string(st.State)
+	}
+	way.more = fmt.Sprintf("%s, step %d of %d. %s", proc.Title, at+1, len(proc.Steps), named(m.snap, st.Why))
+	return way, true, true
+}
+
+// stepOf is the step that the entry leads to: that of its own object, else the one that comes next of those that are the operator's; -1
+// when there is none.
+func (p *entryPage) stepOf(proc core.Procedure) int {
+	yours := func(st core.Step) bool {
+		return st.State != core.StepDone && st.State != core.StepLater && st.State != core.StepRunning &&
+			(st.Intent.Kind != "" || len(st.Commands) > 0 || len(st.Tell) > 0)
+	}
+	if p.a.Rule() == "operation" && proc.Key.Kind == core.ProcedureAfter {
+		return slices.IndexFunc(proc.Steps, func(st core.Step) bool { return st.ID == p.step })
+	}
+	at := -1
+	if p.a.Subject.Kind != core.KindNode && p.a.Subject.UID != "" {
+		at = slices.IndexFunc(proc.Steps, func(st core.Step) bool { return yours(st) && st.Target.UID == p.a.Subject.UID })
+	}
+	next, _ := proc.Next()
+	for _, fits := range []func(core.Step) bool{
+		func(st core.Step) bool { return st.State == core.StepFailed },
+		func(st core.Step) bool { return st.ID == next.ID && next.ID != "" },
+		yours,
+	} {
+		if at < 0 {
+			at = slices.IndexFunc(proc.Steps, fits)
+		}
+	}
+	return at
+}
+
+// goOn opens the steps, at the one that the entry leads to.
+func (p *entryPage) goOn(m *Model, key core.ProcedureKey) tea.Cmd {
+	cmd := m.openProcedure(key)
+	if page, ok := m.top().(*procedurePage); ok && page.key == key {
+		if at := p.stepOf(page.proc); at >= 0 {
+			page.steps.Choose(page.proc.Steps[at].ID)
+		}
+	}
+	return cmd
+}
+
+// ownWays are what Lockstep itself does at once, without a step: what was done with an operation, and arming.
+func (p *entryPage) ownWays(m *Model) []wayOn {
+	do := func(id, what, text string, run func(*Model) tea.Cmd) wayOn {
+		return wayOn{id: "do/" + id, kind: wayDone, what: what, text: text, more: text, open: run}
+	}
+	if p.a.Rule() == "disarmed" {
+		return []wayOn{do("arm", "arm writing again", "it asks for the Lease first (w)", (*Model).toggleArm)}
+	}
+	op := operationOf(m.snap, p.a)
+	if op != nil {
+		return []wayOn{do("seen", "acknowledge it", "it has been seen, and goes from the list (x)", (*Model).acknowledge)}
+	}
+	if run := m.running(); run != nil && p.id == "operation/"+run.ID && run.State == core.OperationPaused {
+		control := func(c core.Control) func(*Model) tea.Cmd {
+			return func(m *Model) tea.Cmd { return m.control(c) }
+		}
+		return []wayOn{do("resume", "let it go on", "with what has not begun (h)", control(core.ControlResume)),
+			do("skip", "leave the next one out", "the one that comes next (o)", control(core.ControlSkip)),
+			do("stop", "stop it", "nothing more is begun (t)", control(core.ControlStop))}
+	}
+	return nil
+}
+
+// enter goes the selected way.
+func (p *entryPage) enter(m *Model) tea.Cmd {
+	if p.over {
+		return m.say(toneWarn, "it is over: esc goes back")
+	}
+	w, ok := p.ways.Current()
+	if !ok {
+		return nil
+	}
+	return w.open(m)
+}
+
+// toCause opens the page of what the entry follows from.
+func (p *entryPage) toCause(m *Model) tea.Cmd {
+	if p.a.Cause == "" {
+		return m.say(toneWarn, "it follows from nothing else that is known")
+	}
+	return m.openEntry(p.a.Cause)
+}
+
+// entryActions work on the page of an entry.
+func entryActions() []Action {
+	with := func(f func(m *Model, p *entryPage) tea.Cmd) func(*Model) tea.Cmd {
+		return func(m *Model) tea.Cmd {
+			if p, ok := m.top().(*entryPage); ok {
+				return f(m, p)
+			}
+			return nil
+		}
+	}
+	all := []Action{
+		{ID: "entry.open", Title: "Go the selected way: open the steps, the cause or what follows from it, or copy the command", Short: "go on",
+			Keys: []string{"enter"}, Footer: 1, run: with(func(m *Model, p *entryPage) tea.Cmd { return p.enter(m) })},
+		{ID: "entry.cause", Title: "Open the page of its cause: what it only follows from", Short: "cause", Keys: []string{"b"}, Footer: 2,
+			blocked: func(m *Model) string {
+				if p, ok := m.top().(*entryPage); ok && p.a.Cause != "" {
+					return ""
+				}
+				return "it follows from nothing else that is known"
+			}, run: with(func(m *Model, p *entryPage) tea.Cmd { return p.toCause(m) })},
+		{ID: "entry.copy", Title: "Copy the selected command, or what the selected way says", Short: "copy", Keys: []string{"c", "y"}, Footer: 3,
+			run: with(func(m *Model, p *entryPage) tea.Cmd {
+				if w, ok := p.ways.Current(); ok {
+					return m.copy(w.more)
+				}
+				return nil
+			})},
+		{ID: "entry.all", Title: "Show all of it: every fact in full, every command written out", Short: "all of it",
+			Keys: []string{"i", "d"}, Footer: 4,
+			run: with(func(m *Model, p *entryPage) tea.Cmd { return m.inspectEntry(p.a) })},
+		{ID: "entry.node", Title: "Go to the node that it is about", Short: "to the node", Keys: []string{"f"}, Footer: 5,
+			blocked: func(m *Model) string {
+				if p, ok := m.top().(*entryPage); ok && p.a.Node != "" && m.snap.Nodes[p.a.Node] != nil {
+					return ""
+				}
+				return "it is not about a node"
+			}, run: with(func(m *Model, p *entryPage) tea.Cmd {
+				m.layers = nil
+				m.pane(ScopeNodes).SetFilter("")
+				m.pane(ScopeNodes).Choose(p.a.Node)
+				return m.setFocus(ScopeNodes)
+			})},
+		{ID: "entry.close", Title: "Go back", Short: "back", Keys: []string{"esc", "backspace"}, Footer: 6,
+			run: with(func(m *Model, p *entryPage) tea.Cmd { m.goBack(p); return nil })},
+	}
+	for _, mv := range []struct {
+		id, title, short string
+		keys             []string
+		run              func(t *table.Table[wayOn])
+	}{
+		{"down", "Go down a way", "down", []string{"down", "j"}, func(t *table.Table[wayOn]) { t.MoveBy(1) }},
+		{"up", "Go up a way", "up", []string{"up", "k"}, func(t *table.Table[wayOn]) { t.MoveBy(-1) }},
+		{"page.down", "Go down a page", "page down", []string{"pgdown"}, func(t *table.Table[wayOn]) { t.MoveBy(t.Page()) }},
+		{"page.up", "Go up a page", "page up", []string{"pgup"}, func(t *table.Table[wayOn]) { t.MoveBy(-t.Page()) }},
+		{"first", "Go to the first way", "first", []string{"home", "g"}, func(t *table.Table[wayOn]) { t.GoTo(0) }},
+		{"last", "Go to the last way", "last", []string{"end", "G"}, func(t *table.Table[wayOn]) { t.MoveBy(1 << 30) }},
+	} {
+		all = append(all, Action{ID: "entry." + mv.id, Title: mv.title, Short: mv.short, Keys: mv.keys,
+			run: with(func(_ *Model, p *entryPage) tea.Cmd { mv.run(p.ways); return nil })})
+	}
+	for i := range all {
+		all[i].Scope = ScopeEntry
+	}
+	return all
+}
+
+// entryShown is the page of an entry, where that is what is seen.
+func (m *Model) entryShown() (*entryPage, bool) {
+	p, ok := m.top().(*entryPage)
+	return p, ok
+}
+
+// goBack closes a page, and the pages of entries below it that are over: who has come from there has done what there was to do.
+func (m *Model) goBack(l layer) {
+	m.close(l)
+	for {
+		p, ok := m.entryShown()
+		if !ok || m.snap == nil {
+			return
+		}
+		if _, still := m.snap.AttentionCalled(p.id); still {
+			return
+		}
+		m.close(p)
+	}
+}
+
+func (p *entryPage) point(_ *Model, at tea.Mouse) tea.Cmd {
+	p.ways.MoveBy(wheel(at.Button))
+	return nil
+}

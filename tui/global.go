@@ -1,0 +1,69 @@
+package tui
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"lockstep/core"
+	"lockstep/themes"
+)
+
+// globalActions work on the dashboard and on every page above it.
+func globalActions() []Action {
+	return []Action{
+		{ID: "help", Title: "Show all keys", Short: "help", Scope: ScopeGlobal, Keys: []string{"?", "f1"},
+			run: func(m *Model) tea.Cmd { m.open(newHelp(m)); return nil }},
+		{ID: "palette", Title: "Find an action, a node or an instance by typing", Short: "palette", Scope: ScopeGlobal,
+			Keys: []string{":", "ctrl+k"}, Footer: 90,
+			run: func(m *Model) tea.Cmd { m.open(newPalette(m, false)); return nil }},
+		{ID: "arm", Title: "Switch writing on, or off again", Short: "arm writing", Scope: ScopeGlobal, Keys: []string{"w"},
+			Footer: 88, blocked: needSnapshot, run: (*Model).toggleArm},
+		{ID: "mouse", Title: "Switch the mouse on or off (on, it takes text selection away from the terminal)", Short: "mouse",
+			Scope: ScopeGlobal, Keys: []string{"f2"}, run: func(m *Model) tea.Cmd {
+				m.mouse = !m.mouse
+				if m.mouse {
+					return m.say(toneInfo, "the mouse is on; f2 switches it off")
+				}
+				return m.say(toneInfo, "the mouse is off")
+			}},
+		{ID: "theme", Title: "Change the theme", Short: "theme", Scope: ScopeGlobal, Keys: []string{"f3"}, run: (*Model).nextTheme},
+		{ID: "rehearsal", Title: "Open or close the demo's panel: the story, its clock, and what goes wrong with the servers",
+			Short: "rehearsal", Scope: ScopeGlobal, Keys: []string{"f4"}, Footer: 89, demo: true, run: (*Model).toggleRehearsal},
+		{ID: "redraw", Title: "Draw the screen anew", Short: "redraw", Scope: ScopeGlobal, Keys: []string{"ctrl+l"},
+			run: func(*Model) tea.Cmd { return tea.ClearScreen }},
+		{ID: "suspend", Title: "Suspend Lockstep and go back to the shell, whose fg brings it back", Short: "suspend", Scope: ScopeGlobal,
+			Keys: []string{"ctrl+z"}, run: (*Model).suspend},
+		{ID: "quit", Title: "Leave", Short: "leave", Scope: ScopeGlobal, Keys: []string{"q", "ctrl+c"}, run: (*Model).quit},
+		{ID: "log", Title: "Show what was done", Short: "log", Scope: ScopeGlobal, Keys: []string{"l"}, Footer: 40,
+			blocked: needSnapshot, run: (*Model).openLog},
+		{ID: "messages", Title: "Show what this line has said before, with times", Short: "messages", Scope: ScopeGlobal, Keys: []string{"L"},
+			Footer: 96, run: (*Model).openSaid},
+		{ID: "acknowledge", Title: "Acknowledge a failure: it has been seen", Short: "seen", Scope: ScopeGlobal,
+			Keys: []string{"x"}, blocked: needFailure, run: (*Model).acknowledge},
+		{ID: "operation.pause", Title: "Hold the running batch, or let it go on", Short: "hold", Scope: ScopeGlobal,
+			Keys: []string{"h"}, blocked: needRunning, run: func(m *Model) tea.Cmd {
+				if m.running().State == core.OperationPaused {
+					return m.control(core.ControlResume)
+				}
+				return m.control(core.ControlPause)
+			}},
+		{ID: "operation.skip", Title: "Leave the next item of the running batch out", Short: "omit", Scope: ScopeGlobal,
+			Keys: []string{"o"}, blocked: needRunning, run: func(m *Model) tea.Cmd { return m.control(core.ControlSkip) }},
+		{ID: "operation.stop", Title: "Stop the running batch: begin nothing more", Short: "stop", Scope: ScopeGlobal,
+			Keys: []string{"t"}, blocked: needRunning, run: func(m *Model) tea.Cmd { return m.control(core.ControlStop) }},
+	}
+}
+
+func (m *Model) nextTheme() tea.Cmd {
+	names := themes.Names()
+	for i, n := range names {
+		if n == m.theme.Name {
+			if t, err := themes.Load(names[(i+1)%len(names)]); err == nil {
+				m.theme = t
+				m.opts.AutoTheme = false
+				m.relook()
+			}
+			break
+		}
+	}
+	return m.say(toneInfo, "theme "+m.theme.Name)
+}

@@ -1,0 +1,40 @@
+package tui
+
+import (
+	"testing"
+	"unicode"
+)
+
+// A whole world of hostile names must not put one escape sequence of its own on the screen, nor one line out of place.
+func TestAHostileClusterCannotDriveTheTerminal(t *testing.T) {
+	const evil = "\x1b[2J\x1b]52;c;ZXZpbA==\x07\u202e\r\nna\u0301\u0301\u0301me👩‍👩‍👧‍👦🏴󠁧󠁢󠁥󠁮󠁧󠁿"
+	s := world()
+	s.Cluster, s.Operator = evil, evil
+	for _, n := range s.Nodes {
+		n.ShortName += evil
+		n.KubeletVersion = evil
+		n.Annotations["openstack.lcm.mirantis.com/"+evil] = evil
+	}
+	for _, locks := range s.NodeLocks {
+		for _, l := range locks {
+			l.Message, l.Release, l.InnerState = evil, evil, evil
+		}
+	}
+	for _, i := range s.Instances {
+		i.Name, i.Status, i.TaskState, i.Fault, i.Tags = evil+i.Name, evil, evil, evil, []string{evil}
+	}
+	s.Operations[0].Title, s.Operations[0].Text = evil, evil
+	for _, size := range sizes {
+		for _, keys := range [][]string{nil, {"1"}, {"4"}, {"5"}, {"6"}, {"i"}, {"enter"}, {"4", "i"}, {"5", "i"}, {"p"}, {":"}} {
+			d := drive(s, size.w, size.h).keys(keys...)
+			frame := d.shows()
+			checkFrame(t, frame, size.w, size.h)
+			rest := sgr.ReplaceAllString(frame, "")
+			for _, r := range rest {
+				if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) {
+					t.Fatalf("%dx%d %v: %U is on the screen", size.w, size.h, keys, r)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,167 @@
+package tui
+
+import (
+	"fmt"
+
+	"lockstep/core"
+	"lockstep/themes"
+	"lockstep/tui/draw"
+	"lockstep/tui/table"
+)
+
+// ScopeNeeds is the pane of the things that need the operator.
+const ScopeNeeds Scope = "needs you"
+
+// needsPane is what needs a person now, most urgent first.
+type needsPane struct {
+	tablePane[core.Attention]
+	chosen bool // the operator has been here: the cursor no longer follows what is most urgent
+}
+
+func newNeedsPane() pane {
+	p := &needsPane{}
+	s := &p.scene
+	p.Table = &table.Table[core.Attention]{
+		Keys: append(nodeKeys(s, func(a core.Attention) string { return a.Node }),
+			table.Key[core.Attention]{Name: "node", Values: func(a core.Attention) []string { return []string{s.snap.Label(a.Node)} }}),
+		ID:   func(a core.Attention) string { return a.ID },
+		Name: func(a core.Attention) string { return a.Label + ": " + a.Reason },
+		Columns: []table.Column[core.Attention]{
+			{Width: 1, Cell: func(a core.Attention) draw.Line {
+				k := severityMark(s.look.Glyph, a.Severity)
+				return draw.One(k.tone, k.glyph)
+			}},
+			{Width: 6, Most: 18, Names: true, Measure: func(a core.Attention) int { return draw.Width(a.Label) },
+				Cell: func(a core.Attention) draw.Line { return draw.One(themes.Strong, a.Label) }},
+			{Width: 20, Grow: true, Cell: func(a core.Attention) draw.Line {
+				tone := themes.Text
+				if a.Severity == core.SeverityUrgent {
+					tone = themes.Needs
+				}
+				return draw.One(tone, named(s.snap, a.Reason))
+			}},
+			{Title: "for", Width: 4, Most: 10, Right: true, Rank: 1,
+				Measure: func(a core.Attention) int { return len(sinceText(a.Since, s.snap.Now)) },
+				Cell:    func(a core.Attention) draw.Line { return draw.One(themes.Dim, sinceText(a.Since, s.snap.Now)) }},
+			{Most: 34, Rank: 2, Measure: func(a core.Attention) int { return draw.Width(besideReason(s, a)) },
+				Cell: func(a core.Attention) draw.Line { return draw.One(themes.Dim, besideReason(s, a)) }},
+		},
+	}
+	return p
+}
+
+// besideReason is what stands beside a reason: from what it follows, or what to do that is no step. What enter does the footer says.
+func besideReason(s *scene, a core.Attention) string {
+	cause, ok := s.snap.AttentionCalled(a.Cause)
+	switch {
+	case !ok:
+		return a.Hint
+	case s.width < 160:
+		return "see " + cause.Label
+	}
+	return "because of " + cause.Label
+}
+
+func (p *needsPane) refresh() string {
+	p.Set(p.snap.Attention(), p.snap.Revision)
+	if p.chosen = p.chosen || p.focus == ScopeNeeds; !p.chosen {
+		p.GoTo(0)
+	}
+	return ""
+}
+
+func (p *needsPane) name() string { return "Needs you" }
+
+func (p *needsPane) empty() string {
+	if p.snap.ClusterRequest() == nil {
+		return "Nothing needs you. No update runs."
+	}
+	return "Nothing needs you."
+}
+
+func (p *needsPane) note() draw.Line {
+	urgent := 0
+	for _, a := range p.All() {
+		if a.Severity == core.SeverityUrgent {
+			urgent++
+		}
+	}
+	switch {
+	case len(p.All()) == 0:
+		return nil
+	case urgent > 0:
+		return draw.One(themes.Needs, fmt.Sprintf("%d urgent", urgent)).And(themes.Dim, fmt.Sprintf(" of %d", len(p.All())))
+	}
+	return draw.One(themes.Dim, fmt.Sprint(len(p.All())))
+}
+
+// explain is the selected entry in full.
+func (p *needsPane) explain() string {
+	a, ok := p.Current()
+	if !ok {
+		return ""
+	}
+	text := a.Label + ": " + a.Reason
+	if cause, ok := p.snap.AttentionCalled(a.Cause); ok {
+		text += " " + p.look.Glyph.Dot + " because of " + cause.Label + ": " + cause.Reason
+	}
+	if a.Detail != "" {
+		text += " " + p.look.Glyph.Dot + " " + a.Detail
+	}
+	return named(p.snap, text)
+}
+
+func (p *needsPane) subject() subject {
+	a, ok := p.Current()
+	if !ok {
+		return subject{}
+	}
+	return subject{procedure: a.Resolve, node: a.Node, instance: a.Instance, attention: a, name: a.Subject.Name,
+		command: ""}
+}
+
+func (p *needsPane) entered() { p.chosen = p.chosen || p.snap != nil }
+
+// moved leads to the node that the selected row is about, so that the panes below show it.
+func (p *needsPane) moved() request {
+	if a, ok := p.Current(); ok && a.Node != "" {
+		return leadTo{a.Node}
+	}
+	return nil
+}
+
+func (p *needsPane) nodes() []string {
+	if a, ok := p.Current(); ok && a.Node != "" {
+		return []string{a.Node}
+	}
+	return nil
+}
+
+func (p *needsPane) words() []columnWord {
+	return []columnWord{{"for", "since when it needs you"}}
+}
+
+// needsActions work in the list of what needs the operator.
+func needsActions() []Action {
+	return []Action{inPane(Action{ID: "needs.node", Title: "Go to the node that it is about", Short: "to the node", Scope: ScopeNeeds,
+		Keys: []string{"f", "right"}, Footer: 10}, func(p *needsPane) string {
+		if len(p.nodes()) == 0 {
+			return "it is not about a node"
+		}
+		return ""
+	}, func(p *needsPane) request { return goTo{node: p.subject().node} })}
+}
+
+// operationOf is the operation that an entry is about: the failed one that has not been acknowledged.
+func operationOf(s *core.Snapshot, a core.Attention) *core.Operation {
+	for i := range s.Operations {
+		op := &s.Operations[i]
+		if op.Acknowledged || !op.State.Ended() {
+			continue
+		}
+		if a.ID == "operation/"+op.ID {
+			return op
+		}
+	}
+	return nil
+}

@@ -1,0 +1,512 @@
+package tui
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"lockstep/core"
+	"lockstep/themes"
+	"lockstep/tui/draw"
+	"lockstep/tui/sanitise"
+	"lockstep/tui/table"
+)
+
+// ScopeNodes is the pane of the nodes.
+const ScopeNodes Scope = "nodes"
+
+// nodesPane is every node of the cluster, what moves first.
+type nodesPane struct {
+	tablePane[core.NodeView]
+	controllers []string // those that have locks on nodes, in the order of the column
+	zoned       bool     // there are several availability zones
+	racked      bool     // there are several racks
+}
+
+func newNodesPane() pane {
+	p := &nodesPane{}
+	s := &p.scene
+	t := &table.Table[core.NodeView]{
+		Header: true,
+		ID:     func(v core.NodeView) string { return v.Name },
+		Name:   func(v core.NodeView) string { return v.Label },
+	}
+	t.Columns = []table.Column[core.NodeView]{
+		{Title: "node", Width: 6, Most: 24, Names: true, Measure: func(v core.NodeView) int { return draw.Width(v.Label) },
+			Cell:    func(v core.NodeView) draw.Line { return draw.One(rest(v, themes.Strong), v.Label) },
+			Compare: func(a, b core.NodeView) int { return strings.Compare(a.Label, b.Label) }},
+		{Title: "role", Width: 3, Most: 11, Rank: 5, Measure: func(v core.NodeView) int { return len(rolesText(v.Node)) },
+			Cell:    func(v core.NodeView) draw.Line { return draw.One(rest(v, themes.Text), rolesText(v.Node)) },
+			Compare: func(a, b core.NodeView) int { return strings.Compare(rolesText(a.Node), rolesText(b.Node)) }},
+		{Title: "zone", Width: 4, Most: 16, Rank: 10, Measure: func(v core.NodeView) int { return draw.Width(zoneOf(v)) },
+			Hide: func() bool { return !p.zoned }, Cell: func(v core.NodeView) draw.Line { return draw.One(rest(v, themes.Text), zoneOf(v)) },
+			Compare: func(a, b core.NodeView) int { return strings.Compare(zoneOf(a), zoneOf(b)) }},
+		{Title: "rack", Width: 4, Most: 12, Rank: 11, Measure: func(v core.NodeView) int { return draw.Width(rackOf(v)) },
+			Hide: func() bool { return !p.racked }, Cell: func(v core.NodeView) draw.Line { return draw.One(rest(v, themes.Text), rackOf(v)) },
+			Compare: func(a, b core.NodeView) int { return strings.Compare(rackOf(a), rackOf(b)) }},
+		{Title: "stage", Width: 17, Cell: func(v core.NodeView) draw.Line { return stageCell(s, v) },
+			Compare: func(a, b core.NodeView) int { return strings.Compare(string(a.Stage), string(b.Stage)) }},
+		{Title: "for", Width: 4, Most: 10, Right: true, Rank: 2, Measure: func(v core.NodeView) int { return stageAge(s, v).Width() },
+			Cell:    func(v core.NodeView) draw.Line { return stageAge(s, v) },
+			Compare: func(a, b core.NodeView) int { return a.Since.At.Compare(b.Since.At) }},
+		{Title: "ready", Width: 9, Rank: 8, Cell: readyCell,
+			Compare: func(a, b core.NodeView) int { return strings.Compare(readyCell(a).Text(), readyCell(b).Text()) }},
+		{Title: "mode", Width: 6, Most: 12, Rank: 3, Measure: modeWidth, Cell: func(v core.NodeView) draw.Line { return modeCell(s, v) },
+			Compare: func(a, b core.NodeView) int { return strings.Compare(string(a.Mode), string(b.Mode)) }},
+		{Title: "tries", Width: 5, Right: true, Rank: 9, Cell: func(v core.NodeView) draw.Line { return attemptsCell(s, v) },
+			Compare: func(a, b core.NodeView) int { return cmp.Compare(a.Attempts, b.Attempts) }},
+		{Title: "locks", Width: 8, Rank: 4, Cell: func(v core.NodeView) draw.Line { return p.locksCell(v) }},
+		{Title: "inst", Width: 4, Right: true, Rank: 1, Cell: func(v core.NodeView) draw.Line { return instancesCell(s, v) },
+			Compare: func(a, b core.NodeView) int { return cmp.Compare(a.Instances, b.Instances) }},
+		{Title: "what", Width: 14, Grow: true, Cell: func(v core.NodeView) draw.Line { return whatCell(s, v) },
+			Fill: func(v core.NodeView, w int) draw.Line { return whatIn(s, v, w) }},
+	}
+	t.Keys = nodeKeys(s, func(v core.NodeView) string { return v.Name })
+	p.Table = t
+	return p
+}
+
+// rest is the tone of a cell: dim in the rows of nodes where nothing happens, so that the others stand out.
+func rest(v core.NodeView, tone themes.Token) themes.Token {
+	if v.Active() {
+		return tone
+	}
+	return themes.Dim
+}
+
+func stageCell(s *scene, v core.NodeView) draw.Line {
+	k := nodeMark(s.look.Glyph, s.snap, v)
+	return k.spans(string(v.Stage))
+}
+
+func stageAge(s *scene, v core.NodeView) draw.Line {
+	if v.Since.At.IsZero() || v.Stage == core.StageIdle || v.Stage == core.StageQueued && v.Request == nil {
+		return draw.One(themes.Dim, s.look.Glyph.None)
+	}
+	tone := themes.Dim
+	if v.Active() {
+		tone = themes.Text
+	}
+	return draw.One(tone, sinceText(v.Since, s.snap.Now))
+}
+
+func readyCell(v core.NodeView) draw.Line {
+	switch {
+	case v.Node == nil:
+		return draw.One(themes.Bad, "no node")
+	case v.Node.Ready != "True":
+		return draw.One(themes.Warn, "not ready")
+	case v.Node.Cordoned:
+		return draw.One(rest(v, themes.Moves), "cordoned")
+	}
+	return draw.One(rest(v, themes.Text), "ready")
+}
+
+func modeCell(s *scene, v core.NodeView) draw.Line {
+	switch {
+	case v.Node == nil || !v.Node.Is(core.RoleCompute) && !v.ModeSet:
+		return draw.One(themes.Dim, s.look.Glyph.None)
+	case !v.ModeCounts:
+		return draw.One(themes.Dim, "("+string(v.Mode)+")")
+	case !v.Mode.Known():
+		return draw.One(themes.Bad, string(v.Mode))
+	case v.Mode == core.ModeManual:
+		return draw.One(rest(v, themes.Needs), string(v.Mode))
+	case v.Mode == core.ModeSkip:
+		return draw.One(rest(v, themes.Warn), string(v.Mode))
+	}
+	return draw.One(rest(v, themes.Text), string(v.Mode))
+}
+
+// modeWidth is what a node's mode takes, with the brackets of one that does not count.
+func modeWidth(v core.NodeView) int {
+	switch w := draw.Width(string(v.Mode)); {
+	case v.Node == nil || !v.Node.Is(core.RoleCompute) && !v.ModeSet:
+		return 1
+	case !v.ModeCounts:
+		return w + 2
+	default:
+		return w
+	}
+}
+
+func attemptsCell(s *scene, v core.NodeView) draw.Line {
+	if v.Node == nil || !v.Node.Is(core.RoleCompute) {
+		return draw.One(themes.Dim, s.look.Glyph.None)
+	}
+	return draw.One(rest(v, themes.Text), fmt.Sprint(v.Attempts))
+}
+
+// locksCell has one mark for every controller; their words are in the locks pane and the inspection.
+func (p *nodesPane) locksCell(v core.NodeView) draw.Line {
+	var out draw.Line
+	for i, c := range p.controllers {
+		if i > 0 {
+			out = append(out, draw.Blank(2))
+		}
+		out = append(out, p.lockSpan(v, c))
+	}
+	return out
+}
+
+func (p *nodesPane) lockSpan(v core.NodeView, controller string) draw.Span {
+	for _, l := range v.Locks {
+		if l.Controller == controller {
+			k := lockMark(p.look.Glyph, l.State())
+			return draw.Text(rest(v, k.tone), k.glyph)
+		}
+	}
+	return draw.Text(themes.Dim, p.look.Glyph.None)
+}
+
+func instancesCell(s *scene, v core.NodeView) draw.Line {
+	switch {
+	case v.Instances < 0 && (v.Node == nil || v.Node.Is(core.RoleCompute)):
+		return draw.One(themes.Warn, s.look.Glyph.Unknown)
+	case v.Node == nil || v.Instances < 0 || v.Instances == 0 && !v.Node.Is(core.RoleCompute):
+		return draw.One(themes.Dim, s.look.Glyph.None)
+	}
+	return draw.One(rest(v, themes.Text), fmt.Sprint(v.Instances))
+}
+
+func whatCell(s *scene, v core.NodeView) draw.Line {
+	var out draw.Line
+	if v.Stage == core.StageEvacuating && v.MovedFrom > 0 && v.Instances >= 0 {
+		out = append(draw.Gauge(s.look.Glyph, v.MovedFrom-v.Instances, v.MovedFrom, 8), draw.Blank(1))
+	}
+	tone := themes.Text
+	if !v.Active() {
+		tone = themes.Dim
+	}
+	what := v.What
+	if what == "" && len(v.Problems) > 0 {
+		what, tone = v.Problems[0], themes.Warn
+	}
+	return append(out, draw.Text(tone, what))
+}
+
+// whatIn is whatCell in w columns: where there is no room for all of it, the bar goes before the words are cut.
+func whatIn(s *scene, v core.NodeView, w int) draw.Line {
+	out := whatCell(s, v)
+	if out.Width() > w && len(out) > 1 {
+		return out[len(out)-1:]
+	}
+	return out
+}
+
+func (p *nodesPane) refresh() string {
+	views := p.snap.NodeViews()
+	p.zoned, p.racked = differ(views, zoneOf), differ(views, rackOf)
+	p.setControllers(p.snap)
+	return p.Set(views, p.snap.Revision)
+}
+
+// setControllers makes the locks column as wide as there are controllers, and its title their first two letters.
+func (p *nodesPane) setControllers(s *core.Snapshot) {
+	const most = 6
+	rank := []string{core.ControllerOpenStack, core.ControllerCeph, core.ControllerTungstenFabric}
+	seen := make(map[string]bool)
+	for _, locks := range s.NodeLocks {
+		for _, l := range locks {
+			seen[l.Controller] = true
+		}
+	}
+	var names []string
+	for name := range seen {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		ra, rb := slices.Index(rank, a), slices.Index(rank, b)
+		if ra < 0 {
+			ra = len(rank)
+		}
+		if rb < 0 {
+			rb = len(rank)
+		}
+		return cmp.Or(cmp.Compare(ra, rb), strings.Compare(a, b))
+	})
+	names = names[:min(len(names), most)]
+	if slices.Equal(names, p.controllers) {
+		return
+	}
+	p.controllers = names
+	title := make([]string, len(names))
+	for i, n := range names {
+		title[i] = shortController(n)
+	}
+	for i := range p.Columns {
+		if c := &p.Columns[i]; c.Rank == 4 {
+			c.Title = strings.Join(title, " ")
+			c.Width = max(3*len(names)-1, 0)
+		}
+	}
+}
+
+func shortController(name string) string {
+	switch name {
+	case core.ControllerTungstenFabric:
+		return "tf"
+	case core.ControllerOpenStack:
+		return "os"
+	case core.ControllerCeph:
+		return "ce"
+	case core.ControllerStackLight:
+		return "sl"
+	}
+	return (sanitise.Text(name, 64) + "  ")[:2]
+}
+
+func (p *nodesPane) name() string  { return "Nodes" }
+func (p *nodesPane) empty() string { return "The cluster has no nodes." }
+
+func (p *nodesPane) note() draw.Line {
+	u := p.snap.Update()
+	var out draw.Line
+	if n := p.Marks(); n > 0 {
+		hidden := ""
+		if h := p.HiddenMarks(); h > 0 {
+			hidden = fmt.Sprintf(", %d of them hidden", h)
+		}
+		out = out.And(themes.Match, fmt.Sprintf("%d marked%s  ", n, hidden))
+	}
+	if u.Nodes > 0 {
+		out = out.And(themes.Text, fmt.Sprintf("%d of %d done", u.Done, u.Nodes))
+		if u.Waiting > 0 {
+			out = out.And(themes.Dim, " "+p.look.Glyph.Dot+" ").And(themes.Needs, fmt.Sprintf("%d for you", u.Waiting))
+		}
+		if u.Moving > 0 {
+			out = out.And(themes.Dim, " "+p.look.Glyph.Dot+" ").And(themes.Moves, fmt.Sprintf("%d moving", u.Moving))
+		}
+		return out
+	}
+	return out.And(themes.Dim, fmt.Sprint(len(p.All())))
+}
+
+// explain is what the selected node's stage rests on.
+func (p *nodesPane) explain() string {
+	v, ok := p.snap.NodeView(p.node)
+	if !ok || v.Reason == "" {
+		return p.lockLegend()
+	}
+	text := v.Label + ": " + named(p.snap, v.Reason)
+	if v.What != "" && !strings.Contains(v.Reason, v.What) { // its column may be too narrow for it
+		text += " " + p.look.Glyph.Dot + " " + v.What
+	}
+	return text + "\n" + p.lockLegend()
+}
+
+func (p *nodesPane) subject() subject {
+	v, ok := p.Current()
+	if !ok {
+		return subject{}
+	}
+	return subject{procedure: &core.ProcedureKey{Kind: core.ProcedureNode, Subject: v.Name}, node: v.Name, name: v.Name,
+		command: "kubectl get node " + v.Name + " -o yaml"}
+}
+
+// nodes are the names of the marked nodes, or of the selected one.
+func (p *nodesPane) nodes() []string {
+	var names []string
+	for _, v := range p.MarkedOrCurrent() {
+		names = append(names, v.Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (p *nodesPane) words() []columnWord {
+	words := []columnWord{
+		{"node", "the machine's name where it is known, else the node's"},
+		{"role", "mst Kubernetes master, ctl OpenStack controller, cmp compute, gtw gateway, osd Ceph storage"},
+		{"zone", "availability zone of its nova-compute, where there are several"},
+		{"rack", "what a label of the node says, whose key has the word rack, where there are several"},
+		{"stage", "where it stands in its maintenance"},
+		{"for", "since when it is in this stage; > at least so long"},
+		{"ready", "whether the kubelet is Ready, and the node not cordoned"},
+		{"mode", "instance_migration_mode: live, manual or skip; in brackets where nobody goes by it"},
+		{"tries", "instance_migration_attempts: how often the OpenStack controller tries to move an instance"},
+	}
+	if len(p.controllers) > 0 {
+		titles := make([]string, len(p.controllers))
+		for i, name := range p.controllers {
+			titles[i] = shortController(name)
+		}
+		words = append(words, columnWord{strings.Join(titles, " "),
+			"the node's locks, one for each application controller: " + lockTitles(p.controllers)})
+	}
+	return append(words, columnWord{"inst", "instances on its host; ? not known"}, columnWord{"what", "what happens there now"})
+}
+
+// lockTitles are the two letters of each controller in the column of locks, with its name.
+func lockTitles(controllers []string) string {
+	parts := make([]string, len(controllers))
+	for i, c := range controllers {
+		parts[i] = shortController(c) + " " + c
+	}
+	return strings.Join(parts, ", ")
+}
+
+// lockLegend says what the marks in the column of locks are; empty without locks.
+func (p *nodesPane) lockLegend() string {
+	if len(p.controllers) == 0 {
+		return ""
+	}
+	g := p.look.Glyph
+	active, inactive := lockMark(g, core.LockActive).glyph, lockMark(g, core.LockInactive).glyph
+	return "Locks: " + lockTitles(p.controllers) + ". " + active + " active: LCM waits, " + inactive + " inactive: it may go on"
+}
+
+// nodeActions are what can be done with the selected node, or with the marked ones.
+func nodeActions() []Action {
+	// step leads to the confirmation of what is done with the selected node.
+	step := func(id, title, short string, kind core.IntentKind, need func(*nodesPane) string) Action {
+		return inPane(Action{ID: id, Title: title, Short: short, Scope: ScopeNodes, Intent: []core.IntentKind{kind}}, need,
+			func(p *nodesPane) request {
+				v, ok := p.Current()
+				if !ok {
+					return nil
+				}
+				return confirmStep{core.Intent{Kind: kind, Node: v.Name}}
+			})
+	}
+	keyed := func(a Action, footer int, key string) Action {
+		a.Footer, a.Keys = footer, []string{key}
+		return a
+	}
+	// ask leads to a form.
+	ask := func(id, title, short string, kind core.IntentKind, need func(*nodesPane) string, ask func(*nodesPane) *form) Action {
+		return inPane(Action{ID: id, Title: title, Short: short, Scope: ScopeNodes, Intent: []core.IntentKind{kind}}, need,
+			func(p *nodesPane) request { return openForm{ask(p)} })
+	}
+	return []Action{
+		inPane(Action{ID: "node.mark", Title: "Mark the node, to set the mode or the attempts of several", Short: "mark", Scope: ScopeNodes,
+			Keys: []string{"space"}, Footer: 32}, (*nodesPane).needRow, func(p *nodesPane) request { p.ToggleMark(); return rowMoved{} }),
+		keyed(step("node.migrate", "Move the instances off the node that hold its lock", "migrate", core.IntentLiveMigrateAll,
+			(*nodesPane).needCompute), 10, "m"),
+		keyed(ask("node.mode", "Set the migration mode of the node, or of all marked ones", "mode", core.IntentSetMode,
+			(*nodesPane).needMode, func(p *nodesPane) *form { return newModeForm(p.snap, p.nodes(), p.current()) }), 11, "e"),
+		keyed(ask("node.attempts", "Set how often a migration is tried, on the node or on all marked ones", "attempts", core.IntentSetAttempts,
+			(*nodesPane).needRow, func(p *nodesPane) *form { return newAttemptsForm(p.snap, p.nodes(), p.current()) }), 0, "n"),
+		keyed(step("node.restore", "Set the migration mode back to what it was before Lockstep changed it", "restore mode",
+			core.IntentRestoreMode, (*nodesPane).needChanged), 0, "u"),
+		inPane(Action{ID: "node.plan", Title: "Plan the node's evacuation, or that of all marked ones, before anything moves", Short: "plan",
+			Scope: ScopeNodes, Keys: []string{"v"}, Footer: 13}, (*nodesPane).needCompute,
+			func(p *nodesPane) request { return openPlan{p.nodes()} }),
+		step("node.safe", "Declare the node safe: set its mode to skip, once nothing is in the way", "declare safe", core.IntentDeclareSafe,
+			(*nodesPane).needMode),
+		ask("node.disable", "Take the node's nova-compute out of scheduling", "disable compute", core.IntentDisableCompute,
+			func(p *nodesPane) string { return p.needService(true) },
+			func(p *nodesPane) *form { return newReasonForm(p.snap, p.Cursor()) }),
+		step("node.enable", "Put the node's nova-compute back into scheduling", "enable compute", core.IntentEnableCompute,
+			func(p *nodesPane) string { return p.needService(false) }),
+		ask("node.ask", "Ask for the node's maintenance by hand, without an update", "ask for maintenance", core.IntentAskNode,
+			(*nodesPane).needRow, func(p *nodesPane) *form { return newScopeForm(p.snap, p.Cursor()) }),
+		inPane(Action{ID: "node.withdraw", Title: "Withdraw the node's maintenance request", Short: "end maintenance", Scope: ScopeNodes,
+			Intent: []core.IntentKind{core.IntentWithdraw}}, (*nodesPane).needRequest, func(p *nodesPane) request {
+			return confirmStep{core.Intent{Kind: core.IntentWithdraw, Object: p.snap.NodeRequest(p.Cursor()).Ref()}}
+		}),
+		step("node.maintenance.enter", "Put the node's machine into maintenance mode", "enter maintenance", core.IntentEnterMachine,
+			(*nodesPane).needMachine),
+		step("node.maintenance.leave", "Take the node's machine out of maintenance mode", "leave maintenance", core.IntentLeaveMachine,
+			(*nodesPane).needMachine),
+		inPane(Action{ID: "node.reboot", Title: "Have LCM reboot the node gracefully, or all marked ones one after another", Short: "reboot",
+			Scope: ScopeNodes, Intent: []core.IntentKind{core.IntentReboot}}, (*nodesPane).needMachine, func(p *nodesPane) request {
+			return confirmStep{core.Intent{Kind: core.IntentReboot, Nodes: p.nodes()}}
+		}),
+		inPane(Action{ID: "node.agents", Title: "Restart the pods of the node's network agents that do not report", Short: "restart agents",
+			Scope: ScopeNodes, Intent: []core.IntentKind{core.IntentRestartAgents, core.IntentRestartAgent}}, (*nodesPane).needNode,
+			func(p *nodesPane) request {
+				return confirmStep{core.Intent{Kind: core.IntentRestartAgents, Node: p.Cursor()}}
+			}),
+	}
+}
+
+// current is the node under the cursor; its zero value when nothing is selected.
+func (p *nodesPane) current() core.NodeView {
+	if v, ok := p.Current(); ok {
+		return *v
+	}
+	return core.NodeView{}
+}
+
+func (p *nodesPane) needNode() string {
+	if p.current().Node == nil {
+		return "no node is selected"
+	}
+	return ""
+}
+
+func (p *nodesPane) needChanged() string {
+	v := p.current()
+	if v.Node == nil {
+		return "no node is selected"
+	}
+	if _, changed := p.snap.History.Changes[v.Node.UID]; !changed {
+		return "Lockstep has not changed it"
+	}
+	return ""
+}
+
+func (p *nodesPane) needRequest() string {
+	if why := p.needRow(); why != "" {
+		return why
+	}
+	if p.snap.NodeRequest(p.Cursor()) == nil {
+		return "nobody asks for the node"
+	}
+	return ""
+}
+
+func (p *nodesPane) needCompute() string {
+	v, ok := p.Current()
+	switch {
+	case !ok:
+		return "no node is selected"
+	case v.Node == nil || !v.Node.Is(core.RoleCompute):
+		return v.Label + " is no compute node"
+	}
+	return ""
+}
+
+// needMode is why the modes of the marked nodes decide nothing; one that is set all the same can be taken away.
+func (p *nodesPane) needMode() string {
+	if reason := p.needRow(); reason != "" {
+		return reason
+	}
+	for _, name := range p.nodes() {
+		if v, ok := p.snap.NodeView(name); ok && !v.ModeCounts && !v.ModeSet {
+			return v.Label + " is no compute node: nobody goes by its mode"
+		}
+	}
+	return ""
+}
+
+func (p *nodesPane) needService(enabled bool) string {
+	if reason := p.needCompute(); reason != "" {
+		return reason
+	}
+	v := p.current()
+	switch {
+	case v.Service == nil:
+		return "its nova-compute is not known"
+	case enabled && !v.Service.Enabled:
+		return "its nova-compute is disabled already"
+	case !enabled && v.Service.Enabled:
+		return "its nova-compute is enabled already"
+	}
+	return ""
+}
+
+func (p *nodesPane) needMachine() string {
+	if reason := p.needRow(); reason != "" {
+		return reason
+	}
+	if reason := p.needManagement(); reason != "" {
+		return reason
+	}
+	if p.snap.MachineOf(p.Cursor()) == nil {
+		return "the management cluster has no machine of it"
+	}
+	return ""
+}

@@ -1,0 +1,73 @@
+package tui
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"lockstep/themes"
+	"lockstep/tui/draw"
+)
+
+// quit leaves, or asks first while something runs.
+func (m *Model) quit() tea.Cmd {
+	if _, asking := m.top().(*quitDialog); !asking && m.snap != nil {
+		for _, op := range m.snap.Operations {
+			if !op.State.Ended() && !op.Past {
+				m.open(newQuitDialog(op.Title))
+				return nil
+			}
+		}
+	}
+	return tea.Quit
+}
+
+// quitDialog asks before leaving while something runs.
+type quitDialog struct {
+	what  string
+	leave bool
+}
+
+func newQuitDialog(what string) *quitDialog { return &quitDialog{what: what} }
+
+func (*quitDialog) scope() Scope           { return ScopeForm }
+func (*quitDialog) page() bool             { return false }
+func (*quitDialog) refresh(*Model) tea.Cmd { return nil }
+
+func (q *quitDialog) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
+	switch msg.String() {
+	case "left", "right", "tab", "shift+tab", "up", "down":
+		q.leave = !q.leave
+	case "esc", "q":
+		m.close(q)
+	case "enter":
+		if q.leave {
+			return true, tea.Quit
+		}
+		m.close(q)
+	}
+	return true, nil
+}
+
+// enters is what enter does with the button that has the focus.
+func (q *quitDialog) enters() string {
+	if q.leave {
+		return "leaves"
+	}
+	return "stays"
+}
+
+func (q *quitDialog) hints() []keyHint {
+	return []keyHint{{"enter", q.enters()}, {"tab", "other button"}, {"esc", "stays"}}
+}
+
+func (q *quitDialog) draw(m *Model, w, _ int) []string {
+	w = min(w-2, 72)
+	body := append([]draw.Line{{}}, draw.Paragraph(themes.Text, "Still running: "+q.what+". What the servers have begun goes on; "+
+		"nothing more is begun, and nobody watches it.", w-4)...)
+	focus := 0
+	if q.leave {
+		focus = 1
+	}
+	body = append(body, draw.Line{}, draw.Apart(draw.One(themes.Dim, "enter "+q.enters()),
+		draw.Buttons([]string{"Stay", "Leave"}, focus), w-4))
+	return m.look.Box(draw.One(themes.Warn, "Leave?"), nil, body, w)
+}

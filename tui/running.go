@@ -1,0 +1,143 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"lockstep/core"
+	"lockstep/themes"
+	"lockstep/tui/draw"
+)
+
+// running is the operation that controls work on: the selected one, else the newest that runs.
+func (m *Model) running() *core.Operation {
+	if m.snap == nil {
+		return nil
+	}
+	if m.top() == nil && m.focus == ScopeLog {
+		if op := m.focused().subject().operation; op != nil && !op.State.Ended() && !op.Past && op.Elsewhere == "" {
+			return op
+		}
+	}
+	for i := range m.snap.Operations {
+		if op := &m.snap.Operations[i]; !op.State.Ended() && !op.Past && op.Elsewhere == "" {
+			return &m.snap.Operations[i]
+		}
+	}
+	return nil
+}
+
+// runningLine is what runs, in one line; nil when nothing does.
+func (m *Model) runningLine(w int) draw.Line {
+	op := m.running()
+	if op == nil {
+		return nil
+	}
+	k := operationMark(m.look.Glyph, op.State)
+	out := draw.Line{draw.Blank(1), draw.Text(k.tone, k.glyph+" "+string(op.State)), draw.Blank(2), draw.Text(themes.Strong, op.Title)}
+	if len(op.Items) > 0 {
+		ended := 0
+		for _, it := range op.Items {
+			if it.State.Ended() {
+				ended++
+			}
+		}
+		out = append(out, draw.Blank(2))
+		out = append(out, draw.Gauge(m.look.Glyph, ended, len(op.Items), 8)...)
+		out = out.And(themes.Text, fmt.Sprintf(" %d of %d", ended, len(op.Items)))
+	}
+	text := op.Text
+	for _, it := range op.Items {
+		if !it.State.Ended() && it.State != core.OperationQueued {
+			text = strings.TrimSpace(it.Label + " " + it.Text)
+			break
+		}
+	}
+	if text != "" {
+		out = out.And(themes.Dim, "  "+named(m.snap, text))
+	}
+	out = out.And(themes.Dim, "  "+took(op.State, op.Started, op.Ended, m.snap.Now))
+	if len(op.Items) == 0 {
+		return out
+	}
+	hold := " hold  "
+	if op.State == core.OperationPaused {
+		hold = " go on  "
+	}
+	keys := draw.Line{draw.Blank(2), draw.Text(themes.Text, "h"), draw.Text(themes.Hint, hold), draw.Text(themes.Text, "o"),
+		draw.Text(themes.Hint, " omit  "), draw.Text(themes.Text, "t"),
+		draw.Text(themes.Hint, " stop ")}
+	return draw.Apart(out, keys, w)
+}
+
+func needRunning(m *Model) string {
+	if m.running() == nil {
+		return "nothing runs"
+	}
+	return ""
+}
+
+func needFailure(m *Model) string {
+	if m.failure() == nil {
+		return "there is no failure to acknowledge here"
+	}
+	return ""
+}
+
+// failure is the failed operation that x acknowledges: the selected one, else the newest that nobody has seen.
+func (m *Model) failure() *core.Operation {
+	if m.snap == nil {
+		return nil
+	}
+	unseen := func(op *core.Operation) bool {
+		return op != nil && !op.Acknowledged && (op.State == core.OperationFailed || op.State == core.OperationUnknown)
+	}
+	if p, ok := m.top().(*procedurePage); ok {
+		for i := range m.snap.Operations {
+			op := &m.snap.Operations[i]
+			if unseen(op) && (op.Node == p.key.Subject || op.Instance == p.key.Subject || p.has(op.Step)) {
+				return op
+			}
+		}
+		return nil
+	}
+	if p, ok := m.entryShown(); ok {
+		if op := operationOf(m.snap, p.a); unseen(op) {
+			return op
+		}
+		return nil
+	}
+	switch m.focus {
+	case ScopeLog:
+		if op := m.focused().subject().operation; unseen(op) {
+			return op
+		}
+	case ScopeNeeds:
+		if a := m.focused().subject().attention; a != nil {
+			if op := operationOf(m.snap, *a); unseen(op) {
+				return op
+			}
+		}
+		return nil
+	}
+	for i := range m.snap.Operations {
+		if unseen(&m.snap.Operations[i]) {
+			return &m.snap.Operations[i]
+		}
+	}
+	return nil
+}
+
+func (m *Model) acknowledge() tea.Cmd {
+	op := m.failure()
+	if op == nil {
+		return nil
+	}
+	backend, id := m.backend, op.ID
+	return tea.Batch(m.say(toneInfo, "seen: "+op.Title), func() tea.Msg {
+		backend.Acknowledge(id)
+		return nil
+	})
+}

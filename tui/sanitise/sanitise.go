@@ -1,0 +1,140 @@
+// Package sanitise makes texts from elsewhere safe for a terminal. It is the only way of a text to the screen.
+package sanitise
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"lockstep/core"
+)
+
+// How many bytes of one text are looked at, at most: what does not fit a screen is not worth styling.
+const (
+	RowLimit    = 4 << 10  // of a row
+	DetailLimit = 64 << 10 // of a text that is shown in full
+	longestURL  = 4 << 10
+)
+
+// Text makes a text from an API safe to print on one line: it is cut to limit bytes first; escape and other control
+// characters, bidirectional and zero-width ones are dropped, line breaks become spaces, broken UTF-8 becomes U+FFFD, and
+// so does every cluster about whose width terminals disagree. What URLs give away is hidden.
+func Text(s string, limit int) string {
+	cut := len(s) > limit
+	if s = withoutSecrets(s, limit); len(s) > limit {
+		for limit > 0 && !utf8.RuneStart(s[limit]) {
+			limit--
+		}
+		s = s[:limit]
+	}
+	if !Plain(s) {
+		s = cleanRunes(s)
+	}
+	if cut {
+		s += "…"
+	}
+	return s
+}
+
+// Row is Text for a row of the screen.
+func Row(s string) string { return Text(s, RowLimit) }
+
+// Lines is Text for a text of several lines; the limit holds for the whole.
+func Lines(s string, limit int) []string {
+	cut := len(s) > limit
+	if s = withoutSecrets(s, limit); len(s) > limit {
+		for limit > 0 && !utf8.RuneStart(s[limit]) {
+			limit--
+		}
+		s = s[:limit]
+	}
+	lines := strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
+	for i, l := range lines {
+		lines[i] = Text(l, len(l)+1)
+	}
+	if cut {
+		lines[len(lines)-1] += "…"
+	}
+	return lines
+}
+
+// withoutSecrets hides what URLs in the part of a text that matters give away, before it is cut: half a URL is not known for one.
+func withoutSecrets(s string, limit int) string {
+	if !strings.Contains(s, "://") {
+		return s
+	}
+	return core.Redact(s[:min(len(s), limit+longestURL)])
+}
+
+// Plain tells whether a text is printable ASCII: it needs no cleaning, and each byte takes a column.
+func Plain(s string) bool {
+	for i := range len(s) {
+		if s[i] < 0x20 || s[i] > 0x7e {
+			return false
+		}
+	}
+	return true
+}
+
+func cleanRunes(s string) string {
+	var b strings.Builder
+	b.Grow(len(s))
+	marks := 0
+	for _, r := range s {
+		switch {
+		case r == '\n' || r == '\r' || r == '\t' || unicode.Is(unicode.Z, r):
+			b.WriteByte(' ')
+		case hidden(r):
+			continue // and it does not part the marks around it
+		case unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Me, r):
+			// An accent or two is a name in some language; a hundred is an attack on the lines above and below.
+			if marks++; marks <= 2 && b.Len() > 0 {
+				b.WriteRune(r)
+			}
+			continue
+		case r == utf8.RuneError || unicode.Is(unicode.Co, r):
+			b.WriteRune(utf8.RuneError)
+		default:
+			b.WriteRune(r)
+		}
+		marks = 0
+	}
+	out := b.String()
+	if ansi.StringWidth(out) == ansi.StringWidthWc(out) {
+		return out
+	}
+	return agreeOnWidth(out)
+}
+
+// hidden tells whether a rune changes what is seen without being seen: controls, format characters (bidirectional ones
+// and zero-width ones are among them), variation selectors and the invisible fillers.
+func hidden(r rune) bool {
+	switch {
+	case unicode.IsControl(r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Variation_Selector, r):
+		return true
+	case r == 0x034f, r == 0x115f, r == 0x1160, r == 0x3164, r == 0xffa0, r == 0x17b4, r == 0x17b5:
+		return true
+	}
+	return false
+}
+
+// agreeOnWidth replaces the clusters that are differently wide by grapheme and by character: a row that is a column off
+// tears the whole screen.
+func agreeOnWidth(s string) string {
+	var b strings.Builder
+	for len(s) > 0 {
+		cluster, _ := ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth)
+		if cluster == "" {
+			break
+		}
+		if ansi.StringWidth(cluster) == ansi.StringWidthWc(cluster) {
+			b.WriteString(cluster)
+		} else {
+			b.WriteRune(utf8.RuneError)
+		}
+		s = s[len(cluster):]
+	}
+	return b.String()
+}

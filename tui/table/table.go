@@ -1,0 +1,375 @@
+// Package table is lists on the screen: rows under columns, with a cursor, marks, a filter and an order. It knows nothing of what its
+// rows are.
+package table
+
+import (
+	"cmp"
+	"slices"
+
+	"lockstep/tui/draw"
+)
+
+// Column is one column of a table.
+type Column[T any] struct {
+	Title   string      // empty: it has none, and cannot be sorted by
+	Width   int         // in columns of the screen; the least when it grows or is measured
+	Measure func(T) int // the width that a row needs: the column is as wide as the widest row, from Width to Most; nil: Width
+	Most    int         // the greatest width, with Measure
+	Names   bool        // with Measure: it also shrinks with its widest row; names stay as they are, once they are known
+	Share   int         // with Measure: the hundredths of the table's width that it takes at most; 0: no limit
+	Grow    bool        // takes the room that is left
+	Right   bool        // aligned to the right, as numbers are
+	Rank    int         // 0 is never dropped; when room is short, the column with the highest rank goes first
+	Cell    func(T) draw.Line
+	Fill    func(r T, w int) draw.Line // draws the cell where that depends on the column's width; nil: Cell
+	Compare func(a, b T) int           // nil: not to be sorted by
+	Hide    func() bool                // it is left out now; nil: never
+}
+
+func (c *Column[T]) hidden() bool { return c.Hide != nil && c.Hide() }
+
+// Table is a list of objects whose cursor stays on an object, not on a place: when rows come, go or change their order,
+// it follows the object. When the object goes, nothing is selected until the operator moves. Only the rows that are seen are
+// drawn, and a drawn row is kept until something of it changes.
+type Table[T any] struct {
+	Columns []Column[T]
+	Keys    []Key[T]       // what a filter can ask for, beside the columns
+	ID      func(T) string // of a row; no two rows have the same
+	Name    func(T) string // what to call a row when it has gone
+	Header  bool           // the columns' titles are shown
+
+	all    []T
+	rows   []T      // those that the filter lets through, sorted
+	order  []string // the IDs of rows
+	cursor string   // the ID of the row under the cursor; empty when nothing is selected
+	index  int      // where that row is, or where it was
+	offset int      // the first row that is seen
+	lost   string   // what was selected, and went by itself; empty while a row is selected
+
+	marked   map[string]bool
+	filter   string
+	sortBy   string // a column's title; empty for the order in which the rows come
+	sortDown bool
+
+	revision uint64
+	widths   map[int]int // of measured columns: they grow and do not shrink, so that nothing jumps, but for names
+	forWidth int
+	measured uint64 // the revision for which the widths were measured, plus one
+	height   int    // rows that were seen last
+	cache    map[string]drawnRow
+}
+
+// Set takes new rows; with another revision all are drawn anew. It returns the name of the row under the cursor when that row is gone, or says that all marked ones are: then nothing
+// is selected. A row that the filter hides now is gone, too.
+func (t *Table[T]) Set(rows []T, revision uint64) (gone string) {
+	had, was := t.Current()
+	name, id, marks := "", t.cursor, len(t.marked)
+	if was {
+		name = t.Name(*had)
+	}
+	t.all, t.revision = rows, revision
+	t.arrange()
+	switch {
+	case marks > 0 && len(t.marked) == 0: // what was to be done with the marked rows is not done with the selected one
+		t.Lose("what was marked")
+	case was && t.cursor != id:
+		t.Lose(name)
+	default:
+		return ""
+	}
+	return t.lost
+}
+
+// Lose selects nothing: what was selected has gone. The cursor's place is kept for the next move.
+func (t *Table[T]) Lose(name string) {
+	t.cursor, t.lost = "", cmp.Or(name, "what was selected")
+}
+
+// Titles are the titles of the columns, but for those that have none.
+func (t *Table[T]) Titles() []string {
+	var out []string
+	for i := range t.Columns {
+		if title := t.Columns[i].Title; title != "" {
+			out = append(out, title)
+		}
+	}
+	return out
+}
+
+// All are the rows as they came, whatever the filter hides.
+func (t *Table[T]) All() []T { return t.all }
+
+// Rows are those that the filter lets through, in the order in which they stand.
+func (t *Table[T]) Rows() []T { return t.rows }
+
+// Index is where among Rows the cursor is, or was before its row went.
+func (t *Table[T]) Index() int { return t.index }
+
+// Cursor is the ID of the row under the cursor; empty when nothing is selected.
+func (t *Table[T]) Cursor() string { return t.cursor }
+
+// Settle puts the cursor on the neighbour of what has gone, where nobody has looked at it.
+func (t *Table[T]) Settle() {
+	if t.lost != "" {
+		t.GoTo(t.index)
+	}
+}
+
+// Redraw has the rows drawn anew though no new ones have come.
+func (t *Table[T]) Redraw() {
+	t.cache, t.measured = nil, 0
+}
+
+// Gone is what was selected before it went by itself; empty while a row is selected.
+func (t *Table[T]) Gone() string { return t.lost }
+
+// arrange filters and sorts, and puts the cursor back on its object.
+func (t *Table[T]) arrange() {
+	before, at := t.order, t.index
+	on := t.cursor
+	if t.lost != "" && at < len(before) {
+		on = before[at] // its place stays beside the same row
+	}
+	t.rows = t.all
+	if t.filter != "" {
+		terms := t.filterTerms()
+		t.rows = nil
+		for _, r := range t.all {
+			if t.passes(r, terms) {
+				t.rows = append(t.rows, r)
+			}
+		}
+	}
+	if c := t.sortColumn(); c != nil {
+		t.rows = slices.Clone(t.rows)
+		slices.SortStableFunc(t.rows, func(a, b T) int {
+			if t.sortDown {
+				return c.Compare(b, a)
+			}
+			return c.Compare(a, b)
+		})
+	}
+	place := make(map[string]int, len(t.rows))
+	t.order = make([]string, len(t.rows))
+	for i, r := range t.rows {
+		t.order[i] = t.ID(r)
+		place[t.order[i]] = i
+	}
+	for id := range t.marked {
+		if _, ok := place[id]; !ok && t.filter == "" {
+			delete(t.marked, id)
+		}
+	}
+	t.index = anchor(on, before, at, place, len(t.rows))
+	if t.offset > 0 {
+		t.offset += t.index - at // the row under the cursor stays where it is on the screen; the top stays the top
+	}
+	t.cursor = ""
+	if len(t.rows) > 0 && t.lost == "" {
+		t.cursor = t.order[t.index]
+	}
+	t.scroll()
+}
+
+// anchor finds the row for a cursor that was on id, the at-th of before: the same object, else the nearest of its old
+// neighbours that is still there, the one below first.
+func anchor(id string, before []string, at int, place map[string]int, n int) int {
+	if i, ok := place[id]; ok {
+		return i
+	}
+	for d := 1; d <= len(before); d++ {
+		for _, j := range []int{at + d, at - d} {
+			if j >= 0 && j < len(before) {
+				if i, ok := place[before[j]]; ok {
+					return i
+				}
+			}
+		}
+	}
+	return max(min(at, n-1), 0)
+}
+
+func (t *Table[T]) sortColumn() *Column[T] {
+	for i := range t.Columns {
+		if c := &t.Columns[i]; c.Title == t.sortBy && c.Compare != nil && t.sortBy != "" {
+			return c
+		}
+	}
+	return nil
+}
+
+// Current is the row under the cursor; false when nothing is selected.
+func (t *Table[T]) Current() (*T, bool) {
+	if t.lost != "" || t.index < 0 || t.index >= len(t.rows) {
+		return nil, false
+	}
+	return &t.rows[t.index], true
+}
+
+// Choose puts the cursor on the row with that ID; false when it is not among the rows.
+func (t *Table[T]) Choose(id string) bool {
+	i := slices.Index(t.order, id)
+	if i < 0 {
+		return false
+	}
+	t.GoTo(i)
+	return true
+}
+
+// GoTo puts the cursor on the i-th row, or on the nearest there is.
+func (t *Table[T]) GoTo(i int) {
+	t.index = max(min(i, len(t.rows)-1), 0)
+	t.cursor, t.lost = "", ""
+	if len(t.rows) > 0 {
+		t.cursor = t.order[t.index]
+	}
+	t.scroll()
+}
+
+// scroll keeps the cursor among the rows that are seen.
+func (t *Table[T]) scroll() {
+	h := max(t.height, 1)
+	if t.index < t.offset {
+		t.offset = t.index
+	}
+	if t.index >= t.offset+h {
+		t.offset = t.index - h + 1
+	}
+	t.offset = max(min(t.offset, len(t.rows)-h), 0)
+}
+
+// ToggleMark marks the row under the cursor, or takes its mark away, and goes on to the next.
+func (t *Table[T]) ToggleMark() {
+	if t.cursor == "" {
+		return
+	}
+	if t.marked == nil {
+		t.marked = make(map[string]bool)
+	}
+	if t.marked[t.cursor] {
+		delete(t.marked, t.cursor)
+	} else {
+		t.marked[t.cursor] = true
+	}
+	t.GoTo(t.index + 1)
+}
+
+// MarkedOrCurrent are the marked rows in their order, or the one under the cursor when none is marked.
+func (t *Table[T]) MarkedOrCurrent() []T {
+	var out []T
+	for _, r := range t.all {
+		if t.marked[t.ID(r)] {
+			out = append(out, r)
+		}
+	}
+	if len(out) == 0 {
+		if r, ok := t.Current(); ok {
+			out = append(out, *r)
+		}
+	}
+	return out
+}
+
+// List is what can be done with a Table, whatever its rows are.
+type List interface {
+	Titles() []string
+	Cursor() string
+	Choose(id string) bool
+	Index() int
+	MoveBy(n int)
+	GoTo(i int)
+	Page() int
+	Count() (shown, all int)
+	SetFilter(s string)
+	Filter() string
+	Offers() (done string, words []string)
+	Complete() bool
+	Known() []string
+	NextSort() string
+	ReverseSort() string
+	ToggleMark()
+	Marks() int
+	ClearMarks()
+	RowAt(y int) bool
+	Gone() string
+	Settle()
+	Text() []string
+	More() (above, below int)
+}
+
+// MoveBy moves the cursor n rows down, or up when n is negative.
+func (t *Table[T]) MoveBy(n int) { t.GoTo(t.index + n - t.below(n)) }
+
+// Page is how many rows a page's key goes on.
+func (t *Table[T]) Page() int { return max(t.height-1, 1) }
+
+// Count is how many rows the filter lets through, and how many there are.
+func (t *Table[T]) Count() (shown, all int) { return len(t.rows), len(t.all) }
+
+// Filter is the filter as it was typed; empty when there is none.
+func (t *Table[T]) Filter() string { return t.filter }
+
+// Marks is how many rows are marked.
+func (t *Table[T]) Marks() int { return len(t.marked) }
+
+// ClearMarks takes all marks away.
+func (t *Table[T]) ClearMarks() { t.marked = nil }
+
+// below is 1 on the way down from the place of a row that has gone: the row that came there is the first below it.
+func (t *Table[T]) below(n int) int {
+	if t.lost != "" && n > 0 {
+		return 1
+	}
+	return 0
+}
+
+// More is how many rows there are above and below those that are seen.
+func (t *Table[T]) More() (above, below int) {
+	return t.offset, max(len(t.rows)-t.offset-max(t.height, 0), 0)
+}
+
+// SetFilter shows only the rows that the filter lets through; an empty one lets all through.
+func (t *Table[T]) SetFilter(s string) {
+	t.filter = s
+	t.lost = "" // whoever filters looks for a row
+	t.arrange()
+}
+
+// NextSort goes to the next column to sort by, and after the last back to the rows' own order; it returns the column.
+func (t *Table[T]) NextSort() string {
+	next := ""
+	seen := t.sortBy == ""
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		if c.Compare == nil || c.hidden() {
+			continue
+		}
+		if seen {
+			next = c.Title
+			break
+		}
+		seen = c.Title == t.sortBy
+	}
+	t.sortBy, t.sortDown = next, false
+	t.arrange()
+	return next
+}
+
+// ReverseSort sorts the other way round; it returns the column, or nothing where the rows stand in their own order.
+func (t *Table[T]) ReverseSort() string {
+	t.sortDown = !t.sortDown && t.sortBy != ""
+	t.arrange()
+	return t.sortBy
+}
+
+// RowAt puts the cursor on the y-th line of the table as it was drawn; false when there is no row.
+func (t *Table[T]) RowAt(y int) bool {
+	if t.Header {
+		y--
+	}
+	if y < 0 || t.offset+y >= len(t.rows) {
+		return false
+	}
+	t.GoTo(t.offset + y)
+	return true
+}
