@@ -220,7 +220,7 @@ func seenHeldUp(f *attentionFacts, _ Attention) []Evidence {
 // waitsForOthers tells whether the controller has put the node off until others are through (F).
 func (f *attentionFacts) waitsForOthers(v NodeView) bool {
 	l := f.s.NodeLock(v.Name, ControllerOpenStack)
-	return v.Request != nil && v.Request.Deleting.IsZero() && f.message(l).ID == "F"
+	return v.Request != nil && v.Request.Deleting.IsZero() && f.message(l).ID == SaysOthersFirst
 }
 
 func seenPods(f *attentionFacts, a Attention) []Evidence {

@@ -65,7 +65,7 @@ func (f *attentionFacts) nodes() {
 		n := nodeAttention{NodeView: v, own: f.s.NodeLock(v.Name, ControllerOpenStack)}
 		if n.own != nil && n.own.Message != "" {
 			n.message = f.s.ReadLock(n.own)
-			if n.message.ID == "F" && n.leaving() {
+			if n.message.ID == SaysOthersFirst && n.leaving() {
 				waiting = append(waiting, v.Label)
 			}
 		}
@@ -100,7 +100,7 @@ func (f *attentionFacts) nodeWaits(n nodeAttention) {
 		return // what holds a removal, and what is asked of a controller that is played, is told by rules of their own
 	}
 	left := f.leftFor(n)
-	says := n.message.Class == MessageActionable && n.message.ID != "J"
+	says := n.message.Class == MessageActionable && n.message.ID != SaysLeftToOperator
 	if lacksScope(n.Request) {
 		a := n.entry("node-waits")
 		a.Severity, a.Reason, a.Since = SeverityUrgent, scopeless, n.Since
@@ -261,7 +261,7 @@ func (f *attentionFacts) nodeReturns(n nodeAttention) {
 		if !n.message.At.IsZero() && !a.Since.Exact {
 			a.Since = Since{At: n.message.At}
 		}
-		if n.message.ID == "P" {
+		if n.message.ID == SaysAgentsStayDown {
 			if down := f.s.agentsDown(f.s.HostOf(n.Name)); len(down) > 0 {
 				a.Reason = "network agents down: " + some(down, 4)
 			}
@@ -284,7 +284,7 @@ func (f *attentionFacts) nodeReturns(n nodeAttention) {
 // fromBefore tells whether the controller's text is about the node's leaving, and not about its return: J stays where
 // somebody else released the lock.
 func (f *attentionFacts) fromBefore(n nodeAttention) bool {
-	return n.message.ID == "J" || n.Request != nil && !n.message.At.IsZero() && n.message.At.Before(n.Request.Deleting)
+	return n.message.ID == SaysLeftToOperator || n.Request != nil && !n.message.At.IsZero() && n.message.At.Before(n.Request.Deleting)
 }
 
 func (f *attentionFacts) nodeReboots(n nodeAttention) {
@@ -374,11 +374,11 @@ func (f *attentionFacts) nodeDeferred(n nodeAttention) {
 	long := f.long(a.Since.At, limit)
 	seen := f.s.Seen(n.own, n.message)
 	switch {
-	case n.message.ID == "F": // the others are under way; or a stale inner state holds it, which is an entry of its own
+	case n.message.ID == SaysOthersFirst: // the others are under way; or a stale inner state holds it, which is an entry of its own
 		return
 	case !long && !f.s.quorumBroken(n.message.Blockers):
 		return // F, G and A come by themselves to what they wait for
-	case n.message.ID == "G":
+	case n.message.ID == SaysServicesNeedNode:
 		a.Reason = "deferred: "
 		if long {
 			a.Reason = "deferred for long: "
@@ -395,7 +395,7 @@ func (f *attentionFacts) nodeDeferred(n nodeAttention) {
 		a.Since = a.Since.plus(limit)
 	}
 	a.Detail = sentence(n.message.Remedy)
-	if seen != "" && n.message.ID != "G" {
+	if seen != "" && n.message.ID != SaysServicesNeedNode {
 		a.Detail = join(sentence("Seen: "+seen), a.Detail)
 	}
 	f.add(a)

@@ -126,14 +126,14 @@ func (f *attentionFacts) lockSince(l *WorkloadLock, request *MaintenanceRequest)
 
 func clusterProcedure() *ProcedureKey { return &ProcedureKey{Kind: ProcedureCluster} }
 
-// waitingLimit is how long the texts of class waiting are nothing to worry about, by their letter.
-func (f *attentionFacts) waitingLimit(id string) time.Duration {
-	switch id {
-	case "D":
+// waitingLimit is how long the texts of class waiting are nothing to worry about.
+func (f *attentionFacts) waitingLimit(id MessageID) time.Duration {
+	switch {
+	case id == SaysNotApplied:
 		return time.Duration(float64(f.estimate.openStack()) * max(f.s.Settings.Overdue, 1))
-	case "E":
+	case id == SaysNotHealthy:
 		return healthLong
-	case "A", "B", "C":
+	case id.AwaitsRelease():
 		return f.estimate.modules()
 	}
 	return deferredLong
@@ -142,7 +142,7 @@ func (f *attentionFacts) waitingLimit(id string) time.Duration {
 // waitsSince is since when a cluster lock waits for what its text says. The wait for health (E) comes after the deployment
 // was APPLIED (docs/mosk.md#cluster-request), which takes longer by far; its own timestamp is written anew at every look.
 func (f *attentionFacts) waitsSince(m LockMessage, held Since) Since {
-	if m.ID != "E" {
+	if m.ID != SaysNotHealthy {
 		return held
 	}
 	for _, o := range f.s.OpenStack {

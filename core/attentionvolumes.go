@@ -13,7 +13,7 @@ func (f *attentionFacts) volumesLeft(node string) int {
 
 // namedVolumes are the volumes that hold up a removal (T), where they are known.
 func (f *attentionFacts) namedVolumes(n nodeAttention) []string {
-	if n.message.ID != "T" {
+	if n.message.ID != SaysVolumesHoldRemoval {
 		return nil
 	}
 	volumes, _ := f.s.VolumesOn(n.Name)

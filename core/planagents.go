@@ -99,13 +99,10 @@ func (s *Snapshot) agentSilent(d *DaemonSet, node string) bool {
 	agents := s.agentsIn(d, node)
 	if len(agents) == 0 {
 		l := s.NodeLock(node, ControllerOpenStack)
-		return l != nil && awaitsAgents(ReadLockMessage(l.Message))
+		return l != nil && ReadLockMessage(l.Message).ID.AwaitsAgents()
 	}
 	return slices.ContainsFunc(agents, func(a *NetworkAgent) bool { return !a.Alive })
 }
-
-// awaitsAgents tells whether a lock's text says that the node's network agents are awaited (texts P and Q).
-func awaitsAgents(m LockMessage) bool { return m.ID == "P" || m.ID == "Q" }
 
 func (s *Snapshot) agentText(d *DaemonSet, node string) string {
 	if d.isNovaCompute() {

@@ -125,5 +125,5 @@ func (s *Snapshot) cannotEnableVolumes(node string) bool {
 		return false
 	}
 	m := ReadLockMessage(l.Message)
-	return m.ID == "R" && strings.HasPrefix(m.Text, "Can not enable")
+	return m.ID == SaysVolumeServiceNotSet && strings.HasPrefix(m.Text, "Can not enable")
 }
