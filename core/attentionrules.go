@@ -343,7 +343,7 @@ func (f *attentionFacts) operations() {
 			a.Subject, a.Resolve = Ref{Kind: KindInstance, Name: op.Label, UID: op.Instance}, &ProcedureKey{Kind: ProcedureInstance, Subject: op.Instance}
 		default:
 			a.Subject = Ref{Kind: KindCluster, Name: f.s.Cluster}
-			if op.isBatchOf(IntentRestartPods) || op.isBatchOf(IntentAddTempest) || op.isBatchOf(IntentRemoveTempest) {
+			if op.is(IntentRestartPods) || op.is(IntentAddTempest) || op.is(IntentRemoveTempest) {
 				a.Resolve = afterProcedureKey()
 			}
 		}

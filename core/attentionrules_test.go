@@ -72,7 +72,7 @@ func attentionScenes() []attentionScene {
 		{"manual node, Lockstep moves them", func(sc scene) {
 			sc.mode("cmp-01", ModeManual)
 			sc.maintained("cmp-01", stillPresent)
-			sc.Operations = []Operation{{ID: "o", Step: "live-migrate-all/x", Node: "cmp-01", State: OperationRunning, Items: []OperationItem{{State: OperationRunning}}}}
+			sc.Operations = []Operation{{ID: "o", Step: "live-migrate-all/x", Intent: Intent{Kind: IntentLiveMigrateAll}, Node: "cmp-01", State: OperationRunning, Items: []OperationItem{{State: OperationRunning}}}}
 		}, []row{{SeverityNotice, "node-waits", "0 of 1 done"}}},
 		{"live node, attempts used up", func(sc scene) {
 			sc.maintained("cmp-01", stillPresent)

@@ -394,7 +394,7 @@ func TestHowLongAnEvacuationTakes(t *testing.T) {
 func TestOwnMigrationsAreObservations(t *testing.T) {
 	e := newEvacuationScene(2)
 	in := e.guest("cmp-01", "web", 8)
-	e.Operations = []Operation{{ID: "op", Step: "live-migrate/" + in.ID, Instance: in.ID, State: OperationDone, Started: ago(3 * time.Minute), Ended: ago(time.Minute)},
+	e.Operations = []Operation{{ID: "op", Step: "live-migrate/" + in.ID, Intent: Intent{Kind: IntentLiveMigrate}, Instance: in.ID, State: OperationDone, Started: ago(3 * time.Minute), Ended: ago(time.Minute)},
 		{ID: "all", Step: "live-migrate-all/cmp-02", State: OperationDone, Items: []OperationItem{{Instance: in.ID, State: OperationFailed, Started: ago(time.Hour), Ended: ago(time.Minute)}}}}
 	if p := e.plan(t, "cmp-01"); p.Speed.Observations != 1 || p.Speed.MiBPerSecond != float64(8<<10)/120 {
 		t.Errorf("%+v", p.Speed)

@@ -240,7 +240,7 @@ var flowPreparation = flow{
 			breaks: breaking(func(sc scene) { sc.NodeRequests["cmp-01"][0].Deleting = noon })},
 		{asks: "nothing is begun elsewhere", note: "Two that count at the same moment count neither; the controller has a mutex.",
 			at:     by("one-begins", atBegin),
-			breaks: breaking(func(sc scene) { sc.doing(Operation{Title: "begin", Step: "act-begin/x", Node: "cmp-03"}) })},
+			breaks: breaking(func(sc scene) { sc.doing(Operation{Title: "begin", Step: "act-begin/x", Intent: Intent{Kind: IntentActBegin}, Node: "cmp-03"}) })},
 		{asks: "LCM asks for it", note: "The controller runs only when it does.",
 			at: by("turn", atBegin, atTakeOut, atVolumeOut, atSay, atRelease, atCreate), breaks: breaking(func(sc scene) {
 				if ownLockOf(sc, "cmp-01") == nil { // a lock that is there is not made

@@ -75,7 +75,7 @@ func (s *Snapshot) busyOn(nodes ...string) func(Operation) bool {
 				return true
 			}
 			for _, item := range op.Items { // a batch over nodes
-				if item.Instance == "" && item.Label == s.Label(name) && !item.State.Ended() {
+				if item.Instance == "" && item.Node == name && !item.State.Ended() {
 					return true
 				}
 			}
@@ -99,7 +99,7 @@ func (s *Snapshot) busyWith(instance, node string) func(Operation) bool {
 func (s *Snapshot) busyBesideMigrations(instance, node string) func(Operation) bool {
 	busy := s.busyWith(instance, node)
 	return func(op Operation) bool {
-		return busy(op) && !op.isBatchOf(IntentLiveMigrate) && !op.isBatchOf(IntentLiveMigrateAll)
+		return busy(op) && !op.is(IntentLiveMigrate) && !op.is(IntentLiveMigrateAll)
 	}
 }
 

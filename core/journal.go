@@ -86,6 +86,7 @@ type Record struct {
 type ItemRecord struct {
 	Label    string         `json:"label"`
 	Instance string         `json:"instance,omitempty"` // ID
+	Node     string         `json:"node,omitempty"`     // its name; empty in journals of older versions
 	State    OperationState `json:"state"`
 	Text     string         `json:"text,omitempty"`
 	Began    time.Time      `json:"began,omitzero"` // the cluster's time; zero where nobody knows it

@@ -205,7 +205,7 @@ func TestWhatCountsOfAJournalIsTheSameAfterRotations(t *testing.T) {
 		d := newDigest(false)
 		for range rapid.IntRange(1, 60).Draw(rt, "records") {
 			r := someRecord(rt, len(all))
-			id := parentOf(r.Operation)
+			id := batchOf(r.Operation)
 			was := ended[id]
 			told := r.Kind == RecordEnded && (was == string(OperationUnknown) || was == string(RecordVerified) && r.State == string(OperationDone))
 			if was != "" && !told && r.Kind != RecordControl {

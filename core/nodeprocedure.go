@@ -100,11 +100,7 @@ func (b *nodeSteps) add(steps ...Step) {
 
 // other is a step that is somebody else's to do.
 func (b *nodeSteps) other(id, title, why string, state StepState, status string) Step {
-	subject := b.target.UID
-	if subject == "" {
-		subject = b.target.Name
-	}
-	return Step{ID: id + "/" + subject, Target: b.target, Label: b.v.Label, Node: b.v.Name, Title: title, Why: why, State: state, Status: status}
+	return Step{ID: stepID(id, b.target), Target: b.target, Label: b.v.Label, Node: b.v.Name, Title: title, Why: why, State: state, Status: status}
 }
 
 // summary is what is known of the node that matters here.

@@ -33,7 +33,7 @@ func (e *Engine) perform(work context.Context, op *operation, item int, step Ste
 	}
 	id := op.state.ID // never changed
 	if item >= 0 {
-		id += "/" + itoa(item)
+		id = itemID(id, item)
 	}
 	base := Record{Operation: id, Step: step.ID, Intent: &step.Intent, Object: new(step.Target), Node: step.Node, Title: step.Title}
 	override := e.overrideOf(step, c)

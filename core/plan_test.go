@@ -126,10 +126,10 @@ func TestGuards(t *testing.T) {
 		{"instances seen just now", healthy, func(sc scene) { sc.aged(SourceInstances, 60*time.Second) }, live, nil},
 		{"migrations failing", healthy, func(sc scene) { sc.source(SourceMigrations, SourceFailed) }, live, []string{"fresh"}},
 		{"nodes not seen, and they do not matter", healthy, func(sc scene) { sc.source(SourceNodes, SourceForbidden) }, live, nil},
-		{"an operation on its node", healthy, func(sc scene) { sc.doing(Operation{Step: "set-mode/uid-cmp-01/skip", Node: "cmp-01"}) }, live, []string{"alone"}},
-		{"an operation on another node", healthy, func(sc scene) { sc.doing(Operation{Step: "set-mode/uid-cmp-02/skip", Node: "cmp-02"}) }, live, nil},
+		{"an operation on its node", healthy, func(sc scene) { sc.doing(Operation{Step: "set-mode/uid-cmp-01/skip", Intent: Intent{Kind: IntentSetMode}, Node: "cmp-01"}) }, live, []string{"alone"}},
+		{"an operation on another node", healthy, func(sc scene) { sc.doing(Operation{Step: "set-mode/uid-cmp-02/skip", Intent: Intent{Kind: IntentSetMode}, Node: "cmp-02"}) }, live, nil},
 		{"a batch over nodes, its among them", healthy, func(sc scene) {
-			sc.doing(Operation{Step: "set-mode/2-nodes-x", Items: []OperationItem{{Label: "cmp-01", State: OperationRunning}}})
+			sc.doing(Operation{Step: "set-mode/2-nodes-x", Intent: Intent{Kind: IntentSetMode}, Items: []OperationItem{{Label: "cmp-01", Node: "cmp-01", State: OperationRunning}}})
 		}, live, []string{"alone"}},
 		{"no such instance", healthy, func(scene) {}, Intent{Kind: IntentLiveMigrate, Instance: "gone"}, []string{"exists"}},
 		{"no such node", healthy, func(scene) {}, Intent{Kind: IntentSetMode, Node: "gone", Mode: ModeManual}, []string{"exists"}},
@@ -183,15 +183,15 @@ func TestGuards(t *testing.T) {
 		{"abort: nothing migrates", healthy, func(scene) {}, Intent{Kind: IntentAbortMigration, Instance: web1}, []string{"migration"}},
 		{"abort: Lockstep itself migrates it", healthy, func(sc scene) {
 			sc.migrates("web-1")
-			sc.doing(Operation{Step: "live-migrate/" + web1, Node: "cmp-01", Instance: web1})
+			sc.doing(Operation{Step: "live-migrate/" + web1, Intent: Intent{Kind: IntentLiveMigrate}, Node: "cmp-01", Instance: web1})
 		}, Intent{Kind: IntentAbortMigration, Instance: web1}, nil},
 		{"abort: in a batch of Lockstep's", healthy, func(sc scene) {
 			sc.migrates("web-1")
-			sc.doing(Operation{Step: "live-migrate-all/uid-cmp-01", Node: "cmp-01", Items: []OperationItem{{Instance: web1, State: OperationVerifying}}})
+			sc.doing(Operation{Step: "live-migrate-all/uid-cmp-01", Intent: Intent{Kind: IntentLiveMigrateAll}, Node: "cmp-01", Items: []OperationItem{{Instance: web1, State: OperationVerifying}}})
 		}, Intent{Kind: IntentAbortMigration, Instance: web1}, nil},
 		{"abort: twice", healthy, func(sc scene) {
 			sc.migrates("web-1")
-			sc.doing(Operation{Step: "abort-migration/" + web1, Node: "cmp-01", Instance: web1})
+			sc.doing(Operation{Step: "abort-migration/" + web1, Intent: Intent{Kind: IntentAbortMigration}, Node: "cmp-01", Instance: web1})
 		}, Intent{Kind: IntentAbortMigration, Instance: web1}, []string{"alone"}},
 		{"abort: over the point of no return", healthy, func(sc scene) { sc.migrates("web-1").Status = "post-migrating" }, Intent{Kind: IntentAbortMigration, Instance: web1}, []string{"migration"}},
 		{"force: only prepared", healthy, func(sc scene) { sc.migrates("web-1").Status = "preparing" }, Intent{Kind: IntentForceComplete, Instance: web1}, []string{"migration"}},
@@ -408,7 +408,7 @@ func TestThenOfSkipCountsWhatGoesDown(t *testing.T) {
 func TestStepStatesFollowOperations(t *testing.T) {
 	live := Intent{Kind: IntentLiveMigrate, Instance: web1}
 	batch := func(op, item OperationState, text string) Operation {
-		return Operation{Step: "live-migrate-all/uid-cmp-01", Title: "live-migrate 2 instances", State: op, Items: []OperationItem{{Instance: web1, State: item, Text: text}}}
+		return Operation{Step: "live-migrate-all/uid-cmp-01", Intent: Intent{Kind: IntentLiveMigrateAll}, Title: "live-migrate 2 instances", State: op, Items: []OperationItem{{Instance: web1, State: item, Text: text}}}
 	}
 	cases := []struct {
 		name   string
@@ -416,16 +416,16 @@ func TestStepStatesFollowOperations(t *testing.T) {
 		state  StepState
 		status string
 	}{
-		{"running", Operation{Step: "live-migrate/" + web1, Node: "cmp-01", State: OperationVerifying, Text: "running, 12 %"}, StepRunning, "running, 12 %"},
-		{"failed", Operation{Step: "live-migrate/" + web1, State: OperationFailed, Text: "No valid host was found."}, StepFailed, "No valid host was found."},
-		{"failed and seen", Operation{Step: "live-migrate/" + web1, State: OperationFailed, Text: "No valid host was found.", Acknowledged: true}, StepReady, "manual: the operator moves it"},
-		{"done", Operation{Step: "live-migrate/" + web1, State: OperationDone}, StepReady, "manual: the operator moves it"},
-		{"its end was not seen", Operation{Step: "live-migrate/" + web1, State: OperationUnknown, Text: "lost"}, StepFailed, "lost"},
+		{"running", Operation{Step: "live-migrate/" + web1, Intent: Intent{Kind: IntentLiveMigrate}, Node: "cmp-01", State: OperationVerifying, Text: "running, 12 %"}, StepRunning, "running, 12 %"},
+		{"failed", Operation{Step: "live-migrate/" + web1, Intent: Intent{Kind: IntentLiveMigrate}, State: OperationFailed, Text: "No valid host was found."}, StepFailed, "No valid host was found."},
+		{"failed and seen", Operation{Step: "live-migrate/" + web1, Intent: Intent{Kind: IntentLiveMigrate}, State: OperationFailed, Text: "No valid host was found.", Acknowledged: true}, StepReady, "manual: the operator moves it"},
+		{"done", Operation{Step: "live-migrate/" + web1, Intent: Intent{Kind: IntentLiveMigrate}, State: OperationDone}, StepReady, "manual: the operator moves it"},
+		{"its end was not seen", Operation{Step: "live-migrate/" + web1, Intent: Intent{Kind: IntentLiveMigrate}, State: OperationUnknown, Text: "lost"}, StepFailed, "lost"},
 		{"next in a batch", batch(OperationRunning, OperationQueued, ""), StepWaiting, "its turn comes: live-migrate 2 instances"},
 		{"moved by a batch", batch(OperationRunning, OperationVerifying, "running"), StepRunning, "running"},
 		{"failed in a batch", batch(OperationPaused, OperationFailed, "No valid host"), StepFailed, "No valid host"},
 		{"left out of a batch that ended", batch(OperationStopped, OperationStopped, "not begun"), StepReady, "manual: the operator moves it"},
-		{"something else", Operation{Step: "live-migrate/other", State: OperationFailed, Text: "no"}, StepReady, "manual: the operator moves it"},
+		{"something else", Operation{Step: "live-migrate/other", Intent: Intent{Kind: IntentLiveMigrate}, State: OperationFailed, Text: "no"}, StepReady, "manual: the operator moves it"},
 	}
 	for _, tc := range cases {
 		sc := inMaintenance()

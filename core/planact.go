@@ -325,7 +325,7 @@ func (p *planner) actBegin(a ActAs, l *WorkloadLock, turn actTurn, who string) {
 func (s *Snapshot) guardNoOther(kind IntentKind) Guard {
 	g := Guard{ID: "one-begins", Text: "nothing is being begun elsewhere", Holds: true, Answer: "nothing", Remedy: "wait a moment"}
 	for _, op := range s.Operations {
-		if !op.State.Ended() && !op.Past && op.isBatchOf(kind) {
+		if !op.State.Ended() && !op.Past && op.is(kind) {
 			g.Holds, g.Answer = false, op.Title
 		}
 	}

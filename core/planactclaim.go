@@ -8,8 +8,8 @@ func (b *nodeSteps) actClaims(a ActAs) {
 	s, node := b.s, b.v.Name
 	bound, unknown := s.claimsOn(node)
 	for _, op := range s.Operations { // the claim of one that is under way can be gone already
-		known := func(c boundClaim) bool { return op.Step == string(IntentActDeleteClaim)+"/"+c.claim.UID }
-		if op.Node == node && op.isBatchOf(IntentActDeleteClaim) && !op.State.Ended() && !op.Past && !slices.ContainsFunc(bound, known) {
+		known := func(c boundClaim) bool { return op.Intent.Object.UID == c.claim.UID }
+		if op.Node == node && op.is(IntentActDeleteClaim) && !op.State.Ended() && !op.Past && !slices.ContainsFunc(bound, known) {
 			st := b.other("claim-goes", op.Title, "The step ends when the new member is ready, or when no node can have it.", StepRunning, op.Text)
 			st.ID += "/" + op.Step
 			b.add(st)

@@ -44,7 +44,7 @@ func (p *planner) managed(busy func(Operation) bool, extra ...SourceID) bool {
 // busyManaging tells whether an operation changes something on the management cluster.
 func busyManaging(op Operation) bool {
 	for _, kind := range []IntentKind{IntentEnterCluster, IntentLeaveCluster, IntentEnterMachine, IntentLeaveMachine, IntentReboot} {
-		if op.isBatchOf(kind) {
+		if op.is(kind) {
 			return true
 		}
 	}

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"maps"
 	"os/exec"
 	"reflect"
 	"slices"
@@ -71,7 +72,9 @@ func anyScene(t *rapid.T) scene {
 		}
 	}
 	if rapid.IntRange(0, 7).Draw(t, "operation") == 7 {
-		sc.doing(Operation{Step: one("step", "live-migrate/"+web1, "live-migrate-all/uid-cmp-01", "set-mode/uid-cmp-01/skip"), Node: "cmp-01", Title: "something"})
+		kinds := map[string]IntentKind{"live-migrate/" + web1: IntentLiveMigrate, "live-migrate-all/uid-cmp-01": IntentLiveMigrateAll, "set-mode/uid-cmp-01/skip": IntentSetMode}
+		step := one("step", slices.Sorted(maps.Keys(kinds))...)
+		sc.doing(Operation{Step: step, Intent: Intent{Kind: kinds[step]}, Node: "cmp-01", Title: "something"})
 	}
 	if rapid.IntRange(0, 3).Draw(t, "tagged by Lockstep") == 3 {
 		sc.History.Tags[web1] = TagChange{Instance: "web-1", Old: recognisedTags([]string{TagMaintenanceAction + one("former", "notify", "odd")}),
@@ -204,7 +207,7 @@ func TestEveryPlanKeepsTheRules(t *testing.T) {
 			t.Fatalf("%s: risk %s, type %q", st.Title, st.Risk, st.Type)
 		}
 		for _, op := range sc.Operations {
-			migration := op.isBatchOf(IntentLiveMigrate) || op.isBatchOf(IntentLiveMigrateAll)
+			migration := op.is(IntentLiveMigrate) || op.is(IntentLiveMigrateAll)
 			control := i.Kind == IntentAbortMigration || i.Kind == IntentForceComplete
 			if !op.State.Ended() && op.Node == st.Node && !(control && migration) {
 				t.Fatalf("%s can be done while %s runs", st.Title, op.Step)

@@ -167,14 +167,9 @@ func (p *planner) daemon(v DaemonView, ok bool, node string) bool {
 	p.identify(v.Set.Ref())
 	p.step.Label = oneLine(p.s.Label(node), 64)
 	onNode := p.s.busyOn(node)
-	restarts := "/" + v.Set.UID
 	p.common(sources, func(op Operation) bool {
-		if op.isBatchOf(IntentRestartPod) || op.isBatchOf(IntentRestartPods) || op.isBatchOf(IntentRestartAgent) {
-			if strings.Contains(op.Step+"/", restarts+"/") {
-				return true
-			}
-		}
-		return node != "" && onNode(op)
+		restarts := op.is(IntentRestartPod) || op.is(IntentRestartPods) || op.is(IntentRestartAgent)
+		return restarts && op.Intent.Workload == p.i.Workload || node != "" && onNode(op)
 	})
 	return true
 }

@@ -92,7 +92,7 @@ func (p *planner) tempest() {
 		p.step.Undo = "add it again: that is a new run"
 	}
 	sources := []SourceID{SourceClusterRequests, SourceOpenStackStatus, SourceOpenStackDeployment, SourceTempestJob}
-	busy := func(op Operation) bool { return op.isBatchOf(IntentAddTempest) || op.isBatchOf(IntentRemoveTempest) }
+	busy := func(op Operation) bool { return op.is(IntentAddTempest) || op.is(IntentRemoveTempest) }
 	p.common(sources, busy)
 	if len(s.Deployments) != 1 || !s.known(SourceOpenStackDeployment) {
 		p.identify(Ref{Kind: KindOpenStackDeployment, Namespace: namespaceOpenStack})

@@ -42,7 +42,7 @@ func unreachable() *core.Snapshot {
 // paused is the fixture in which a batch over the whole cluster has paused itself: it is about no node.
 func paused() *core.Snapshot {
 	s := world()
-	s.Operations = []core.Operation{{ID: "op-2", Step: "restart-pods/tf/vrouter", Title: "restart the old pods of vrouter", State: core.OperationPaused, Text: "1 of 3 failed", Started: before(4 * time.Minute),
+	s.Operations = []core.Operation{{ID: "op-2", Step: "restart-pods/tf/vrouter", Intent: core.Intent{Kind: core.IntentRestartPods, Workload: "tf/vrouter"}, Title: "restart the old pods of vrouter", State: core.OperationPaused, Text: "1 of 3 failed", Started: before(4 * time.Minute),
 		Items: []core.OperationItem{{Label: "vrouter-1", State: core.OperationFailed, Text: "pod vrouter-1 did not become ready within 5 m", Started: before(4 * time.Minute), Ended: before(time.Minute)},
 			{Label: "vrouter-2"}, {Label: "vrouter-3"}}}}
 	return s
