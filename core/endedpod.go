@@ -165,8 +165,8 @@ func (p *planner) deletePod() {
 	}
 	e := pods[i]
 	p.guard(guardExists("the pod", e.Ref()))
-	p.guard(Guard{ID: "over", Text: "the pod has ended", Holds: e.Over(), Answer: e.Text(s.Now), Remedy: "leave it alone"})
-	p.guard(Guard{ID: "stays", Text: "nobody has deleted it yet", Holds: e.Deleting.IsZero(),
+	p.guard(Guard{ID: GuardPodEnded, Text: "the pod has ended", Holds: e.Over(), Answer: e.Text(s.Now), Remedy: "leave it alone"})
+	p.guard(Guard{ID: GuardStays, Text: "nobody has deleted it yet", Holds: e.Deleting.IsZero(),
 		Answer: textIf(e.Deleting.IsZero(), "it stays", "its deletion was asked for"), Remedy: "wait until it is gone"})
 	p.fact("pod", e.UID)
 	p.fact("phase", e.Phase)
@@ -212,7 +212,7 @@ func (p *planner) deletePods() {
 	}
 	p.step.Why = strings.NewReplacer("It has ended and is", "They have ended and are", "for this one", "for them").Replace(p.step.Why)
 	p.step.Then = "The pods' objects are gone, and their logs with them: read them first if you need them. One after the other: it pauses by itself when one fails."
-	p.guard(Guard{ID: "something", Text: "a pod there has ended", Holds: len(items) > 0, Answer: textOf(s.endedPodsText(s.EndedPodsOn(name), 4), "none of those that are seen")})
+	p.guard(Guard{ID: GuardSomethingToDo, Text: "a pod there has ended", Holds: len(items) > 0, Answer: textOf(s.endedPodsText(s.EndedPodsOn(name), 4), "none of those that are seen")})
 	p.guardEach(steps)
 	if len(items) == 0 {
 		if s.Pods[name] != nil && s.known(SourceNodePods) && len(s.EndedPodsOn(name)) == 0 {

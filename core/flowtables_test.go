@@ -154,7 +154,7 @@ var flowPreparation = flow{
 			breaks: breaking(func(sc scene) { sc.NodeRequests["cmp-01"][0].Release = "21.1.0" }),
 			note:   "The release is read off OpenStackDeploymentStatus; what follows the plus may be missing. Without any OpenStackDeployment it is not asked."},
 		{asks: "no role of any node under way is full; then inner_state becomes active", text: "F", source: "docs/mosk.md#concurrency",
-			at:     by(guardConcurrencyID, atBegin),
+			at:     by(GuardConcurrency, atBegin),
 			breaks: breaking(func(sc scene) { ownLockOf(sc, "gtw-01").InnerState = InnerActive }, lockReleased("gtw-01")),
 			note:   "Stricter: a lock that is not active counts as well, whatever its inner_state."},
 		{asks: "inner_state becomes active", source: "docs/mosk.md#concurrency", at: by("", atBegin)},
@@ -172,7 +172,7 @@ var flowPreparation = flow{
 			breaks: breaking(func(sc scene) { delete(sc.Services, "cmp-01") }),
 			note:   "It can be begun, and counts then, here as there; not beside another compute, for its zone is not known."},
 		{asks: "its zone is that of the first compute under way (respect_nova_az)", text: "G", source: "docs/mosk.md#services",
-			at:     by(guardZoneID, atBegin, atRelease),
+			at:     by(GuardZone, atBegin, atRelease),
 			breaks: breaking(secondZone("cmp-00", LockActive), secondZone("cmp-02", LockInactive)),
 			note: "Stricter: one of another zone that is released holds the rest, whatever its name; and nothing is begun while any is under way there. " +
 				"Among those that are begun the first by name goes first."},
@@ -188,7 +188,7 @@ var flowPreparation = flow{
 		{asks: "nova-compute is disabled, if the node is a compute", source: "docs/mosk.md#services", at: by("", atTakeOut)},
 		{asks: "it stays disabled until the lock goes", source: "docs/mosk.md#services", at: by("out", atRelease),
 			breaks: breaking(func(sc scene) { sc.Services["cmp-01"].Enabled = true })},
-		{asks: "Nova answers while it is disabled", text: "L", source: "docs/mosk.md#text-l", at: by(guardFreshID, atTakeOut),
+		{asks: "Nova answers while it is disabled", text: "L", source: "docs/mosk.md#text-l", at: by(GuardFresh, atTakeOut),
 			breaks: breaking(unanswered(SourceComputeServices))},
 		{asks: "the request has a scope; else it fails, for ever", source: "docs/mosk.md#requests-without-a-scope",
 			at:     by("scope", atBegin, atRelease),
@@ -214,7 +214,7 @@ var flowPreparation = flow{
 				func(sc scene) { sc.builds("cmp-01", "new", "spawning") }),
 			note: "Stricter: what Nova is just bringing up counts, too."},
 		{asks: "the lock says what is left", text: "J", source: "docs/mosk.md#texts", at: by("", atSay)},
-		{asks: "Nova answers meanwhile", text: "K", source: "docs/mosk.md#migration-loop", at: by(guardFreshID, atRelease),
+		{asks: "Nova answers meanwhile", text: "K", source: "docs/mosk.md#migration-loop", at: by(GuardFresh, atRelease),
 			breaks: breaking(unanswered(SourceInstances), unanswered(SourceMigrations), unanswered(SourceComputeServices))},
 		{asks: "networking: nothing", source: "docs/mosk.md#services",
 			note: "Where the operator has set a mode, Lockstep lists what L3 and DHCP agents on a gateway serve."},
@@ -222,7 +222,7 @@ var flowPreparation = flow{
 		{asks: "it stays disabled until the lock goes", source: "docs/mosk.md#services", at: by("volumes", atRelease),
 			breaks: breaking(func(sc scene) { lvmIn(sc).Enabled = true }, func(sc scene) { sc.volumeService("cmp-01@nvme") }),
 			note:   "Lockstep does it before the instances move, the controller after. Stricter: every back end that can be disabled counts, not only the first."},
-		{asks: "Cinder answers meanwhile", text: "R", source: "docs/mosk.md#text-l", at: by(guardFreshID, atVolumeOut, atRelease),
+		{asks: "Cinder answers meanwhile", text: "R", source: "docs/mosk.md#text-l", at: by(GuardFresh, atVolumeOut, atRelease),
 			breaks: breaking(unanswered(SourceVolumeServices))},
 		{asks: "the lock becomes inactive, the text goes", source: "docs/mosk.md#node-request", at: by("", atRelease)},
 	},
@@ -232,15 +232,17 @@ var flowPreparation = flow{
 			breaks: breaking(func(sc scene) { sc.NodeRequests["cmp-01"][0].Finalizers = nil })},
 		{asks: "OpenStack's status is seen, if the request names a release",
 			note: "The controller knows its own release; Lockstep reads it there.",
-			at:   with(by("applied", atBegin, atRelease), guardFreshID), breaks: breaking(func(sc scene) {
+			at:   with(by("applied", atBegin, atRelease), GuardFresh), breaks: breaking(func(sc scene) {
 				sc.Snapshot.OpenStack = nil
 				sc.source(SourceOpenStackStatus, SourceForbidden)
 			})},
 		{asks: "the request stands", note: "What is being removed takes no new finalizer.", at: by("stands", atHold),
 			breaks: breaking(func(sc scene) { sc.NodeRequests["cmp-01"][0].Deleting = noon })},
 		{asks: "nothing is begun elsewhere", note: "Two that count at the same moment count neither; the controller has a mutex.",
-			at:     by("one-begins", atBegin),
-			breaks: breaking(func(sc scene) { sc.doing(Operation{Title: "begin", Step: "act-begin/x", Intent: Intent{Kind: IntentActBegin}, Node: "cmp-03"}) })},
+			at: by("one-begins", atBegin),
+			breaks: breaking(func(sc scene) {
+				sc.doing(Operation{Title: "begin", Step: "act-begin/x", Intent: Intent{Kind: IntentActBegin}, Node: "cmp-03"})
+			})},
 		{asks: "LCM asks for it", note: "The controller runs only when it does.",
 			at: by("turn", atBegin, atTakeOut, atVolumeOut, atSay, atRelease, atCreate), breaks: breaking(func(sc scene) {
 				if ownLockOf(sc, "cmp-01") == nil { // a lock that is there is not made
@@ -347,7 +349,7 @@ var flowReturn = flow{
 			breaks: breaking(func(sc scene) { sc.Agents["cmp-01"][0].Alive = false },
 				func(sc scene) { sc.Agents["cmp-01"][0].Alive, sc.Agents["cmp-01"][0].AdminUp = false, false }),
 			note: "Stricter: on every node; and code since October 2025 does not use what it finds."},
-		{asks: "Neutron answers", text: "Q", source: "docs/mosk.md#texts", at: by(guardFreshID, atVolumeIn, atTakeIn, atRearm),
+		{asks: "Neutron answers", text: "Q", source: "docs/mosk.md#texts", at: by(GuardFresh, atVolumeIn, atTakeIn, atRearm),
 			breaks: breaking(unanswered(SourceNetworkAgents))},
 		{asks: "nova-compute is up", text: "M", source: "docs/mosk.md#agents", at: append(by("up", atTakeIn), by("in", atRearm)...),
 			breaks: breaking(func(sc scene) { sc.Services["cmp-01"].Up = false })},
@@ -358,7 +360,7 @@ var flowReturn = flow{
 		{asks: "another's reason is left alone", source: "docs/mosk.md#rockoon", at: by("", atRearm), stays: true,
 			breaks: breaking(func(sc scene) { disabledFor(sc, "cmp-01", "broken fan") },
 				func(sc scene) { lvmIn(sc).outOf("a dead disk") }), note: "As the controller does."},
-		{asks: "Nova answers", text: "N, O", source: "docs/mosk.md#texts", at: by(guardFreshID, atTakeIn, atRearm),
+		{asks: "Nova answers", text: "N, O", source: "docs/mosk.md#texts", at: by(GuardFresh, atTakeIn, atRearm),
 			breaks: breaking(unanswered(SourceComputeServices))},
 		{asks: "inner_state becomes inactive", source: "docs/mosk.md#return-of-a-node", at: by("", atFinish),
 			note: "Lockstep does it after the lock: until then the node counts."},
@@ -539,7 +541,7 @@ var flowRemoval = flow{
 		{asks: "nova-compute is disabled", source: "docs/mosk.md#removal", at: by("", atTakeOutForGood)},
 		{asks: "it stays disabled until the lock goes", source: "docs/mosk.md#removal", at: by("out", atLetNodeGo),
 			breaks: breaking(func(sc scene) { sc.Services["cmp-01"].Enabled = true })},
-		{asks: "Nova answers", text: "L", source: "docs/mosk.md#text-l", at: by(guardFreshID, atTakeOutForGood, atLetNodeGo),
+		{asks: "Nova answers", text: "L", source: "docs/mosk.md#text-l", at: by(GuardFresh, atTakeOutForGood, atLetNodeGo),
 			breaks: breaking(unanswered(SourceComputeServices))},
 		{asks: "no instance is on it, in whatever state", text: "S", source: "docs/mosk.md#removal", at: by("nothing-on", atLetNodeGo),
 			breaks: breaking(func(sc scene) { sc.instance("cmp-01", "web") }, func(sc scene) {
@@ -680,7 +682,7 @@ var flowCleanUp = flow{
 			}), note: "Likewise: the command once it is down, and the lock waits for Nova."},
 		{asks: "the Placement provider is deleted", source: "docs/mosk.md#after-a-node-is-gone",
 			note: "Nova deletes it with the service, so Lockstep does not ask. Where Placement did not answer then, it is left: `openstack resource provider list`."},
-		{asks: "Nova, Neutron and Cinder answer", source: "docs/mosk.md#retries", at: by(guardFreshID, atLetLockGo, atDropLock),
+		{asks: "Nova, Neutron and Cinder answer", source: "docs/mosk.md#retries", at: by(GuardFresh, atLetLockGo, atDropLock),
 			breaks: breaking(unanswered(SourceComputeServices), unanswered(SourceNetworkAgents), unanswered(SourceVolumeServices))},
 		{asks: "kopf takes the finalizer off", source: "docs/mosk.md#finalizers", at: by("", atLetLockGo)},
 	},

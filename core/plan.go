@@ -110,7 +110,7 @@ func (p *planner) fact(name, value string) {
 
 // unknown ends the planning of a step whose object is not there: there is nothing to do, and a guard that says so.
 func (p *planner) unknown(text, answer string) {
-	p.guard(Guard{ID: "exists", Text: text, Answer: answer})
+	p.guard(Guard{ID: GuardExists, Text: text, Answer: answer})
 	p.step.Change = nil
 }
 
@@ -120,7 +120,9 @@ func (p *planner) identify(target Ref) {
 }
 
 // stepID is the ID of a step that does one thing to one object.
-func stepID[Kind ~string](kind Kind, target Ref) string { return string(kind) + "/" + textOf(target.UID, target.Name) }
+func stepID[Kind ~string](kind Kind, target Ref) string {
+	return string(kind) + "/" + textOf(target.UID, target.Name)
+}
 
 // settle gives the step its state, from the cluster first and from what Lockstep does second.
 func (p *planner) settle() {

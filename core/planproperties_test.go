@@ -173,7 +173,7 @@ func TestEveryPlanKeepsTheRules(t *testing.T) {
 		if st.ID == "" || st.Title == "" || st.State == "" || len(st.Guards) == 0 {
 			t.Fatalf("%s has no ID, title, state or guards: %+v", i.Kind, st)
 		}
-		var ids []string
+		var ids []GuardID
 		for _, g := range st.Guards {
 			if g.ID == "" || g.Text == "" || !g.Holds && g.Answer == "" {
 				t.Fatalf("%s: a guard says too little: %+v", i.Kind, g)

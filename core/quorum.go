@@ -220,7 +220,7 @@ func (p *planner) guardQuorum(controller, node string) {
 	if len(s.quorumSources(controller, node)) == 0 {
 		return
 	}
-	g := Guard{ID: "quorum", Text: "what needs a quorum can do without the node", Holds: true}
+	g := Guard{ID: GuardQuorum, Text: "what needs a quorum can do without the node", Holds: true}
 	var good, bad []string
 	for _, q := range quorumSets {
 		if !q.askedFirst() {

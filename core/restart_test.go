@@ -98,7 +98,7 @@ func TestRestartIsHeldBack(t *testing.T) {
 				}
 				return
 			}
-			i := slices.IndexFunc(st.Guards, func(g Guard) bool { return g.ID == tc.guard })
+			i := slices.IndexFunc(st.Guards, func(g Guard) bool { return g.ID == GuardID(tc.guard) })
 			if st.Doable() || i < 0 || st.Guards[i].Holds || !strings.Contains(st.Guards[i].Answer, tc.says) {
 				t.Errorf("doable %v, guards %+v", st.Doable(), st.Guards)
 			}
