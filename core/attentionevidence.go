@@ -69,16 +69,12 @@ func seenNodeLock(f *attentionFacts, a Attention) []Evidence {
 // seenAnyLock is the lock of a played controller.
 func seenAnyLock(f *attentionFacts, a Attention) []Evidence { return f.seenLockItself(f.playedLock(a)) }
 
-// playedLock is the lock that an entry about a played controller is about; its ID names the controller.
+// playedLock is the lock that an entry about a played controller is about.
 func (f *attentionFacts) playedLock(a Attention) *WorkloadLock {
-	parts := strings.Split(a.ID, "/")
-	if len(parts) < 2 {
-		return nil
-	}
 	if a.Node == "" {
-		return f.s.clusterLock(parts[1])
+		return f.s.clusterLock(a.Controller)
 	}
-	return f.s.NodeLock(a.Node, parts[1])
+	return f.s.NodeLock(a.Node, a.Controller)
 }
 
 // seenLocks are all locks that name a node.
@@ -320,7 +316,7 @@ func seenLCM(f *attentionFacts, _ Attention) []Evidence {
 
 func seenPhase(f *attentionFacts, a Attention) []Evidence {
 	for _, p := range f.s.Phases() {
-		if a.ID == "phase/"+itoa(int(p.ID)) {
+		if p.ID == a.Phase {
 			var out []Evidence
 			for _, e := range p.Evidence {
 				out = append(out, Evidence{"because", oneLine(e, saysMost)})
@@ -500,7 +496,7 @@ func seenSources(f *attentionFacts, a Attention) []Evidence {
 // operationOf is the operation that an entry is about; nil when it is gone.
 func (f *attentionFacts) operationOf(a Attention) *Operation {
 	for i := range f.s.Operations {
-		if a.ID == "operation/"+f.s.Operations[i].ID {
+		if f.s.Operations[i].ID == a.Operation {
 			return &f.s.Operations[i]
 		}
 	}

@@ -22,7 +22,7 @@ func (f *attentionFacts) nodeRemoval(n nodeAttention) {
 	case n.message.ID == SaysVolumesHoldRemoval && f.volumesLeft(n.Name) == 0:
 		return // and so are its disks
 	}
-	a := n.entry("node-removal")
+	a := n.entry(RuleNodeRemoval)
 	a.Severity, a.Since = SeverityWarning, Since{At: n.message.At}
 	if asked != nil {
 		a.Since = removalSince(asked.Created, n.message.At)

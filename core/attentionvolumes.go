@@ -40,7 +40,7 @@ func (f *attentionFacts) volumesLeftOut(n nodeAttention) {
 		if !v.forMaintenance() {
 			continue
 		}
-		a := n.entry("volumes-left")
+		a := n.entry(RuleVolumesLeft)
 		a.Severity, a.Since = SeverityWarning, Since{At: v.Updated}
 		a.Reason = v.label() + " was left disabled for the maintenance, and the maintenance is over"
 		f.add(a)

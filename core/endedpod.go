@@ -110,7 +110,7 @@ func (f *attentionFacts) endedPods(n nodeAttention) {
 	if len(held) == 0 {
 		return
 	}
-	a := n.entry("ended-pods")
+	a := n.entry(RuleEndedPods)
 	a.Severity = SeverityUrgent
 	a.Reason = "its return waits for " + count(len(held), "pod") + " that " + verb(len(held), "has", "have") + " ended: " + f.s.endedPodsText(held, 3)
 	a.Detail = "A pod that has ended is never ready again, and " +

@@ -43,7 +43,7 @@ func (f *attentionFacts) lockLeft(n nodeAttention) {
 	if l == nil || f.s.playsAlone(n.Name) {
 		return // where it is played alone, its own entry says that it is to be taken back
 	}
-	a := n.entry("lock-left")
+	a := n.entry(RuleLockLeft)
 	a.Severity, a.Since = SeverityUrgent, f.s.History.Locks[l.UID].Since
 	a.Reason = f.s.leftText(n.Name)
 	if r := f.s.leftUnseen(n.Name); r.Unseen {

@@ -137,7 +137,7 @@ func (f *attentionFacts) managementOutdated() {
 	if v.problem == "" {
 		return
 	}
-	f.add(Attention{ID: "management-outdated", Severity: SeverityNotice, Subject: Ref{Kind: KindCluster, Name: f.s.Cluster}, Label: "management", Resolve: clusterProcedure(),
+	f.add(Attention{Rule: RuleManagementOutdated, Severity: SeverityNotice, Subject: Ref{Kind: KindCluster, Name: f.s.Cluster}, Label: "management", Resolve: clusterProcedure(),
 		Reason: "before the update to " + oneLine(p.Target, 60) + ": the management cluster runs " + v.text,
 		Detail: "MOSK's procedure wants the management cluster at its latest version first; it updates itself."})
 }

@@ -213,7 +213,7 @@ func (f *attentionFacts) modeElsewhere(n nodeAttention) {
 	if n.Node == nil || !n.ModeSet || n.Mode != ModeManual || f.s.modeCounts(n.Name) || n.leaving() && n.own != nil && n.own.State() == LockInactive {
 		return
 	}
-	a := n.entry("mode-elsewhere")
+	a := n.entry(RuleModeElsewhere)
 	a.Severity, a.Since = SeverityWarning, Since{}
 	a.Reason = "mode manual does not hold it: " + modeIgnored
 	switch {

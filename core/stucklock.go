@@ -102,7 +102,7 @@ func (f *attentionFacts) lockStuck(n nodeAttention) {
 	if l == nil {
 		return
 	}
-	a := n.entry("lock-stuck")
+	a := n.entry(RuleLockStuck)
 	a.Severity, a.Since = SeverityUrgent, Since{At: l.Deleting, Exact: true}
 	a.Reason = f.s.stuckText(n.Name, l)
 	if n.Node.hasOpenStackRole() {
@@ -130,7 +130,7 @@ func (f *attentionFacts) roleless(n nodeAttention) {
 		!n.Node.Deleting.IsZero() || s.Deletions[n.Name] != nil || s.playsOn(ControllerOpenStack, n.Name) {
 		return
 	}
-	a := n.entry("roleless")
+	a := n.entry(RuleRoleless)
 	a.Severity, a.Since = SeverityWarning, Since{}
 	a.Reason = "nova-compute runs on it, and it has no role label: LCM does not wait for its instances"
 	if n.leaving() {

@@ -52,7 +52,7 @@ func paused() *core.Snapshot {
 func (d *driver) entry(t *testing.T, rule string) *driver {
 	t.Helper()
 	for _, a := range d.snap.Attention() {
-		if a.Rule() == rule {
+		if string(a.Rule) == rule {
 			d.keys("1")
 			d.needs.choose(a.ID)
 			return d.keys("enter")
@@ -113,7 +113,7 @@ func TestFromAnEntryToItsCauseAndBack(t *testing.T) {
 		d.keys("up")
 	}
 	d.keys("enter")
-	if p, ok := d.entryShown(); !ok || p.a.Rule() != "node-slow" || len(d.layers) != 1 {
+	if p, ok := d.entryShown(); !ok || p.a.Rule != "node-slow" || len(d.layers) != 1 {
 		t.Errorf("what follows is opened a second time: %d pages", len(d.layers))
 	}
 	d.keys("esc")
