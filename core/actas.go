@@ -178,7 +178,7 @@ func (f *attentionFacts) acting() {
 				}
 				e := f.actEntry(a, name, "prepare", SeverityUrgent, "as "+who+": "+next, Since{At: f.s.NodeRequest(name).Created, Exact: true})
 				if a.Controller == ControllerOpenStack {
-					e.Detail = join(append(f.s.quorumShort(name), f.s.accountSentence(f.s.NodeAccount(name), name, LockMessage{}))...)
+					e.Detail = join(append(sentences(f.s.quorumShort(name)), f.s.accountSentence(f.s.NodeAccount(name), name, LockMessage{}))...)
 				}
 				f.add(e)
 			case turnReleased:

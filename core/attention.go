@@ -36,6 +36,7 @@ type Attention struct {
 	Phase      PhaseID // where it is about one
 	PlanStep   string  // the ID of the step of the update plan, where it is about one
 	Operation  string  // the ID, where it is about an operation
+	Fault      string  // what keeps a source, in a word or two, as its error tells it; empty where none does
 
 	Label   string // what to call the subject: "cmp-07", "openstack", "nova"
 	Reason  string // one line

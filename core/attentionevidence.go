@@ -224,7 +224,7 @@ func seenPods(f *attentionFacts, a Attention) []Evidence {
 	if pods == nil || !f.s.known(SourceNodePods) {
 		return nil
 	}
-	out := seenOne("pods not ready", oneLine(some(pods.NotReady, 6), saysMost))
+	out := seenOne("pods not ready", oneLine(some(podNames(pods.NotReady), 6), saysMost))
 	for i := range pods.Ended {
 		out = append(out, Evidence{"ended", oneLine(pods.Ended[i].FullName(), 100) + ", " + pods.Ended[i].Text(f.s.Now)})
 	}
@@ -249,8 +249,7 @@ func seenMachine(f *attentionFacts, a Attention) []Evidence {
 	if v == nil {
 		return nil
 	}
-	of, text, _ := strings.Cut(v.text(), ": ")
-	return seenOne(of, text)
+	return seenOne(v.called(), v.says())
 }
 
 func seenDrains(f *attentionFacts, a Attention) []Evidence {
@@ -470,6 +469,7 @@ func seenSources(f *attentionFacts, a Attention) []Evidence {
 	const most = 6
 	var out []Evidence
 	told := map[string]int{}
+	var of [][]string // the sources of each
 	for _, src := range f.sourcesOf(a) {
 		text := string(src.State)
 		if !src.AsOf.IsZero() {
@@ -479,16 +479,16 @@ func seenSources(f *attentionFacts, a Attention) []Evidence {
 			text += ": " + string(src.Err.Kind) + prefixed(": ", oneLine(src.Err.Message, saysMost))
 		}
 		if i, again := told[text]; again {
-			out[i].Of += ", " + string(src.ID)
+			of[i] = append(of[i], string(src.ID))
 			continue
 		}
 		if len(out) < most {
 			told[text] = len(out)
-			out = append(out, Evidence{string(src.ID), text})
+			out, of = append(out, Evidence{Says: text}), append(of, []string{string(src.ID)})
 		}
 	}
 	for i := range out {
-		out[i].Of = some(strings.Split(out[i].Of, ", "), 3)
+		out[i].Of = some(of[i], 3)
 	}
 	return out
 }

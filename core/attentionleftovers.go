@@ -2,7 +2,6 @@ package core
 
 import (
 	"fmt"
-	"strings"
 )
 
 // staleInner is a lock that counts against the controller's concurrency though nothing is asked of its node (docs/mosk.md#left-over-locks).
@@ -39,12 +38,10 @@ func (f *attentionFacts) nodeConfiguration(n nodeAttention) {
 		a.Reason = fmt.Sprintf("migration mode %q is none that the OpenStack controller knows: it will fail on it", oneLine(string(n.Mode), 40))
 		f.add(a)
 	}
-	for _, p := range n.Problems {
-		if strings.HasPrefix(p, "its migration attempts") {
-			a := n.entry(RuleAttempts)
-			a.Severity, a.Since, a.Reason = SeverityWarning, Since{}, p
-			f.add(a)
-		}
+	if n.BadAttempts != "" {
+		a := n.entry(RuleAttempts)
+		a.Severity, a.Since, a.Reason = SeverityWarning, Since{}, n.BadAttempts
+		f.add(a)
 	}
 }
 

@@ -3,7 +3,6 @@ package core
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -310,11 +309,9 @@ func (f *attentionFacts) phasesOverdue() {
 		}) {
 			continue
 		}
-		for _, e := range p.Evidence {
-			if strings.HasPrefix(e, overdueRuns) {
-				f.add(Attention{Rule: RulePhase, Key: itoa(int(p.ID)), Phase: p.ID, Severity: SeverityWarning, Subject: Ref{Kind: KindCluster, Name: f.s.Cluster}, Label: "phase " + itoa(int(p.ID)),
-					Reason: p.Title + ": " + e, Since: p.Late, Resolve: clusterProcedure()})
-			}
+		if p.Overdue != "" {
+			f.add(Attention{Rule: RulePhase, Key: itoa(int(p.ID)), Phase: p.ID, Severity: SeverityWarning, Subject: Ref{Kind: KindCluster, Name: f.s.Cluster}, Label: "phase " + itoa(int(p.ID)),
+				Reason: p.Title + ": " + p.Overdue, Since: p.Late, Resolve: clusterProcedure()})
 		}
 	}
 }

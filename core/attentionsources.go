@@ -102,6 +102,9 @@ func (f *attentionFacts) source(list []Source, whole bool, rule AttentionRule, k
 		old = "not confirmed for " + spanText(max(f.s.Wall.Sub(src.AsOf), 0))
 	}
 	trouble := src.trouble()
+	if trouble != nil {
+		a.Fault = trouble.Cause()
+	}
 	switch {
 	case src.State == SourceOff:
 		a.Severity, a.Reason = SeverityNotice, what+" not configured: what rests on them is not shown"

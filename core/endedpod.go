@@ -28,7 +28,9 @@ func (e *EndedPod) Ref() Ref {
 func (e *EndedPod) Over() bool { return e.Phase == "Failed" || e.Phase == "Succeeded" }
 
 // FullName is the pod's name with its namespace.
-func (e *EndedPod) FullName() string { return e.Namespace + "/" + e.Name }
+func (e *EndedPod) FullName() string { return e.name().String() }
+
+func (e *EndedPod) name() PodName { return PodName{e.Namespace, e.Name} }
 
 // Text is how it stands: "Failed (Evicted), since 03:12".
 func (e *EndedPod) Text(now time.Time) string {
@@ -80,18 +82,18 @@ func (s *Snapshot) heldByEndedPods(node string) []EndedPod {
 		return nil
 	}
 	for _, name := range pods.NotReady {
-		if !slices.ContainsFunc(ended, func(e EndedPod) bool { return e.FullName() == name }) {
+		if !slices.ContainsFunc(ended, func(e EndedPod) bool { return e.name() == name }) {
 			return nil
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(ended), func(e EndedPod) bool { return !e.Deleting.IsZero() })
 }
 
-// endedNames are the pods' names with their namespaces.
-func endedNames(pods []EndedPod) []string {
-	names := make([]string, len(pods))
+// endedNames are the pods' names.
+func endedNames(pods []EndedPod) []PodName {
+	names := make([]PodName, len(pods))
 	for i := range pods {
-		names[i] = pods[i].FullName()
+		names[i] = pods[i].name()
 	}
 	return names
 }

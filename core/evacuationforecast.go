@@ -212,7 +212,7 @@ func (e *evacuation) node(name string) (NodeEvacuation, []*leaver) {
 	case !m.reboot:
 		n.Notes = append(n.Notes, "Its request has the scope drain: the host does not reboot, and its instances stay.")
 	}
-	n.Notes = append(n.Notes, e.s.quorumShort(name)...)
+	n.Notes = append(n.Notes, sentences(e.s.quorumShort(name))...)
 	var on []*Instance
 	for _, in := range e.s.ByHost[m.host] {
 		if _, left := e.at[in.ID]; !left {

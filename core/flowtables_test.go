@@ -329,7 +329,7 @@ var flowReturn = flow{
 			breaks: breaking(nodeNotReady, func(sc scene) { sc.Nodes["cmp-01"].Cordoned = true }), note: "Stricter: LCM has to have uncordoned it."},
 		{asks: "OpenStack's pods on it are Ready, but those of Jobs", source: "docs/mosk.md#pods-on-return",
 			at: by("pods", atVolumeIn, atTakeIn, atRearm),
-			breaks: breaking(func(sc scene) { sc.Pods["cmp-01"].NotReady = []string{"openstack/neutron-x"} },
+			breaks: breaking(func(sc scene) { sc.Pods["cmp-01"].NotReady = []PodName{{"openstack", "neutron-x"}} },
 				func(sc scene) { endedOn(sc, "cmp-01", "octavia-1") },
 				func(sc scene) { delete(sc.Pods, "cmp-01") }),
 			note: "Pods that have ended hold it for ever, here as there: Lockstep names them, and offers to delete them."},

@@ -193,6 +193,15 @@ func (b *nodeSteps) asked() {
 // held tells whether the OpenStack controller holds the node.
 func (b *nodeSteps) held() bool { return b.lock != nil && b.lock.State() != LockInactive }
 
+// sentences are texts, each as a sentence of its own.
+func sentences(texts []string) []string {
+	out := make([]string, len(texts))
+	for i, text := range texts {
+		out[i] = sentence(text)
+	}
+	return out
+}
+
 // sentence is a text as a sentence of its own.
 func sentence(text string) string {
 	text = strings.TrimRight(strings.TrimSpace(text), ".")

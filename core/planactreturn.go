@@ -1,8 +1,6 @@
 package core
 
-import (
-	"strings"
-)
+import ()
 
 func (p *planner) actIntoScheduling(turn actTurn) {
 	p.step.Risk = RiskMedium
@@ -65,9 +63,9 @@ func (p *planner) guardPodsReady() {
 	pods := s.Pods[p.i.Node]
 	var bad []string
 	if pods != nil {
-		for _, name := range pods.NotReady {
-			if strings.HasPrefix(name, a.Namespace+"/") {
-				bad = append(bad, strings.TrimPrefix(name, a.Namespace+"/"))
+		for _, pod := range pods.NotReady {
+			if pod.Namespace == a.Namespace {
+				bad = append(bad, pod.Name)
 			}
 		}
 	}

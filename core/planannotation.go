@@ -296,7 +296,7 @@ func (p *planner) maintenanceFacts(name string) {
 // hostFacts are the instances on the node's host, each with its state.
 func (p *planner) hostFacts(name string) {
 	for _, in := range p.s.byID(name) {
-		p.fact(instanceFactName+in.ID, instanceFact(in))
+		p.step.Basis = append(p.step.Basis, Fact{Name: "instance " + in.ID, Value: instanceFact(in), Instance: in.ID})
 	}
 }
 

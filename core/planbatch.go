@@ -13,9 +13,6 @@ func (s *Snapshot) byID(node string) []*Instance {
 	return list
 }
 
-// instanceFactName begins the name of the fact about one instance on a host; its ID comes after it.
-const instanceFactName = "instance "
-
 // instanceFact is what a step on a whole host rests on for each of its instances.
 func instanceFact(in *Instance) string {
 	parts := []string{in.Name, in.Status}

@@ -217,8 +217,8 @@ func (p *planner) instanceFacts(in *Instance) {
 // instanceBasis are the facts on which a step on the instance rests, its owner's word among them.
 func instanceBasis(in *Instance) []Fact {
 	return []Fact{
-		{"uid", in.ID}, {"host", in.Host}, {"status", in.Status}, {"task", in.TaskState}, {"vm state", in.VMState}, {"power", in.Power.String()},
-		{"tags", strings.Join(actionTags(in), " ")},
+		{Name: "uid", Value: in.ID}, {Name: "host", Value: in.Host}, {Name: "status", Value: in.Status}, {Name: "task", Value: in.TaskState},
+		{Name: "vm state", Value: in.VMState}, {Name: "power", Value: in.Power.String()}, {Name: "tags", Value: strings.Join(actionTags(in), " ")},
 	}
 }
 

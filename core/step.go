@@ -129,6 +129,8 @@ type Guard struct {
 type Fact struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
+
+	Instance string `json:"-"` // the ID of the instance that it is about, where it is one of a host's
 }
 
 // Step is one confirmed change, or one thing that somebody else has to do: all that a person needs to decide.
