@@ -57,7 +57,7 @@ func (d *digest) add(r Record) {
 		if !d.actions && r.Phase != nil {
 			d.phases[r.Number] = k
 		}
-	case RecordStage, RecordRound, RecordLock, RecordRefusal:
+	case RecordStage, RecordRound, RecordLock, RecordMigrationRefused:
 		if !d.actions && r.Object != nil {
 			d.seen[string(r.Kind)+" "+r.Object.UID] = k
 		}

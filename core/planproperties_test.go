@@ -214,7 +214,7 @@ func TestEveryPlanKeepsTheRules(t *testing.T) {
 			}
 		}
 		if b, ok := st.Change.(Batch); ok {
-			for _, item := range b.Items { // the executor plans each again right before it, and insists on the same change
+			for _, item := range b.Items { // the engine plans each again right before it, and insists on the same change
 				if one := Plan(sc.Snapshot, item.Intent); !reflect.DeepEqual(one.Change, item.Change) || !one.Doable() {
 					t.Fatalf("%s: item %s planned again is %+v (%s)", st.Title, item.Label, one.Change, one.Blocker())
 				}

@@ -31,7 +31,7 @@ func (p *planPage) body(m *Model, w int) []line {
 }
 
 // planLines are a plan as the screen shows it: what it comes to first, then node by node what needs somebody.
-func planLines(m *Model, plan *core.EvacuationPlan, w int, every bool) []line {
+func planLines(m *Model, plan *core.EvacuationForecast, w int, every bool) []line {
 	var out []line
 	tone := themes.Strong
 	if plan.Clear() {
@@ -76,7 +76,7 @@ func inset(n int, lines []line) []line {
 }
 
 // nodePlanLines are a node's forecast: a line for the whole, and its instances below.
-func nodePlanLines(m *Model, plan *core.EvacuationPlan, n *core.NodeEvacuation, w int, every bool) []line {
+func nodePlanLines(m *Model, plan *core.EvacuationForecast, n *core.NodeEvacuation, w int, every bool) []line {
 	c := n.Counts
 	var parts []string
 	for _, part := range []struct {
