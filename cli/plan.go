@@ -67,13 +67,13 @@ could not be checked, and 1 when there is no plan.`,
 }
 
 // planPrinters write a plan; all is for the table.
-var planPrinters = map[string]func(w io.Writer, p *core.EvacuationPlan, all bool) error{
+var planPrinters = map[string]func(w io.Writer, p *core.EvacuationForecast, all bool) error{
 	"table": printPlanTable,
-	"markdown": func(w io.Writer, p *core.EvacuationPlan, _ bool) error {
+	"markdown": func(w io.Writer, p *core.EvacuationForecast, _ bool) error {
 		_, err := io.WriteString(w, p.Markdown())
 		return err
 	},
-	"json": func(w io.Writer, p *core.EvacuationPlan, _ bool) error {
+	"json": func(w io.Writer, p *core.EvacuationForecast, _ bool) error {
 		raw, err := p.JSON()
 		if err == nil {
 			_, err = w.Write(raw)
@@ -88,7 +88,7 @@ func plan(ctx context.Context, at place, f planFlags, nodes []string, stdout, st
 			return err
 		}
 	}
-	var p core.EvacuationPlan
+	var p core.EvacuationForecast
 	if err := glance(ctx, at, f.wait, func(s *session, at place, left time.Duration) (err error) {
 		p, err = s.plan(ctx, at, f, left, nodes, stderr)
 		return err
@@ -105,21 +105,21 @@ func plan(ctx context.Context, at place, f planFlags, nodes []string, stdout, st
 }
 
 // plan waits for the sources, finds the nodes, and has the engine make the plan.
-func (s *session) plan(ctx context.Context, at place, f planFlags, left time.Duration, names []string, stderr io.Writer) (core.EvacuationPlan, error) {
+func (s *session) plan(ctx context.Context, at place, f planFlags, left time.Duration, names []string, stderr io.Writer) (core.EvacuationForecast, error) {
 	snap := look(ctx, s.engine, left)
 	if err := cannotSee(snap); err != nil {
-		return core.EvacuationPlan{}, err
+		return core.EvacuationForecast{}, err
 	}
 	nodes, err := snap.ResolveNodes(names)
 	if err != nil {
-		return core.EvacuationPlan{}, err
+		return core.EvacuationForecast{}, err
 	}
 	r := core.EvacuationRequest{Nodes: nodes, AtOnce: f.atOnce}
 	var missing []core.MissingFacts
 	r.Order, missing = updateOrder(ctx, at, snap, s.log, stderr)
 	ctx, cancel := context.WithTimeout(ctx, f.timeout)
 	defer cancel()
-	p, err := s.engine.PlanEvacuation(ctx, r, progressOn(stderr))
+	p, err := s.engine.ForecastEvacuation(ctx, r, progressOn(stderr))
 	if errors.Is(err, context.DeadlineExceeded) {
 		return p, fmt.Errorf("OpenStack did not tell in %s of room, groups and devices; try a longer --timeout", f.timeout)
 	}
@@ -155,7 +155,7 @@ func progressOn(w io.Writer) core.InventoryProgress {
 }
 
 // writePlan prints the plan, or writes it to a file and says so.
-func writePlan(p *core.EvacuationPlan, f planFlags, stdout io.Writer) error {
+func writePlan(p *core.EvacuationForecast, f planFlags, stdout io.Writer) error {
 	print := planPrinters[f.output]
 	if f.out == "" || f.out == toStdout {
 		if err := print(stdout, p, f.all); err != nil {

@@ -19,7 +19,7 @@ import (
 var updateGoldens = flag.Bool("update", false, "write the golden outputs anew")
 
 // aPlan is a forecast of two nodes with an instance of each fate, at a fixed time.
-func aPlan() *core.EvacuationPlan {
+func aPlan() *core.EvacuationForecast {
 	span := func(d time.Duration) *core.Span { return new(core.Span(d)) }
 	reason := func(kind core.BlockerKind, level core.EvacuationLevel, text, remedy string) core.EvacuationReason {
 		return core.EvacuationReason{Kind: kind, Level: level, Text: text, Remedy: remedy}
@@ -43,7 +43,7 @@ func aPlan() *core.EvacuationPlan {
 				Reasons: []core.EvacuationReason{reason(core.KindState, core.LevelNote, "stopped: nothing runs that the host could take down", "")}},
 		}}
 	second := core.NodeEvacuation{Node: "kaas-node-2", Label: "cmp-02", Zone: "az-1", Mode: core.ModeSkip, Wave: 2, Time: span(0), Slow: span(0), Instances: []core.InstanceEvacuation{}}
-	return &core.EvacuationPlan{Cluster: "mos", Made: time.Date(2026, 3, 14, 16, 43, 10, 0, time.UTC), AsOf: time.Date(2026, 3, 14, 16, 43, 8, 0, time.UTC), Whole: true, AtOnce: 1,
+	return &core.EvacuationForecast{Cluster: "mos", Made: time.Date(2026, 3, 14, 16, 43, 10, 0, time.UTC), AsOf: time.Date(2026, 3, 14, 16, 43, 8, 0, time.UTC), Whole: true, AtOnce: 1,
 		Nodes: []core.NodeEvacuation{first, second}, Counts: first.Counts, Speed: core.MigrationSpeed{Observations: 7, MiBPerSecond: 102.4, Slow: 61.2},
 		Time: span(3 * time.Minute), Slow: span(5 * time.Minute), Rounds: &core.NodePace{Rounds: 4, Middle: core.Span(22 * time.Minute)},
 		Unknown:   []core.EvacuationUnknown{{What: core.FactsVolumes, Why: "list volumes: forbidden", Means: "encrypted volumes, and volumes on a host's own disks, are not seen"}},

@@ -11,7 +11,7 @@ import (
 )
 
 // planFile is a plan as the content of a file.
-func planFile(p *core.EvacuationPlan, format string, all bool) ([]byte, error) {
+func planFile(p *core.EvacuationForecast, format string, all bool) ([]byte, error) {
 	var b bytes.Buffer
 	if err := planPrinters[format](&b, p, all); err != nil {
 		return nil, fmt.Errorf("print the plan: %w", err)
@@ -21,7 +21,7 @@ func planFile(p *core.EvacuationPlan, format string, all bool) ([]byte, error) {
 
 // printPlanTable prints a plan for a terminal: what needs somebody first, then the nodes. Instances that just move are
 // listed with all.
-func printPlanTable(out io.Writer, p *core.EvacuationPlan, all bool) error {
+func printPlanTable(out io.Writer, p *core.EvacuationForecast, all bool) error {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
 	fmt.Fprintf(w, "%s: %s\n%s\n%s\n", oneLine(p.Cluster), oneLine(p.Headline()), p.MadeText(), oneLine(p.TimeText()))
 	if len(p.Unknown) > 0 {

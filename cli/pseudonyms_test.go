@@ -150,7 +150,7 @@ func keepsTheStructure(t *testing.T, file string, was *scenario.Scenario) {
 			}
 			if l.Message != "" {
 				said := core.ReadLockMessage(l.Message)
-				m["message "+said.ID]++
+				m["message "+string(said.ID)]++
 				for _, id := range said.Instances {
 					if !slices.ContainsFunc(s.Instances, func(in scenario.Instance) bool { return in.ID == id }) {
 						t.Errorf("the message names %s, which is no instance of the file", id)

@@ -63,7 +63,7 @@ func causeTold(s *core.Snapshot, src core.Source) string {
 		return ""
 	}
 	for _, a := range s.Attention() {
-		if a.Subject.Kind == core.KindSource && a.Label == string(src.ID.Server()) && strings.HasPrefix(a.Reason, src.Err.Cause()) {
+		if a.Subject.Kind == core.KindSource && a.Label == string(src.ID.Server()) && a.Fault == src.Err.Cause() {
 			return src.Err.Cause()
 		}
 	}

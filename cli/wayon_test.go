@@ -86,7 +86,7 @@ func TestWhatAScenariosTroubleBringsWithItNamesIt(t *testing.T) {
 				st.until(want.follows+" follows from "+want.from, func(s *core.Snapshot) bool {
 					return slices.ContainsFunc(s.Attention(), func(a core.Attention) bool {
 						cause, _, _ := strings.Cut(a.Cause, "/")
-						return a.Rule() == want.follows && cause == want.from
+						return string(a.Rule) == want.follows && cause == want.from
 					})
 				})
 			})

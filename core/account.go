@@ -268,7 +268,7 @@ func (s *Snapshot) firstDeferred() string {
 	first, at := "", time.Time{}
 	for _, name := range slices.Sorted(maps.Keys(s.NodeRequests)) {
 		l := s.NodeLock(name, ControllerOpenStack)
-		if l == nil || ReadLockMessage(l.Message).ID != "F" {
+		if l == nil || ReadLockMessage(l.Message).ID != SaysOthersFirst {
 			continue
 		}
 		if a := s.NodeAccount(name); a.State == AccountRetries && (at.IsZero() || a.Next.Before(at)) {

@@ -3,7 +3,6 @@ package core
 import (
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // ActAs is an application controller that Lockstep plays: the operator does, by confirmed steps, what the controller would
@@ -153,14 +152,14 @@ func (f *attentionFacts) acting() {
 		who := oneLine(a.Controller, 40)
 		switch f.s.actTurn(a, "") {
 		case turnCreate:
-			f.add(f.actEntry(a, "", SeverityNotice, "as "+who+": it has no cluster lock, so LCM does not wait for it", Since{}))
+			f.add(f.actEntry(a, "", "it has no cluster lock", SeverityNotice, "as "+who+": it has no cluster lock, so LCM does not wait for it", Since{}))
 		case turnPrepare:
 			r := f.s.ClusterRequest()
-			e := f.actEntry(a, "", SeverityUrgent, "as "+who+": LCM waits for your cluster lock", Since{At: r.Created, Exact: true})
+			e := f.actEntry(a, "", "LCM waits for your cluster lock", SeverityUrgent, "as "+who+": LCM waits for your cluster lock", Since{At: r.Created, Exact: true})
 			e.Detail = Plan(f.s, Intent{Kind: IntentActRelease, Controller: a.Controller}).Blocker()
 			f.add(e)
 		case turnReturn:
-			f.add(f.actEntry(a, "", SeverityWarning, "as "+who+": the update is over, and your cluster lock is not taken back", Since{}))
+			f.add(f.actEntry(a, "", "the update is over", SeverityWarning, "as "+who+": the update is over, and your cluster lock is not taken back", Since{}))
 		case turnNone:
 			f.heldStill(a, f.s.ClusterRequest())
 		}
@@ -170,22 +169,21 @@ func (f *attentionFacts) acting() {
 			case turnCreate:
 				missing++
 				if r := f.s.NodeRequest(name); r != nil {
-					f.add(f.actEntry(a, name, SeverityWarning, "as "+who+": it is asked for, and you hold no lock on it", Since{At: r.Created, Exact: true}))
+					f.add(f.actEntry(a, name, "it is asked for", SeverityWarning, "as "+who+": it is asked for, and you hold no lock on it", Since{At: r.Created, Exact: true}))
 				}
 			case turnPrepare:
 				next := "it waits for you to prepare it"
 				if at := f.s.preparationOf(a, name); a.Controller == ControllerOpenStack && at.next != prepareIt {
 					next = at.next
 				}
-				e := f.actEntry(a, name, SeverityUrgent, "as "+who+": "+next, Since{At: f.s.NodeRequest(name).Created, Exact: true})
-				e.ID = turnRule + a.Controller + "/" + name + "/prepare" // the same entry, however far it is
+				e := f.actEntry(a, name, "prepare", SeverityUrgent, "as "+who+": "+next, Since{At: f.s.NodeRequest(name).Created, Exact: true})
 				if a.Controller == ControllerOpenStack {
-					e.Detail = join(append(f.s.quorumShort(name), f.s.accountSentence(f.s.NodeAccount(name), name, LockMessage{}))...)
+					e.Detail = join(append(sentences(f.s.quorumShort(name)), f.s.accountSentence(f.s.NodeAccount(name), name, LockMessage{}))...)
 				}
 				f.add(e)
 			case turnReleased:
 				if r := f.s.NodeRequest(name); a.Controller == ControllerOpenStack && f.s.unheld(r) {
-					e := f.actEntry(a, name, SeverityWarning, "as "+who+": nobody takes it back once its request is withdrawn, which bears no finalizer", Since{At: r.Created, Exact: true})
+					e := f.actEntry(a, name, "nobody takes it back once its request is withdrawn", SeverityWarning, "as "+who+": nobody takes it back once its request is withdrawn, which bears no finalizer", Since{At: r.Created, Exact: true})
 					e.Detail = f.s.accountSentence(f.s.requestAccount(r), name, LockMessage{})
 					f.add(e)
 				}
@@ -197,7 +195,7 @@ func (f *attentionFacts) acting() {
 				if r := f.s.NodeRequest(name); r != nil {
 					since = Since{At: r.Deleting, Exact: true}
 				}
-				f.add(f.actEntry(a, name, SeverityUrgent, "as "+who+": it waits for you to take it back", since))
+				f.add(f.actEntry(a, name, "it waits for you to take it back", SeverityUrgent, "as "+who+": it waits for you to take it back", since))
 			case turnNone:
 				f.heldStill(a, f.s.NodeRequest(name))
 			}
@@ -205,13 +203,13 @@ func (f *attentionFacts) acting() {
 		for _, name := range f.s.lockedNames() {
 			switch f.s.actTurn(a, name) {
 			case turnRemove:
-				f.add(f.actEntry(a, name, SeverityUrgent, "as "+who+": its removal waits for you to let it go", Since{At: f.s.Deletions[name].Created, Exact: true}))
+				f.add(f.actEntry(a, name, "its removal waits for you to let it go", SeverityUrgent, "as "+who+": its removal waits for you to let it go", Since{At: f.s.Deletions[name].Created, Exact: true}))
 			case turnGone:
-				f.add(f.actEntry(a, name, SeverityWarning, "as "+who+": it is gone, and "+f.s.goneLeft(a, name)+" wait for you", Since{}))
+				f.add(f.actEntry(a, name, "it is gone", SeverityWarning, "as "+who+": it is gone, and "+f.s.goneLeft(a, name)+" wait for you", Since{}))
 			}
 		}
 		if missing > 0 {
-			f.add(f.actEntry(a, "", SeverityNotice, fmt.Sprintf("as %s: %s of your selection %s no lock of yours", who, count(missing, "node"), verb(missing, "has", "have")), Since{}))
+			f.add(f.actEntry(a, "", "", SeverityNotice, fmt.Sprintf("as %s: %s of your selection %s no lock of yours", who, count(missing, "node"), verb(missing, "has", "have")), Since{}))
 		}
 	}
 }
@@ -221,11 +219,13 @@ func (f *attentionFacts) heldStill(a ActAs, r *MaintenanceRequest) {
 	if a.Controller != ControllerOpenStack || f.s.heldByRockoon(r) == "" {
 		return
 	}
-	f.add(f.actEntry(a, r.Node, SeverityUrgent, "as "+oneLine(a.Controller, 40)+": LCM waits for you to let its request go", Since{At: r.Deleting, Exact: true}))
+	f.add(f.actEntry(a, r.Node, "LCM waits for you to let its request go", SeverityUrgent, "as "+oneLine(a.Controller, 40)+": LCM waits for you to let its request go", Since{At: r.Deleting, Exact: true}))
 }
 
-func (f *attentionFacts) actEntry(a ActAs, node string, severity Severity, reason string, since Since) Attention {
-	e := Attention{ID: turnRule + a.Controller + "/" + node + "/" + firstWords(reason), Severity: severity, Node: node, Reason: reason, Since: since,
+// actEntry is an entry about a played controller. What it asks for tells it from others of the node; the entry stays the same while
+// its reason changes.
+func (f *attentionFacts) actEntry(a ActAs, node, asks string, severity Severity, reason string, since Since) Attention {
+	e := Attention{Rule: RuleAct, Key: a.Controller + "/" + node + "/" + asks, Controller: a.Controller, Severity: severity, Node: node, Reason: reason, Since: since,
 		Subject: Ref{Kind: KindCluster, Name: f.s.Cluster}, Label: oneLine(a.Controller, 40), Resolve: clusterProcedure()}
 	if n := f.s.Nodes[node]; n != nil {
 		e.Subject, e.Label, e.Resolve = n.Ref(), n.Label(), &ProcedureKey{Kind: ProcedureNode, Subject: node}
@@ -233,13 +233,4 @@ func (f *attentionFacts) actEntry(a ActAs, node string, severity Severity, reaso
 		e.Subject, e.Label, e.Resolve = Ref{Kind: KindNode, Name: node}, oneLine(node, 64), &ProcedureKey{Kind: ProcedureNode, Subject: node}
 	}
 	return e
-}
-
-// firstWords tells entries of one subject apart: what stands before the first number or comma.
-func firstWords(reason string) string {
-	_, rest, _ := strings.Cut(reason, ": ")
-	if i := strings.IndexAny(rest, ",0123456789"); i >= 0 {
-		rest = rest[:i]
-	}
-	return strings.TrimSpace(rest)
 }

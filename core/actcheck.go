@@ -128,8 +128,9 @@ func (c actCheckAt) withinTheRule(ctx context.Context) error {
 		s.NodeLocks[l.Node] = append(s.NodeLocks[l.Node], l)
 	}
 	s.Operations = nil // this one is among them
-	for _, g := range Plan(s, c.step.Intent).Guards {
-		if (g.ID == guardConcurrencyID || g.ID == guardZoneID) && !g.Holds {
+	now := Plan(s, c.step.Intent)
+	for _, id := range []GuardID{GuardConcurrency, GuardZone} {
+		if g, unmet := now.Unmet(id); unmet {
 			return refuse("%s: %s", g.Text, g.Answer)
 		}
 	}

@@ -198,7 +198,7 @@ func TestAPlayedControllerWaits(t *testing.T) {
 		"back: the lock before the service": {back, IntentActRearm, "cmp-1", "not disabled for the maintenance"},
 		"back: pods are not ready": {func(c *testCloud) {
 			back(c)
-			c.pods = &NodePods{Node: "cmp-1", NotReady: []string{"openstack/neutron-x"}}
+			c.pods = &NodePods{Node: "cmp-1", NotReady: []PodName{{"openstack", "neutron-x"}}}
 		}, IntentActIntoScheduling, "cmp-1", "neutron-x"},
 		"back: an agent is dead": {func(c *testCloud) {
 			back(c)

@@ -1,7 +1,5 @@
 package core
 
-import "strings"
-
 // preparation is how far the preparation of a node is by the OpenStack controller that Lockstep plays.
 type preparation struct {
 	next string // what comes next, as a clause: "begin to prepare it"
@@ -24,7 +22,7 @@ func (s *Snapshot) preparationOf(a ActAs, node string) preparation {
 		return preparation{"its request has no scope: nothing says whether its host may reboot", "request without a scope"}
 	}
 	if short := s.quorumShort(node); len(short) > 0 {
-		return preparation{strings.Replace(strings.TrimSuffix(short[0], "."), "It", "it", 1), "quorum too small"}
+		return preparation{short[0], "quorum too small"}
 	}
 	svc := s.Services[m.host]
 	if s.serviceless(node) {

@@ -336,7 +336,7 @@ func TestNothingIsLetGoUnseen(t *testing.T) {
 	r := sc.NodeRequest("cmp-01")
 	r.Deleting, r.Finalizers = noon, []string{"lcm.mirantis.com/rockoon.nodemaintenancerequest-finalizer"}
 	let := Intent{Kind: IntentActLetGo, Controller: ControllerOpenStack, Object: r.Ref()}
-	if got := failing(Plan(sc.Snapshot, let)); !slices.Equal(got, []string{"taken-back"}) {
+	if got := failing(Plan(sc.Snapshot, let)); !slices.Equal(got, []GuardID{"taken-back"}) {
 		t.Errorf("not taken back: held by %q", got)
 	}
 	nodes := sc.Nodes
@@ -353,7 +353,7 @@ func TestNothingIsLetGoUnseen(t *testing.T) {
 		t.Errorf("taken back: %s", st.Blocker())
 	}
 	sc.source(SourceOpenStackController, SourceStale)
-	if got := failing(Plan(sc.again().Snapshot, let)); !slices.Equal(got, []string{"fresh"}) {
+	if got := failing(Plan(sc.again().Snapshot, let)); !slices.Equal(got, []GuardID{"fresh"}) {
 		t.Errorf("with the controller not seen any more: held by %q", got)
 	}
 }

@@ -1,9 +1,6 @@
 package core
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // Severity orders what needs a person.
 type Severity int
@@ -28,27 +25,29 @@ func (s Severity) String() string {
 
 // Attention is one thing that needs a person, with its reason, its age and the step that resolves it.
 type Attention struct {
-	ID       string // stable as long as the thing itself lasts
-	Severity Severity
-	Subject  Ref    // the object that it is about
-	Node     string // the node's name, where it is about a node
-	Instance string // the instance's ID, where it is about an instance
-	Label    string // what to call the subject: "cmp-07", "openstack", "nova"
-	Reason   string // one line
-	Detail   string // more, where the reason needs explaining; may be empty
-	Since    Since
-	Resolve  *ProcedureKey // the procedure that resolves it; nil when nothing in Lockstep does
-	Hint     string        // what to do, in a few words, where that is neither a step nor a command: "wait: retried within 60 s"; may be empty
+	ID         string // the rule and the key: stable as long as the thing itself lasts
+	Rule       AttentionRule
+	Key        string // what it is that the rule found, by its UID or name; empty where it can find one thing only
+	Severity   Severity
+	Subject    Ref     // the object that it is about
+	Node       string  // the node's name, where it is about a node
+	Instance   string  // the instance's ID, where it is about an instance
+	Controller string  // the application controller, where it is about one that is played
+	Phase      PhaseID // where it is about one
+	PlanStep   string  // the ID of the step of the update plan, where it is about one
+	Operation  string  // the ID, where it is about an operation
+	Fault      string  // what keeps a source, in a word or two, as its error tells it; empty where none does
+
+	Label   string // what to call the subject: "cmp-07", "openstack", "nova"
+	Reason  string // one line
+	Detail  string // more, where the reason needs explaining; may be empty
+	Since   Since
+	Resolve *ProcedureKey // the procedure that resolves it; nil when nothing in Lockstep does
+	Hint    string        // what to do, in a few words, where that is neither a step nor a command: "wait: retried within 60 s"; may be empty
 
 	Cause    string     // the ID of the entry that this one only follows from, which has no cause itself; empty: none is known
 	Evidence []Evidence // what it rests on
 	Commands []Command  // what can be done about it and looked at by hand; never empty
-}
-
-// Rule is the rule that found it: its ID up to the object.
-func (a Attention) Rule() string {
-	rule, _, _ := strings.Cut(a.ID, "/")
-	return rule
 }
 
 // Evidence is one thing that was seen.

@@ -12,7 +12,7 @@ func (f *attentionFacts) controllerFails(n nodeAttention) {
 	if !f.s.NodeAccount(n.Name).fails() || f.s.playsOn(ControllerOpenStack, n.Name) {
 		return
 	}
-	a := n.entry("controller-fails")
+	a := n.entry(RuleControllerFails)
 	if f.fails(&a, f.s.NodeAccount(n.Name), n.Name, n.message) {
 		f.add(a)
 	}
@@ -24,7 +24,7 @@ func (f *attentionFacts) clusterFails() {
 	if _, played := f.s.actAs(ControllerOpenStack); played || l == nil || f.request == nil {
 		return
 	}
-	a := Attention{ID: "controller-fails/" + f.request.UID, Subject: f.request.Ref(), Label: ControllerOpenStack, Resolve: clusterProcedure()}
+	a := Attention{Rule: RuleControllerFails, Key: f.request.UID, Subject: f.request.Ref(), Label: ControllerOpenStack, Resolve: clusterProcedure()}
 	if f.fails(&a, f.s.AccountOf(l), "", f.s.ReadLock(l)) {
 		f.add(a)
 	}
@@ -60,7 +60,7 @@ func (f *attentionFacts) requestUnseen(n nodeAttention) {
 	if n.Request == nil || f.s.NodeAccount(n.Name).State != AccountUnseen || n.own == nil || f.s.playsOn(ControllerOpenStack, n.Name) {
 		return
 	}
-	a := n.entry("request-unseen")
+	a := n.entry(RuleRequestUnseen)
 	a.Severity, a.Since = SeverityUrgent, Since{At: n.Request.Created, Exact: true}
 	released := n.own.State() == LockInactive
 	switch {

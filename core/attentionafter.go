@@ -11,7 +11,7 @@ func (f *attentionFacts) afterUpdate() {
 	if f.request != nil || !f.s.known(SourceClusterRequests) {
 		return
 	}
-	a := Attention{ID: "after-update", Severity: SeverityNotice, Subject: Ref{Kind: KindCluster, Name: f.s.Cluster}, Label: "after the update", Resolve: afterProcedureKey()}
+	a := Attention{Rule: RuleAfterUpdate, Severity: SeverityNotice, Subject: Ref{Kind: KindCluster, Name: f.s.Cluster}, Label: "after the update", Resolve: afterProcedureKey()}
 	left, over := f.s.AfterUpdateLeft()
 	_, played := f.s.actAs(ControllerOpenStack)
 	var old []string

@@ -13,7 +13,7 @@ func (f *attentionFacts) causes() {
 	f.sort() // of several that can be the cause the most urgent counts, then the oldest
 	direct := map[string]string{}
 	for _, a := range f.found {
-		for _, find := range attentionRows[a.Rule()].causes {
+		for _, find := range attentionRows[a.Rule].causes {
 			if id := find(f, a); id != "" && id != a.ID {
 				direct[a.ID] = id
 				break
@@ -73,9 +73,9 @@ func (f *attentionFacts) rankAge(a Attention) time.Time {
 }
 
 // firstOf is the ID of the first entry of one of the rules for which that holds; empty when there is none.
-func (f *attentionFacts) firstOf(fits func(Attention) bool, rules ...string) string {
+func (f *attentionFacts) firstOf(fits func(Attention) bool, rules ...AttentionRule) string {
 	for _, a := range f.found {
-		if slices.Contains(rules, a.Rule()) && (fits == nil || fits(a)) {
+		if slices.Contains(rules, a.Rule) && (fits == nil || fits(a)) {
 			return a.ID
 		}
 	}
@@ -87,7 +87,7 @@ func badRoleLabels(f *attentionFacts, _ Attention) string {
 	if c := f.s.Controller; c == nil || c.Replicas == 0 {
 		return ""
 	}
-	return f.firstOf(nil, "role-labels")
+	return f.firstOf(nil, RuleRoleLabels)
 }
 
 // controllerIsAway is an OpenStack controller of which no replica is ready: nothing that it has to do is done.
@@ -95,7 +95,7 @@ func controllerIsAway(f *attentionFacts, a Attention) string {
 	if l := f.lockOf(a); l != nil && l.Controller != ControllerOpenStack {
 		return ""
 	}
-	return f.firstOf(nil, "controller-away")
+	return f.firstOf(nil, RuleControllerAway)
 }
 
 // controllerHolds is what keeps the OpenStack controller from a node that is in its hands: that it is away, or gets no answer.
@@ -111,11 +111,11 @@ func controllerHolds(f *attentionFacts, a Attention) string {
 	}
 	l := f.s.NodeLock(a.Node, ControllerOpenStack)
 	if l != nil && (f.message(l).Class == MessageOutage || f.s.silentOutage(l)) {
-		if id := f.firstOf(nil, "outage"); id != "" {
+		if id := f.firstOf(nil, RuleOutage); id != "" {
 			return id
 		}
 	}
-	return f.firstOf(nil, "controller-away")
+	return f.firstOf(nil, RuleControllerAway)
 }
 
 // waitsForPlace is a lock that was left behind, and takes the place of a node that waits for others (F).
@@ -124,7 +124,7 @@ func waitsForPlace(f *attentionFacts, a Attention) string {
 	if !ok || !f.waitsForOthers(v) {
 		return ""
 	}
-	return f.firstOf(nil, "stale-inner")
+	return f.firstOf(nil, RuleStaleInner)
 }
 
 // clusterOutage is an OpenStack that does not answer, where a cluster lock of its controller's waits.
@@ -132,13 +132,13 @@ func clusterOutage(f *attentionFacts, a Attention) string {
 	if l := f.lockOf(a); l == nil || l.Controller != ControllerOpenStack {
 		return ""
 	}
-	return f.firstOf(nil, "outage")
+	return f.firstOf(nil, RuleOutage)
 }
 
 // ownTrouble is what the node's own machine, pods or services lack, where that is told.
 func ownTrouble(f *attentionFacts, a Attention) string {
 	return f.firstOf(func(b Attention) bool { return b.Node == a.Node && a.Node != "" },
-		"no-compute-service", "ended-pods", "lock-failed", "lock-stuck", "drain-blocked", "state-item", "reboot-error", "agent-error", "drain-error", "swarm-error", "controller-fails")
+		RuleNoComputeService, RuleEndedPods, RuleLockFailed, RuleLockStuck, RuleDrainBlocked, RuleStateItem, RuleRebootError, RuleAgentError, RuleDrainError, RuleSwarmError, RuleControllerFails)
 }
 
 // ownLockHolds is what keeps a lock of the node that LCM waits for.
@@ -147,7 +147,7 @@ func ownLockHolds(f *attentionFacts, a Attention) string {
 	if _, inactive := f.s.locksInactive(a.Node, DrainMessage{}); v == nil || a.Node == "" || inactive {
 		return ""
 	}
-	own := f.firstOf(func(b Attention) bool { return b.Node == a.Node }, "lock-failed", "lock-stuck", "node-waits", "no-compute-service", "migration-failed", "act")
+	own := f.firstOf(func(b Attention) bool { return b.Node == a.Node }, RuleLockFailed, RuleLockStuck, RuleNodeWaits, RuleNoComputeService, RuleMigrationFailed, RuleAct)
 	if own != "" {
 		return own
 	}
@@ -162,7 +162,7 @@ func (f *attentionFacts) sourceEntry(id SourceID) string {
 	return f.firstOf(func(a Attention) bool {
 		return a.Subject.Name == string(id) || a.Subject.Name == string(id.Server()) && f.s.Sources[id].State != SourceLive
 	},
-		"source", "sources")
+		RuleSource, RuleSources)
 }
 
 // openStackUnseen is an OpenStack that answers nobody: neither its controller, nor Lockstep.
@@ -186,21 +186,21 @@ func instancesUnseen(f *attentionFacts, a Attention) string {
 }
 
 // holdingRules are the rules that tell what holds up LCM at one node.
-var holdingRules = []string{"node-waits", "node-returns", "node-slow", "ended-pods", "no-compute-service", "lock-failed", "lock-stuck", "migration-failed", "act", "override",
-	"drain-blocked", "drain-waits", "state-item", "reboot-error", "drain-error", "swarm-error", "agent-error", "node-deferred", "stale-inner"}
+var holdingRules = []AttentionRule{RuleNodeWaits, RuleNodeReturns, RuleNodeSlow, RuleEndedPods, RuleNoComputeService, RuleLockFailed, RuleLockStuck, RuleMigrationFailed, RuleAct, RuleOverride,
+	RuleDrainBlocked, RuleDrainWaits, RuleStateItem, RuleRebootError, RuleDrainError, RuleSwarmError, RuleAgentError, RuleNodeDeferred, RuleStaleInner}
 
-// holdingClusterRules tell what holds up LCM before it comes to the nodes; "act", "override" and "lock-failed" are of the cluster where
+// holdingClusterRules tell what holds up LCM before it comes to the nodes; RuleAct, RuleOverride and RuleLockFailed are of the cluster where
 // they are about no node.
-var holdingClusterRules = []string{"controller-away", "outage", "cluster-lock", "cluster-lock-waits", "osdplst", "lock-failed", "act", "override"}
+var holdingClusterRules = []AttentionRule{RuleControllerAway, RuleOutage, RuleClusterLock, RuleClusterLockWaits, RuleOpenStackStatus, RuleLockFailed, RuleAct, RuleOverride}
 
 // holds is the most urgent entry that holds LCM up at one of the nodes, or the controller that holds all of them up; a notice holds nobody
 // up.
 func (f *attentionFacts) holds(at func(node string) bool) string {
-	if id := f.firstOf(nil, "controller-away"); id != "" && f.anyAsked() {
+	if id := f.firstOf(nil, RuleControllerAway); id != "" && f.anyAsked() {
 		return id
 	}
 	return f.firstOf(func(a Attention) bool {
-		others := a.Rule() == "stale-inner" && a.Severity == SeverityUrgent
+		others := a.Rule == RuleStaleInner && a.Severity == SeverityUrgent
 		return a.Severity >= SeverityWarning && a.Node != "" && at(a.Node) && (others || f.inMaintenance(a.Node))
 	}, holdingRules...)
 }
@@ -232,12 +232,12 @@ func (f *attentionFacts) holdsCluster(controller string) string {
 
 // holdsPhase is what holds up a phase.
 func holdsPhase(f *attentionFacts, a Attention) string {
-	switch a.ID {
-	case "phase/" + itoa(int(PhaseServices)):
+	switch a.Phase {
+	case PhaseServices:
 		return f.holdsCluster("")
-	case "phase/" + itoa(int(PhaseMasters)):
+	case PhaseMasters:
 		return f.holds(f.isMaster)
-	case "phase/" + itoa(int(PhaseWorkers)):
+	case PhaseWorkers:
 		return f.holds(func(node string) bool { return !f.isMaster(node) })
 	}
 	return ""
@@ -254,7 +254,7 @@ func holdsPlanStep(f *attentionFacts, a Attention) string {
 	if p == nil {
 		return ""
 	}
-	i := slices.IndexFunc(p.Steps, func(st PlanStep) bool { return strings.HasSuffix(a.ID, "/"+st.ID) })
+	i := slices.IndexFunc(p.Steps, func(st PlanStep) bool { return st.ID == a.PlanStep })
 	if i < 0 {
 		return ""
 	}
@@ -334,5 +334,5 @@ func (f *attentionFacts) namesIn(text string) []string {
 
 // holdsBetween is what keeps a cluster between two releases, where the plan itself says that it does not go on.
 func holdsBetween(f *attentionFacts, _ Attention) string {
-	return f.firstOf(nil, "auto-pause", "plan-stuck", "plan-waits", "lcm-stuck")
+	return f.firstOf(nil, RuleAutoPause, RulePlanStuck, RulePlanWaits, RuleLCMStuck)
 }

@@ -35,7 +35,7 @@ func (f *attentionFacts) deployments() {
 	if len(names) > 1 {
 		reason = count(len(names), "OpenStackDeployment") + " (" + strings.Join(names[:min(len(names), 3)], ", ") + textIf(len(names) > 3, ", …", "") + "): the OpenStack controller takes that for none"
 	}
-	a := Attention{ID: "openstackdeployments", Severity: SeverityWarning, Label: ControllerOpenStack, Resolve: clusterProcedure(),
+	a := Attention{Rule: RuleDeployments, Severity: SeverityWarning, Label: ControllerOpenStack, Resolve: clusterProcedure(),
 		Subject: Ref{Kind: KindOpenStackDeployment, Namespace: namespaceOpenStack, UID: uid},
 		Reason:  reason + ", and lets go of every node at once",
 		Detail: "The OpenStack controller works for exactly one. Otherwise it makes the lock of a node inactive as soon as the node's maintenance is asked for: " +

@@ -69,16 +69,12 @@ func seenNodeLock(f *attentionFacts, a Attention) []Evidence {
 // seenAnyLock is the lock of a played controller.
 func seenAnyLock(f *attentionFacts, a Attention) []Evidence { return f.seenLockItself(f.playedLock(a)) }
 
-// playedLock is the lock that an entry about a played controller is about; its ID names the controller.
+// playedLock is the lock that an entry about a played controller is about.
 func (f *attentionFacts) playedLock(a Attention) *WorkloadLock {
-	parts := strings.Split(a.ID, "/")
-	if len(parts) < 2 {
-		return nil
-	}
 	if a.Node == "" {
-		return f.s.clusterLock(parts[1])
+		return f.s.clusterLock(a.Controller)
 	}
-	return f.s.NodeLock(a.Node, parts[1])
+	return f.s.NodeLock(a.Node, a.Controller)
 }
 
 // seenLocks are all locks that name a node.
@@ -220,7 +216,7 @@ func seenHeldUp(f *attentionFacts, _ Attention) []Evidence {
 // waitsForOthers tells whether the controller has put the node off until others are through (F).
 func (f *attentionFacts) waitsForOthers(v NodeView) bool {
 	l := f.s.NodeLock(v.Name, ControllerOpenStack)
-	return v.Request != nil && v.Request.Deleting.IsZero() && f.message(l).ID == "F"
+	return v.Request != nil && v.Request.Deleting.IsZero() && f.message(l).ID == SaysOthersFirst
 }
 
 func seenPods(f *attentionFacts, a Attention) []Evidence {
@@ -228,7 +224,7 @@ func seenPods(f *attentionFacts, a Attention) []Evidence {
 	if pods == nil || !f.s.known(SourceNodePods) {
 		return nil
 	}
-	out := seenOne("pods not ready", oneLine(some(pods.NotReady, 6), saysMost))
+	out := seenOne("pods not ready", oneLine(some(podNames(pods.NotReady), 6), saysMost))
 	for i := range pods.Ended {
 		out = append(out, Evidence{"ended", oneLine(pods.Ended[i].FullName(), 100) + ", " + pods.Ended[i].Text(f.s.Now)})
 	}
@@ -253,8 +249,7 @@ func seenMachine(f *attentionFacts, a Attention) []Evidence {
 	if v == nil {
 		return nil
 	}
-	of, text, _ := strings.Cut(v.text(), ": ")
-	return seenOne(of, text)
+	return seenOne(v.called(), v.says())
 }
 
 func seenDrains(f *attentionFacts, a Attention) []Evidence {
@@ -320,7 +315,7 @@ func seenLCM(f *attentionFacts, _ Attention) []Evidence {
 
 func seenPhase(f *attentionFacts, a Attention) []Evidence {
 	for _, p := range f.s.Phases() {
-		if a.ID == "phase/"+itoa(int(p.ID)) {
+		if p.ID == a.Phase {
 			var out []Evidence
 			for _, e := range p.Evidence {
 				out = append(out, Evidence{"because", oneLine(e, saysMost)})
@@ -474,6 +469,7 @@ func seenSources(f *attentionFacts, a Attention) []Evidence {
 	const most = 6
 	var out []Evidence
 	told := map[string]int{}
+	var of [][]string // the sources of each
 	for _, src := range f.sourcesOf(a) {
 		text := string(src.State)
 		if !src.AsOf.IsZero() {
@@ -483,16 +479,16 @@ func seenSources(f *attentionFacts, a Attention) []Evidence {
 			text += ": " + string(src.Err.Kind) + prefixed(": ", oneLine(src.Err.Message, saysMost))
 		}
 		if i, again := told[text]; again {
-			out[i].Of += ", " + string(src.ID)
+			of[i] = append(of[i], string(src.ID))
 			continue
 		}
 		if len(out) < most {
 			told[text] = len(out)
-			out = append(out, Evidence{string(src.ID), text})
+			out, of = append(out, Evidence{Says: text}), append(of, []string{string(src.ID)})
 		}
 	}
 	for i := range out {
-		out[i].Of = some(strings.Split(out[i].Of, ", "), 3)
+		out[i].Of = some(of[i], 3)
 	}
 	return out
 }
@@ -500,7 +496,7 @@ func seenSources(f *attentionFacts, a Attention) []Evidence {
 // operationOf is the operation that an entry is about; nil when it is gone.
 func (f *attentionFacts) operationOf(a Attention) *Operation {
 	for i := range f.s.Operations {
-		if a.ID == "operation/"+f.s.Operations[i].ID {
+		if f.s.Operations[i].ID == a.Operation {
 			return &f.s.Operations[i]
 		}
 	}

@@ -39,8 +39,8 @@ func (f *attentionFacts) held(v NodeView) bool {
 	return l == nil || l.State() != LockInactive
 }
 
-func (f *attentionFacts) entryOf(rule string, v InstanceView, node NodeView) Attention {
-	return Attention{ID: rule + "/" + v.Instance.ID, Severity: SeverityWarning, Subject: v.Instance.Ref(), Node: node.Name, Instance: v.Instance.ID,
+func (f *attentionFacts) entryOf(rule AttentionRule, v InstanceView, node NodeView) Attention {
+	return Attention{Rule: rule, Key: v.Instance.ID, Severity: SeverityWarning, Subject: v.Instance.Ref(), Node: node.Name, Instance: v.Instance.ID,
 		Label: node.Label, Since: node.Since, Resolve: &ProcedureKey{Kind: ProcedureInstance, Subject: v.Instance.ID}}
 }
 
@@ -60,13 +60,13 @@ func (f *attentionFacts) instance(v InstanceView, node NodeView, waits bool) {
 		if m == nil || !m.Running() || !f.long(m.Created, migrationLong) {
 			return
 		}
-		a := f.entryOf("migration-long", v, node)
+		a := f.entryOf(RuleMigrationLong, v, node)
 		a.Since = Since{At: m.Created, Exact: true}.plus(migrationLong)
 		a.Reason = fmt.Sprintf("the migration of %s does not come to an end: %s, since %s", name, f.s.movingText(in), clockText(m.Created))
 		a.Detail = "A guest that writes its memory faster than it can be copied has to be aborted or forced."
 		f.add(a)
 	case v.Failures >= failuresTold:
-		a := f.entryOf("migration-failed", v, node)
+		a := f.entryOf(RuleMigrationFailed, v, node)
 		a.Reason = fmt.Sprintf("%s failed to migrate %s%s", name, times(v.Failures), because(oneLine(v.Failure, mostRead)))
 		a.Since = f.failedSince(v)
 		if noRoom(v) {
@@ -84,16 +84,16 @@ func (f *attentionFacts) instance(v InstanceView, node NodeView, waits bool) {
 		f.add(a)
 	case waits:
 	case v.Action == ActionNotify && v.Origin == OriginTag:
-		a := f.entryOf("instance-notify", v, node)
+		a := f.entryOf(RuleInstanceNotify, v, node)
 		a.Reason = fmt.Sprintf("%s holds the node: its owner asked to be told first (project %s)", name, oneLine(f.s.Project(in.ProjectID), 60))
 		f.add(a)
 	case stranded(v):
-		a := f.entryOf("instance-stranded", v, node)
+		a := f.entryOf(RuleInstanceStranded, v, node)
 		a.Reason = fmt.Sprintf("%s holds the node: %s", name, v.Why)
 		a.Detail = oneLine(in.Fault, mostRead)
 		f.add(a)
 	case v.Origin == OriginConflicting:
-		a := f.entryOf("instance-tags", v, node)
+		a := f.entryOf(RuleInstanceTags, v, node)
 		a.Severity = SeverityNotice
 		a.Reason = fmt.Sprintf("%s has several maintenance_action tags, which cancel each other: the node's mode counts (%s)", name, v.Action)
 		f.add(a)
@@ -182,7 +182,7 @@ func (f *attentionFacts) holders(all []holder) {
 	}
 	if len(all) <= heldFew {
 		for _, h := range all {
-			a := nodeAttention{NodeView: h.view}.entry("will-hold")
+			a := nodeAttention{NodeView: h.view}.entry(RuleWillHold)
 			a.Severity, a.Since = SeverityNotice, Since{}
 			a.Reason = fmt.Sprintf("%s%s will hold it when its turn comes: %s", manualText(h.view), count(len(h.names), "instance"), some(h.names, 4))
 			f.add(a)
@@ -196,8 +196,8 @@ func (f *attentionFacts) holders(all []holder) {
 		instances += len(h.names)
 		labels[i] = fmt.Sprintf("%s (%d)", h.view.Label, len(h.names))
 	}
-	a := nodeAttention{NodeView: all[0].view}.entry("will-hold")
-	a.ID, a.Subject, a.Node, a.Label = "will-hold", Ref{Kind: KindCluster, Name: f.s.Cluster}, "", count(len(all), "node")
+	a := nodeAttention{NodeView: all[0].view}.entry(RuleWillHold)
+	a.Key, a.Subject, a.Node, a.Label = "", Ref{Kind: KindCluster, Name: f.s.Cluster}, "", count(len(all), "node")
 	a.Severity, a.Since = SeverityNotice, Since{}
 	a.Reason = fmt.Sprintf("%s will hold them when their turn comes: %s", count(instances, "instance"), some(labels, 4))
 	f.add(a)

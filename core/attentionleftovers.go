@@ -2,7 +2,6 @@ package core
 
 import (
 	"fmt"
-	"strings"
 )
 
 // staleInner is a lock that counts against the controller's concurrency though nothing is asked of its node (docs/mosk.md#left-over-locks).
@@ -19,7 +18,7 @@ func (f *attentionFacts) staleInner(n nodeAttention) {
 			return // the request's end was seen before the lock's
 		}
 	}
-	a := n.entry("stale-inner")
+	a := n.entry(RuleStaleInner)
 	a.Severity, a.Since = SeverityNotice, Since{}
 	a.Reason = "its lock says inner_state=active, and it has no request: it counts against the controller's concurrency"
 	if len(n.waiting) > 0 {
@@ -34,17 +33,15 @@ func (f *attentionFacts) staleInner(n nodeAttention) {
 // nodeConfiguration are annotations that the controller cannot read.
 func (f *attentionFacts) nodeConfiguration(n nodeAttention) {
 	if !n.Mode.Known() && n.Stage != StageWaiting && f.s.modeCounts(n.Name) {
-		a := n.entry("mode")
+		a := n.entry(RuleMode)
 		a.Severity, a.Since = SeverityWarning, Since{}
 		a.Reason = fmt.Sprintf("migration mode %q is none that the OpenStack controller knows: it will fail on it", oneLine(string(n.Mode), 40))
 		f.add(a)
 	}
-	for _, p := range n.Problems {
-		if strings.HasPrefix(p, "its migration attempts") {
-			a := n.entry("attempts")
-			a.Severity, a.Since, a.Reason = SeverityWarning, Since{}, p
-			f.add(a)
-		}
+	if n.BadAttempts != "" {
+		a := n.entry(RuleAttempts)
+		a.Severity, a.Since, a.Reason = SeverityWarning, Since{}, n.BadAttempts
+		f.add(a)
 	}
 }
 
@@ -57,7 +54,7 @@ func (f *attentionFacts) nodeWithoutLock(n nodeAttention) {
 		!n.Node.Is(RoleCompute) && !n.Node.Is(RoleController) && !n.Node.Is(RoleGateway) {
 		return
 	}
-	a := n.entry("no-lock")
+	a := n.entry(RuleNoLock)
 	switch {
 	case n.leaving() && f.long(n.Request.Created, lockMissing):
 		a.Severity, a.Since = SeverityUrgent, Since{At: n.Request.Created}
@@ -76,7 +73,7 @@ func (f *attentionFacts) lockWithoutNode(n nodeAttention) {
 	if n.Node != nil || !f.s.known(SourceNodes) || f.removedLocked(n) && n.Request == nil {
 		return
 	}
-	a := n.entry("no-node")
+	a := n.entry(RuleNoNode)
 	a.Severity, a.Since = SeverityNotice, Since{}
 	var owners []string
 	for _, l := range n.Locks {
@@ -106,7 +103,7 @@ func (f *attentionFacts) requestsTwice(n nodeAttention) {
 	if len(f.s.NodeRequests[n.Name]) < 2 {
 		return
 	}
-	a := n.entry("requests")
+	a := n.entry(RuleRequests)
 	a.Severity, a.Since = SeverityNotice, Since{}
 	a.Reason = fmt.Sprintf("has %d maintenance requests", len(f.s.NodeRequests[n.Name]))
 	f.add(a)
@@ -124,7 +121,7 @@ func (f *attentionFacts) annotationLeft(n nodeAttention) {
 	if n.Stage == StageIdle && !f.s.History.Rounds[n.Node.UID].Ended.After(c.At) {
 		return // set before its turn, for its turn
 	}
-	a := n.entry("annotation-left")
+	a := n.entry(RuleAnnotationLeft)
 	a.Severity, a.Since = SeverityNotice, Since{At: c.At, Exact: true}
 	a.Reason = annotationText(c.Key, c.New) + " was set by Lockstep; before, it was " + textOr(c.Old, "not set")
 	if textOr(c.New, "") == string(ModeSkip) {
@@ -154,7 +151,7 @@ func (f *attentionFacts) computeLeft(n nodeAttention) {
 	if !own && n.Stage != StageDone && !(over && svc.byLockstep()) {
 		return // somebody's own decision, from before
 	}
-	a := n.entry("compute-left")
+	a := n.entry(RuleComputeLeft)
 	a.Severity, a.Since = SeverityWarning, Since{At: svc.Updated}
 	a.Reason = "nova-compute was left " + serviceText(svc)
 	if own {

@@ -34,14 +34,14 @@ func (f *attentionFacts) machines() {
 }
 
 // machineEntry is an Attention about a machine: about its node where it has one, so that it leads to the node's steps.
-func (f *attentionFacts) machineEntry(rule string, v *MachineView) Attention {
+func (f *attentionFacts) machineEntry(rule AttentionRule, v *MachineView) Attention {
 	a := Attention{Label: oneLine(v.Name, 64), Subject: Ref{Kind: KindMachine, Namespace: f.s.Management.Namespace, Name: v.Name}}
 	if v.Machine != nil {
 		a.Subject = v.Machine.Ref()
 	} else if v.LCM != nil {
 		a.Subject = v.LCM.Ref()
 	}
-	a.ID = rule + "/" + textOf(a.Subject.UID, v.Name)
+	a.Rule, a.Key = rule, textOf(a.Subject.UID, v.Name)
 	if n, ok := f.s.NodeView(v.Node); ok {
 		a.Node, a.Label = n.Name, n.Label
 		a.Resolve = &ProcedureKey{Kind: ProcedureNode, Subject: n.Name}
@@ -68,8 +68,8 @@ func (f *attentionFacts) drainBlocked(v *MachineView) {
 			continue
 		}
 		m := ReadDrainMessage(d.Message)
-		a := f.machineEntry("drain-blocked", v)
-		a.ID += "/" + oneLine(d.Type, 40)
+		a := f.machineEntry(RuleDrainBlocked, v)
+		a.Key += "/" + oneLine(d.Type, 40)
 		a.Severity = SeverityWarning
 		if d.Attempt >= stuckAttempts {
 			a.Severity = SeverityUrgent
@@ -99,8 +99,8 @@ func (f *attentionFacts) drainWaits(v *MachineView) {
 		if late == "" {
 			continue
 		}
-		a := f.machineEntry("drain-waits", v)
-		a.ID += "/" + oneLine(d.Type, 40)
+		a := f.machineEntry(RuleDrainWaits, v)
+		a.Key += "/" + oneLine(d.Type, 40)
 		a.Severity = SeverityWarning
 		if at, all := f.s.locksInactive(v.Node, ReadDrainMessage(d.Message)); all && f.long(at, waitOver) {
 			a.Since = Since{At: at}.plus(waitOver)
@@ -160,7 +160,7 @@ func (f *attentionFacts) itemFails(v *MachineView) {
 		return
 	}
 	item := *v.Failing
-	a := f.machineEntry("state-item", v)
+	a := f.machineEntry(RuleStateItem, v)
 	a.Severity = SeverityWarning
 	if item.Attempt >= stuckAttempts {
 		a.Severity = SeverityUrgent
@@ -192,9 +192,12 @@ func (f *attentionFacts) machineErrors(v *MachineView) {
 	if v.LCM == nil {
 		return
 	}
-	for _, e := range []struct{ rule, what, text string }{
-		{"drain-error", "the drain says", v.LCM.DrainError}, {"swarm-error", "the drain of Swarm says", v.LCM.SwarmError},
-		{"agent-error", "the LCM agent could not be upgraded", v.LCM.AgentError}, {"reboot-error", "the reboot failed", v.LCM.RebootError},
+	for _, e := range []struct {
+		rule       AttentionRule
+		what, text string
+	}{
+		{RuleDrainError, "the drain says", v.LCM.DrainError}, {RuleSwarmError, "the drain of Swarm says", v.LCM.SwarmError},
+		{RuleAgentError, "the LCM agent could not be upgraded", v.LCM.AgentError}, {RuleRebootError, "the reboot failed", v.LCM.RebootError},
 	} {
 		if e.text == "" || f.isTold(e.text) || ReadDrainMessage(e.text).Waits {
 			continue
@@ -237,8 +240,8 @@ func (f *attentionFacts) untold(text string) string {
 	return strings.Join(left, "; ")
 }
 
-func (f *attentionFacts) planEntry(rule string, p *UpdatePlan) Attention {
-	return Attention{ID: rule + "/" + textOf(p.UID, p.Name), Severity: SeverityUrgent, Subject: p.Ref(), Label: "update plan", Resolve: clusterProcedure()}
+func (f *attentionFacts) planEntry(rule AttentionRule, p *UpdatePlan) Attention {
+	return Attention{Rule: rule, Key: textOf(p.UID, p.Name), Severity: SeverityUrgent, Subject: p.Ref(), Label: "update plan", Resolve: clusterProcedure()}
 }
 
 // updatePlan is a plan that goes on only by a person's doing: paused by an alert, stuck, or with its next step not commenced
@@ -258,8 +261,8 @@ func (f *attentionFacts) updatePlan() {
 		if message == "" && st.Message != "" {
 			continue
 		}
-		a := f.planEntry("plan-stuck", p)
-		a.ID += "/" + st.ID
+		a := f.planEntry(RulePlanStuck, p)
+		a.Key, a.PlanStep = a.Key+"/"+st.ID, st.ID
 		a.Reason = stepShort(st) + " is Stuck" + because(oneLine(message, mostRead))
 		a.Detail = sentence(stepName(st)) + " A step is Stuck when something does not go on, or when it takes longer than was estimated. A step that has begun cannot be cancelled."
 		a.Since = st.late(f.s.Now)
@@ -267,7 +270,7 @@ func (f *attentionFacts) updatePlan() {
 		f.add(a)
 	}
 	if st, ok := p.next(); ok && p.Status != PlanAutoPaused {
-		a := f.planEntry("plan-waits", p)
+		a := f.planEntry(RulePlanWaits, p)
 		a.Severity = SeverityWarning
 		a.Reason = "the update goes no further until somebody commences " + stepShort(st)
 		a.Detail = join(sentence(stepName(st)), sentence(impactText(st)))
@@ -284,12 +287,12 @@ func (f *attentionFacts) autoPaused(m *Management, p *UpdatePlan) {
 			firing = append(firing, oneLine(alert, 80))
 		}
 		if m.Pause.Error != "" {
-			a := f.planEntry("auto-pause-error", p)
+			a := f.planEntry(RuleAutoPauseError, p)
 			a.Severity, a.Subject, a.Reason = SeverityWarning, m.Pause.Ref(), "UpdateAutoPause says: "+oneLine(m.Pause.Error, mostRead)
 			f.add(a)
 		}
 	}
-	a := f.planEntry("auto-pause", p)
+	a := f.planEntry(RuleAutoPause, p)
 	switch {
 	case p.Status == PlanAutoPaused && len(firing) > 0:
 		a.Reason = fmt.Sprintf("the update is paused: %s %s firing", some(firing, 4), verb(len(firing), "is", "are"))
@@ -315,7 +318,7 @@ func (f *attentionFacts) lcmStuck() {
 	if message == "" && c.StuckMessage != "" {
 		return
 	}
-	f.add(Attention{ID: "lcm-stuck/" + textOf(c.UID, c.Name), Severity: SeverityUrgent, Subject: c.Ref(), Label: "LCM", Resolve: clusterProcedure(),
+	f.add(Attention{Rule: RuleLCMStuck, Key: textOf(c.UID, c.Name), Severity: SeverityUrgent, Subject: c.Ref(), Label: "LCM", Resolve: clusterProcedure(),
 		Reason: "an operation of LCM is stuck" + because(oneLine(message, mostRead))})
 }
 
@@ -346,7 +349,7 @@ func (f *attentionFacts) rebootsLeft() {
 	if n > len(names) {
 		text += fmt.Sprintf(" and %d more", n-len(names))
 	}
-	a := Attention{ID: "reboots-left", Severity: SeverityNotice, Subject: Ref{Kind: KindCluster, Name: f.s.Cluster}, Label: "reboot", Resolve: &ProcedureKey{Kind: ProcedureMaintenance}}
+	a := Attention{Rule: RuleRebootsLeft, Severity: SeverityNotice, Subject: Ref{Kind: KindCluster, Name: f.s.Cluster}, Label: "reboot", Resolve: &ProcedureKey{Kind: ProcedureMaintenance}}
 	a.Reason = fmt.Sprintf("%s to be rebooted for what was installed: %s", count(n, "machine")+verb(n, " has", " have"), text)
 	f.add(a)
 }
@@ -363,7 +366,7 @@ func (f *attentionFacts) maintenanceMode() {
 			n++
 		}
 	}
-	a := Attention{ID: "maintenance-mode/" + m.Cluster.UID, Severity: SeverityNotice, Subject: m.Cluster.Ref(), Label: "cluster", Resolve: &ProcedureKey{Kind: ProcedureMaintenance}}
+	a := Attention{Rule: RuleMaintenanceMode, Key: m.Cluster.UID, Severity: SeverityNotice, Subject: m.Cluster.Ref(), Label: "cluster", Resolve: &ProcedureKey{Kind: ProcedureMaintenance}}
 	switch {
 	case !m.Cluster.InMaintenance:
 		a.Reason = "the cluster goes into maintenance mode"

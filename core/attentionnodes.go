@@ -44,14 +44,14 @@ type nodeAttention struct {
 }
 
 // entry is an Attention about the node, to be filled in.
-func (n nodeAttention) entry(rule string) Attention {
+func (n nodeAttention) entry(rule AttentionRule) Attention {
 	a := Attention{Subject: Ref{Kind: KindNode, Name: n.Name}, Node: n.Name, Label: n.Label, Since: n.Since,
 		Resolve: &ProcedureKey{Kind: ProcedureNode, Subject: n.Name}}
 	key := n.Name
 	if n.Node != nil {
 		a.Subject, key = n.Node.Ref(), n.Node.UID
 	}
-	a.ID = rule + "/" + key
+	a.Rule, a.Key = rule, key
 	return a
 }
 
@@ -65,7 +65,7 @@ func (f *attentionFacts) nodes() {
 		n := nodeAttention{NodeView: v, own: f.s.NodeLock(v.Name, ControllerOpenStack)}
 		if n.own != nil && n.own.Message != "" {
 			n.message = f.s.ReadLock(n.own)
-			if n.message.ID == "F" && n.leaving() {
+			if n.message.ID == SaysOthersFirst && n.leaving() {
 				waiting = append(waiting, v.Label)
 			}
 		}
@@ -81,7 +81,7 @@ func (f *attentionFacts) nodes() {
 
 func (f *attentionFacts) nodeLocks(n nodeAttention) {
 	for _, l := range n.Locks {
-		a := n.entry("")
+		a := n.entry("") // whose rule the lock's state decides
 		a.Subject, a.Since = l.Ref(), f.lockSince(l, n.Request)
 		m := LockMessage{}
 		if l.Message != "" {
@@ -100,9 +100,9 @@ func (f *attentionFacts) nodeWaits(n nodeAttention) {
 		return // what holds a removal, and what is asked of a controller that is played, is told by rules of their own
 	}
 	left := f.leftFor(n)
-	says := n.message.Class == MessageActionable && n.message.ID != "J"
+	says := n.message.Class == MessageActionable && n.message.ID != SaysLeftToOperator
 	if lacksScope(n.Request) {
-		a := n.entry("node-waits")
+		a := n.entry(RuleNodeWaits)
 		a.Severity, a.Reason, a.Since = SeverityUrgent, scopeless, n.Since
 		a.Detail = "It takes nova-compute out of scheduling, fails, and tries again for ever. " +
 			"Give the request its scope; os is the one in which the host may reboot."
@@ -113,7 +113,7 @@ func (f *attentionFacts) nodeWaits(n nodeAttention) {
 	if n.Mode.Known() && n.Mode != ModeManual && !says && len(left) > 0 && !slices.ContainsFunc(left, func(v InstanceView) bool { return v.Failures < failuresTold }) {
 		return // each of them is told with what Nova says
 	}
-	a := n.entry("node-waits")
+	a := n.entry(RuleNodeWaits)
 	a.Severity = SeverityUrgent
 	a.Detail = leftText(left)
 	switch {
@@ -254,20 +254,20 @@ func (f *attentionFacts) nodeReturns(n nodeAttention) {
 	if len(f.s.heldByEndedPods(n.Name)) > 0 && n.message.Class != MessageActionable && n.own != nil && n.own.InnerState == InnerActive {
 		return // they are named
 	}
-	a := n.entry("node-returns")
+	a := n.entry(RuleNodeReturns)
 	switch {
 	case n.message.Class == MessageActionable && !f.fromBefore(n):
 		a.Severity, a.Reason, a.Detail = SeverityUrgent, n.message.Meaning, sentence(n.message.Remedy)
 		if !n.message.At.IsZero() && !a.Since.Exact {
 			a.Since = Since{At: n.message.At}
 		}
-		if n.message.ID == "P" {
+		if n.message.ID == SaysAgentsStayDown {
 			if down := f.s.agentsDown(f.s.HostOf(n.Name)); len(down) > 0 {
 				a.Reason = "network agents down: " + some(down, 4)
 			}
 		}
 	case f.long(n.Since.At, returnLong):
-		a = n.entry(slowRule)
+		a = n.entry(RuleNodeSlow)
 		a.Severity = SeverityWarning
 		a.Since = n.Since.plus(returnLong)
 		a.Reason = "does not get back into service: " + textOf(n.What, "the controller does not say what it waits for")
@@ -284,22 +284,19 @@ func (f *attentionFacts) nodeReturns(n nodeAttention) {
 // fromBefore tells whether the controller's text is about the node's leaving, and not about its return: J stays where
 // somebody else released the lock.
 func (f *attentionFacts) fromBefore(n nodeAttention) bool {
-	return n.message.ID == "J" || n.Request != nil && !n.message.At.IsZero() && n.message.At.Before(n.Request.Deleting)
+	return n.message.ID == SaysLeftToOperator || n.Request != nil && !n.message.At.IsZero() && n.message.At.Before(n.Request.Deleting)
 }
 
 func (f *attentionFacts) nodeReboots(n nodeAttention) {
 	if n.Stage != StageRebooting || !f.long(n.Since.At, rebootLong) {
 		return
 	}
-	a := n.entry(slowRule)
+	a := n.entry(RuleNodeSlow)
 	a.Severity, a.Since = SeverityUrgent, n.Since.plus(rebootLong)
 	a.Reason = "does not come back: not Ready since " + clockText(n.Since.At) + inBrackets(n.Node.ReadyReason)
 	a.Detail = "Look at the machine's console, and at its kubelet."
 	f.add(a)
 }
-
-// slowRule is the rule of all that says that a node takes too long, so that it stays one entry when it becomes worse.
-const slowRule = "node-slow"
 
 // nodeSlow is a node that stays in a stage in which somebody else works for longer than the documents allow for all of it,
 // or whose maintenance as a whole takes much longer than that.
@@ -335,7 +332,7 @@ func (f *attentionFacts) nodeSlow(n nodeAttention) {
 	if long && own != stageLong {
 		return
 	}
-	a := n.entry(slowRule)
+	a := n.entry(RuleNodeSlow)
 	a.Severity = SeverityWarning
 	switch whole := time.Duration(float64(f.estimate.worker()) * f.s.Settings.Overdue); {
 	case long:
@@ -355,7 +352,7 @@ func (f *attentionFacts) nodeSays(n nodeAttention) {
 	if n.Request == nil || n.message.Class != MessageUnknown || n.own.State() == LockInactive && n.Stage != StageReturning {
 		return
 	}
-	a := n.entry("node-says")
+	a := n.entry(RuleNodeSays)
 	a.Severity, a.Since = SeverityWarning, Since{At: n.message.At, Exact: !n.message.At.IsZero()}
 	a.Reason = "the OpenStack controller says what no document lists: " + oneLine(n.message.Text, mostRead)
 	f.add(a)
@@ -366,7 +363,7 @@ func (f *attentionFacts) nodeDeferred(n nodeAttention) {
 	if !n.leaving() || n.message.Class != MessageWaiting || n.own.State() != LockActive {
 		return
 	}
-	a := n.entry("node-deferred")
+	a := n.entry(RuleNodeDeferred)
 	if a.Since = n.Since; a.Since.At.Before(n.Request.Created) {
 		a.Since = Since{At: n.Request.Created, Exact: true}
 	}
@@ -374,11 +371,11 @@ func (f *attentionFacts) nodeDeferred(n nodeAttention) {
 	long := f.long(a.Since.At, limit)
 	seen := f.s.Seen(n.own, n.message)
 	switch {
-	case n.message.ID == "F": // the others are under way; or a stale inner state holds it, which is an entry of its own
+	case n.message.ID == SaysOthersFirst: // the others are under way; or a stale inner state holds it, which is an entry of its own
 		return
 	case !long && !f.s.quorumBroken(n.message.Blockers):
 		return // F, G and A come by themselves to what they wait for
-	case n.message.ID == "G":
+	case n.message.ID == SaysServicesNeedNode:
 		a.Reason = "deferred: "
 		if long {
 			a.Reason = "deferred for long: "
@@ -395,7 +392,7 @@ func (f *attentionFacts) nodeDeferred(n nodeAttention) {
 		a.Since = a.Since.plus(limit)
 	}
 	a.Detail = sentence(n.message.Remedy)
-	if seen != "" && n.message.ID != "G" {
+	if seen != "" && n.message.ID != SaysServicesNeedNode {
 		a.Detail = join(sentence("Seen: "+seen), a.Detail)
 	}
 	f.add(a)

@@ -17,12 +17,12 @@ func (f *attentionFacts) nodeRemoval(n nodeAttention) {
 	case f.removedLocked(n):
 	case asked == nil || n.own.State() == LockInactive:
 		return
-	case n.message.ID == "S" && f.s.known(SourceInstances) && len(f.s.InstancesOn(n.Name)) == 0:
+	case n.message.ID == SaysInstancesHoldRemoval && f.s.known(SourceInstances) && len(f.s.InstancesOn(n.Name)) == 0:
 		return // the text is as old as the controller's last look; the host is empty by now
-	case n.message.ID == "T" && f.volumesLeft(n.Name) == 0:
+	case n.message.ID == SaysVolumesHoldRemoval && f.volumesLeft(n.Name) == 0:
 		return // and so are its disks
 	}
-	a := n.entry("node-removal")
+	a := n.entry(RuleNodeRemoval)
 	a.Severity, a.Since = SeverityWarning, Since{At: n.message.At}
 	if asked != nil {
 		a.Since = removalSince(asked.Created, n.message.At)
@@ -44,7 +44,7 @@ func (f *attentionFacts) leavesForGood(n nodeAttention) bool {
 
 // removedLocked tells whether the node is gone and its cleanup does not go on (U).
 func (f *attentionFacts) removedLocked(n nodeAttention) bool {
-	return n.Node == nil && n.message.ID == "U" && f.s.known(SourceNodes)
+	return n.Node == nil && n.message.ID == SaysQuorumHoldsCleanup && f.s.known(SourceNodes)
 }
 
 // removalSince is since when a removal is asked for. The controller's text bears the time of its last look only, which it

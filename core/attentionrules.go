@@ -3,7 +3,6 @@ package core
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -96,6 +95,10 @@ func compareAge(a, b time.Time) int {
 }
 
 func (f *attentionFacts) add(a Attention) {
+	a.ID = string(a.Rule)
+	if a.Key != "" {
+		a.ID += "/" + a.Key
+	}
 	f.found = append(f.found, a)
 }
 
@@ -126,14 +129,14 @@ func (f *attentionFacts) lockSince(l *WorkloadLock, request *MaintenanceRequest)
 
 func clusterProcedure() *ProcedureKey { return &ProcedureKey{Kind: ProcedureCluster} }
 
-// waitingLimit is how long the texts of class waiting are nothing to worry about, by their letter.
-func (f *attentionFacts) waitingLimit(id string) time.Duration {
-	switch id {
-	case "D":
+// waitingLimit is how long the texts of class waiting are nothing to worry about.
+func (f *attentionFacts) waitingLimit(id MessageID) time.Duration {
+	switch {
+	case id == SaysNotApplied:
 		return time.Duration(float64(f.estimate.openStack()) * max(f.s.Settings.Overdue, 1))
-	case "E":
+	case id == SaysNotHealthy:
 		return healthLong
-	case "A", "B", "C":
+	case id.AwaitsRelease():
 		return f.estimate.modules()
 	}
 	return deferredLong
@@ -142,7 +145,7 @@ func (f *attentionFacts) waitingLimit(id string) time.Duration {
 // waitsSince is since when a cluster lock waits for what its text says. The wait for health (E) comes after the deployment
 // was APPLIED (docs/mosk.md#cluster-request), which takes longer by far; its own timestamp is written anew at every look.
 func (f *attentionFacts) waitsSince(m LockMessage, held Since) Since {
-	if m.ID != "E" {
+	if m.ID != SaysNotHealthy {
 		return held
 	}
 	for _, o := range f.s.OpenStack {
@@ -162,22 +165,22 @@ func (f *attentionFacts) clusterLocks() {
 		case f.lockState(l, m, a):
 		case f.request == nil || l.State() != LockActive || !f.request.Deleting.IsZero():
 		case m.Class == MessageActionable:
-			a.ID, a.Severity, a.Reason, a.Detail = "cluster-lock/"+l.UID, SeverityUrgent, "the cluster lock needs you: "+m.Meaning, m.Remedy
+			a.Rule, a.Key, a.Severity, a.Reason, a.Detail = RuleClusterLock, l.UID, SeverityUrgent, "the cluster lock needs you: "+m.Meaning, m.Remedy
 			f.add(a)
 		case m.Class == MessageWaiting && f.long(f.waitsSince(m, a.Since).At, f.waitingLimit(m.ID)):
 			a.Since = f.waitsSince(m, a.Since).plus(f.waitingLimit(m.ID))
-			a.ID, a.Severity, a.Detail = "cluster-lock-waits/"+l.UID, SeverityWarning, m.Remedy
+			a.Rule, a.Key, a.Severity, a.Detail = RuleClusterLockWaits, l.UID, SeverityWarning, m.Remedy
 			a.Reason = "the cluster lock is held for long: " + m.Meaning
 			f.add(a)
 		case m.Class == MessageUnknown:
-			a.ID, a.Severity = "cluster-lock-says/"+l.UID, SeverityNotice
+			a.Rule, a.Key, a.Severity = RuleClusterLockSays, l.UID, SeverityNotice
 			a.Reason = "says what no document lists: " + oneLine(m.Text, mostRead)
 			f.add(a)
 		}
 	}
 	for _, o := range f.s.OpenStack {
 		if o.State == "FAILED" {
-			f.add(Attention{ID: "osdplst/" + o.UID, Severity: SeverityUrgent, Subject: Ref{Kind: KindOpenStackDeploymentStatus, Namespace: o.Namespace, Name: o.Name, UID: o.UID},
+			f.add(Attention{Rule: RuleOpenStackStatus, Key: o.UID, Severity: SeverityUrgent, Subject: Ref{Kind: KindOpenStackDeploymentStatus, Namespace: o.Namespace, Name: o.Name, UID: o.UID},
 				Label: "openstack", Reason: "the OpenStack deployment says FAILED", Since: Since{At: o.Timestamp}, Resolve: clusterProcedure()})
 		}
 	}
@@ -194,7 +197,7 @@ func (f *attentionFacts) clusterLockGone() {
 	if !o.Created.IsZero() && !f.long(o.Created, lockMissing) {
 		return // it is being made
 	}
-	a := Attention{ID: "cluster-lock-missing/" + textOf(o.UID, o.Name), Severity: SeverityWarning, Label: ControllerOpenStack,
+	a := Attention{Rule: RuleClusterLockMissing, Key: textOf(o.UID, o.Name), Severity: SeverityWarning, Label: ControllerOpenStack,
 		Resolve: clusterProcedure(),
 		Subject: Ref{Kind: KindOpenStackDeploymentStatus, Namespace: o.Namespace, Name: o.Name, UID: o.UID},
 		Reason:  missing + ": LCM does not wait for it",
@@ -214,10 +217,10 @@ func (f *attentionFacts) lockState(l *WorkloadLock, m LockMessage, a Attention) 
 	case LockActive, LockInactive:
 		return false
 	case LockFailed:
-		a.ID, a.Severity, a.Reason = "lock-failed/"+l.UID, SeverityUrgent, "the lock of "+oneLine(l.Controller, 40)+" says failed"+because(oneLine(m.Text, mostRead))
+		a.Rule, a.Key, a.Severity, a.Reason = RuleLockFailed, l.UID, SeverityUrgent, "the lock of "+oneLine(l.Controller, 40)+" says failed"+because(oneLine(m.Text, mostRead))
 		a.Detail = join("The controller could not shut its workload down in good order; LCM does not go on.", f.s.AskAbout(l))
 	default:
-		a.ID, a.Severity, a.Reason = "lock-state/"+l.UID, SeverityWarning, fmt.Sprintf("the lock of %s has a state that is not documented: %q", oneLine(l.Controller, 40), oneLine(string(l.RawState), 40))
+		a.Rule, a.Key, a.Severity, a.Reason = RuleLockState, l.UID, SeverityWarning, fmt.Sprintf("the lock of %s has a state that is not documented: %q", oneLine(l.Controller, 40), oneLine(string(l.RawState), 40))
 	}
 	f.add(a)
 	return true
@@ -234,7 +237,7 @@ func (f *attentionFacts) controllerAway() {
 	if c == nil || c.Ready > 0 || !f.s.known(SourceOpenStackController) || c.Replicas == 0 && !asked {
 		return // scaled to nothing, it holds nobody up as long as nobody asks for anything
 	}
-	a := Attention{ID: "controller-away", Severity: SeverityWarning, Subject: Ref{Kind: KindDeployment, Namespace: c.Namespace, Name: c.Name, UID: c.UID},
+	a := Attention{Rule: RuleControllerAway, Severity: SeverityWarning, Subject: Ref{Kind: KindDeployment, Namespace: c.Namespace, Name: c.Name, UID: c.UID},
 		Label: oneLine(c.Name, 40), Reason: "the OpenStack controller has no ready replica: no lock of it moves"}
 	switch c.Replicas {
 	case 0:
@@ -289,7 +292,7 @@ func (f *attentionFacts) outages() {
 	if len(names) == 0 {
 		return
 	}
-	a := Attention{ID: "outage", Severity: SeverityWarning, Subject: Ref{Kind: KindCluster, Name: f.s.Cluster}, Label: "openstack", Since: Since{At: since},
+	a := Attention{Rule: RuleOutage, Severity: SeverityWarning, Subject: Ref{Kind: KindCluster, Name: f.s.Cluster}, Label: "openstack", Since: Since{At: since},
 		Reason: "the OpenStack controller gets no answer from OpenStack: " + some(names, 4), Detail: sentence(meaning), Hint: hint}
 	if f.long(since, outageLong) {
 		a.Severity = SeverityUrgent
@@ -306,11 +309,9 @@ func (f *attentionFacts) phasesOverdue() {
 		}) {
 			continue
 		}
-		for _, e := range p.Evidence {
-			if strings.HasPrefix(e, overdueRuns) {
-				f.add(Attention{ID: "phase/" + itoa(int(p.ID)), Severity: SeverityWarning, Subject: Ref{Kind: KindCluster, Name: f.s.Cluster}, Label: "phase " + itoa(int(p.ID)),
-					Reason: p.Title + ": " + e, Since: p.Late, Resolve: clusterProcedure()})
-			}
+		if p.Overdue != "" {
+			f.add(Attention{Rule: RulePhase, Key: itoa(int(p.ID)), Phase: p.ID, Severity: SeverityWarning, Subject: Ref{Kind: KindCluster, Name: f.s.Cluster}, Label: "phase " + itoa(int(p.ID)),
+				Reason: p.Title + ": " + p.Overdue, Since: p.Late, Resolve: clusterProcedure()})
 		}
 	}
 }
@@ -321,7 +322,7 @@ func (f *attentionFacts) operations() {
 		if op.Acknowledged || op.State != OperationFailed && op.State != OperationUnknown && op.State != OperationPaused {
 			continue
 		}
-		a := Attention{ID: "operation/" + op.ID, Severity: SeverityWarning, Label: textOf(op.Label, op.Title), Node: op.Node, Instance: op.Instance,
+		a := Attention{Rule: RuleOperation, Key: op.ID, Operation: op.ID, Severity: SeverityWarning, Label: textOf(op.Label, op.Title), Node: op.Node, Instance: op.Instance,
 			Since: Since{At: op.Started, Exact: true}, Reason: op.Title + " " + string(op.State) + because(oneLine(op.Text, mostRead)), Hint: "x: acknowledge"}
 		if !op.Ended.IsZero() {
 			a.Since.At = op.Ended
@@ -343,7 +344,7 @@ func (f *attentionFacts) operations() {
 			a.Subject, a.Resolve = Ref{Kind: KindInstance, Name: op.Label, UID: op.Instance}, &ProcedureKey{Kind: ProcedureInstance, Subject: op.Instance}
 		default:
 			a.Subject = Ref{Kind: KindCluster, Name: f.s.Cluster}
-			if op.isBatchOf(IntentRestartPods) || op.isBatchOf(IntentAddTempest) || op.isBatchOf(IntentRemoveTempest) {
+			if op.is(IntentRestartPods) || op.is(IntentAddTempest) || op.is(IntentRemoveTempest) {
 				a.Resolve = afterProcedureKey()
 			}
 		}
@@ -356,6 +357,6 @@ func (f *attentionFacts) writing() {
 	if f.s.Write.Armed || f.s.Write.Lost == "" {
 		return
 	}
-	f.add(Attention{ID: "disarmed", Severity: SeverityWarning, Subject: Ref{Kind: KindCluster, Name: f.s.Cluster}, Label: "read-only", Since: f.since(f.s.Write.Since),
+	f.add(Attention{Rule: RuleDisarmed, Severity: SeverityWarning, Subject: Ref{Kind: KindCluster, Name: f.s.Cluster}, Label: "read-only", Since: f.since(f.s.Write.Since),
 		Reason: "writing was disarmed: " + oneLine(f.s.Write.Lost, mostRead), Hint: "w: arm it again"})
 }

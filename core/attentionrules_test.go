@@ -72,7 +72,7 @@ func attentionScenes() []attentionScene {
 		{"manual node, Lockstep moves them", func(sc scene) {
 			sc.mode("cmp-01", ModeManual)
 			sc.maintained("cmp-01", stillPresent)
-			sc.Operations = []Operation{{ID: "o", Step: "live-migrate-all/x", Node: "cmp-01", State: OperationRunning, Items: []OperationItem{{State: OperationRunning}}}}
+			sc.Operations = []Operation{{ID: "o", Step: "live-migrate-all/x", Intent: Intent{Kind: IntentLiveMigrateAll}, Node: "cmp-01", State: OperationRunning, Items: []OperationItem{{State: OperationRunning}}}}
 		}, []row{{SeverityNotice, "node-waits", "0 of 1 done"}}},
 		{"live node, attempts used up", func(sc scene) {
 			sc.maintained("cmp-01", stillPresent)
@@ -171,7 +171,7 @@ func attentionScenes() []attentionScene {
 		}, []row{{SeverityUrgent, "node-returns", "network agents down: l3-agent, dhcp-agent"}}},
 		{"back soon", func(sc scene) { sc.returning("cmp-01", 4*time.Minute, "") }, nil},
 		{"silent wait for pods", func(sc scene) {
-			sc.Pods["cmp-01"] = &NodePods{NotReady: []string{"openstack/libvirt-1"}}
+			sc.Pods["cmp-01"] = &NodePods{NotReady: []PodName{{"openstack", "libvirt-1"}}}
 			sc.returning("cmp-01", 14*time.Minute, "")
 		}, []row{{SeverityWarning, "node-slow", "pods not ready: libvirt-1"}}},
 		{"silent wait for the node", func(sc scene) { sc.Nodes["cmp-01"].Ready = "Unknown"; sc.returning("cmp-01", 14*time.Minute, "") },

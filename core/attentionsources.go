@@ -75,17 +75,17 @@ func (f *attentionFacts) sources() {
 	for k, list := range groups {
 		slices.SortFunc(list, func(a, b Source) int { return strings.Compare(string(a.ID), string(b.ID)) })
 		if e := list[0].trouble(); len(list) > 2 || len(list) == 2 && e != nil && e.WholeServer() {
-			f.source(list, len(list) == all[k.server], fmt.Sprintf("sources/%s/%s", k.server, k.cause), string(k.server))
+			f.source(list, len(list) == all[k.server], RuleSources, fmt.Sprintf("%s/%s", k.server, k.cause), string(k.server))
 			continue
 		}
 		for _, src := range list {
-			f.source([]Source{src}, false, "source/"+string(src.ID), string(src.ID))
+			f.source([]Source{src}, false, RuleSource, string(src.ID), string(src.ID))
 		}
 	}
 }
 
 // source adds one source, or several of one server with one trouble; whole says that the server has no others.
-func (f *attentionFacts) source(list []Source, whole bool, id, subject string) {
+func (f *attentionFacts) source(list []Source, whole bool, rule AttentionRule, key, subject string) {
 	src := list[0] // the one that tells
 	names := make([]string, len(list))
 	for i, other := range list {
@@ -95,13 +95,16 @@ func (f *attentionFacts) source(list []Source, whole bool, id, subject string) {
 		}
 	}
 	what := some(names, 3)
-	a := Attention{ID: id, Severity: SeverityWarning, Subject: Ref{Kind: KindSource, Name: subject}, Label: string(src.ID.Server()), Since: f.since(src.Since),
+	a := Attention{Rule: rule, Key: key, Severity: SeverityWarning, Subject: Ref{Kind: KindSource, Name: subject}, Label: string(src.ID.Server()), Since: f.since(src.Since),
 		Resolve: &ProcedureKey{Kind: ProcedureSource, Subject: subject}}
 	old := ""
 	if src.State == SourceStale {
 		old = "not confirmed for " + spanText(max(f.s.Wall.Sub(src.AsOf), 0))
 	}
 	trouble := src.trouble()
+	if trouble != nil {
+		a.Fault = trouble.Cause()
+	}
 	switch {
 	case src.State == SourceOff:
 		a.Severity, a.Reason = SeverityNotice, what+" not configured: what rests on them is not shown"

@@ -24,11 +24,11 @@ func (f *attentionFacts) tagsLeft() {
 		if v.Stage != StageDone && !f.s.History.Rounds[n.UID].Ended.After(c.At) {
 			continue // set before its turn, for its turn
 		}
-		found = append(found, Attention{ID: "tags-left/" + id, Severity: SeverityNotice, Subject: in.Ref(), Node: n.Name, Instance: id, Label: n.Label(),
+		found = append(found, Attention{Rule: RuleTagsLeft, Key: id, Severity: SeverityNotice, Subject: in.Ref(), Node: n.Name, Instance: id, Label: n.Label(),
 			Since: Since{At: c.At, Exact: true}, Resolve: &ProcedureKey{Kind: ProcedureInstance, Subject: id},
 			Reason: instanceLabel(in) + " was " + actionWords(c.New) + " by Lockstep; before, it was " + actionWords(c.Old)})
 	}
-	slices.SortFunc(found, func(a, b Attention) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(found, func(a, b Attention) int { return cmp.Compare(a.Key, b.Key) })
 	for _, a := range found {
 		f.add(a)
 	}

@@ -13,7 +13,7 @@ func (f *attentionFacts) volumesLeft(node string) int {
 
 // namedVolumes are the volumes that hold up a removal (T), where they are known.
 func (f *attentionFacts) namedVolumes(n nodeAttention) []string {
-	if n.message.ID != "T" {
+	if n.message.ID != SaysVolumesHoldRemoval {
 		return nil
 	}
 	volumes, _ := f.s.VolumesOn(n.Name)
@@ -40,7 +40,7 @@ func (f *attentionFacts) volumesLeftOut(n nodeAttention) {
 		if !v.forMaintenance() {
 			continue
 		}
-		a := n.entry("volumes-left")
+		a := n.entry(RuleVolumesLeft)
 		a.Severity, a.Since = SeverityWarning, Since{At: v.Updated}
 		a.Reason = v.label() + " was left disabled for the maintenance, and the maintenance is over"
 		f.add(a)

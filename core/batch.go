@@ -133,10 +133,8 @@ func (r *batchRun) obstacle(i int) string {
 		return err.Error()
 	}
 	s := r.e.Snapshot().without(r.op.state.ID)
-	for _, g := range Plan(s, r.items[i].Intent).Guards {
-		if g.ID == guardFreshID && !g.Holds {
-			return "what is known is not fresh: " + g.Answer
-		}
+	if g, unmet := Plan(s, r.items[i].Intent).Unmet(GuardFresh); unmet {
+		return "what is known is not fresh: " + g.Answer
 	}
 	if r.batch.Node != "" && s.known(SourceNodeRequests) {
 		if now := s.standingRequest(r.batch.Node); now != r.batch.Request && r.told[-1] != now+"." {

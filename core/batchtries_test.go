@@ -70,7 +70,7 @@ func TestHowOftenIsPartOfWhatIsConfirmed(t *testing.T) {
 		b := newBench(t, t.TempDir(), c)
 		defer b.end()
 		all := Plan(b.engine.Snapshot(), Intent{Kind: IntentLiveMigrateAll, Node: "cmp-1"})
-		if !strings.Contains(all.Why, "up to the node's 3 attempts") || all.Change.(Batch).Items[0].Tries != 3 || !slices.Contains(all.Basis, Fact{"attempts", "3"}) {
+		if !strings.Contains(all.Why, "up to the node's 3 attempts") || all.Change.(Batch).Items[0].Tries != 3 || !slices.Contains(all.Basis, Fact{Name: "attempts", Value: "3"}) {
 			t.Errorf("%q, basis %v", all.Why, all.Basis)
 		}
 		c.failMoves = true

@@ -24,7 +24,7 @@ func (f *attentionFacts) betweenReleases() {
 	if !f.long(since, semiUpdated) {
 		return
 	}
-	f.add(Attention{ID: "between-releases", Severity: SeverityWarning, Subject: Ref{Kind: KindCluster, Name: f.s.Cluster}, Label: oneLine(textOf(f.s.Cluster, "cluster"), 40),
+	f.add(Attention{Rule: RuleBetweenReleases, Severity: SeverityWarning, Subject: Ref{Kind: KindCluster, Name: f.s.Cluster}, Label: oneLine(textOf(f.s.Cluster, "cluster"), 40),
 		Since: Since{At: since, Exact: true}, Resolve: clusterProcedure(),
 		Reason: "between two releases for more than a day: a risk for the workloads",
 		Detail: "A MOSK cluster is not made to run half updated: once begun, an update is to be completed as soon as possible. " +

@@ -41,12 +41,12 @@ func TestNobodyAsksForTheClusterByHandDuringAnUpdate(t *testing.T) {
 	}
 	m = resting()
 	m.planned(1)
-	if got := failing(Plan(m.join().Snapshot, ask)); !slices.Equal(got, []string{"no-update"}) {
+	if got := failing(Plan(m.join().Snapshot, ask)); !slices.Equal(got, []GuardID{"no-update"}) {
 		t.Errorf("during a plan %q fail", got)
 	}
 	m = resting()
 	m.aged(SourcePlans, time.Hour)
-	if got := failing(Plan(m.join().Snapshot, ask)); !slices.Equal(got, []string{"fresh"}) {
+	if got := failing(Plan(m.join().Snapshot, ask)); !slices.Equal(got, []GuardID{"fresh"}) {
 		t.Errorf("with old plans %q fail", got)
 	}
 }

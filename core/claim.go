@@ -149,7 +149,7 @@ func (c boundClaim) where(s *Snapshot) string {
 // guardClaims holds when no claim is bound to the node any more: the controller's clean-up comes with the deletion of the lock, and
 // never again (docs/mosk.md#after-a-node-is-gone).
 func (s *Snapshot) guardClaims(node string) Guard {
-	g := Guard{ID: "claims", Text: "no volume claim is bound to its disks any more", Holds: true, Answer: "none is"}
+	g := Guard{ID: GuardNoClaims, Text: "no volume claim is bound to its disks any more", Holds: true, Answer: "none is"}
 	bound, unknown := s.claimsOn(node)
 	switch {
 	case len(bound) > 0:

@@ -215,7 +215,7 @@ func TestTheProcedureOfClaims(t *testing.T) {
 		!strings.Contains(got, "done: no volume claim is bound to the disks of ctl-09 | none is any more") || !strings.Contains(got, "ready: let the lock go") {
 		t.Errorf("without:\n%s", got)
 	}
-	sc.Snapshot.Operations = []Operation{{ID: "op", Step: "act-delete-claim/gone", Title: "delete claim x", Node: "ctl-09", State: OperationVerifying, Text: "its member starts"}}
+	sc.Snapshot.Operations = []Operation{{ID: "op", Step: "act-delete-claim/gone", Intent: Intent{Kind: IntentActDeleteClaim}, Title: "delete claim x", Node: "ctl-09", State: OperationVerifying, Text: "its member starts"}}
 	if got := lines(); !strings.Contains(got, "running: delete claim x | its member starts") || strings.Contains(got, "ready: let the lock go") {
 		t.Errorf("while one is under way:\n%s", got)
 	}

@@ -164,7 +164,7 @@ func (f *attentionFacts) ownMigrations() {
 		if f.tellsOf(in, node) {
 			continue
 		}
-		a := Attention{ID: "own-migration/" + in.ID, Severity: SeverityWarning, Subject: in.Ref(),
+		a := Attention{Rule: RuleOwnMigration, Key: in.ID, Severity: SeverityWarning, Subject: in.Ref(),
 			Node: node, Instance: in.ID, Label: instanceLabel(in),
 			Since: Since{At: c.At, Exact: true}, Resolve: &ProcedureKey{Kind: ProcedureInstance, Subject: in.ID}}
 		if m := f.s.LatestMigration(in.ID); m != nil && m.Type == MigrationCold && m.Updated.After(c.At) && m.Status == "finished" {
@@ -181,6 +181,6 @@ func (f *attentionFacts) ownMigrations() {
 func (f *attentionFacts) tellsOf(in *Instance, node string) bool {
 	view, _ := f.s.InstanceView(in.ID)
 	return slices.ContainsFunc(f.found, func(a Attention) bool {
-		return a.Instance == in.ID || node != "" && view.Blocks && a.ID == "node-waits/"+f.s.Nodes[node].UID
+		return a.Instance == in.ID || node != "" && view.Blocks && a.Rule == RuleNodeWaits && a.Node == node
 	})
 }

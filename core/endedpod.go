@@ -28,7 +28,9 @@ func (e *EndedPod) Ref() Ref {
 func (e *EndedPod) Over() bool { return e.Phase == "Failed" || e.Phase == "Succeeded" }
 
 // FullName is the pod's name with its namespace.
-func (e *EndedPod) FullName() string { return e.Namespace + "/" + e.Name }
+func (e *EndedPod) FullName() string { return e.name().String() }
+
+func (e *EndedPod) name() PodName { return PodName{e.Namespace, e.Name} }
 
 // Text is how it stands: "Failed (Evicted), since 03:12".
 func (e *EndedPod) Text(now time.Time) string {
@@ -80,18 +82,18 @@ func (s *Snapshot) heldByEndedPods(node string) []EndedPod {
 		return nil
 	}
 	for _, name := range pods.NotReady {
-		if !slices.ContainsFunc(ended, func(e EndedPod) bool { return e.FullName() == name }) {
+		if !slices.ContainsFunc(ended, func(e EndedPod) bool { return e.name() == name }) {
 			return nil
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(ended), func(e EndedPod) bool { return !e.Deleting.IsZero() })
 }
 
-// endedNames are the pods' names with their namespaces.
-func endedNames(pods []EndedPod) []string {
-	names := make([]string, len(pods))
+// endedNames are the pods' names.
+func endedNames(pods []EndedPod) []PodName {
+	names := make([]PodName, len(pods))
 	for i := range pods {
-		names[i] = pods[i].FullName()
+		names[i] = pods[i].name()
 	}
 	return names
 }
@@ -110,7 +112,7 @@ func (f *attentionFacts) endedPods(n nodeAttention) {
 	if len(held) == 0 {
 		return
 	}
-	a := n.entry("ended-pods")
+	a := n.entry(RuleEndedPods)
 	a.Severity = SeverityUrgent
 	a.Reason = "its return waits for " + count(len(held), "pod") + " that " + verb(len(held), "has", "have") + " ended: " + f.s.endedPodsText(held, 3)
 	a.Detail = "A pod that has ended is never ready again, and " +
@@ -165,8 +167,8 @@ func (p *planner) deletePod() {
 	}
 	e := pods[i]
 	p.guard(guardExists("the pod", e.Ref()))
-	p.guard(Guard{ID: "over", Text: "the pod has ended", Holds: e.Over(), Answer: e.Text(s.Now), Remedy: "leave it alone"})
-	p.guard(Guard{ID: "stays", Text: "nobody has deleted it yet", Holds: e.Deleting.IsZero(),
+	p.guard(Guard{ID: GuardPodEnded, Text: "the pod has ended", Holds: e.Over(), Answer: e.Text(s.Now), Remedy: "leave it alone"})
+	p.guard(Guard{ID: GuardStays, Text: "nobody has deleted it yet", Holds: e.Deleting.IsZero(),
 		Answer: textIf(e.Deleting.IsZero(), "it stays", "its deletion was asked for"), Remedy: "wait until it is gone"})
 	p.fact("pod", e.UID)
 	p.fact("phase", e.Phase)
@@ -212,7 +214,7 @@ func (p *planner) deletePods() {
 	}
 	p.step.Why = strings.NewReplacer("It has ended and is", "They have ended and are", "for this one", "for them").Replace(p.step.Why)
 	p.step.Then = "The pods' objects are gone, and their logs with them: read them first if you need them. One after the other: it pauses by itself when one fails."
-	p.guard(Guard{ID: "something", Text: "a pod there has ended", Holds: len(items) > 0, Answer: textOf(s.endedPodsText(s.EndedPodsOn(name), 4), "none of those that are seen")})
+	p.guard(Guard{ID: GuardSomethingToDo, Text: "a pod there has ended", Holds: len(items) > 0, Answer: textOf(s.endedPodsText(s.EndedPodsOn(name), 4), "none of those that are seen")})
 	p.guardEach(steps)
 	if len(items) == 0 {
 		if s.Pods[name] != nil && s.known(SourceNodePods) && len(s.EndedPodsOn(name)) == 0 {

@@ -15,7 +15,7 @@ func endedOn(sc scene, node string, names ...string) *NodePods {
 	for i, name := range names {
 		e := EndedPod{Namespace: "openstack", Name: name, UID: "pod-" + name, Phase: "Failed", Reason: "Evicted", Owner: "ReplicaSet", Since: Since{At: ago(time.Duration(i+1) * 30 * time.Hour), Exact: true}}
 		p.Ended = append(p.Ended, e)
-		p.NotReady = append(p.NotReady, e.FullName())
+		p.NotReady = append(p.NotReady, e.name())
 	}
 	sc.Pods[node] = p
 	return p
@@ -50,7 +50,7 @@ func TestPodsThatHaveEndedAreNamed(t *testing.T) {
 		"played by Lockstep": {func(sc scene) { endedOn(sc, "cmp-01", "octavia-1"); sc.Settings = playsOpenStack() }, true},
 		"another is not ready": {func(sc scene) {
 			p := endedOn(sc, "cmp-01", "octavia-1")
-			p.NotReady = append(p.NotReady, "openstack/ovs")
+			p.NotReady = append(p.NotReady, PodName{"openstack", "ovs"})
 		}, false},
 		"it is being deleted":  {func(sc scene) { endedOn(sc, "cmp-01", "octavia-1").Ended[0].Deleting = ago(time.Second) }, false},
 		"the node is not back": {func(sc scene) { endedOn(sc, "cmp-01", "octavia-1"); sc.Nodes["cmp-01"].Ready = "False" }, false},
@@ -162,7 +162,7 @@ func TestAPodThatHasEndedIsDeleted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {
 				c := atRest()
-				c.pods = &NodePods{Node: "cmp-1", NotReady: []string{"openstack/api-1"}, Ended: []EndedPod{ended("api-1")}}
+				c.pods = &NodePods{Node: "cmp-1", NotReady: []PodName{{"openstack", "api-1"}}, Ended: []EndedPod{ended("api-1")}}
 				b := newBench(t, t.TempDir(), c)
 				defer b.end()
 				b.arm()
@@ -208,7 +208,7 @@ func TestPodsThatHaveEndedAreDeletedTogether(t *testing.T) {
 		for _, name := range []string{"api-1", "api-2", "api-3"} {
 			e := EndedPod{Namespace: "openstack", Name: name, UID: "pod-" + name, Phase: "Succeeded"}
 			c.pods.Ended = append(c.pods.Ended, e)
-			c.pods.NotReady = append(c.pods.NotReady, e.FullName())
+			c.pods.NotReady = append(c.pods.NotReady, e.name())
 		}
 		b := newBench(t, t.TempDir(), c)
 		defer b.end()

@@ -322,7 +322,7 @@ func (e *Engine) Focus(node string) {
 func (e *Engine) publish() {
 	e.dirty = false
 	prev := e.latest.Load()
-	s := &Snapshot{
+	s := &Snapshot{Facts: Facts{
 		Now:        wallTime(e.cfg.Clock()),
 		Wall:       wallTime(e.cfg.Wall()),
 		Cluster:    e.cfg.Cluster,
@@ -332,7 +332,7 @@ func (e *Engine) publish() {
 		History:    e.history,
 		Operations: e.ops.list(),
 		Write:      e.write,
-	}
+	}}
 	e.revision++
 	s.Revision = e.revision
 	e.world.project(s, prev)

@@ -33,7 +33,7 @@ func (s *Snapshot) disks() hostDisks {
 	return h
 }
 
-// note says for the whole plan where such disks are.
+// note says for the whole forecast where such disks are.
 func (h hostDisks) note() string {
 	const field = "spec.features.nova.images.backend of the OpenStackDeployment"
 	switch {
@@ -86,7 +86,7 @@ func makespan(times []Span, atOnce int) Span {
 }
 
 // paceText is how many are moved at the same time on a node, by which setting.
-func (p *EvacuationPlan) paceText() string {
+func (p *EvacuationForecast) paceText() string {
 	controller, own := false, 0
 	for _, n := range p.Nodes {
 		if n.ByLockstep {

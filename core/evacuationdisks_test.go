@@ -32,7 +32,7 @@ func TestDisksOfAHostsOwn(t *testing.T) {
 		for _, in := range sc.Instances {
 			in.Flavor = Flavor{Name: "m1", VCPUs: 1, RAMMiB: 1024, DiskGiB: tc.disk}
 		}
-		p, err := PlanEvacuation(sc.Snapshot, EvacuationFacts{Microversion: 96}, EvacuationRequest{Nodes: []string{"cmp-01"}})
+		p, err := ForecastEvacuation(sc.Snapshot, EvacuationFacts{Microversion: 96}, EvacuationRequest{Nodes: []string{"cmp-01"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,8 +69,8 @@ func TestMakespan(t *testing.T) {
 
 // The time of a node is counted with as many at once as who moves them moves: the OpenStack controller one, Lockstep what its
 // setting says; and which it is stands beside it.
-func TestThePlanCountsWithTheSettingOfWhoMoves(t *testing.T) {
-	plan := func(sc scene) EvacuationPlan {
+func TestTheForecastCountsWithTheSettingOfWhoMoves(t *testing.T) {
+	plan := func(sc scene) EvacuationForecast {
 		sc.Settings.MigrateAtOnce = 2
 		for n := range 3 {
 			sc.instance("cmp-01", "extra-"+itoa(n))
@@ -80,7 +80,7 @@ func TestThePlanCountsWithTheSettingOfWhoMoves(t *testing.T) {
 		}
 		done := sc.migration(sc.named("web-2"), "completed", "cmp-03", 4*time.Minute)
 		done.Updated = done.Created.Add(time.Minute) // 100 MiB a second: 70 s each
-		p, err := PlanEvacuation(sc.Snapshot, EvacuationFacts{Microversion: 96}, EvacuationRequest{Nodes: []string{"cmp-01"}})
+		p, err := ForecastEvacuation(sc.Snapshot, EvacuationFacts{Microversion: 96}, EvacuationRequest{Nodes: []string{"cmp-01"}})
 		if err != nil || p.Time == nil {
 			t.Fatalf("%v, %+v", err, p)
 		}

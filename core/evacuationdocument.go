@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// JSON is the plan as a document for scripts: times are RFC 3339, durations whole seconds.
-func (p *EvacuationPlan) JSON() ([]byte, error) {
+// JSON is the forecast as a document for scripts: times are RFC 3339, durations whole seconds.
+func (p *EvacuationForecast) JSON() ([]byte, error) {
 	b, err := json.MarshalIndent(p, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("write the plan as JSON: %w", err)
@@ -15,8 +15,8 @@ func (p *EvacuationPlan) JSON() ([]byte, error) {
 	return append(b, '\n'), nil
 }
 
-// Headline is the plan in one sentence.
-func (p *EvacuationPlan) Headline() string {
+// Headline is the forecast in one sentence.
+func (p *EvacuationForecast) Headline() string {
 	c := p.Counts
 	if len(p.Nodes) == 0 {
 		return "No node is left to plan for: the update is through with all of them."
@@ -46,7 +46,7 @@ func (p *EvacuationPlan) Headline() string {
 }
 
 // TimeText is how long the evacuation takes, and by what that is known.
-func (p *EvacuationPlan) TimeText() string {
+func (p *EvacuationForecast) TimeText() string {
 	text := "How long it takes is not known: no completed live migration of this cloud was seen yet."
 	switch {
 	case p.Time != nil && *p.Time == 0:
@@ -65,8 +65,8 @@ func (p *EvacuationPlan) TimeText() string {
 	return text
 }
 
-// MadeText says when the plan was made, and what it is.
-func (p *EvacuationPlan) MadeText() string {
+// MadeText says when the forecast was made, and what it is.
+func (p *EvacuationForecast) MadeText() string {
 	return "A forecast, made " + p.Made.UTC().Format("2006-01-02 15:04:05 UTC") + ". Nothing has moved."
 }
 
@@ -84,7 +84,7 @@ func (n *NodeEvacuation) SpareText() string {
 	return fmt.Sprintf("%d would not fit", n.Spare.Left)
 }
 
-// SpanText is a duration of a plan; "?" when it is not known.
+// SpanText is a duration of a forecast; "?" when it is not known.
 func SpanText(s *Span) string {
 	if s == nil {
 		return "?"
@@ -114,8 +114,8 @@ func (x *InstanceEvacuation) NeedsPerson() bool {
 	return x.Fate == FateBlocks || x.Fate == FateMayFail || x.Fate == FateUnknown
 }
 
-// Markdown is the plan as a document for people who are not at this terminal.
-func (p *EvacuationPlan) Markdown() string {
+// Markdown is the forecast as a document for people who are not at this terminal.
+func (p *EvacuationForecast) Markdown() string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	row := func(cells ...string) {
@@ -214,8 +214,8 @@ func markdownCell(s string) string {
 	return strings.NewReplacer(`\`, `\\`, "|", `\|`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "<", "&lt;").Replace(s)
 }
 
-// FileName is a name for a file with the plan, of a kind ("md", "json") that no other plan of the second has.
-func (p *EvacuationPlan) FileName(kind string) string {
+// FileName is a name for a file with the forecast, of a kind ("md", "json") that no other forecast of the second has.
+func (p *EvacuationForecast) FileName(kind string) string {
 	what := "update"
 	switch {
 	case !p.Whole && len(p.Nodes) == 1:

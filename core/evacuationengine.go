@@ -5,11 +5,11 @@ import (
 	"errors"
 )
 
-// PlanEvacuation reads what a plan needs and makes it, on the latest Snapshot. It blocks until OpenStack has answered, or
+// ForecastEvacuation reads what a forecast needs and makes it, on the latest Snapshot. It blocks until OpenStack has answered, or
 // ctx is done. progress may be nil.
-func (e *Engine) PlanEvacuation(ctx context.Context, r EvacuationRequest, progress InventoryProgress) (EvacuationPlan, error) {
+func (e *Engine) ForecastEvacuation(ctx context.Context, r EvacuationRequest, progress InventoryProgress) (EvacuationForecast, error) {
 	if e.cfg.Evacuation == nil {
-		return EvacuationPlan{}, errors.New("there is no connection to OpenStack to ask for room, groups and devices")
+		return EvacuationForecast{}, errors.New("there is no connection to OpenStack to ask for room, groups and devices")
 	}
 	if progress == nil {
 		progress = func(string, int) {}
@@ -17,8 +17,8 @@ func (e *Engine) PlanEvacuation(ctx context.Context, r EvacuationRequest, progre
 	hosts, traits := e.Snapshot().EvacuationHosts(r)
 	facts := e.cfg.Evacuation.EvacuationFacts(ctx, hosts, traits, progress)
 	if err := ctx.Err(); err != nil {
-		return EvacuationPlan{}, err
+		return EvacuationForecast{}, err
 	}
 	r.Made = e.cfg.Wall()
-	return PlanEvacuation(e.Snapshot(), facts, r) // what was learned meanwhile counts
+	return ForecastEvacuation(e.Snapshot(), facts, r) // what was learned meanwhile counts
 }

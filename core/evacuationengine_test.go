@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// evacuationAnswers is OpenStack as a plan asks it.
+// evacuationAnswers is OpenStack as a forecast asks it.
 type evacuationAnswers struct {
 	facts         EvacuationFacts
 	hosts, traits []string
@@ -25,7 +25,7 @@ func (a *evacuationAnswers) EvacuationFacts(ctx context.Context, hosts, traits [
 	return a.facts
 }
 
-func TestTheEngineAsksForAPlanOnly(t *testing.T) {
+func TestTheEngineAsksForAForecastOnly(t *testing.T) {
 	answers := &evacuationAnswers{facts: EvacuationFacts{Microversion: 93}}
 	e := New(Config{Evacuation: answers, Wall: func() time.Time { return noon }, Sources: []SourceID{SourceNodes, SourceInstances, SourceComputeServices}})
 	ctx, stop := context.WithCancel(t.Context())
@@ -44,7 +44,7 @@ func TestTheEngineAsksForAPlanOnly(t *testing.T) {
 	}
 	cancel()
 	told := 0
-	p, err := e.PlanEvacuation(t.Context(), EvacuationRequest{Nodes: []string{"cmp-01"}}, func(string, int) { told++ })
+	p, err := e.ForecastEvacuation(t.Context(), EvacuationRequest{Nodes: []string{"cmp-01"}}, func(string, int) { told++ })
 	if err != nil || !p.Made.Equal(noon) || p.Counts.Unknown != 1 || told != 1 {
 		t.Errorf("%+v, %v, told %d times", p.Counts, err, told)
 	}
@@ -54,14 +54,14 @@ func TestTheEngineAsksForAPlanOnly(t *testing.T) {
 	answers.wait = true
 	late, give := context.WithCancel(t.Context())
 	give()
-	if _, err := e.PlanEvacuation(late, EvacuationRequest{}, nil); !errors.Is(err, context.Canceled) {
+	if _, err := e.ForecastEvacuation(late, EvacuationRequest{}, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("given up, and the answer is %v", err)
 	}
 	stop()
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-	if _, err := New(Config{}).PlanEvacuation(t.Context(), EvacuationRequest{}, nil); err == nil || !strings.Contains(err.Error(), "OpenStack") {
+	if _, err := New(Config{}).ForecastEvacuation(t.Context(), EvacuationRequest{}, nil); err == nil || !strings.Contains(err.Error(), "OpenStack") {
 		t.Error(err)
 	}
 }

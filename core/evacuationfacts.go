@@ -6,7 +6,7 @@ import (
 )
 
 // EvacuationFacts is what OpenStack tells of an evacuation beyond a Snapshot: room, groups, devices, disks. It is read when
-// a plan is asked for, never polled. A list that could not be read is nil and in Missing: what it would have told is then
+// a forecast is asked for, never polled. A list that could not be read is nil and in Missing: what it would have told is then
 // unknown, not fine.
 type EvacuationFacts struct {
 	Microversion int // the newest of Nova's API, 93 for 2.93; 0 when it is not known
@@ -22,7 +22,7 @@ type EvacuationFacts struct {
 	Missing []MissingFacts // by their What: one of the constants below
 }
 
-// The lists of EvacuationFacts, as MissingFacts and a plan name them.
+// The lists of EvacuationFacts, as MissingFacts and a forecast name them.
 const (
 	FactsRoom       = "room on the hosts"
 	FactsAggregates = "aggregates"
@@ -73,7 +73,7 @@ type Port struct {
 	VNICType string // direct, macvtap, direct-physical, vdpa, accelerator-direct, remote-managed, …
 }
 
-// EvacuationReader reads what a plan needs beyond a Snapshot. What cannot be read is in the facts' Missing.
+// EvacuationReader reads what a forecast needs beyond a Snapshot. What cannot be read is in the facts' Missing.
 type EvacuationReader interface {
 	// EvacuationFacts reads them for instances on the hosts, for those of all hosts when there are none; the room is read of
 	// every host. traits are those that flavors require.
@@ -90,10 +90,10 @@ func (f *EvacuationFacts) missing(what string) *MissingFacts {
 	return nil
 }
 
-// EvacuationRequest is what a plan is asked for.
+// EvacuationRequest is what a forecast is asked for.
 type EvacuationRequest struct {
 	Nodes  []string  // names of the nodes; none: every compute node that the update has still to go through
 	Order  []string  // names of nodes in the order of the update; those that are not in it come after, by their labels
 	AtOnce int       // how many nodes are in maintenance at the same time; 0 means 1
-	Made   time.Time // wall time; shown as the time of the plan
+	Made   time.Time // wall time; shown as the time of the forecast
 }

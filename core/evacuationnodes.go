@@ -35,7 +35,7 @@ func (s *Snapshot) ResolveNodes(names []string) ([]string, error) {
 	return out, nil
 }
 
-// evacuated are the nodes that a plan is for, in the order of their maintenance, and the labels of those that the update is
+// evacuated are the nodes that a forecast is for, in the order of their maintenance, and the labels of those that the update is
 // through with.
 func (s *Snapshot) evacuated(r EvacuationRequest) (nodes, done []string) {
 	if len(r.Nodes) > 0 {
@@ -74,7 +74,7 @@ func (s *Snapshot) evacuated(r EvacuationRequest) (nodes, done []string) {
 	return nodes, done
 }
 
-// EvacuationHosts are the hosts whose instances a plan asks about, and the traits that their flavors require. No hosts
+// EvacuationHosts are the hosts whose instances a forecast asks about, and the traits that their flavors require. No hosts
 // means all of them.
 func (s *Snapshot) EvacuationHosts(r EvacuationRequest) (hosts, traits []string) {
 	for _, n := range r.Nodes {

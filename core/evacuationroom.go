@@ -181,7 +181,7 @@ func (r *room) close(host string, busy bool) {
 	}
 }
 
-// closed are the hosts to which nothing is scheduled, but for the nodes of the plan themselves.
+// closed are the hosts to which nothing is scheduled, but for the nodes of the forecast themselves.
 func (r *room) closed(s *Snapshot, nodes []string) []ClosedHost {
 	out := []ClosedHost{}
 	for _, h := range r.hosts {

@@ -2,7 +2,6 @@ package core
 
 import (
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -45,11 +44,11 @@ func speedOf(s *Snapshot) MigrationSpeed {
 	}
 	for i := range s.Operations {
 		op := &s.Operations[i]
-		alone := op.State == OperationDone && strings.HasPrefix(op.Step, string(IntentLiveMigrate)+"/")
+		alone := op.State == OperationDone && op.is(IntentLiveMigrate)
 		if alone && len(s.Migrations[op.Instance]) == 0 {
 			observe(s.Instances[op.Instance], nil, op.Ended.Sub(op.Started))
 		}
-		if !strings.HasPrefix(op.Step, string(IntentLiveMigrateAll)+"/") {
+		if !op.is(IntentLiveMigrateAll) {
 			continue
 		}
 		for _, it := range op.Items {

@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// longestTidy is how much of one text of an API a plan keeps, in characters.
+// longestTidy is how much of one text of an API a forecast keeps, in characters.
 const longestTidy = 400
 
 // tidy makes a text of an API fit for a document that is printed: one line, without control and format characters.

@@ -46,8 +46,8 @@ type flowRow struct {
 // stand is a guard of one of Lockstep's steps, or the step itself.
 type stand struct {
 	at      moment
-	guard   string   // its ID; empty: the step does it
-	follows []string // guards that do not hold either, for the same reason
+	guard   GuardID   // its ID; empty: the step does it
+	follows []GuardID // guards that do not hold either, for the same reason
 }
 
 // moment is a step in a scene in which it can be done.
@@ -70,7 +70,7 @@ func (m moment) intent(sc scene) Intent {
 }
 
 // by are the steps that have the guard; the step itself where there is none.
-func by(guard string, moments ...moment) []stand {
+func by(guard GuardID, moments ...moment) []stand {
 	out := make([]stand, len(moments))
 	for i, m := range moments {
 		out[i] = stand{at: m, guard: guard}
@@ -79,7 +79,7 @@ func by(guard string, moments ...moment) []stand {
 }
 
 // with are guards that do not hold either.
-func with(stands []stand, follows ...string) []stand {
+func with(stands []stand, follows ...GuardID) []stand {
 	for i := range stands {
 		stands[i].follows = follows
 	}
@@ -152,7 +152,7 @@ func (r flowRow) check(t *testing.T) {
 			t.Errorf("%s: nothing breaks it", name)
 		}
 		for i, breaks := range r.breaks {
-			broken, want := s.at.plan(r.given, breaks), slices.Concat([]string{s.guard}, s.follows)
+			broken, want := s.at.plan(r.given, breaks), slices.Concat([]GuardID{s.guard}, s.follows)
 			if r.stays {
 				want = nil
 			}
@@ -195,7 +195,7 @@ func changesTo(got, want Change) bool {
 
 // common is what every step asks, whatever the flow.
 type common struct {
-	guard  string
+	guard  GuardID
 	asks   string
 	breaks func(sc scene, st Step)
 }
@@ -241,18 +241,18 @@ func momentsOf(f flow) []moment {
 // Every guard of every step is in a table: one that is new, and stands for nothing that the controller asks, has to say what it is for.
 func TestEveryGuardOfTheFlowsIsInATable(t *testing.T) {
 	for _, f := range flows() {
-		told := map[string]bool{"exists": true, "holds": true}
+		told := map[string]bool{string(GuardExists): true, string(GuardHoldsNode): true}
 		for _, c := range everyStep {
-			told[c.guard] = true
+			told[string(c.guard)] = true
 		}
 		for _, r := range slices.Concat(f.rows, f.own) {
 			for _, s := range r.at {
-				told[string(s.at.kind)+"/"+s.guard] = true
+				told[string(s.at.kind)+"/"+string(s.guard)] = true
 			}
 		}
 		for _, m := range momentsOf(f) {
 			for _, g := range m.plan().Guards {
-				if !told[g.ID] && !told[string(m.kind)+"/"+g.ID] {
+				if !told[string(g.ID)] && !told[string(m.kind)+"/"+string(g.ID)] {
 					t.Errorf("%s: of %s, guard %s (%s) is in no row", f.title, m.name, g.ID, g.Text)
 				}
 			}
@@ -408,7 +408,7 @@ func wrapped(text, indent string) string {
 }
 
 // guardOf is the guard of the ID that does not hold; else the first of it.
-func guardOf(st Step, id string) Guard {
+func guardOf(st Step, id GuardID) Guard {
 	var found Guard
 	for _, g := range st.Guards {
 		if g.ID == id && (found.ID == "" || !g.Holds) {
@@ -562,7 +562,7 @@ func (c guardSources) link(t *testing.T, m moment, g Guard, links map[string]str
 		} {
 			var refs []string
 			for _, s := range c.all {
-				if ref := "[" + s.function + "][" + s.file + "]"; s.id == g.ID && s.text == text && may(s.function) && !slices.Contains(refs, ref) {
+				if ref := "[" + s.function + "][" + s.file + "]"; s.id == string(g.ID) && s.text == text && may(s.function) && !slices.Contains(refs, ref) {
 					refs, links[s.file] = append(refs, ref), "../core/"+s.file
 				}
 			}

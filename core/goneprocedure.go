@@ -31,7 +31,7 @@ func (b *nodeSteps) cleanup() {
 	s, label := b.s, b.v.Label
 	b.add(b.other("gone", label+" is gone", "Locks name it, and the cluster has no such node.", StepDone, ""))
 	b.situation()
-	if b.message.ID == "U" && !b.s.playsGone(b.v.Name) { // else the claims' own steps say what holds them now
+	if b.message.ID == SaysQuorumHoldsCleanup && !b.s.playsGone(b.v.Name) { // else the claims' own steps say what holds them now
 		b.add(b.quorumHolds())
 	}
 	if d := s.Disablings[b.v.Name]; d != nil {
@@ -68,7 +68,7 @@ func (b *nodeSteps) lockOfGone(l *WorkloadLock) Step {
 	st := b.s.lockStep(l, "the lock of "+oneLine(l.Controller, 40)+" is removed", false)
 	st.Node, st.Label, st.State = b.v.Name, b.v.Label, StepWaiting
 	switch {
-	case l == b.lock && b.message.ID == "U":
+	case l == b.lock && b.message.ID == SaysQuorumHoldsCleanup:
 		st.State, st.Status = StepLater, "when no StatefulSet holds it"
 	case st.Status == "":
 		st.Status = oneLine(string(l.State()), 40)
@@ -81,7 +81,7 @@ func (b *nodeSteps) lockOfGone(l *WorkloadLock) Step {
 
 // cleanupHeld is a node that is gone, and that a StatefulSet still holds (text U).
 func cleanupHeld(f *stageFacts) (verdict, bool) {
-	if f.node != nil || f.request != nil || f.message.ID != "U" || !f.s.known(SourceNodes) || !f.requestsKnown {
+	if f.node != nil || f.request != nil || f.message.ID != SaysQuorumHoldsCleanup || !f.s.known(SourceNodes) || !f.requestsKnown {
 		return verdict{}, false
 	}
 	by := "a StatefulSet"

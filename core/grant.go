@@ -155,11 +155,10 @@ func (s *Snapshot) ChangedFacts(shown, now []Fact) []string {
 // FactNow is what has become of a fact on which a step no longer rests: of an instance that was on its host, where it is. Empty
 // when nothing more is known.
 func (s *Snapshot) FactNow(f Fact) string {
-	id, of := strings.CutPrefix(f.Name, instanceFactName)
-	if !of || !s.known(SourceInstances) {
+	if f.Instance == "" || !s.known(SourceInstances) {
 		return ""
 	}
-	in := s.Instances[id]
+	in := s.Instances[f.Instance]
 	switch {
 	case in == nil:
 		return "does not exist any more"

@@ -16,11 +16,8 @@ func (p *planner) common(sources []SourceID, busy func(Operation) bool) {
 	p.guard(p.s.guardAlone(busy))
 }
 
-// guardArmedID is the ID of the guard that every step has: writing is armed.
-const guardArmedID = "armed"
-
 func (s *Snapshot) guardArmed() Guard {
-	g := Guard{ID: guardArmedID, Text: "writing is armed", Holds: s.Write.Armed && s.Write.Barred == "", Answer: "armed", Remedy: "w arms it"}
+	g := Guard{ID: GuardArmed, Text: "writing is armed", Holds: s.Write.Armed && s.Write.Barred == "", Answer: "armed", Remedy: "w arms it"}
 	switch {
 	case s.Write.Barred != "":
 		g.Answer, g.Remedy = "read-only: "+s.Write.Barred, ""
@@ -33,12 +30,9 @@ func (s *Snapshot) guardArmed() Guard {
 	return g
 }
 
-// guardFreshID is the ID of the guard that what a step rests on is fresh.
-const guardFreshID = "fresh"
-
 // guardFresh holds when all the sources are live and were confirmed recently enough to write on.
 func (s *Snapshot) guardFresh(sources []SourceID) Guard {
-	g := Guard{ID: guardFreshID, Text: "what is known is fresh", Holds: true, Remedy: "wait until it is seen again, or mend the source"}
+	g := Guard{ID: GuardFresh, Text: "what is known is fresh", Holds: true, Remedy: "wait until it is seen again, or mend the source"}
 	var good, bad []string
 	for _, id := range sources {
 		ok, text := s.fresh(id)
@@ -57,7 +51,7 @@ func (s *Snapshot) guardFresh(sources []SourceID) Guard {
 
 // guardAlone holds when no operation of Lockstep's is under way for which busy says that it is in the way.
 func (s *Snapshot) guardAlone(busy func(Operation) bool) Guard {
-	g := Guard{ID: "alone", Text: "nothing else is being done there", Holds: true, Answer: "nothing", Remedy: "wait for its end, or stop it"}
+	g := Guard{ID: GuardAlone, Text: "nothing else is being done there", Holds: true, Answer: "nothing", Remedy: "wait for its end, or stop it"}
 	for _, op := range s.Operations {
 		if !op.State.Ended() && !op.Past && busy(op) { // what an earlier run began its own object tells
 			g.Holds, g.Answer = false, op.Title
@@ -75,7 +69,7 @@ func (s *Snapshot) busyOn(nodes ...string) func(Operation) bool {
 				return true
 			}
 			for _, item := range op.Items { // a batch over nodes
-				if item.Instance == "" && item.Label == s.Label(name) && !item.State.Ended() {
+				if item.Instance == "" && item.Node == name && !item.State.Ended() {
 					return true
 				}
 			}
@@ -99,15 +93,15 @@ func (s *Snapshot) busyWith(instance, node string) func(Operation) bool {
 func (s *Snapshot) busyBesideMigrations(instance, node string) func(Operation) bool {
 	busy := s.busyWith(instance, node)
 	return func(op Operation) bool {
-		return busy(op) && !op.isBatchOf(IntentLiveMigrate) && !op.isBatchOf(IntentLiveMigrateAll)
+		return busy(op) && !op.is(IntentLiveMigrate) && !op.is(IntentLiveMigrateAll)
 	}
 }
 
 // guardEach holds when each step of a batch could be done by itself; what stands against the batch as a whole is not said
 // once more.
 func (p *planner) guardEach(items []Step) {
-	g := Guard{ID: "each", Text: "each of them can be done by itself", Holds: true, Answer: count(len(items), "step")}
-	said := map[string]bool{}
+	g := Guard{ID: GuardEach, Text: "each of them can be done by itself", Holds: true, Answer: count(len(items), "step")}
+	said := map[GuardID]bool{}
 	for _, own := range p.step.Guards {
 		said[own.ID] = !own.Holds
 	}
@@ -129,7 +123,7 @@ func (p *planner) guardEach(items []Step) {
 
 // guardExists holds for an object that is known by its UID.
 func guardExists(what string, ref Ref) Guard {
-	g := Guard{ID: "exists", Text: what + " exists", Holds: ref.UID != "", Answer: "uid " + ref.UID}
+	g := Guard{ID: GuardExists, Text: what + " exists", Holds: ref.UID != "", Answer: "uid " + ref.UID}
 	if !g.Holds {
 		g.Answer = "its UID is not known"
 	}
@@ -139,7 +133,7 @@ func guardExists(what string, ref Ref) Guard {
 // guardHostKnown holds when Nova knows the node's host. A host that Nova knows under a name that cannot be matched would
 // look empty.
 func (s *Snapshot) guardHostKnown(n *Node) Guard {
-	g := Guard{ID: "host-known", Text: "Nova knows the host", Holds: true, Remedy: "find out under which name nova-compute of the node runs: openstack compute service list"}
+	g := Guard{ID: GuardHostKnown, Text: "Nova knows the host", Holds: true, Remedy: "find out under which name nova-compute of the node runs: openstack compute service list"}
 	svc := s.Services[s.HostOf(n.Name)]
 	switch {
 	case svc != nil:
@@ -167,7 +161,7 @@ func (s *Snapshot) staysUpSources() []SourceID {
 // for good, and no lock holds it any more.
 func (p *planner) guardStaysUp(name string) {
 	s := p.s
-	g := Guard{ID: "stays-up", Text: oneLine(s.Label(name), 64) + " does not go down now", Holds: true, Answer: "it is neither released nor to be removed", Remedy: "wait until it is back"}
+	g := Guard{ID: GuardStaysUp, Text: oneLine(s.Label(name), 64) + " does not go down now", Holds: true, Answer: "it is neither released nor to be removed", Remedy: "wait until it is back"}
 	l := s.NodeLock(name, ControllerOpenStack)
 	switch {
 	case s.leavesCluster(name):
@@ -209,7 +203,7 @@ func comingUp(v InstanceView) bool {
 
 // guardHostEmpty holds when nothing is left on the host that its reboot would hurt.
 func (s *Snapshot) guardHostEmpty(node string) Guard {
-	g := Guard{ID: "host-empty", Text: "no running instance is left on the host"}
+	g := Guard{ID: GuardHostEmpty, Text: "no running instance is left on the host"}
 	if !s.known(SourceInstances) {
 		g.Answer, g.Remedy = "not known: "+s.whyUnknown(SourceInstances), "mend the source of the instances"
 		return g
@@ -297,7 +291,7 @@ func (s *Snapshot) migrationsOn(host string) []string {
 }
 
 func (s *Snapshot) guardNoMigration(host string) Guard {
-	g := Guard{ID: "no-migration", Text: "no migration from or to the host is running", Holds: true, Answer: "none", Remedy: "wait for its end, or abort it"}
+	g := Guard{ID: GuardNoMigration, Text: "no migration from or to the host is running", Holds: true, Answer: "none", Remedy: "wait for its end, or abort it"}
 	if names := s.migrationsOn(host); len(names) > 0 {
 		g.Holds, g.Answer = false, some(names, 8)
 	}

@@ -7,13 +7,13 @@ import (
 )
 
 func (p *planner) guardStatus(in *Instance, rule instanceRule) {
-	p.guard(Guard{ID: "status", Text: "it is " + strings.Join(rule.statuses, " or "), Holds: slices.Contains(rule.statuses, in.Status),
+	p.guard(Guard{ID: GuardStatus, Text: "it is " + strings.Join(rule.statuses, " or "), Holds: slices.Contains(rule.statuses, in.Status),
 		Answer: in.Status, Remedy: textOf(wayOut(in), "choose what fits its status")})
 }
 
 func (p *planner) guardIdle(in *Instance, m *Migration) {
-	p.guard(Guard{ID: "no-task", Text: "nothing is being done with it", Holds: in.TaskState == "", Answer: textOf(in.TaskState, "no task"), Remedy: "wait until Nova is done with it"})
-	g := Guard{ID: "no-migration", Text: "it is not being migrated", Holds: true, Answer: "no migration is under way", Remedy: "wait for its end, or abort it"}
+	p.guard(Guard{ID: GuardNoTask, Text: "nothing is being done with it", Holds: in.TaskState == "", Answer: textOf(in.TaskState, "no task"), Remedy: "wait until Nova is done with it"})
+	g := Guard{ID: GuardNoMigration, Text: "it is not being migrated", Holds: true, Answer: "no migration is under way", Remedy: "wait for its end, or abort it"}
 	if m != nil && m.Running() {
 		g.Holds, g.Answer = false, p.s.progressText(in)
 	}
@@ -27,7 +27,7 @@ func (p *planner) guardComputeUp(in *Instance, m *Migration) {
 	if slices.Contains([]IntentKind{IntentConfirmResize, IntentRevertResize}, p.i.Kind) && m != nil && m.SourceHost != "" && m.SourceHost != in.Host {
 		hosts = append(hosts, m.SourceHost)
 	}
-	g := Guard{ID: "compute-up", Text: "nova-compute of its host is up", Holds: true, Remedy: "look at the nova-compute pod of the node"}
+	g := Guard{ID: GuardComputeUp, Text: "nova-compute of its host is up", Holds: true, Remedy: "look at the nova-compute pod of the node"}
 	var up, down, unknown []string
 	for _, h := range hosts {
 		switch svc := p.s.Services[h]; {
@@ -58,7 +58,7 @@ func (s *Snapshot) hostDown(host string) bool {
 
 // guardComputeDown holds when nova-compute of its host is down: Nova evacuates off no other.
 func (p *planner) guardComputeDown(in *Instance) {
-	g := Guard{ID: "compute-down", Text: "nova-compute of its host is down", Holds: p.s.hostDown(in.Host), Answer: "down on " + p.s.hostLabel(in.Host), Remedy: "migrate it"}
+	g := Guard{ID: GuardComputeDown, Text: "nova-compute of its host is down", Holds: p.s.hostDown(in.Host), Answer: "down on " + p.s.hostLabel(in.Host), Remedy: "migrate it"}
 	switch svc := p.s.Services[in.Host]; {
 	case svc == nil:
 		g.Answer, g.Remedy = "not known", ""
@@ -73,7 +73,7 @@ func (p *planner) guardComputeDown(in *Instance) {
 // guardHostDead holds while the kubelet of its host does not report. One that does, Ready or not, says that the host lives, and
 // its guests with it, whatever has become of its nova-compute. That a host which is silent is off nothing here can see.
 func (p *planner) guardHostDead(in *Instance) {
-	g := Guard{ID: "host-dead", Text: "the kubelet of its host does not report either", Holds: true, Answer: "the cluster has no node of the host",
+	g := Guard{ID: GuardHostDead, Text: "the kubelet of its host does not report either", Holds: true, Answer: "the cluster has no node of the host",
 		Remedy: "the host lives, and its guests may: start its nova-compute anew; or make sure that it is switched off first"}
 	if n := p.s.NodeOfHost(in.Host); n != nil {
 		ready := textOf(oneLine(n.Ready, 20), "not told")
@@ -95,7 +95,7 @@ func (p *planner) guardTarget(in *Instance) {
 	if zone != "" {
 		where = " in zone " + zone
 	}
-	p.guard(Guard{ID: "target", Text: "another compute service" + where + " is up and enabled", Holds: n > 0, Answer: fmt.Sprintf("%d %s", n, verb(n, "is", "are")),
+	p.guard(Guard{ID: GuardTarget, Text: "another compute service" + where + " is up and enabled", Holds: n > 0, Answer: fmt.Sprintf("%d %s", n, verb(n, "is", "are")),
 		Remedy: "enable one, or wait for a node that returns"})
 }
 
@@ -111,7 +111,7 @@ func (s *Snapshot) targets(host, zone string) int {
 }
 
 func (p *planner) guardRunningMigration(m *Migration, rule instanceRule) {
-	g := Guard{ID: "migration", Text: "a live migration of it is " + strings.Join(rule.running, " or ")}
+	g := Guard{ID: GuardLiveMigration, Text: "a live migration of it is " + strings.Join(rule.running, " or ")}
 	switch {
 	case m == nil || !m.Running():
 		g.Answer = "none is under way"

@@ -10,26 +10,26 @@ type RecordKind string
 
 // The kinds of records.
 const (
-	RecordStart    RecordKind = "start"    // Lockstep began to watch
-	RecordStop     RecordKind = "stop"     // it left in good order
-	RecordUpdate   RecordKind = "update"   // a cluster update was seen to begin or to end
-	RecordPhase    RecordKind = "phase"    // a phase was seen to begin or to end
-	RecordStage    RecordKind = "stage"    // a node came into a stage
-	RecordLock     RecordKind = "lock"     // a lock came into a state
-	RecordRound    RecordKind = "round"    // a node's maintenance was seen to begin or to end
-	RecordArm      RecordKind = "arm"      // writing was armed
-	RecordDisarm   RecordKind = "disarm"   // writing was disarmed
-	RecordGrant    RecordKind = "grant"    // the operator confirmed a step
-	RecordBefore   RecordKind = "before"   // a write is about to be sent
-	RecordAfter    RecordKind = "after"    // the server answered, or did not
-	RecordVerified RecordKind = "verified" // the cluster showed how it ended
-	RecordMigrated RecordKind = "migrated" // a cold migration that Lockstep began was seen to have come to its end
-	RecordRefusal  RecordKind = "refusal"  // Nova was seen to refuse the OpenStack controller a migration
-	RecordRefused  RecordKind = "refused"  // the gate did not let a write through
-	RecordEnded    RecordKind = "ended"    // an operation came to its end, with all items of a batch
-	RecordControl  RecordKind = "control"  // the operator paused, resumed, skipped, stopped or acknowledged
-	RecordLost     RecordKind = "lost"     // records could not be written for so long that there was no room for them
-	RecordCarried  RecordKind = "carried"  // a file of the journal begins, with what still counts of the one before it
+	RecordStart            RecordKind = "start"    // Lockstep began to watch
+	RecordStop             RecordKind = "stop"     // it left in good order
+	RecordUpdate           RecordKind = "update"   // a cluster update was seen to begin or to end
+	RecordPhase            RecordKind = "phase"    // a phase was seen to begin or to end
+	RecordStage            RecordKind = "stage"    // a node came into a stage
+	RecordLock             RecordKind = "lock"     // a lock came into a state
+	RecordRound            RecordKind = "round"    // a node's maintenance was seen to begin or to end
+	RecordArm              RecordKind = "arm"      // writing was armed
+	RecordDisarm           RecordKind = "disarm"   // writing was disarmed
+	RecordGrant            RecordKind = "grant"    // the operator confirmed a step
+	RecordBefore           RecordKind = "before"   // a write is about to be sent
+	RecordAfter            RecordKind = "after"    // the server answered, or did not
+	RecordVerified         RecordKind = "verified" // the cluster showed how it ended
+	RecordMigrated         RecordKind = "migrated" // a cold migration that Lockstep began was seen to have come to its end
+	RecordMigrationRefused RecordKind = "refusal"  // Nova was seen to refuse the OpenStack controller a migration
+	RecordRefused          RecordKind = "refused"  // the gate did not let a write through
+	RecordEnded            RecordKind = "ended"    // an operation came to its end, with all items of a batch
+	RecordControl          RecordKind = "control"  // the operator paused, resumed, skipped, stopped or acknowledged
+	RecordLost             RecordKind = "lost"     // records could not be written for so long that there was no room for them
+	RecordCarried          RecordKind = "carried"  // a file of the journal begins, with what still counts of the one before it
 )
 
 // Record is one line of the journal. Which fields are set depends on its kind; every string is cut to 4 KiB.
@@ -86,6 +86,7 @@ type Record struct {
 type ItemRecord struct {
 	Label    string         `json:"label"`
 	Instance string         `json:"instance,omitempty"` // ID
+	Node     string         `json:"node,omitempty"`     // its name; empty in journals of older versions
 	State    OperationState `json:"state"`
 	Text     string         `json:"text,omitempty"`
 	Began    time.Time      `json:"began,omitzero"` // the cluster's time; zero where nobody knows it

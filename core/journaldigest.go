@@ -5,7 +5,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -58,7 +57,7 @@ func (d *digest) add(r Record) {
 		if !d.actions && r.Phase != nil {
 			d.phases[r.Number] = k
 		}
-	case RecordStage, RecordRound, RecordLock, RecordRefusal:
+	case RecordStage, RecordRound, RecordLock, RecordMigrationRefused:
 		if !d.actions && r.Object != nil {
 			d.seen[string(r.Kind)+" "+r.Object.UID] = k
 		}
@@ -89,15 +88,9 @@ func (d *digest) addUpdate(k keptRecord) {
 	}
 }
 
-// parentOf is the ID of an operation, or that of the batch that an item is of.
-func parentOf(id string) string {
-	parent, _, _ := strings.Cut(id, "/")
-	return parent
-}
-
 func (d *digest) addOperation(k keptRecord) {
 	r := k.record
-	id := parentOf(r.Operation)
+	id := batchOf(r.Operation)
 	op := d.spoken[id]
 	if op == nil {
 		if r.Kind == RecordControl {
@@ -157,7 +150,7 @@ func (op *spokenOf) settled(now time.Time) bool {
 // ended tells whether nothing more comes of the operation: its end was recorded, or, as older versions did, that of its one write.
 func (op *spokenOf) ended() bool {
 	return slices.ContainsFunc(op.records, func(k keptRecord) bool {
-		return k.record.Kind == RecordEnded || k.record.Kind == RecordVerified && !strings.Contains(k.record.Operation, "/") ||
+		return k.record.Kind == RecordEnded || k.record.Kind == RecordVerified && !ofBatch(k.record.Operation) ||
 			k.record.Kind == RecordControl && k.record.State == stateAcknowledged
 	})
 }

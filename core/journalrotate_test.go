@@ -205,7 +205,7 @@ func TestWhatCountsOfAJournalIsTheSameAfterRotations(t *testing.T) {
 		d := newDigest(false)
 		for range rapid.IntRange(1, 60).Draw(rt, "records") {
 			r := someRecord(rt, len(all))
-			id := parentOf(r.Operation)
+			id := batchOf(r.Operation)
 			was := ended[id]
 			told := r.Kind == RecordEnded && (was == string(OperationUnknown) || was == string(RecordVerified) && r.State == string(OperationDone))
 			if was != "" && !told && r.Kind != RecordControl {
@@ -248,7 +248,7 @@ func someRecord(rt *rapid.T, n int) Record {
 	value := func(label string) *string {
 		return rapid.SampledFrom([]*string{nil, new("live"), new("skip"), new("manual")}).Draw(rt, label)
 	}
-	r.Kind = rapid.SampledFrom([]RecordKind{RecordStart, RecordUpdate, RecordPhase, RecordStage, RecordLock, RecordRound, RecordRefusal,
+	r.Kind = rapid.SampledFrom([]RecordKind{RecordStart, RecordUpdate, RecordPhase, RecordStage, RecordLock, RecordRound, RecordMigrationRefused,
 		RecordGrant, RecordBefore, RecordBefore, RecordBefore, RecordAfter, RecordVerified, RecordVerified, RecordVerified, RecordEnded,
 		RecordEnded, RecordControl}).Draw(rt, "kind")
 	switch r.Kind {
@@ -265,7 +265,7 @@ func someRecord(rt *rapid.T, n int) Record {
 		r.To = rapid.SampledFrom([]string{"active", "inactive"}).Draw(rt, "state")
 	case RecordRound:
 		r.Round = &Round{Request: "r" + itoa(n), Started: at}
-	case RecordRefusal:
+	case RecordMigrationRefused:
 		r.Refusal = &RefusalRecord{Text: "no", At: at}
 	case RecordGrant, RecordBefore, RecordVerified, RecordEnded, RecordControl:
 		r.Operation, r.Step, r.Title, r.Commands = id, "step-"+id, "title "+id, []string{"kubectl"}

@@ -44,7 +44,7 @@ func (r Record) observation() (about, value string, ok bool) {
 		return string(r.Kind) + " " + object, r.From, true
 	case r.Kind == RecordEnded && r.LookedUp:
 		return string(r.Kind) + " " + r.Operation, r.State, true
-	case r.Kind == RecordRefusal && r.Refusal != nil:
+	case r.Kind == RecordMigrationRefused && r.Refusal != nil:
 		return string(r.Kind) + " " + object, r.Refusal.At.UTC().Format(time.RFC3339Nano) + " " + r.Refusal.Text, true
 	}
 	return "", "", false

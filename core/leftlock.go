@@ -43,7 +43,7 @@ func (f *attentionFacts) lockLeft(n nodeAttention) {
 	if l == nil || f.s.playsAlone(n.Name) {
 		return // where it is played alone, its own entry says that it is to be taken back
 	}
-	a := n.entry("lock-left")
+	a := n.entry(RuleLockLeft)
 	a.Severity, a.Since = SeverityUrgent, f.s.History.Locks[l.UID].Since
 	a.Reason = f.s.leftText(n.Name)
 	if r := f.s.leftUnseen(n.Name); r.Unseen {
@@ -99,10 +99,10 @@ func (p *planner) rearmLock() {
 	}
 	node := l.Node
 	p.step.Title = "set the lock of " + s.lockLabel(l) + " active again"
-	p.guard(Guard{ID: "openstack", Text: "it is a node's lock of the OpenStack controller", Holds: l.Controller == ControllerOpenStack && node != "", Answer: s.lockLabel(l),
+	p.guard(Guard{ID: GuardOpenStackLock, Text: "it is a node's lock of the OpenStack controller", Holds: l.Controller == ControllerOpenStack && node != "", Answer: s.lockLabel(l),
 		Remedy: "the other controllers take their own locks back"})
-	p.guard(Guard{ID: "inactive", Text: "the lock is inactive", Holds: l.State() == LockInactive, Answer: "it is " + oneLine(string(l.State()), 40)})
-	asked := Guard{ID: "no-request", Text: "nobody asks for the node", Holds: true, Answer: "it has no NodeMaintenanceRequest, and no NodeDeletionRequest", Remedy: "wait until that is over"}
+	p.guard(Guard{ID: GuardLockInactive, Text: "the lock is inactive", Holds: l.State() == LockInactive, Answer: "it is " + oneLine(string(l.State()), 40)})
+	asked := Guard{ID: GuardNoRequest, Text: "nobody asks for the node", Holds: true, Answer: "it has no NodeMaintenanceRequest, and no NodeDeletionRequest", Remedy: "wait until that is over"}
 	switch r, d := s.NodeRequest(node), s.Deletions[node]; {
 	case r != nil:
 		asked.Holds, asked.Answer = false, "its NodeMaintenanceRequest is there since "+clockText(r.Created)
@@ -112,14 +112,14 @@ func (p *planner) rearmLock() {
 		asked.Holds, asked.Answer = false, "its machine is disabled"
 	}
 	p.guard(asked)
-	settled := Guard{ID: "settled", Text: "it was left so", Holds: s.leftLock(node) != nil || !asked.Holds || l.State() != LockInactive, Answer: "nobody has taken it back since",
+	settled := Guard{ID: GuardSettled, Text: "it was left so", Holds: s.leftLock(node) != nil || !asked.Holds || l.State() != LockInactive, Answer: "nobody has taken it back since",
 		Remedy: "wait a minute: the controller may be about to"}
 	if !settled.Holds {
 		settled.Answer = "its maintenance has ended just now"
 	}
 	p.guard(settled)
 	if s.playsAlone(node) {
-		p.guard(Guard{ID: "not-played", Text: "it is not Lockstep's own turn, as the OpenStack controller", Answer: "it is", Remedy: "take it back by the node's own steps, which look at its nova-compute first"})
+		p.guard(Guard{ID: GuardNotPlayed, Text: "it is not Lockstep's own turn, as the OpenStack controller", Answer: "it is", Remedy: "take it back by the node's own steps, which look at its nova-compute first"})
 	}
 	p.guardNodeBack(node)
 	if svc := s.Services[s.HostOf(node)]; svc != nil {

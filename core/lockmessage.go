@@ -21,10 +21,47 @@ const (
 	MessageUnknown    MessageClass = "unknown"    // a text that the documents do not list: read it
 )
 
+// MessageID is a row of the table of texts that the OpenStack controller writes (docs/mosk.md#texts), by its letter there; empty for a
+// text that the table does not have. The constants are named after what the texts say.
+type MessageID string
+
+// The texts.
+const (
+	SaysOtherRelease         MessageID = "A" // both: the request is for another release than the controller's
+	SaysLockNotTakenUp       MessageID = "B" // on the cluster's lock, as are the next three: the controller of the new release has not taken it up
+	SaysDeploymentNotTakenUp MessageID = "C" // it has not taken the OpenStack deployment up
+	SaysNotApplied           MessageID = "D" // OpenStack's services are being updated
+	SaysNotHealthy           MessageID = "E" // a service of OpenStack is not healthy
+	SaysOthersFirst          MessageID = "F" // on a node's lock, as are all that follow: as many nodes as may be are under way
+	SaysServicesNeedNode     MessageID = "G" // services cannot do without the node
+	SaysInstancesMove        MessageID = "H" // live migrations are under way
+	SaysMigrationRefused     MessageID = "I" // Nova refused a migration
+	SaysLeftToOperator       MessageID = "J" // instances are left that the controller does not move
+	SaysMigrationOutage      MessageID = "K" // OpenStack did not answer while instances were moved
+	SaysComputeNotDisabled   MessageID = "L" // nova-compute could not be disabled
+	SaysComputeStaysDown     MessageID = "M" // nova-compute did not come up
+	SaysComputeOutage        MessageID = "N" // OpenStack did not answer while nova-compute was awaited
+	SaysSchedulingOutage     MessageID = "O" // OpenStack did not answer when the host was to be enabled for scheduling
+	SaysAgentsStayDown       MessageID = "P" // the network agents did not come up
+	SaysAgentsOutage         MessageID = "Q" // Neutron did not answer while the agents were awaited
+	SaysVolumeServiceNotSet  MessageID = "R" // cinder-volume could be neither disabled nor enabled
+	SaysInstancesHoldRemoval MessageID = "S" // instances hold the removal of the node
+	SaysVolumesHoldRemoval   MessageID = "T" // volumes hold the removal of the node
+	SaysQuorumHoldsCleanup   MessageID = "U" // a StatefulSet holds the cleanup behind a node that is gone
+)
+
+// AwaitsAgents tells whether the text says that the node's network agents are awaited.
+func (id MessageID) AwaitsAgents() bool { return id == SaysAgentsStayDown || id == SaysAgentsOutage }
+
+// AwaitsRelease tells whether the text says that a controller, or what it takes up, is not at the release yet.
+func (id MessageID) AwaitsRelease() bool {
+	return id == SaysOtherRelease || id == SaysLockNotTakenUp || id == SaysDeploymentNotTakenUp
+}
+
 // LockMessage is an errorMessage, read by the table of literals (docs/mosk.md#texts).
 type LockMessage struct {
 	Raw       string
-	ID        string       // the literal's letter in the table, "A" to "U"; empty when unknown or none
+	ID        MessageID    // the row of the table; empty when unknown or none
 	Name      string       // the situation that it describes, in a few words: "others come first"; empty when unknown or none
 	Class     MessageClass // what it means
 	Text      string       // the text without its timestamp
@@ -34,7 +71,10 @@ type LockMessage struct {
 	Notify    []string     // instance IDs whose owners are to be notified
 	Unset     []string     // instance IDs with no action that moves them
 	Instances []string     // all instance IDs named in it, those of Notify and Unset among them
-	Blockers  []string     // services that block (literal G), sorted
+	Blockers  []string     // services that block (SaysServicesNeedNode), sorted
+
+	TellsRetry bool   // Meaning says when the controller tries again, by its bookkeeping
+	happened   string // Meaning without when it tries again; empty where it does not say that
 }
 
 // blockersRemedy is what to do about the services that text G names: those that need a quorum wait for their pods, compute for
@@ -61,13 +101,14 @@ const maxMessageRead = 64 << 10
 
 // literal is one row of the table of texts that the OpenStack controller writes (docs/mosk.md#texts).
 type literal struct {
-	id      string
+	id      MessageID
 	name    string         // the situation, in a few words
 	pattern *regexp.Regexp // on the text without its timestamp
 	begin   string         // what each text begins with that the pattern matches; by beginnings
 	plain   bool           // and the pattern asks for no more
 	class   MessageClass
 	meaning string
+	retried bool // a try failed, and the text does not say when the next one is
 	remedy  string
 	read    func(m *LockMessage, groups []string) // takes lists out of the text; may be nil
 }
@@ -75,47 +116,52 @@ type literal struct {
 // triesAgainSoon ends what a text of a failed try means, where nothing says when the next one is (docs/mosk.md#retries).
 const triesAgainSoon = "; the controller tries again within 60 s"
 
+// failed gives a text the meaning of a failed try.
+func (m *LockMessage) failed(happened string) {
+	m.happened, m.Meaning = happened, happened+triesAgainSoon
+}
+
 // literals are tried in order; the first that matches counts. More than one text can carry a letter: older releases worded
 // some of them differently.
 var literals = beginnings([]literal{
-	{id: "K", name: "OpenStack does not answer", pattern: regexp.MustCompile(`^Retrying migrate instances from host\. Cannot execute openstack commands`), class: MessageOutage,
-		meaning: "the OpenStack API did not answer while instances were being moved" + triesAgainSoon,
-		remedy:  "wait; when it lasts, look at Keystone and Nova"},
-	{id: "N", name: "OpenStack does not answer", pattern: regexp.MustCompile(`^Got error while waiting services to be UP on the host\. Cannot execute openstack commands`), class: MessageOutage,
-		meaning: "the OpenStack API did not answer while the host's compute services were awaited" + triesAgainSoon,
-		remedy:  "wait; when it lasts, look at Keystone and Nova"},
-	{id: "O", name: "OpenStack does not answer", pattern: regexp.MustCompile(`^Can not bring node back to scheduling\. Cannot execute openstack commands`), class: MessageOutage,
-		meaning: "the OpenStack API did not answer when the host was to be enabled for scheduling" + triesAgainSoon,
-		remedy:  "wait; when it lasts, look at Keystone and Nova"},
-	{id: "Q", name: "Neutron does not answer", pattern: regexp.MustCompile(`^Got error while waiting for network agents\. Cannot execute openstack commands`), class: MessageOutage,
-		meaning: "the Neutron API did not answer while the host's agents were awaited" + triesAgainSoon,
-		remedy:  "wait; when it lasts, look at Keystone and Neutron"},
-	{id: "", name: "OpenStack does not answer", pattern: regexp.MustCompile(`Cannot execute openstack commands`), class: MessageOutage,
-		meaning: "an OpenStack API did not answer" + triesAgainSoon,
-		remedy:  "wait; when it lasts, look at Keystone, Nova and Neutron"},
+	{id: SaysMigrationOutage, name: "OpenStack does not answer", pattern: regexp.MustCompile(`^Retrying migrate instances from host\. Cannot execute openstack commands`), class: MessageOutage,
+		meaning: "the OpenStack API did not answer while instances were being moved", retried: true,
+		remedy: "wait; when it lasts, look at Keystone and Nova"},
+	{id: SaysComputeOutage, name: "OpenStack does not answer", pattern: regexp.MustCompile(`^Got error while waiting services to be UP on the host\. Cannot execute openstack commands`), class: MessageOutage,
+		meaning: "the OpenStack API did not answer while the host's compute services were awaited", retried: true,
+		remedy: "wait; when it lasts, look at Keystone and Nova"},
+	{id: SaysSchedulingOutage, name: "OpenStack does not answer", pattern: regexp.MustCompile(`^Can not bring node back to scheduling\. Cannot execute openstack commands`), class: MessageOutage,
+		meaning: "the OpenStack API did not answer when the host was to be enabled for scheduling", retried: true,
+		remedy: "wait; when it lasts, look at Keystone and Nova"},
+	{id: SaysAgentsOutage, name: "Neutron does not answer", pattern: regexp.MustCompile(`^Got error while waiting for network agents\. Cannot execute openstack commands`), class: MessageOutage,
+		meaning: "the Neutron API did not answer while the host's agents were awaited", retried: true,
+		remedy: "wait; when it lasts, look at Keystone and Neutron"},
+	{name: "OpenStack does not answer", pattern: regexp.MustCompile(`Cannot execute openstack commands`), class: MessageOutage,
+		meaning: "an OpenStack API did not answer", retried: true,
+		remedy: "wait; when it lasts, look at Keystone, Nova and Neutron"},
 
-	{id: "A", name: "another release", pattern: regexp.MustCompile(`^Current maintenancerequest (.*?) release does not match ours (.*?)\. Skipping handling`), class: MessageWaiting,
+	{id: SaysOtherRelease, name: "another release", pattern: regexp.MustCompile(`^Current maintenancerequest (.*?) release does not match ours (.*?)\. Skipping handling`), class: MessageWaiting,
 		meaning: "the OpenStack controller is not at the release that the request is for",
 		remedy:  "wait until the controller is updated; when it lasts, look at the Deployment rockoon in osh-system and its Helm bundle",
 		read: func(m *LockMessage, g []string) {
 			m.Meaning = "the OpenStack controller is at " + oneLine(g[2], 60) + ", the request is for " + oneLine(g[1], 60)
 		}},
-	{id: "B", name: "the lock is not taken up yet", pattern: regexp.MustCompile(`^Waiting(?:ing)? for cwl release is`), class: MessageWaiting,
+	{id: SaysLockNotTakenUp, name: "the lock is not taken up yet", pattern: regexp.MustCompile(`^Waiting(?:ing)? for cwl release is`), class: MessageWaiting,
 		meaning: "the cluster lock was not yet taken up by the controller of the new release",
 		remedy:  "wait; when it lasts, look at the Deployment rockoon in osh-system"},
-	{id: "C", name: "the deployment is not taken up yet", pattern: regexp.MustCompile(`^OpenStackDeploymentStatus controller version is not updated yet`), class: MessageWaiting,
+	{id: SaysDeploymentNotTakenUp, name: "the deployment is not taken up yet", pattern: regexp.MustCompile(`^OpenStackDeploymentStatus controller version is not updated yet`), class: MessageWaiting,
 		meaning: "the new OpenStack controller has not taken the deployment up yet",
 		remedy:  "wait; when it lasts, look at osdplst and the controller's logs"},
-	{id: "D", name: "OpenStack is being updated", pattern: regexp.MustCompile(`^Waiting osdpl status APPLIED, current state is`), class: MessageWaiting,
+	{id: SaysNotApplied, name: "OpenStack is being updated", pattern: regexp.MustCompile(`^Waiting osdpl status APPLIED, current state is`), class: MessageWaiting,
 		meaning: "OpenStack's services are being updated",
 		remedy:  "wait; when it lasts, look for a failing Helm release or job: kubectl -n openstack get osdplst -o yaml"},
-	{id: "E", name: "OpenStack is not healthy", pattern: regexp.MustCompile(`^Waiting for all OpenStack services are healthy|^Services are not healthy`), class: MessageWaiting,
+	{id: SaysNotHealthy, name: "OpenStack is not healthy", pattern: regexp.MustCompile(`^Waiting for all OpenStack services are healthy|^Services are not healthy`), class: MessageWaiting,
 		meaning: "all OpenStack services have to be healthy first",
 		remedy:  "wait up to 20 minutes a service; when it lasts, look at the pods that are not ready"},
-	{id: "F", name: "others come first", pattern: regexp.MustCompile(`^Number of inactive NodeWorkloadLocks exceeds allowed concurrency`), class: MessageWaiting,
+	{id: SaysOthersFirst, name: "others come first", pattern: regexp.MustCompile(`^Number of inactive NodeWorkloadLocks exceeds allowed concurrency`), class: MessageWaiting,
 		meaning: "as many nodes as the controller allows are in maintenance already; one role that is full holds up all nodes",
 		remedy:  "wait for the nodes before it; when none is under way, a lock's inner_state was left active"},
-	{id: "G", name: "services need the node", pattern: regexp.MustCompile(`^Some services blocks nmr handling`), class: MessageWaiting,
+	{id: SaysServicesNeedNode, name: "services need the node", pattern: regexp.MustCompile(`^Some services blocks nmr handling`), class: MessageWaiting,
 		meaning: "some services cannot do without the node now",
 		remedy:  "wait; when it lasts, look at the pods of the services that are False",
 		read: func(m *LockMessage, _ []string) {
@@ -125,17 +171,17 @@ var literals = beginnings([]literal{
 				m.Remedy = blockersRemedy(m.Blockers)
 			}
 		}},
-	{id: "H", name: "instances are moving", pattern: regexp.MustCompile(`^Starting migration for (\S+)`), class: MessageProgress,
+	{id: SaysInstancesMove, name: "instances are moving", pattern: regexp.MustCompile(`^Starting migration for (\S+)`), class: MessageProgress,
 		meaning: "a live migration was started",
 		read:    func(m *LockMessage, g []string) { m.Instances = add(m.Instances, strings.Trim(g[1], `'".,`)) }},
-	{id: "H", name: "instances are moving", pattern: regexp.MustCompile(`^Waiting servers migration is completed`), class: MessageProgress,
+	{id: SaysInstancesMove, name: "instances are moving", pattern: regexp.MustCompile(`^Waiting servers migration is completed`), class: MessageProgress,
 		meaning: "live migrations are under way",
 		read:    func(m *LockMessage, _ []string) { m.Instances = add(m.Instances, pythonList(m.Text)...) }},
-	{id: "I", name: "a migration was refused", pattern: regexp.MustCompile(`^Got error while trying to migrate server (\S+?): `), class: MessageProgress,
+	{id: SaysMigrationRefused, name: "a migration was refused", pattern: regexp.MustCompile(`^Got error while trying to migrate server (\S+?): `), class: MessageProgress,
 		meaning: "Nova refused to migrate an instance; the controller goes on, and tries again as often as the node allows",
 		remedy:  "watch whether the next try succeeds; else move the instance by hand",
 		read:    func(m *LockMessage, g []string) { m.Instances = add(m.Instances, g[1]) }},
-	{id: "J", name: "left to the operator", pattern: regexp.MustCompile(`^Some servers are still present on the host`), class: MessageActionable,
+	{id: SaysLeftToOperator, name: "left to the operator", pattern: regexp.MustCompile(`^Some servers are still present on the host`), class: MessageActionable,
 		meaning: "instances are left that the controller does not move",
 		remedy:  "move, stop or shelve them, or declare the node safe",
 		read: func(m *LockMessage, _ []string) {
@@ -147,34 +193,34 @@ var literals = beginnings([]literal{
 			}
 			m.Instances = add(add(m.Instances, m.Notify...), m.Unset...)
 		}},
-	{id: "S", name: "the removal is held", pattern: regexp.MustCompile(`^Some servers (.*?) are still present on host (\S+)\. Blocking node removal`), class: MessageActionable,
+	{id: SaysInstancesHoldRemoval, name: "the removal is held", pattern: regexp.MustCompile(`^Some servers (.*?) are still present on host (\S+)\. Blocking node removal`), class: MessageActionable,
 		meaning: "the node is to be removed, and instances are left on it",
 		remedy:  "move or delete them",
 		read:    func(m *LockMessage, g []string) { m.Instances = add(m.Instances, pythonKeys(g[1])...) }},
 	// Before MOSK 25.1 (docs/mosk.md#texts).
-	{id: "J", name: "left to the operator", pattern: regexp.MustCompile(`^Some servers (.*?) are still present on host`), class: MessageActionable,
+	{id: SaysLeftToOperator, name: "left to the operator", pattern: regexp.MustCompile(`^Some servers (.*?) are still present on host`), class: MessageActionable,
 		meaning: "instances are left that the controller does not move",
 		remedy:  "move, stop or shelve them, or declare the node safe",
 		read:    func(m *LockMessage, g []string) { m.Instances = add(m.Instances, pythonList(g[1])...) }},
-	{id: "L", name: "nova-compute cannot be disabled", pattern: regexp.MustCompile(`^Can not disable compute service on a host to be deleted`), class: MessageOutage,
-		meaning: "Nova did not answer when nova-compute was to be disabled (the text speaks of deletion during updates too)" + triesAgainSoon,
-		remedy:  "wait; when it lasts, look at Keystone and Nova"},
-	{id: "M", name: "nova-compute stays down", pattern: regexp.MustCompile(`^Timeout waiting for compute services up on the host`), class: MessageActionable,
-		meaning: "nova-compute did not come up within 5 minutes" + triesAgainSoon,
-		remedy:  "look at the nova-compute pod of the node, at RabbitMQ, and restart the pod"},
-	{id: "P", name: "network agents stay down", pattern: regexp.MustCompile(`^Timeout waiting for network agents on the host`), class: MessageActionable,
-		meaning: "the network agents did not come up within 5 minutes" + triesAgainSoon,
-		remedy:  "look at the agents' pods on the node, at RabbitMQ, and restart the pods"},
-	{id: "R", name: "cinder-volume cannot be set", pattern: regexp.MustCompile(`^Can not disable block-storage service on a host to be deleted`), class: MessageActionable,
-		meaning: "cinder-volume could not be disabled" + triesAgainSoon,
-		remedy:  "look at the cinder-volume service of the host"},
-	{id: "R", name: "cinder-volume cannot be set", pattern: regexp.MustCompile(`^Can not enable block-storage service on the host`), class: MessageActionable,
-		meaning: "cinder-volume could not be enabled" + triesAgainSoon,
-		remedy:  "look at the cinder-volume service of the host"},
-	{id: "T", name: "the removal is held", pattern: regexp.MustCompile(`^Some volumes .* are still present on host`), class: MessageActionable,
+	{id: SaysComputeNotDisabled, name: "nova-compute cannot be disabled", pattern: regexp.MustCompile(`^Can not disable compute service on a host to be deleted`), class: MessageOutage,
+		meaning: "Nova did not answer when nova-compute was to be disabled (the text speaks of deletion during updates too)", retried: true,
+		remedy: "wait; when it lasts, look at Keystone and Nova"},
+	{id: SaysComputeStaysDown, name: "nova-compute stays down", pattern: regexp.MustCompile(`^Timeout waiting for compute services up on the host`), class: MessageActionable,
+		meaning: "nova-compute did not come up within 5 minutes", retried: true,
+		remedy: "look at the nova-compute pod of the node, at RabbitMQ, and restart the pod"},
+	{id: SaysAgentsStayDown, name: "network agents stay down", pattern: regexp.MustCompile(`^Timeout waiting for network agents on the host`), class: MessageActionable,
+		meaning: "the network agents did not come up within 5 minutes", retried: true,
+		remedy: "look at the agents' pods on the node, at RabbitMQ, and restart the pods"},
+	{id: SaysVolumeServiceNotSet, name: "cinder-volume cannot be set", pattern: regexp.MustCompile(`^Can not disable block-storage service on a host to be deleted`), class: MessageActionable,
+		meaning: "cinder-volume could not be disabled", retried: true,
+		remedy: "look at the cinder-volume service of the host"},
+	{id: SaysVolumeServiceNotSet, name: "cinder-volume cannot be set", pattern: regexp.MustCompile(`^Can not enable block-storage service on the host`), class: MessageActionable,
+		meaning: "cinder-volume could not be enabled", retried: true,
+		remedy: "look at the cinder-volume service of the host"},
+	{id: SaysVolumesHoldRemoval, name: "the removal is held", pattern: regexp.MustCompile(`^Some volumes .* are still present on host`), class: MessageActionable,
 		meaning: "the node is to be removed, and volumes are left on it",
 		remedy:  "move or delete the volumes"},
-	{id: "U", name: "a quorum needs the node", pattern: regexp.MustCompile(`^The node (\S+) is hard locked by (\S+?)\.?(\s|$)`), class: MessageActionable,
+	{id: SaysQuorumHoldsCleanup, name: "a quorum needs the node", pattern: regexp.MustCompile(`^The node (\S+) is hard locked by (\S+?)\.?(\s|$)`), class: MessageActionable,
 		meaning: "a StatefulSet cannot do without the node",
 		remedy:  "repair the StatefulSet until all its other pods are ready",
 		read: func(m *LockMessage, g []string) {
@@ -212,9 +258,9 @@ func (l literal) match(text string) []string {
 // Judge is a lock's text with what Lockstep knows beside it. Text L comes of any error of the OpenStack API, so it is an outage;
 // where Nova has answered Lockstep since before the text, it is this one service that cannot be disabled (docs/mosk.md#text-l).
 func (s *Snapshot) Judge(m LockMessage) LockMessage {
-	if m.ID == "L" && s.answersSince(SourceComputeServices, m.At) {
+	if m.ID == SaysComputeNotDisabled && s.answersSince(SourceComputeServices, m.At) {
 		m.Class = MessageActionable
-		m.Meaning = "nova-compute could not be disabled (the text speaks of deletion during updates too)" + triesAgainSoon
+		m.failed("nova-compute could not be disabled (the text speaks of deletion during updates too)")
 		m.Remedy = "look at the compute service of the host, and disable it by hand when the controller keeps failing"
 	}
 	return m
@@ -228,10 +274,10 @@ func (s *Snapshot) ReadLock(l *WorkloadLock) LockMessage {
 // JudgeOn is Judge for the text of a lock: when the controller tries again is what its bookkeeping says, where it does.
 func (s *Snapshot) JudgeOn(l *WorkloadLock, m LockMessage) LockMessage {
 	m = s.Judge(m)
-	if begin, retried := strings.CutSuffix(m.Meaning, triesAgainSoon); retried {
+	if m.happened != "" {
 		switch a := s.AccountOf(l); a.State {
 		case AccountRetries, AccountWorks, AccountGaveUp:
-			m.Meaning = begin + "; the controller " + s.AccountText(a, !a.onLock(m))
+			m.Meaning, m.TellsRetry = m.happened+"; the controller "+s.AccountText(a, !a.onLock(m)), true
 		}
 	}
 	return m
@@ -272,6 +318,9 @@ func ReadLockMessage(text string) LockMessage {
 			continue
 		}
 		m.ID, m.Name, m.Class, m.Meaning, m.Remedy = l.id, l.name, l.class, l.meaning, l.remedy
+		if l.retried {
+			m.failed(l.meaning)
+		}
 		if l.read != nil {
 			l.read(&m, groups)
 		}

@@ -16,7 +16,7 @@ const (
 func TestLockMessagesOfTheDocuments(t *testing.T) {
 	tests := []struct {
 		text      string
-		id        string
+		id        MessageID
 		class     MessageClass
 		instances []string
 	}{

@@ -64,7 +64,7 @@ func (s *Snapshot) releaseMatters(a ActAs, r *MaintenanceRequest) bool {
 // controller does not run its status stands still: "applied and healthy" then says how the old release was (docs/mosk.md#releasing-the-cluster-lock).
 func (p *planner) guardApplied(r *MaintenanceRequest) {
 	s := p.s
-	g := Guard{ID: "applied", Text: "OpenStack is at the release that is asked for"}
+	g := Guard{ID: GuardOpenStackApplied, Text: "OpenStack is at the release that is asked for"}
 	at := s.openStackRelease()
 	var by string
 	if len(s.OpenStack) == 1 {

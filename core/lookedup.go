@@ -46,7 +46,7 @@ func (s *Snapshot) lookUp(w pastWrite) (outcome, bool) {
 		return outcome{}, false
 	}
 	st := Plan(s, w.intent)
-	if fresh := slices.IndexFunc(st.Guards, func(g Guard) bool { return g.ID == guardFreshID }); fresh >= 0 && !st.Guards[fresh].Holds {
+	if _, unmet := st.Unmet(GuardFresh); unmet {
 		return outcome{}, false
 	}
 	if st.State != StepDone || st.Target.UID != w.object.UID {

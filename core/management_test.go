@@ -220,7 +220,7 @@ func TestAttentionToTheManagementCluster(t *testing.T) {
 			var got []row
 			sc := m.join(tt.given(m)...)
 			for _, a := range sc.Attention() {
-				got = append(got, row{a.Severity, a.Rule(), a.Reason})
+				got = append(got, row{a.Severity, string(a.Rule), a.Reason})
 			}
 			matches := func(a, b row) bool {
 				return a.severity == b.severity && a.rule == b.rule && strings.Contains(a.reason, b.reason)

@@ -76,8 +76,9 @@ func (s *Snapshot) managementVersion() managementVersion {
 	}
 	v := managementVersion{text: "Container Cloud " + oneLine(m.Release.Version, 40)}
 	if p := m.Plan(); p != nil && !p.UnderWay() && p.Status != PlanCompleted && p.Target != "" && len(m.Release.Supports) > 0 && !slices.Contains(m.Release.Supports, p.Target) {
-		v.known, v.problem = true, "it does not list "+oneLine(p.Target, 60)+" among the releases that it supports"
-		v.text += ", which " + strings.TrimPrefix(v.problem, "it ")
+		lacks := "does not list " + oneLine(p.Target, 60) + " among the releases that it supports"
+		v.known, v.problem = true, "it "+lacks
+		v.text += ", which " + lacks
 		return v
 	}
 	switch up := m.Upgrade; {
@@ -137,7 +138,7 @@ func (f *attentionFacts) managementOutdated() {
 	if v.problem == "" {
 		return
 	}
-	f.add(Attention{ID: "management-outdated", Severity: SeverityNotice, Subject: Ref{Kind: KindCluster, Name: f.s.Cluster}, Label: "management", Resolve: clusterProcedure(),
+	f.add(Attention{Rule: RuleManagementOutdated, Severity: SeverityNotice, Subject: Ref{Kind: KindCluster, Name: f.s.Cluster}, Label: "management", Resolve: clusterProcedure(),
 		Reason: "before the update to " + oneLine(p.Target, 60) + ": the management cluster runs " + v.text,
 		Detail: "MOSK's procedure wants the management cluster at its latest version first; it updates itself."})
 }

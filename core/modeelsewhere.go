@@ -34,7 +34,7 @@ func (s *Snapshot) awaitsWord(name string) bool {
 
 // guardModeCounts holds where the mode decides something.
 func (p *planner) guardModeCounts(name string, set bool) {
-	g := Guard{ID: "mode-counts", Text: "somebody goes by the node's mode", Holds: !set || p.s.modeCounts(name), Answer: "it does",
+	g := Guard{ID: GuardModeCounts, Text: "somebody goes by the node's mode", Holds: !set || p.s.modeCounts(name), Answer: "it does",
 		Remedy: holdInstead}
 	switch {
 	case !set:
@@ -52,7 +52,7 @@ func (p *planner) guardWord(node string) {
 		return
 	}
 	p.hostModeFact(n)
-	g := Guard{ID: "word", Text: "the operator has said that it may go", Holds: !p.s.awaitsWord(node),
+	g := Guard{ID: GuardOperatorsWord, Text: "the operator has said that it may go", Holds: !p.s.awaitsWord(node),
 		Answer: "its migration mode is " + textOr(n.annotation(AnnotationMigrationMode), "not set"),
 		Remedy: "declare it safe, once what has to go first is gone"}
 	p.guard(g)
@@ -213,7 +213,7 @@ func (f *attentionFacts) modeElsewhere(n nodeAttention) {
 	if n.Node == nil || !n.ModeSet || n.Mode != ModeManual || f.s.modeCounts(n.Name) || n.leaving() && n.own != nil && n.own.State() == LockInactive {
 		return
 	}
-	a := n.entry("mode-elsewhere")
+	a := n.entry(RuleModeElsewhere)
 	a.Severity, a.Since = SeverityWarning, Since{}
 	a.Reason = "mode manual does not hold it: " + modeIgnored
 	switch {

@@ -51,18 +51,12 @@ func (b *nodeSteps) preparedFor(c AnnotationChange) bool {
 
 // OperationOf is the newest operation that does the step, or did it; false when none is known.
 func (s *Snapshot) OperationOf(step Step) (Operation, bool) {
-	subject := step.Target.UID
-	if subject == "" {
-		subject = step.Target.Name
-	}
-	planned := string(step.Intent.Kind) + "/" + subject // a step that stands for several ways keeps the ID of the first
+	planned := stepID(step.Intent.Kind, step.Target) // a step that stands for several ways keeps the ID of the first
 	for _, op := range s.Operations {
 		if op.Step == step.ID || step.Intent.Kind != "" && op.Step == planned {
 			return op, true
 		}
-		if op.mayDo(step) && slices.ContainsFunc(op.Items, func(item OperationItem) bool {
-			return item.Instance == step.Intent.Instance && (step.Intent.Instance != "" || item.Label == step.Label)
-		}) {
+		if op.mayDo(step) && slices.ContainsFunc(op.Items, func(item OperationItem) bool { return item.does(step) }) {
 			return op, true
 		}
 	}

@@ -81,7 +81,7 @@ func (b *nodeSteps) reviveCompute() []Step {
 // batchRuns tells whether Lockstep moves the node's instances now, or failed to.
 func (b *nodeSteps) batchRuns() bool {
 	return slices.ContainsFunc(b.s.Operations, func(op Operation) bool {
-		return op.Node == b.v.Name && op.isBatchOf(IntentLiveMigrateAll) && (!op.State.Ended() && !op.Past || op.State == OperationFailed && !op.Acknowledged)
+		return op.Node == b.v.Name && op.is(IntentLiveMigrateAll) && (!op.State.Ended() && !op.Past || op.State == OperationFailed && !op.Acknowledged)
 	})
 }
 

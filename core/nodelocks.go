@@ -59,7 +59,7 @@ func (s *Snapshot) lockStep(l *WorkloadLock, title string, over bool) Step {
 	st := Step{ID: "lock/" + textOf(l.UID, l.Name), Target: l.Ref(), Label: oneLine(l.Controller, 40), Title: title,
 		Why: s.explain(l, m)}
 	account := s.AccountOf(l)
-	if text := s.AccountText(account, !account.onLock(m)); text == "" || !strings.Contains(m.Meaning, text) {
+	if text := s.AccountText(account, !account.onLock(m)); text == "" || !m.TellsRetry {
 		st.Why = join(st.Why, s.accountSentence(account, l.Node, m))
 	}
 	switch {

@@ -7,6 +7,17 @@ import (
 
 // text is a machine in one line: "machine cmp-01: Deploy, host-packages runs, attempt 3". Empty for none.
 func (v *MachineView) text() string {
+	if says := v.says(); says != "" {
+		return v.called() + ": " + says
+	}
+	return ""
+}
+
+// called is "machine m-7".
+func (v *MachineView) called() string { return "machine " + oneLine(v.Name, 64) }
+
+// says is what is known of the machine; empty when there is nothing to say.
+func (v *MachineView) says() string {
 	if v == nil {
 		return ""
 	}
@@ -44,10 +55,7 @@ func (v *MachineView) text() string {
 			parts = append(parts, "has to be rebooted"+because(oneLine(o.RebootReason, 100)))
 		}
 	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return "machine " + oneLine(v.Name, 64) + ": " + strings.Join(parts, ", ")
+	return strings.Join(parts, ", ")
 }
 
 // waits is what LCM waits for before it drains the machine; empty when it says nothing of the kind.

@@ -1,7 +1,5 @@
 package core
 
-import "strings"
-
 var nodeNeeds Derivation[map[string]Severity] // by node
 
 // NodeNeeds is how much a node needs a person now: as much as the most urgent entry about it; 0 when there is none.
@@ -17,19 +15,17 @@ func (s *Snapshot) NodeNeeds(name string) Severity {
 	})[name]
 }
 
-// turnRule begins the IDs of the entries that say whose turn it is: what holds that turn up is told before it.
-const turnRule = "act/"
-
 // oneUrgent leaves each node one urgent entry about itself: it is one place to go to, and its page has all that it needs. The first one
 // stays, as the rules are in the order of cause and consequence; the others are worth a warning. So are those about the node's instances,
 // which its own entry names; without one, each instance is a matter of its own.
 func (f *attentionFacts) oneUrgent() {
 	own := map[string]bool{} // by node: it has an urgent entry about itself
+	// What says whose turn it is comes last: what holds that turn up is told before it.
 	for _, turns := range []bool{false, true} {
 		for i := range f.found {
 			a := &f.found[i]
 			switch {
-			case a.Severity != SeverityUrgent || a.Node == "" || a.Instance != "" || strings.HasPrefix(a.ID, turnRule) != turns:
+			case a.Severity != SeverityUrgent || a.Node == "" || a.Instance != "" || (a.Rule == RuleAct) != turns:
 			case own[a.Node]:
 				a.Severity = SeverityWarning
 			default:

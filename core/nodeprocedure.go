@@ -100,11 +100,7 @@ func (b *nodeSteps) add(steps ...Step) {
 
 // other is a step that is somebody else's to do.
 func (b *nodeSteps) other(id, title, why string, state StepState, status string) Step {
-	subject := b.target.UID
-	if subject == "" {
-		subject = b.target.Name
-	}
-	return Step{ID: id + "/" + subject, Target: b.target, Label: b.v.Label, Node: b.v.Name, Title: title, Why: why, State: state, Status: status}
+	return Step{ID: stepID(id, b.target), Target: b.target, Label: b.v.Label, Node: b.v.Name, Title: title, Why: why, State: state, Status: status}
 }
 
 // summary is what is known of the node that matters here.
@@ -196,6 +192,15 @@ func (b *nodeSteps) asked() {
 
 // held tells whether the OpenStack controller holds the node.
 func (b *nodeSteps) held() bool { return b.lock != nil && b.lock.State() != LockInactive }
+
+// sentences are texts, each as a sentence of its own.
+func sentences(texts []string) []string {
+	out := make([]string, len(texts))
+	for i, text := range texts {
+		out[i] = sentence(text)
+	}
+	return out
+}
 
 // sentence is a text as a sentence of its own.
 func sentence(text string) string {

@@ -85,6 +85,7 @@ func viewNode(f *stageFacts) NodeView {
 			break
 		}
 	}
+	v.BadAttempts = badAttempts(f)
 	v.Problems = problemsOf(f)
 	return v
 }
@@ -101,6 +102,17 @@ func (f *stageFacts) since(stage Stage, v verdict) Since {
 		return Since{At: f.s.Now, Exact: true}
 	}
 	return evidence
+}
+
+// badAttempts is what is wrong with the number of the node's migration attempts; empty when nothing is.
+func badAttempts(f *stageFacts) string {
+	if f.attemptsRaw == "" {
+		return ""
+	}
+	if n, err := strconv.Atoi(strings.TrimSpace(f.attemptsRaw)); err == nil && n >= 1 {
+		return ""
+	}
+	return fmt.Sprintf("its migration attempts %q are no number from 1", oneLine(f.attemptsRaw, 40))
 }
 
 // problemsOf are the inconsistencies of a node that are worth a word.
@@ -122,10 +134,8 @@ func problemsOf(f *stageFacts) []string {
 	if lacksScope(f.request) && f.own != nil {
 		say("%s", scopeless)
 	}
-	if f.attemptsRaw != "" {
-		if n, err := strconv.Atoi(strings.TrimSpace(f.attemptsRaw)); err != nil || n < 1 {
-			say("its migration attempts %q are no number from 1", oneLine(f.attemptsRaw, 40))
-		}
+	if bad := badAttempts(f); bad != "" {
+		say("%s", bad)
 	}
 	for _, l := range f.locks {
 		switch l.State() {

@@ -144,7 +144,7 @@ func (e *Engine) observeLocks(s *Snapshot, h History) History {
 	see := func(l *WorkloadLock) {
 		s.observeOutage(l, &outages)
 		if in, r, anew := s.observeRefusal(l, &refused); anew {
-			e.see(Record{Kind: RecordRefusal, Node: l.Node, Object: &in, Refusal: &r})
+			e.see(Record{Kind: RecordMigrationRefused, Node: l.Node, Object: &in, Refusal: &r})
 		}
 		old, had := h.Locks[l.UID]
 		unseen := had && old.passedBy(l)
@@ -286,7 +286,7 @@ func replay(past []Record) History {
 			if r.Round != nil && r.Object != nil {
 				rounds[r.Object.UID] = *r.Round
 			}
-		case RecordRefusal:
+		case RecordMigrationRefused:
 			if r.Refusal != nil && r.Object != nil {
 				refused[r.Object.UID] = *r.Refusal
 			}

@@ -1,6 +1,9 @@
 package core
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // OperationState is how something that Lockstep does goes.
 type OperationState string
@@ -37,6 +40,7 @@ func (s OperationState) mayHaveBeenDone() bool {
 type Operation struct {
 	ID           string
 	Step         string // the step's ID
+	Intent       Intent // the step's
 	Title        string
 	Label        string
 	Node         string
@@ -56,12 +60,39 @@ type Operation struct {
 // OperationItem is one item of a batch.
 type OperationItem struct {
 	Label    string
-	Instance string
+	Instance string // ID, where it is about one
+	Node     string // the node's name, where it is about one, or about a pod there
 	State    OperationState
 	Text     string
 	Started  time.Time
 	Ended    time.Time
 }
+
+// does tells whether the item is the step, done as a part of a batch.
+func (item OperationItem) does(step Step) bool {
+	switch i := step.Intent; {
+	case item.Instance != "" || i.Instance != "":
+		return item.Instance == i.Instance
+	case item.Node != "":
+		return item.Node == i.Node
+	}
+	return item.Label == step.Label // it is from a record of an older version, which has no more
+}
+
+// is tells whether the operation does a step of the kind.
+func (op Operation) is(kind IntentKind) bool { return op.Intent.Kind == kind }
+
+// itemID is the ID under which the journal has an item of a batch.
+func itemID(batch string, item int) string { return batch + "/" + itoa(item) }
+
+// batchOf is the ID of an operation, or that of the batch that an item is of.
+func batchOf(id string) string {
+	batch, _, _ := strings.Cut(id, "/")
+	return batch
+}
+
+// ofBatch tells whether the ID is that of an item.
+func ofBatch(id string) bool { return batchOf(id) != id }
 
 // Control is what the operator does with a running operation.
 type Control string

@@ -3,7 +3,6 @@ package core
 import (
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 )
@@ -127,8 +126,8 @@ func (o *operations) restore(past []Record) {
 	writes := map[string]pastWrite{} // by ID: the newest write, and with it of an item
 	o.records = map[string]Record{}
 	var order []string
-	forget := func(id string) { // of a batch: with its items, which have its ID before their own number
-		maps.DeleteFunc(open, func(known string, _ Operation) bool { return known == id || strings.HasPrefix(known, id+"/") })
+	forget := func(id string) { // of a batch: with its items
+		maps.DeleteFunc(open, func(known string, _ Operation) bool { return batchOf(known) == id })
 	}
 	for _, r := range past {
 		if r.Settled {
@@ -166,7 +165,7 @@ func (o *operations) restore(past []Record) {
 		case RecordControl:
 			if r.State == stateAcknowledged {
 				for id, op := range open {
-					if id == r.Operation || strings.HasPrefix(id, r.Operation+"/") {
+					if id == r.Operation || batchOf(id) == r.Operation {
 						op.Acknowledged = true
 						open[id] = op
 					}
@@ -211,7 +210,7 @@ func (o *Operation) unseen(writes map[string]pastWrite) []pastWrite {
 		return out
 	}
 	for i, item := range o.Items {
-		if w, ok := writes[o.ID+"/"+itoa(i)]; ok && item.State == OperationUnknown {
+		if w, ok := writes[itemID(o.ID, i)]; ok && item.State == OperationUnknown {
 			w.operation, w.item = o.ID, i
 			out = append(out, w)
 		}
@@ -231,13 +230,13 @@ func (r Record) operation(state OperationState) Operation {
 		op.Started = r.Began
 	}
 	if r.Intent != nil {
-		op.Instance = r.Intent.Instance
+		op.Intent, op.Instance = *r.Intent, r.Intent.Instance
 	}
 	if r.Object != nil {
 		op.Label = r.Object.Name
 	}
 	for _, item := range r.Items {
-		op.Items = append(op.Items, OperationItem{Label: item.Label, Instance: item.Instance, State: item.State, Text: item.Text,
+		op.Items = append(op.Items, OperationItem{Label: item.Label, Instance: item.Instance, Node: item.Node, State: item.State, Text: item.Text,
 			Started: item.Began, Ended: item.Ended})
 	}
 	return op

@@ -18,7 +18,7 @@ func (e *Engine) apart(past []Record) (settled []Record, elsewhere []Operation) 
 	open := map[string]*begun{}
 	var order []string
 	for _, r := range past {
-		id := parentOf(r.Operation)
+		id := batchOf(r.Operation)
 		if r.Settled {
 			continue
 		}
@@ -70,7 +70,7 @@ func (e *Engine) apart(past []Record) (settled []Record, elsewhere []Operation) 
 		elsewhere = append(elsewhere, b.op)
 	}
 	slices.Reverse(elsewhere) // newest first
-	settled = slices.DeleteFunc(slices.Clone(past), func(r Record) bool { return apart[parentOf(r.Operation)] && r.Operation != "" })
+	settled = slices.DeleteFunc(slices.Clone(past), func(r Record) bool { return apart[batchOf(r.Operation)] && r.Operation != "" })
 	return settled, elsewhere
 }
 
@@ -81,7 +81,7 @@ func (e *Engine) startFrom(past []Record) {
 	e.ops.setElsewhere(elsewhere)
 	// What a run that lives has begun and not seen the end of has not ended.
 	e.history = replay(slices.DeleteFunc(slices.Clone(past), func(r Record) bool {
-		return r.Kind == RecordBefore && slices.ContainsFunc(elsewhere, func(op Operation) bool { return op.ID == parentOf(r.Operation) })
+		return r.Kind == RecordBefore && slices.ContainsFunc(elsewhere, func(op Operation) bool { return op.ID == batchOf(r.Operation) })
 	}))
 }
 
@@ -123,7 +123,7 @@ func (e *Engine) follow() {
 		}
 	}
 	for _, i := range slices.Sorted(maps.Keys(unseenEnds(settled))) {
-		if dead[parentOf(settled[i].Operation)] {
+		if dead[batchOf(settled[i].Operation)] {
 			did = append(did, settled[i].unseen())
 		}
 	}

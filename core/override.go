@@ -83,7 +83,7 @@ func (f *attentionFacts) overrides() {
 			continue
 		}
 		r := f.s.requestFor(l)
-		a := Attention{ID: "override/" + uid, Severity: SeverityUrgent, Subject: l.Ref(), Node: l.Node, Label: f.s.lockLabel(l), Since: f.lockSince(l, r), Resolve: clusterProcedure(),
+		a := Attention{Rule: RuleOverride, Key: uid, Severity: SeverityUrgent, Subject: l.Ref(), Node: l.Node, Label: f.s.lockLabel(l), Since: f.lockSince(l, r), Resolve: clusterProcedure(),
 			Reason: fmt.Sprintf("what was set by hand is undone: %s; %s at %s it was set to %s", undone, textOf(oneLine(o.By, 60), "by hand"), clockText(o.At), o.To),
 			Detail: sentence(f.s.ownerOf(l) + " has set it back. Find out why it holds before you set it again")}
 		if o.Unsure {

@@ -66,7 +66,7 @@ func (e *Engine) newWriting(work context.Context, op *operation, item int, step 
 	w := &writing{e: e, work: work, op: op, item: item, step: step, change: step.Change}
 	id := op.state.ID // never changed
 	if item >= 0 {
-		id += "/" + itoa(item)
+		id = itemID(id, item)
 	}
 	w.base = Record{Operation: id, Step: step.ID, Intent: &step.Intent, Object: new(step.Target), Node: step.Node, Title: step.Title}
 	rule, known := ruleOf(step.Change)

@@ -31,11 +31,12 @@ type Phase struct {
 	ID       PhaseID
 	Title    string // "operator trigger", "OpenStack and Ceph", "master nodes", "worker nodes", "finish"
 	State    PhaseState
-	Started  Since // zero At when it has not begun or its beginning is not known
-	Ended    Since // zero At while it is not done or its end is not known
-	Late     Since // since when it is past the documents' estimate, where it is stuck for that; else zero
-	Done     int   // nodes or locks that are through; of Total
-	Total    int   // 0 where counting makes no sense
+	Started  Since  // zero At when it has not begun or its beginning is not known
+	Ended    Since  // zero At while it is not done or its end is not known
+	Late     Since  // since when it is past the documents' estimate, where it is stuck for that; else zero
+	Done     int    // nodes or locks that are through; of Total
+	Total    int    // 0 where counting makes no sense
+	Overdue  string // how late it is, as its evidence has it: "overdue: runs for 3 h, …"; empty while it is in time as a whole
 	Lines    []PhaseLine
 	Evidence []string // what the state rests on, one fact a line
 }

@@ -113,9 +113,6 @@ func (f *phaseFacts) end(p *Phase, evidence time.Time) {
 	}
 }
 
-// overdueRuns begins the evidence of a phase that is overdue as a whole.
-const overdueRuns = "overdue: runs for "
-
 // overdue turns a phase that runs into one that is stuck when it takes much longer than the documents allow for it: "If an
 // update phase takes significantly longer than expected …, you should consider the update process hung" (docs/mosk.md#when-it-hangs).
 func (f *phaseFacts) overdue(p *Phase, limit time.Duration) {
@@ -124,7 +121,8 @@ func (f *phaseFacts) overdue(p *Phase, limit time.Duration) {
 		return
 	}
 	p.State, p.Late = PhaseStuck, p.Started.plus(limit)
-	p.Evidence = append(p.Evidence, fmt.Sprintf(overdueRuns+"%s, the documents' estimate is %s", spanText(elapsed), spanText(limit)))
+	p.Overdue = fmt.Sprintf("overdue: runs for %s, the documents' estimate is %s", spanText(elapsed), spanText(limit))
+	p.Evidence = append(p.Evidence, p.Overdue)
 }
 
 func (f *phaseFacts) trigger() Phase {

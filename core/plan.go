@@ -110,18 +110,18 @@ func (p *planner) fact(name, value string) {
 
 // unknown ends the planning of a step whose object is not there: there is nothing to do, and a guard that says so.
 func (p *planner) unknown(text, answer string) {
-	p.guard(Guard{ID: "exists", Text: text, Answer: answer})
+	p.guard(Guard{ID: GuardExists, Text: text, Answer: answer})
 	p.step.Change = nil
 }
 
 // identify gives the step its stable ID and its target. An object without a UID is known by its name only.
 func (p *planner) identify(target Ref) {
-	p.step.Target = target
-	subject := target.UID
-	if subject == "" {
-		subject = target.Name
-	}
-	p.step.ID = string(p.i.Kind) + "/" + subject
+	p.step.Target, p.step.ID = target, stepID(p.i.Kind, target)
+}
+
+// stepID is the ID of a step that does one thing to one object.
+func stepID[Kind ~string](kind Kind, target Ref) string {
+	return string(kind) + "/" + textOf(target.UID, target.Name)
 }
 
 // settle gives the step its state, from the cluster first and from what Lockstep does second.
@@ -177,7 +177,7 @@ func (s *Snapshot) operationOf(step Step) (OperationState, string) {
 			continue
 		}
 		for _, item := range op.Items {
-			if item.Instance != step.Intent.Instance || step.Intent.Instance == "" && item.Label != step.Label {
+			if !item.does(step) {
 				continue
 			}
 			switch {
@@ -201,10 +201,9 @@ func (s *Snapshot) operationOf(step Step) (OperationState, string) {
 func (op Operation) mayDo(step Step) bool {
 	switch step.Intent.Kind {
 	case IntentLiveMigrate:
-		return op.isBatchOf(IntentLiveMigrateAll)
+		return op.is(IntentLiveMigrateAll)
 	case IntentRestartPod:
-		batch, _, _ := strings.Cut(strings.TrimPrefix(step.ID, string(IntentRestartPod)), "/"+step.Intent.Node)
-		return op.Step == string(IntentRestartPods)+batch
+		return op.is(IntentRestartPods) && op.Intent.Workload == step.Intent.Workload
 	}
 	return false
 }
@@ -227,9 +226,12 @@ func (op Operation) goes() string {
 	return text
 }
 
-// isBatchOf tells whether the operation does steps of the kind.
-func (op Operation) isBatchOf(kind IntentKind) bool {
-	return strings.HasPrefix(op.Step, string(kind)+"/")
+// node is the one node that the intent is about; empty where it is about none, or more.
+func (i Intent) node() string {
+	if names := i.nodesOf(); len(names) == 1 {
+		return names[0]
+	}
+	return ""
 }
 
 // nodesOf are the names of the nodes that the intent is about, each once, sorted.

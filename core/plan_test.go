@@ -52,8 +52,8 @@ func (sc scene) asked(name string, kind IntentKind) Intent {
 	return Intent{Kind: kind, Instance: sc.named(name).ID}
 }
 
-func failing(st Step) []string {
-	var ids []string
+func failing(st Step) []GuardID {
+	var ids []GuardID
 	for _, g := range st.Guards {
 		if !g.Holds {
 			ids = append(ids, g.ID)
@@ -116,171 +116,175 @@ func TestGuards(t *testing.T) {
 		make   func() scene
 		change func(sc scene)
 		intent Intent
-		fails  []string
+		fails  []GuardID
 	}{
 		// What every step asks.
 		{"nothing stands against it", healthy, func(scene) {}, live, nil},
-		{"not armed", healthy, func(sc scene) { sc.Write.Armed = false }, live, []string{"armed"}},
-		{"barred", healthy, func(sc scene) { sc.Write.Barred = "started with --read-only" }, live, []string{"armed"}},
-		{"instances not seen for long", healthy, func(sc scene) { sc.aged(SourceInstances, 61*time.Second) }, live, []string{"fresh"}},
+		{"not armed", healthy, func(sc scene) { sc.Write.Armed = false }, live, []GuardID{"armed"}},
+		{"barred", healthy, func(sc scene) { sc.Write.Barred = "started with --read-only" }, live, []GuardID{"armed"}},
+		{"instances not seen for long", healthy, func(sc scene) { sc.aged(SourceInstances, 61*time.Second) }, live, []GuardID{"fresh"}},
 		{"instances seen just now", healthy, func(sc scene) { sc.aged(SourceInstances, 60*time.Second) }, live, nil},
-		{"migrations failing", healthy, func(sc scene) { sc.source(SourceMigrations, SourceFailed) }, live, []string{"fresh"}},
+		{"migrations failing", healthy, func(sc scene) { sc.source(SourceMigrations, SourceFailed) }, live, []GuardID{"fresh"}},
 		{"nodes not seen, and they do not matter", healthy, func(sc scene) { sc.source(SourceNodes, SourceForbidden) }, live, nil},
-		{"an operation on its node", healthy, func(sc scene) { sc.doing(Operation{Step: "set-mode/uid-cmp-01/skip", Node: "cmp-01"}) }, live, []string{"alone"}},
-		{"an operation on another node", healthy, func(sc scene) { sc.doing(Operation{Step: "set-mode/uid-cmp-02/skip", Node: "cmp-02"}) }, live, nil},
+		{"an operation on its node", healthy, func(sc scene) {
+			sc.doing(Operation{Step: "set-mode/uid-cmp-01/skip", Intent: Intent{Kind: IntentSetMode}, Node: "cmp-01"})
+		}, live, []GuardID{"alone"}},
+		{"an operation on another node", healthy, func(sc scene) {
+			sc.doing(Operation{Step: "set-mode/uid-cmp-02/skip", Intent: Intent{Kind: IntentSetMode}, Node: "cmp-02"})
+		}, live, nil},
 		{"a batch over nodes, its among them", healthy, func(sc scene) {
-			sc.doing(Operation{Step: "set-mode/2-nodes-x", Items: []OperationItem{{Label: "cmp-01", State: OperationRunning}}})
-		}, live, []string{"alone"}},
-		{"no such instance", healthy, func(scene) {}, Intent{Kind: IntentLiveMigrate, Instance: "gone"}, []string{"exists"}},
-		{"no such node", healthy, func(scene) {}, Intent{Kind: IntentSetMode, Node: "gone", Mode: ModeManual}, []string{"exists"}},
-		{"no such intent", healthy, func(scene) {}, Intent{Kind: "reboot-everything"}, []string{"exists"}},
+			sc.doing(Operation{Step: "set-mode/2-nodes-x", Intent: Intent{Kind: IntentSetMode}, Items: []OperationItem{{Label: "cmp-01", Node: "cmp-01", State: OperationRunning}}})
+		}, live, []GuardID{"alone"}},
+		{"no such instance", healthy, func(scene) {}, Intent{Kind: IntentLiveMigrate, Instance: "gone"}, []GuardID{"exists"}},
+		{"no such node", healthy, func(scene) {}, Intent{Kind: IntentSetMode, Node: "gone", Mode: ModeManual}, []GuardID{"exists"}},
+		{"no such intent", healthy, func(scene) {}, Intent{Kind: "reboot-everything"}, []GuardID{"exists"}},
 
 		// Instances: Nova's API reference says in which status an action is taken.
 		{"live: paused", healthy, func(sc scene) { sc.status("web-1", "PAUSED", "paused") }, live, nil},
-		{"live: stopped", healthy, func(sc scene) { sc.status("web-1", "SHUTOFF", "stopped") }, live, []string{"status"}},
-		{"live: error", healthy, func(sc scene) { sc.status("web-1", "ERROR", "error") }, live, []string{"status"}},
-		{"live: waits for a decision", healthy, func(sc scene) { sc.status("web-1", "VERIFY_RESIZE", "resized") }, live, []string{"status"}},
-		{"live: a task", healthy, func(sc scene) { sc.named("web-1").TaskState = "image_snapshot" }, live, []string{"no-task"}},
-		{"live: migrates already", healthy, func(sc scene) { sc.migration(sc.named("web-1"), "preparing", "", time.Minute) }, live, []string{"no-migration"}},
+		{"live: stopped", healthy, func(sc scene) { sc.status("web-1", "SHUTOFF", "stopped") }, live, []GuardID{"status"}},
+		{"live: error", healthy, func(sc scene) { sc.status("web-1", "ERROR", "error") }, live, []GuardID{"status"}},
+		{"live: waits for a decision", healthy, func(sc scene) { sc.status("web-1", "VERIFY_RESIZE", "resized") }, live, []GuardID{"status"}},
+		{"live: a task", healthy, func(sc scene) { sc.named("web-1").TaskState = "image_snapshot" }, live, []GuardID{"no-task"}},
+		{"live: migrates already", healthy, func(sc scene) { sc.migration(sc.named("web-1"), "preparing", "", time.Minute) }, live, []GuardID{"no-migration"}},
 		{"live: an older record that never ended", healthy, func(sc scene) {
 			sc.migration(sc.named("web-1"), "running", "cmp-02", time.Hour)
 			sc.migration(sc.named("web-1"), "error", "cmp-02", time.Minute)
 		}, live, nil},
-		{"live: on no host", healthy, func(sc scene) { sc.named("web-1").Host = "" }, live, []string{"on-host"}},
+		{"live: on no host", healthy, func(sc scene) { sc.named("web-1").Host = "" }, live, []GuardID{"on-host"}},
 		{"live: locked by its owner is only a note", healthy, func(sc scene) { sc.named("web-1").Locked = true }, live, nil},
-		{"live: nova-compute of its host is down", healthy, func(sc scene) { sc.Services["cmp-01"].Up = false }, live, []string{"compute-up"}},
-		{"live: Nova knows no nova-compute of its host", healthy, func(sc scene) { delete(sc.Services, "cmp-01") }, live, []string{"compute-up"}},
+		{"live: nova-compute of its host is down", healthy, func(sc scene) { sc.Services["cmp-01"].Up = false }, live, []GuardID{"compute-up"}},
+		{"live: Nova knows no nova-compute of its host", healthy, func(sc scene) { delete(sc.Services, "cmp-01") }, live, []GuardID{"compute-up"}},
 		{"unshelve: it is on no host", healthy, func(sc scene) { sc.status("web-1", "SHELVED_OFFLOADED", "shelved_offloaded").Host = "" }, Intent{Kind: IntentUnshelve, Instance: web1}, nil},
-		{"live: all others are disabled", healthy, func(sc scene) { sc.Services["cmp-02"].Enabled, sc.Services["cmp-03"].Enabled = false, false }, live, []string{"target"}},
-		{"live: all others are in another zone", healthy, func(sc scene) { sc.Services["cmp-02"].Zone, sc.Services["cmp-03"].Zone = "edge", "edge" }, live, []string{"target"}},
+		{"live: all others are disabled", healthy, func(sc scene) { sc.Services["cmp-02"].Enabled, sc.Services["cmp-03"].Enabled = false, false }, live, []GuardID{"target"}},
+		{"live: all others are in another zone", healthy, func(sc scene) { sc.Services["cmp-02"].Zone, sc.Services["cmp-03"].Zone = "edge", "edge" }, live, []GuardID{"target"}},
 		{"live: one other is up", healthy, func(sc scene) { sc.Services["cmp-02"].Up = false }, live, nil},
 		{"cold: stopped", healthy, func(sc scene) { sc.status("web-1", "SHUTOFF", "stopped") }, cold, nil},
-		{"cold: paused", healthy, func(sc scene) { sc.status("web-1", "PAUSED", "paused") }, cold, []string{"status"}},
-		{"confirm: not waiting", healthy, func(scene) {}, Intent{Kind: IntentConfirmResize, Instance: web1}, []string{"status"}},
+		{"cold: paused", healthy, func(sc scene) { sc.status("web-1", "PAUSED", "paused") }, cold, []GuardID{"status"}},
+		{"confirm: not waiting", healthy, func(scene) {}, Intent{Kind: IntentConfirmResize, Instance: web1}, []GuardID{"status"}},
 		{"confirm: waiting", healthy, func(sc scene) { sc.status("web-1", "VERIFY_RESIZE", "resized") }, Intent{Kind: IntentConfirmResize, Instance: web1}, nil},
 		{"confirm: its source is down", healthy, func(sc scene) {
 			m := sc.migration(sc.status("web-1", "VERIFY_RESIZE", "resized"), "finished", "cmp-01", time.Minute)
 			m.Type, m.SourceHost, sc.Services["cmp-02"].Up = MigrationCold, "cmp-02", false
-		}, Intent{Kind: IntentConfirmResize, Instance: web1}, []string{"compute-up"}},
+		}, Intent{Kind: IntentConfirmResize, Instance: web1}, []GuardID{"compute-up"}},
 		{"revert: its source is held", healthy, func(sc scene) { sc.cameFrom("web-1", "cmp-02"); sc.maintained("cmp-02", "") }, Intent{Kind: IntentRevertResize, Instance: web1}, nil},
 		{"revert: its source is released to LCM", healthy, func(sc scene) {
 			sc.cameFrom("web-1", "cmp-02")
 			sc.maintained("cmp-02", "").RawState = LockInactive
-		}, Intent{Kind: IntentRevertResize, Instance: web1}, []string{"stays-up"}},
-		{"revert: its source is to be removed", healthy, func(sc scene) { sc.cameFrom("web-1", "cmp-02"); sc.removes("cmp-02") }, Intent{Kind: IntentRevertResize, Instance: web1}, []string{"stays-up"}},
+		}, Intent{Kind: IntentRevertResize, Instance: web1}, []GuardID{"stays-up"}},
+		{"revert: its source is to be removed", healthy, func(sc scene) { sc.cameFrom("web-1", "cmp-02"); sc.removes("cmp-02") }, Intent{Kind: IntentRevertResize, Instance: web1}, []GuardID{"stays-up"}},
 		{"revert: its own host is released to LCM", healthy, func(sc scene) {
 			sc.cameFrom("web-1", "cmp-02")
 			sc.maintained("cmp-01", "").RawState = LockInactive
 		}, Intent{Kind: IntentRevertResize, Instance: web1}, nil},
 		{"evacuate: its host is dead", healthy, func(sc scene) { sc.dies("cmp-01") }, Intent{Kind: IntentEvacuate, Instance: web1}, nil},
-		{"evacuate: the kubelet reports", healthy, func(sc scene) { sc.dies("cmp-01"); sc.Nodes["cmp-01"].Ready = "True" }, Intent{Kind: IntentEvacuate, Instance: web1}, []string{"host-dead"}},
-		{"evacuate: the kubelet reports that it is not Ready", healthy, func(sc scene) { sc.dies("cmp-01"); sc.Nodes["cmp-01"].Ready = "False" }, Intent{Kind: IntentEvacuate, Instance: web1}, []string{"host-dead"}},
-		{"evacuate: nobody knows what the kubelet reports", healthy, func(sc scene) { sc.dies("cmp-01"); sc.aged(SourceNodes, time.Hour) }, Intent{Kind: IntentEvacuate, Instance: web1}, []string{"fresh"}},
+		{"evacuate: the kubelet reports", healthy, func(sc scene) { sc.dies("cmp-01"); sc.Nodes["cmp-01"].Ready = "True" }, Intent{Kind: IntentEvacuate, Instance: web1}, []GuardID{"host-dead"}},
+		{"evacuate: the kubelet reports that it is not Ready", healthy, func(sc scene) { sc.dies("cmp-01"); sc.Nodes["cmp-01"].Ready = "False" }, Intent{Kind: IntentEvacuate, Instance: web1}, []GuardID{"host-dead"}},
+		{"evacuate: nobody knows what the kubelet reports", healthy, func(sc scene) { sc.dies("cmp-01"); sc.aged(SourceNodes, time.Hour) }, Intent{Kind: IntentEvacuate, Instance: web1}, []GuardID{"fresh"}},
 		{"evacuate: its node has left the cluster", healthy, func(sc scene) { sc.dies("cmp-01"); delete(sc.Nodes, "cmp-01") }, Intent{Kind: IntentEvacuate, Instance: web1}, nil},
 		{"stop: in error", healthy, func(sc scene) { sc.status("web-1", "ERROR", "error") }, Intent{Kind: IntentStop, Instance: web1}, nil},
-		{"stop: stopped", healthy, func(sc scene) { sc.status("web-1", "SHUTOFF", "stopped") }, Intent{Kind: IntentStop, Instance: web1}, []string{"status"}},
-		{"start: runs", healthy, func(scene) {}, Intent{Kind: IntentStart, Instance: web1}, []string{"status"}},
-		{"abort: nothing migrates", healthy, func(scene) {}, Intent{Kind: IntentAbortMigration, Instance: web1}, []string{"migration"}},
+		{"stop: stopped", healthy, func(sc scene) { sc.status("web-1", "SHUTOFF", "stopped") }, Intent{Kind: IntentStop, Instance: web1}, []GuardID{"status"}},
+		{"start: runs", healthy, func(scene) {}, Intent{Kind: IntentStart, Instance: web1}, []GuardID{"status"}},
+		{"abort: nothing migrates", healthy, func(scene) {}, Intent{Kind: IntentAbortMigration, Instance: web1}, []GuardID{"migration"}},
 		{"abort: Lockstep itself migrates it", healthy, func(sc scene) {
 			sc.migrates("web-1")
-			sc.doing(Operation{Step: "live-migrate/" + web1, Node: "cmp-01", Instance: web1})
+			sc.doing(Operation{Step: "live-migrate/" + web1, Intent: Intent{Kind: IntentLiveMigrate}, Node: "cmp-01", Instance: web1})
 		}, Intent{Kind: IntentAbortMigration, Instance: web1}, nil},
 		{"abort: in a batch of Lockstep's", healthy, func(sc scene) {
 			sc.migrates("web-1")
-			sc.doing(Operation{Step: "live-migrate-all/uid-cmp-01", Node: "cmp-01", Items: []OperationItem{{Instance: web1, State: OperationVerifying}}})
+			sc.doing(Operation{Step: "live-migrate-all/uid-cmp-01", Intent: Intent{Kind: IntentLiveMigrateAll}, Node: "cmp-01", Items: []OperationItem{{Instance: web1, State: OperationVerifying}}})
 		}, Intent{Kind: IntentAbortMigration, Instance: web1}, nil},
 		{"abort: twice", healthy, func(sc scene) {
 			sc.migrates("web-1")
-			sc.doing(Operation{Step: "abort-migration/" + web1, Node: "cmp-01", Instance: web1})
-		}, Intent{Kind: IntentAbortMigration, Instance: web1}, []string{"alone"}},
-		{"abort: over the point of no return", healthy, func(sc scene) { sc.migrates("web-1").Status = "post-migrating" }, Intent{Kind: IntentAbortMigration, Instance: web1}, []string{"migration"}},
-		{"force: only prepared", healthy, func(sc scene) { sc.migrates("web-1").Status = "preparing" }, Intent{Kind: IntentForceComplete, Instance: web1}, []string{"migration"}},
-		{"force: a cold migration", healthy, func(sc scene) { sc.migrates("web-1").Type = MigrationCold }, Intent{Kind: IntentForceComplete, Instance: web1}, []string{"migration"}},
+			sc.doing(Operation{Step: "abort-migration/" + web1, Intent: Intent{Kind: IntentAbortMigration}, Node: "cmp-01", Instance: web1})
+		}, Intent{Kind: IntentAbortMigration, Instance: web1}, []GuardID{"alone"}},
+		{"abort: over the point of no return", healthy, func(sc scene) { sc.migrates("web-1").Status = "post-migrating" }, Intent{Kind: IntentAbortMigration, Instance: web1}, []GuardID{"migration"}},
+		{"force: only prepared", healthy, func(sc scene) { sc.migrates("web-1").Status = "preparing" }, Intent{Kind: IntentForceComplete, Instance: web1}, []GuardID{"migration"}},
+		{"force: a cold migration", healthy, func(sc scene) { sc.migrates("web-1").Type = MigrationCold }, Intent{Kind: IntentForceComplete, Instance: web1}, []GuardID{"migration"}},
 
 		// Declare safe (docs/mosk.md#manual-migration, #tags).
 		{"safe: only a stopped instance is left", emptied, func(scene) {}, declare, nil},
-		{"safe: one runs", inMaintenance, func(scene) {}, declare, []string{"host-empty"}},
-		{"safe: one is tagged notify", emptied, func(sc scene) { sc.instance("cmp-01", "batch-17", "notify") }, declare, []string{"host-empty"}},
+		{"safe: one runs", inMaintenance, func(scene) {}, declare, []GuardID{"host-empty"}},
+		{"safe: one is tagged notify", emptied, func(sc scene) { sc.instance("cmp-01", "batch-17", "notify") }, declare, []GuardID{"host-empty"}},
 		{"safe: one is tagged poweroff", emptied, func(sc scene) { sc.instance("cmp-01", "ci", "poweroff") }, declare, nil},
-		{"safe: one in error, power unknown", emptied, func(sc scene) { sc.instance("cmp-01", "bad"); sc.status("bad", "ERROR", "error").Power = PowerNoState }, declare, []string{"host-empty"}},
-		{"safe: one is being started", emptied, func(sc scene) { sc.named("web-1").TaskState = "powering-on" }, declare, []string{"host-empty"}},
-		{"safe: one is on its way here", emptied, func(sc scene) { sc.migration(sc.named("web-2"), "running", "cmp-01", time.Minute) }, declare, []string{"no-migration"}},
-		{"safe: one leaves", emptied, func(sc scene) { sc.migrates("web-1") }, declare, []string{"no-migration"}},
+		{"safe: one in error, power unknown", emptied, func(sc scene) { sc.instance("cmp-01", "bad"); sc.status("bad", "ERROR", "error").Power = PowerNoState }, declare, []GuardID{"host-empty"}},
+		{"safe: one is being started", emptied, func(sc scene) { sc.named("web-1").TaskState = "powering-on" }, declare, []GuardID{"host-empty"}},
+		{"safe: one is on its way here", emptied, func(sc scene) { sc.migration(sc.named("web-2"), "running", "cmp-01", time.Minute) }, declare, []GuardID{"no-migration"}},
+		{"safe: one leaves", emptied, func(sc scene) { sc.migrates("web-1") }, declare, []GuardID{"no-migration"}},
 		{"safe: one is on its way back", emptied, func(sc scene) {
 			sc.status("web-2", "REVERT_RESIZE", "resized").TaskState = "resize_reverting"
 			m := sc.migration(sc.named("web-2"), "reverting", "cmp-02", time.Minute)
 			m.Type, m.SourceHost = MigrationCold, "cmp-01"
-		}, declare, []string{"no-migration"}},
-		{"safe: one is built here, its disks first", emptied, func(sc scene) { sc.builds("cmp-01", "new", "block_device_mapping") }, declare, []string{"host-empty"}},
-		{"safe: one is built here, before its first task", emptied, func(sc scene) { sc.builds("cmp-01", "new", "") }, declare, []string{"host-empty"}},
+		}, declare, []GuardID{"no-migration"}},
+		{"safe: one is built here, its disks first", emptied, func(sc scene) { sc.builds("cmp-01", "new", "block_device_mapping") }, declare, []GuardID{"host-empty"}},
+		{"safe: one is built here, before its first task", emptied, func(sc scene) { sc.builds("cmp-01", "new", "") }, declare, []GuardID{"host-empty"}},
 		{"safe: one in error is rebuilt", emptied, func(sc scene) {
 			in := sc.status("web-1", "REBUILD", "error")
 			in.TaskState = "rebuild_block_device_mapping"
-		}, declare, []string{"host-empty"}},
-		{"safe: LCM does not ask", emptied, func(sc scene) { delete(sc.NodeRequests, "cmp-01") }, declare, []string{"request"}},
-		{"safe: it returns", emptied, func(sc scene) { sc.NodeRequest("cmp-01").Deleting = noon }, declare, []string{"request"}},
-		{"safe: released already", emptied, func(sc scene) { sc.NodeLock("cmp-01", ControllerOpenStack).RawState = LockInactive }, declare, []string{"lock"}},
-		{"safe: no lock", emptied, func(sc scene) { delete(sc.NodeLocks, "cmp-01") }, declare, []string{"lock"}},
-		{"safe: declared already", emptied, func(sc scene) { sc.mode("cmp-01", ModeSkip) }, declare, []string{"differs"}},
-		{"safe: instances not fresh", emptied, func(sc scene) { sc.aged(SourceInstances, time.Hour) }, declare, []string{"fresh"}},
-		{"safe: services not fresh", emptied, func(sc scene) { sc.source(SourceComputeServices, SourceStale) }, declare, []string{"fresh"}},
-		{"safe: requests not fresh", emptied, func(sc scene) { sc.source(SourceNodeRequests, SourceStale) }, declare, []string{"fresh"}},
-		{"safe: instances forbidden", emptied, func(sc scene) { sc.source(SourceInstances, SourceForbidden) }, declare, []string{"fresh", "host-empty"}},
+		}, declare, []GuardID{"host-empty"}},
+		{"safe: LCM does not ask", emptied, func(sc scene) { delete(sc.NodeRequests, "cmp-01") }, declare, []GuardID{"request"}},
+		{"safe: it returns", emptied, func(sc scene) { sc.NodeRequest("cmp-01").Deleting = noon }, declare, []GuardID{"request"}},
+		{"safe: released already", emptied, func(sc scene) { sc.NodeLock("cmp-01", ControllerOpenStack).RawState = LockInactive }, declare, []GuardID{"lock"}},
+		{"safe: no lock", emptied, func(sc scene) { delete(sc.NodeLocks, "cmp-01") }, declare, []GuardID{"lock"}},
+		{"safe: declared already", emptied, func(sc scene) { sc.mode("cmp-01", ModeSkip) }, declare, []GuardID{"differs"}},
+		{"safe: instances not fresh", emptied, func(sc scene) { sc.aged(SourceInstances, time.Hour) }, declare, []GuardID{"fresh"}},
+		{"safe: services not fresh", emptied, func(sc scene) { sc.source(SourceComputeServices, SourceStale) }, declare, []GuardID{"fresh"}},
+		{"safe: requests not fresh", emptied, func(sc scene) { sc.source(SourceNodeRequests, SourceStale) }, declare, []GuardID{"fresh"}},
+		{"safe: instances forbidden", emptied, func(sc scene) { sc.source(SourceInstances, SourceForbidden) }, declare, []GuardID{"fresh", "host-empty"}},
 		{"safe: Nova knows the host under no name of ours", emptied, func(sc scene) {
 			sc.Services["host7.example"] = sc.Services["cmp-01"]
 			delete(sc.Services, "cmp-01")
 			delete(sc.ByHost, "cmp-01")
-		}, declare, []string{"host-known"}},
-		{"safe: running, in scope drain", inMaintenance, func(sc scene) { sc.NodeRequest("cmp-01").Scope = ScopeDrain }, declare, []string{"host-empty"}},
+		}, declare, []GuardID{"host-known"}},
+		{"safe: running, in scope drain", inMaintenance, func(sc scene) { sc.NodeRequest("cmp-01").Scope = ScopeDrain }, declare, []GuardID{"host-empty"}},
 
 		// Modes and attempts (docs/mosk.md#migration-mode).
-		{"mode: none that Rockoon knows", healthy, func(scene) {}, Intent{Kind: IntentSetMode, Node: "cmp-01", Mode: "cold"}, []string{"known"}},
-		{"mode: set already", inMaintenance, func(scene) {}, Intent{Kind: IntentSetMode, Node: "cmp-01", Mode: ModeManual}, []string{"differs"}},
-		{"mode: skip while something leaves", inMaintenance, func(sc scene) { sc.migrates("web-1") }, Intent{Kind: IntentSetMode, Node: "cmp-01", Mode: ModeSkip}, []string{"no-migration"}},
-		{"mode: skip, and nobody knows what LCM asks for", healthy, func(sc scene) { sc.source(SourceNodeRequests, SourceFailed) }, Intent{Kind: IntentSetMode, Node: "cmp-01", Mode: ModeSkip}, []string{"fresh"}},
+		{"mode: none that Rockoon knows", healthy, func(scene) {}, Intent{Kind: IntentSetMode, Node: "cmp-01", Mode: "cold"}, []GuardID{"known"}},
+		{"mode: set already", inMaintenance, func(scene) {}, Intent{Kind: IntentSetMode, Node: "cmp-01", Mode: ModeManual}, []GuardID{"differs"}},
+		{"mode: skip while something leaves", inMaintenance, func(sc scene) { sc.migrates("web-1") }, Intent{Kind: IntentSetMode, Node: "cmp-01", Mode: ModeSkip}, []GuardID{"no-migration"}},
+		{"mode: skip, and nobody knows what LCM asks for", healthy, func(sc scene) { sc.source(SourceNodeRequests, SourceFailed) }, Intent{Kind: IntentSetMode, Node: "cmp-01", Mode: ModeSkip}, []GuardID{"fresh"}},
 		{"mode: manual, and nobody knows what LCM asks for", healthy, func(sc scene) { sc.source(SourceNodeRequests, SourceFailed) }, Intent{Kind: IntentSetMode, Node: "cmp-01", Mode: ModeManual}, nil},
-		{"modes: one node is not there", healthy, func(scene) {}, Intent{Kind: IntentSetMode, Nodes: []string{"cmp-01", "gone"}, Mode: ModeManual}, []string{"exists"}},
-		{"modes: no nodes", healthy, func(scene) {}, Intent{Kind: IntentSetMode, Mode: ModeManual}, []string{"exists", "differs"}},
+		{"modes: one node is not there", healthy, func(scene) {}, Intent{Kind: IntentSetMode, Nodes: []string{"cmp-01", "gone"}, Mode: ModeManual}, []GuardID{"exists"}},
+		{"modes: no nodes", healthy, func(scene) {}, Intent{Kind: IntentSetMode, Mode: ModeManual}, []GuardID{"exists", "differs"}},
 		{"modes: all have it", healthy, func(sc scene) { sc.mode("cmp-01", ModeManual); sc.mode("cmp-02", ModeManual) },
-			Intent{Kind: IntentSetMode, Nodes: []string{"cmp-01", "cmp-02"}, Mode: ModeManual}, []string{"differs"}},
-		{"attempts: negative", healthy, func(scene) {}, Intent{Kind: IntentSetAttempts, Node: "cmp-01", Attempts: -1}, []string{"known"}},
-		{"restore: nothing was changed", healthy, func(scene) {}, Intent{Kind: IntentRestoreMode, Node: "cmp-01"}, []string{"changed"}},
+			Intent{Kind: IntentSetMode, Nodes: []string{"cmp-01", "cmp-02"}, Mode: ModeManual}, []GuardID{"differs"}},
+		{"attempts: negative", healthy, func(scene) {}, Intent{Kind: IntentSetAttempts, Node: "cmp-01", Attempts: -1}, []GuardID{"known"}},
+		{"restore: nothing was changed", healthy, func(scene) {}, Intent{Kind: IntentRestoreMode, Node: "cmp-01"}, []GuardID{"changed"}},
 		{"restore: changed by Lockstep", healthy, func(sc scene) { sc.changed("cmp-01", "manual", "skip"); sc.mode("cmp-01", ModeSkip) }, Intent{Kind: IntentRestoreMode, Node: "cmp-01"}, nil},
 		{"restore: changed by another since", healthy, func(sc scene) { sc.changed("cmp-01", "manual", "skip"); sc.mode("cmp-01", ModeLive) },
-			Intent{Kind: IntentRestoreMode, Node: "cmp-01"}, []string{"unchanged"}},
+			Intent{Kind: IntentRestoreMode, Node: "cmp-01"}, []GuardID{"unchanged"}},
 
 		// Compute services (docs/mosk.md#rockoon: enabled again only when the reason is the literal).
-		{"disable: no reason", healthy, func(scene) {}, Intent{Kind: IntentDisableCompute, Node: "cmp-01"}, []string{"reason"}},
-		{"disable: two lines", healthy, func(scene) {}, Intent{Kind: IntentDisableCompute, Node: "cmp-01", Reason: "a\nb"}, []string{"reason"}},
-		{"disable: the literal", healthy, func(scene) {}, Intent{Kind: IntentDisableCompute, Node: "cmp-01", Reason: DisabledReasonMaintenance}, []string{"not-literal"}},
-		{"disable: disabled", inMaintenance, func(scene) {}, Intent{Kind: IntentDisableCompute, Node: "cmp-01", Reason: "fan"}, []string{"enabled"}},
-		{"disable: a gateway", healthy, func(scene) {}, Intent{Kind: IntentDisableCompute, Node: "gtw-01", Reason: "fan"}, []string{"exists"}},
-		{"enable: enabled", healthy, func(scene) {}, enable, []string{"disabled"}},
-		{"enable: the controller's, in maintenance", inMaintenance, func(scene) {}, enable, []string{"not-owned"}},
+		{"disable: no reason", healthy, func(scene) {}, Intent{Kind: IntentDisableCompute, Node: "cmp-01"}, []GuardID{"reason"}},
+		{"disable: two lines", healthy, func(scene) {}, Intent{Kind: IntentDisableCompute, Node: "cmp-01", Reason: "a\nb"}, []GuardID{"reason"}},
+		{"disable: the literal", healthy, func(scene) {}, Intent{Kind: IntentDisableCompute, Node: "cmp-01", Reason: DisabledReasonMaintenance}, []GuardID{"not-literal"}},
+		{"disable: disabled", inMaintenance, func(scene) {}, Intent{Kind: IntentDisableCompute, Node: "cmp-01", Reason: "fan"}, []GuardID{"enabled"}},
+		{"disable: a gateway", healthy, func(scene) {}, Intent{Kind: IntentDisableCompute, Node: "gtw-01", Reason: "fan"}, []GuardID{"exists"}},
+		{"enable: enabled", healthy, func(scene) {}, enable, []GuardID{"disabled"}},
+		{"enable: the controller's, in maintenance", inMaintenance, func(scene) {}, enable, []GuardID{"not-owned"}},
 		{"enable: the controller's, left over", inMaintenance, func(sc scene) { delete(sc.NodeRequests, "cmp-01") }, enable, nil},
 		{"enable: another's, in maintenance", inMaintenance, func(sc scene) { sc.Services["cmp-01"].DisabledReason = "fan" }, enable, nil},
 		{"enable: another's, released to LCM", inMaintenance, func(sc scene) {
 			sc.Services["cmp-01"].DisabledReason = "fan"
 			sc.NodeLock("cmp-01", ControllerOpenStack).RawState = LockInactive
-		}, enable, []string{"stays-up"}},
+		}, enable, []GuardID{"stays-up"}},
 		{"enable: another's, on its way back", inMaintenance, func(sc scene) {
 			sc.Services["cmp-01"].DisabledReason = "fan"
 			sc.NodeLock("cmp-01", ControllerOpenStack).RawState, sc.NodeRequest("cmp-01").Deleting = LockInactive, noon
 		}, enable, nil},
-		{"enable: to be removed", inMaintenance, func(sc scene) { delete(sc.NodeRequests, "cmp-01"); sc.removes("cmp-01") }, enable, []string{"stays-up"}},
+		{"enable: to be removed", inMaintenance, func(sc scene) { delete(sc.NodeRequests, "cmp-01"); sc.removes("cmp-01") }, enable, []GuardID{"stays-up"}},
 		{"enable: nobody knows whether it is to be removed", inMaintenance, func(sc scene) {
 			delete(sc.NodeRequests, "cmp-01")
 			sc.source(SourceDeletionRequests, SourceFailed)
-		}, enable, []string{"fresh"}},
+		}, enable, []GuardID{"fresh"}},
 		{"enable: a release without removals", inMaintenance, func(sc scene) {
 			delete(sc.NodeRequests, "cmp-01")
 			sc.source(SourceDeletionRequests, SourceAbsent)
 		}, enable, nil},
 
 		// A whole host.
-		{"all: nothing in the way", emptied, func(scene) {}, Intent{Kind: IntentLiveMigrateAll, Node: "cmp-01"}, []string{"something"}},
-		{"all: only one whose owner decides", emptied, func(sc scene) { sc.instance("cmp-01", "batch-17", "notify") }, Intent{Kind: IntentLiveMigrateAll, Node: "cmp-01"}, []string{"something"}},
-		{"all: no other host", inMaintenance, func(sc scene) { delete(sc.Services, "cmp-02"); delete(sc.Services, "cmp-03") }, Intent{Kind: IntentLiveMigrateAll, Node: "cmp-01"}, []string{"target"}},
+		{"all: nothing in the way", emptied, func(scene) {}, Intent{Kind: IntentLiveMigrateAll, Node: "cmp-01"}, []GuardID{"something"}},
+		{"all: only one whose owner decides", emptied, func(sc scene) { sc.instance("cmp-01", "batch-17", "notify") }, Intent{Kind: IntentLiveMigrateAll, Node: "cmp-01"}, []GuardID{"something"}},
+		{"all: no other host", inMaintenance, func(sc scene) { delete(sc.Services, "cmp-02"); delete(sc.Services, "cmp-03") }, Intent{Kind: IntentLiveMigrateAll, Node: "cmp-01"}, []GuardID{"target"}},
 	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
@@ -408,7 +412,7 @@ func TestThenOfSkipCountsWhatGoesDown(t *testing.T) {
 func TestStepStatesFollowOperations(t *testing.T) {
 	live := Intent{Kind: IntentLiveMigrate, Instance: web1}
 	batch := func(op, item OperationState, text string) Operation {
-		return Operation{Step: "live-migrate-all/uid-cmp-01", Title: "live-migrate 2 instances", State: op, Items: []OperationItem{{Instance: web1, State: item, Text: text}}}
+		return Operation{Step: "live-migrate-all/uid-cmp-01", Intent: Intent{Kind: IntentLiveMigrateAll}, Title: "live-migrate 2 instances", State: op, Items: []OperationItem{{Instance: web1, State: item, Text: text}}}
 	}
 	cases := []struct {
 		name   string
@@ -416,16 +420,16 @@ func TestStepStatesFollowOperations(t *testing.T) {
 		state  StepState
 		status string
 	}{
-		{"running", Operation{Step: "live-migrate/" + web1, Node: "cmp-01", State: OperationVerifying, Text: "running, 12 %"}, StepRunning, "running, 12 %"},
-		{"failed", Operation{Step: "live-migrate/" + web1, State: OperationFailed, Text: "No valid host was found."}, StepFailed, "No valid host was found."},
-		{"failed and seen", Operation{Step: "live-migrate/" + web1, State: OperationFailed, Text: "No valid host was found.", Acknowledged: true}, StepReady, "manual: the operator moves it"},
-		{"done", Operation{Step: "live-migrate/" + web1, State: OperationDone}, StepReady, "manual: the operator moves it"},
-		{"its end was not seen", Operation{Step: "live-migrate/" + web1, State: OperationUnknown, Text: "lost"}, StepFailed, "lost"},
+		{"running", Operation{Step: "live-migrate/" + web1, Intent: Intent{Kind: IntentLiveMigrate}, Node: "cmp-01", State: OperationVerifying, Text: "running, 12 %"}, StepRunning, "running, 12 %"},
+		{"failed", Operation{Step: "live-migrate/" + web1, Intent: Intent{Kind: IntentLiveMigrate}, State: OperationFailed, Text: "No valid host was found."}, StepFailed, "No valid host was found."},
+		{"failed and seen", Operation{Step: "live-migrate/" + web1, Intent: Intent{Kind: IntentLiveMigrate}, State: OperationFailed, Text: "No valid host was found.", Acknowledged: true}, StepReady, "manual: the operator moves it"},
+		{"done", Operation{Step: "live-migrate/" + web1, Intent: Intent{Kind: IntentLiveMigrate}, State: OperationDone}, StepReady, "manual: the operator moves it"},
+		{"its end was not seen", Operation{Step: "live-migrate/" + web1, Intent: Intent{Kind: IntentLiveMigrate}, State: OperationUnknown, Text: "lost"}, StepFailed, "lost"},
 		{"next in a batch", batch(OperationRunning, OperationQueued, ""), StepWaiting, "its turn comes: live-migrate 2 instances"},
 		{"moved by a batch", batch(OperationRunning, OperationVerifying, "running"), StepRunning, "running"},
 		{"failed in a batch", batch(OperationPaused, OperationFailed, "No valid host"), StepFailed, "No valid host"},
 		{"left out of a batch that ended", batch(OperationStopped, OperationStopped, "not begun"), StepReady, "manual: the operator moves it"},
-		{"something else", Operation{Step: "live-migrate/other", State: OperationFailed, Text: "no"}, StepReady, "manual: the operator moves it"},
+		{"something else", Operation{Step: "live-migrate/other", Intent: Intent{Kind: IntentLiveMigrate}, State: OperationFailed, Text: "no"}, StepReady, "manual: the operator moves it"},
 	}
 	for _, tc := range cases {
 		sc := inMaintenance()

@@ -33,7 +33,7 @@ func (p *planner) act() {
 	}
 	p.step.Title = actTitles[p.i.Kind] + " " + label
 	p.common(s.actSources(p.i, a), s.busyOn(node))
-	p.guard(Guard{ID: "played", Text: "Lockstep plays " + who, Holds: played, Answer: "as you said at its start", Remedy: "start it with --act-as " + who})
+	p.guard(Guard{ID: GuardPlayed, Text: "Lockstep plays " + who, Holds: played, Answer: "as you said at its start", Remedy: "start it with --act-as " + who})
 	if !played {
 		return
 	}
@@ -51,7 +51,7 @@ func (p *planner) act() {
 		r = s.NodeRequest(node)
 		n := s.Nodes[node]
 		gone := p.i.Kind == IntentActDropLock && l != nil
-		held := Guard{ID: "holds", Text: who + " holds nodes like this one", Holds: a.holds(n) || n != nil && l != nil || gone, Answer: "it does", Remedy: "its selection of nodes does not name it"}
+		held := Guard{ID: GuardHoldsNode, Text: who + " holds nodes like this one", Holds: a.holds(n) || n != nil && l != nil || gone, Answer: "it does", Remedy: "its selection of nodes does not name it"}
 		if !held.Holds {
 			held.Answer = "it is none of them"
 		}
@@ -70,7 +70,7 @@ func (p *planner) act() {
 		p.actCreate(a, turn, label, who)
 		return
 	}
-	exists := Guard{ID: "exists", Text: "the lock exists", Holds: l != nil, Answer: "it has none", Remedy: "make it first"}
+	exists := Guard{ID: GuardExists, Text: "the lock exists", Holds: l != nil, Answer: "it has none", Remedy: "make it first"}
 	if l != nil {
 		exists.Answer = l.Name
 	}
@@ -213,7 +213,7 @@ func (p *planner) actLockName() string {
 
 // guardNobodyElse holds when the controller itself is not at work: two that write one lock undo each other.
 func (s *Snapshot) guardNobodyElse(a ActAs) Guard {
-	g := Guard{ID: "nobody-else", Text: "the controller itself does not run", Holds: true, Answer: "you said so: Lockstep cannot see it"}
+	g := Guard{ID: GuardNobodyElse, Text: "the controller itself does not run", Holds: true, Answer: "you said so: Lockstep cannot see it"}
 	if a.Controller != ControllerOpenStack {
 		return g
 	}
@@ -251,7 +251,7 @@ func outOfTheWay(g *Guard, c *Deployment, absent bool) {
 
 // turnGuard holds when it is the turn for the step.
 func (p *planner) turnGuard(is actTurn, want ...actTurn) {
-	g := Guard{ID: "turn", Text: "it is the time for it", Holds: slices.Contains(want, is), Answer: turnTexts[is]}
+	g := Guard{ID: GuardTurn, Text: "it is the time for it", Holds: slices.Contains(want, is), Answer: turnTexts[is]}
 	p.guard(g)
 }
 
@@ -323,9 +323,9 @@ func (p *planner) actBegin(a ActAs, l *WorkloadLock, turn actTurn, who string) {
 
 // guardNoOther holds when no operation of the kind is under way: two that are counted at the same moment count neither.
 func (s *Snapshot) guardNoOther(kind IntentKind) Guard {
-	g := Guard{ID: "one-begins", Text: "nothing is being begun elsewhere", Holds: true, Answer: "nothing", Remedy: "wait a moment"}
+	g := Guard{ID: GuardOneBegins, Text: "nothing is being begun elsewhere", Holds: true, Answer: "nothing", Remedy: "wait a moment"}
 	for _, op := range s.Operations {
-		if !op.State.Ended() && !op.Past && op.isBatchOf(kind) {
+		if !op.State.Ended() && !op.Past && op.is(kind) {
 			g.Holds, g.Answer = false, op.Title
 		}
 	}

@@ -5,12 +5,6 @@ import (
 	"strings"
 )
 
-// The IDs of the guards that are asked of the server itself once more before a node is begun.
-const (
-	guardConcurrencyID = "concurrency"
-	guardZoneID        = "zone"
-)
-
 // guardConcurrency holds when no role of any node is full: a full one holds up all, whatever this node's own roles are.
 func (p *planner) guardConcurrency(a ActAs) {
 	s := p.s
@@ -25,7 +19,7 @@ func (p *planner) guardConcurrency(a ActAs) {
 	slices.Sort(all)
 	all = slices.Compact(all)
 	slices.Sort(full)
-	g := Guard{ID: guardConcurrencyID, Text: "no more nodes are worked on than the rule allows", Holds: true, Answer: count(len(all), "other node"), Remedy: "take one back first"}
+	g := Guard{ID: GuardConcurrency, Text: "no more nodes are worked on than the rule allows", Holds: true, Answer: count(len(all), "other node"), Remedy: "take one back first"}
 	switch {
 	case a.OneByOne && len(all) > 0:
 		g.Holds, g.Answer = false, "one at a time, and there is "+some(all, 3)
@@ -57,7 +51,7 @@ func (p *planner) guardZone(a ActAs) {
 }
 
 func zoneGuard(own string) Guard {
-	return Guard{ID: guardZoneID, Text: "computes of one availability zone only are worked on", Holds: true,
+	return Guard{ID: GuardZone, Text: "computes of one availability zone only are worked on", Holds: true,
 		Answer: textOf(oneLine(own, 40), "its zone is not known"), Remedy: "take those of the other zone back first"}
 }
 

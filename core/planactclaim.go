@@ -8,8 +8,8 @@ func (b *nodeSteps) actClaims(a ActAs) {
 	s, node := b.s, b.v.Name
 	bound, unknown := s.claimsOn(node)
 	for _, op := range s.Operations { // the claim of one that is under way can be gone already
-		known := func(c boundClaim) bool { return op.Step == string(IntentActDeleteClaim)+"/"+c.claim.UID }
-		if op.Node == node && op.isBatchOf(IntentActDeleteClaim) && !op.State.Ended() && !op.Past && !slices.ContainsFunc(bound, known) {
+		known := func(c boundClaim) bool { return op.Intent.Object.UID == c.claim.UID }
+		if op.Node == node && op.is(IntentActDeleteClaim) && !op.State.Ended() && !op.Past && !slices.ContainsFunc(bound, known) {
 			st := b.other("claim-goes", op.Title, "The step ends when the new member is ready, or when no node can have it.", StepRunning, op.Text)
 			st.ID += "/" + op.Step
 			b.add(st)
@@ -65,7 +65,7 @@ func (p *planner) actDeleteClaim() {
 	sources := append([]SourceID{SourceNodes, SourceDisableNotices, SourceNodeLocks, SourceNodeRequests, SourceOpenStackController}, s.claimSourcesKnown()...)
 	p.common(sources, s.busyOn(node))
 	a, played := s.actAs(ControllerOpenStack)
-	p.guard(Guard{ID: "played", Text: "Lockstep plays the OpenStack controller", Holds: played && p.i.Controller == ControllerOpenStack,
+	p.guard(Guard{ID: GuardPlayed, Text: "Lockstep plays the OpenStack controller", Holds: played && p.i.Controller == ControllerOpenStack,
 		Answer: "as you said at its start", Remedy: "start it with --act-as openstack"})
 	p.guard(s.guardNobodyElse(ActAs{Controller: ControllerOpenStack, Absent: a.Absent}))
 	turn := turnNone
@@ -86,7 +86,7 @@ func (p *planner) actDeleteClaim() {
 			found = &bound[i]
 		}
 	}
-	g := Guard{ID: "bound", Text: "its volume is bound to the node, and a member of its StatefulSet claims it", Holds: found != nil && found.volume != nil,
+	g := Guard{ID: GuardClaimBound, Text: "its volume is bound to the node, and a member of its StatefulSet claims it", Holds: found != nil && found.volume != nil,
 		Answer: "no member that needs it is known", Remedy: "leave it: it is not what keeps a member from starting"}
 	if found == nil {
 		p.guard(g)
@@ -98,7 +98,7 @@ func (p *planner) actDeleteClaim() {
 		g.Remedy = "look at it, and where it was this node's delete it by hand: " + shellCommand("kubectl", "-n", claim.Namespace, "get", "pvc", claim.Name, "-o", "yaml")
 	}
 	p.guard(g)
-	away := Guard{ID: "pod-away", Text: "no pod is on the node any more that uses it", Holds: pod.Node != node, Answer: oneLine(pod.Name, 64) + " is on no node",
+	away := Guard{ID: GuardPodAway, Text: "no pod is on the node any more that uses it", Holds: pod.Node != node, Answer: oneLine(pod.Name, 64) + " is on no node",
 		Remedy: "wait: Kubernetes removes the pods of a node that is gone within a minute or two"}
 	if !away.Holds {
 		away.Answer = oneLine(pod.Name, 64) + " is still said to be there"
@@ -121,7 +121,7 @@ func (p *planner) actDeleteClaim() {
 
 // guardHardLock holds when a set can do without a node that is gone (text U).
 func (s *Snapshot) guardHardLock(v quorumView, node string) Guard {
-	g := Guard{ID: "hard-lock", Text: v.name + " does not hold the node", Holds: v.holds(node) == quorumFree, Answer: s.quorumText(v, node)}
+	g := Guard{ID: GuardHardLock, Text: v.name + " does not hold the node", Holds: v.holds(node) == quorumFree, Answer: s.quorumText(v, node)}
 	if !g.Holds {
 		g.Remedy = "mend it, or wait for it: with a member less its data may be lost; " + v.look()[1]
 	}

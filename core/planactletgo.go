@@ -99,7 +99,7 @@ func (p *planner) playedRequest(sources ...SourceID) *MaintenanceRequest {
 	p.step.Title += " of " + p.step.Label
 	p.common(append(sources, SourceOpenStackController), s.busyOn(r.Node))
 	_, played := s.actAs(ControllerOpenStack)
-	p.guard(Guard{ID: "played", Text: "Lockstep plays the OpenStack controller", Holds: played, Answer: "as you said at its start",
+	p.guard(Guard{ID: GuardPlayed, Text: "Lockstep plays the OpenStack controller", Holds: played, Answer: "as you said at its start",
 		Remedy: "start it with --act-as openstack"})
 	p.guard(s.guardNobodyElse(ActAs{Controller: ControllerOpenStack}))
 	p.requestFact(r)
@@ -114,7 +114,7 @@ func (p *planner) actHold() {
 	if r == nil {
 		return
 	}
-	p.guard(Guard{ID: "stands", Text: "the request stands", Holds: r.Deleting.IsZero(), Answer: textIf(!r.Deleting.IsZero(), "it is being removed: nothing new can hold it", "it does")})
+	p.guard(Guard{ID: GuardRequestStands, Text: "the request stands", Holds: r.Deleting.IsZero(), Answer: textIf(!r.Deleting.IsZero(), "it is being removed: nothing new can hold it", "it does")})
 	name, source := s.finalizer()
 	p.fact("finalizer", name)
 	p.step.Why = "The OpenStack controller takes a node, or the cluster, back from a request that bears its finalizer, and from no other. With it LCM's request waits for whoever finishes: you, or the controller."
@@ -134,7 +134,7 @@ func (p *planner) guardHeld(r *MaintenanceRequest) {
 		return
 	}
 	had := p.s.finalizerOn(r.Meta)
-	p.guard(Guard{ID: "held-request", Text: "the request waits for its return", Holds: had != "", Answer: textOf(textIf(had != "", "it bears "+had, ""), "it bears no finalizer of the controller's"),
+	p.guard(Guard{ID: GuardHeldRequest, Text: "the request waits for its return", Holds: had != "", Answer: textOf(textIf(had != "", "it bears "+had, ""), "it bears no finalizer of the controller's"),
 		Remedy: "hold the request first"})
 }
 
@@ -153,12 +153,12 @@ func (p *planner) actLetGo() {
 	}
 	p.step.Type = typable(p.step.Label, r.UID)
 	finalizer := s.heldByRockoon(r)
-	p.guard(Guard{ID: "held-by", Text: "the OpenStack controller's finalizer keeps it in its removal", Holds: finalizer != "", Answer: textOf(finalizer, "it does not")})
+	p.guard(Guard{ID: GuardHeldBy, Text: "the OpenStack controller's finalizer keeps it in its removal", Holds: finalizer != "", Answer: textOf(finalizer, "it does not")})
 	turn := turnNone
 	if played {
 		turn = s.actTurn(a, r.Node)
 	}
-	p.guard(Guard{ID: "taken-back", Text: "its lock is taken back", Holds: turn == turnNone || turn == turnGone, Answer: turnTexts[turn], Remedy: "take it back first: this is what the finalizer is for"})
+	p.guard(Guard{ID: GuardTakenBack, Text: "its lock is taken back", Holds: turn == turnNone || turn == turnGone, Answer: turnTexts[turn], Remedy: "take it back first: this is what the finalizer is for"})
 	p.step.Why = "The OpenStack controller has seen the request and keeps it until it has taken the node back. It does not run, and Lockstep has done its part."
 	p.step.Then = "The request is gone, and LCM goes on."
 	if finalizer == "" {
@@ -189,14 +189,14 @@ func (p *planner) actLetLockGo() {
 	a, played := s.actAs(l.Controller)
 	p.step.Title += " of " + oneLine(s.Label(l.Node), 64)
 	p.step.Type = typable(l.Name, l.UID)
-	p.guard(Guard{ID: "played", Text: "Lockstep plays the OpenStack controller", Holds: played && l.Controller == ControllerOpenStack, Answer: "as you said at its start", Remedy: "start it with --act-as openstack"})
+	p.guard(Guard{ID: GuardPlayed, Text: "Lockstep plays the OpenStack controller", Holds: played && l.Controller == ControllerOpenStack, Answer: "as you said at its start", Remedy: "start it with --act-as openstack"})
 	p.guard(s.guardNobodyElse(ActAs{Controller: ControllerOpenStack}))
 	turn := s.actTurn(a, l.Node)
 	p.turnGuard(turn, turnGone)
 	finalizer := s.rockoonFinalizer(l.Meta)
-	p.guard(Guard{ID: "held-by", Text: "the OpenStack controller's finalizer keeps it in its removal", Holds: finalizer != "", Answer: textOf(finalizer, "it does not")})
+	p.guard(Guard{ID: GuardHeldBy, Text: "the OpenStack controller's finalizer keeps it in its removal", Holds: finalizer != "", Answer: textOf(finalizer, "it does not")})
 	left := s.leftOfHost(l.Node)
-	p.guard(Guard{ID: "forgotten", Text: "OpenStack knows nothing of the host any more", Holds: len(left) == 0, Answer: textOf(some(left, 6), "no service, no agent, no instance"), Remedy: "delete what is left first"})
+	p.guard(Guard{ID: GuardHostForgotten, Text: "OpenStack knows nothing of the host any more", Holds: len(left) == 0, Answer: textOf(some(left, 6), "no service, no agent, no instance"), Remedy: "delete what is left first"})
 	p.claimsGone(l.Node)
 	p.step.Why = "The OpenStack controller made the lock and keeps it until it has cleaned up behind the node. It does not run, and "
 	if bound, unknown := s.claimsOn(l.Node); len(left)+len(bound)+len(unknown) > 0 {

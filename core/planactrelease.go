@@ -8,7 +8,7 @@ func (p *planner) actOutOfScheduling(l *WorkloadLock, turn actTurn) {
 	p.step.Risk = RiskLow
 	p.turnGuard(turn, turnPrepare, turnRemove)
 	if turn != turnRemove { // a removal counts against no concurrency
-		p.guard(Guard{ID: "begun", Text: "the work on the node was begun", Holds: l.InnerState == InnerActive, Answer: innerText(l.InnerState)})
+		p.guard(Guard{ID: GuardBegun, Text: "the work on the node was begun", Holds: l.InnerState == InnerActive, Answer: innerText(l.InnerState)})
 	}
 	svc := p.actService()
 	if svc == nil {
@@ -54,17 +54,17 @@ func (p *planner) actRelease(a ActAs, l *WorkloadLock, turn actTurn, who string)
 		if a.Controller == ControllerOpenStack {
 			p.guardHeld(s.ClusterRequest())
 			p.guardApplied(s.ClusterRequest())
-			p.guard(Guard{ID: "lock-release", Text: "the lock is of OpenStack's release", Holds: !s.lockBehind(a, l),
+			p.guard(Guard{ID: GuardLockRelease, Text: "the lock is of OpenStack's release", Holds: !s.lockBehind(a, l),
 				Answer: "the lock is of " + textOf(oneLine(l.Release, 40), "none"), Remedy: "take it back at " + oneLine(s.openStackRelease(), 40) + " first"})
 			p.guardOpenStackHealthy()
-			p.guard(Guard{ID: "pods", Text: "its pods are ready", Holds: true, Answer: "those in " + textOf(a.Namespace, "no namespace") + " are asked for right before"})
+			p.guard(Guard{ID: GuardPodsReady, Text: "its pods are ready", Holds: true, Answer: "those in " + textOf(a.Namespace, "no namespace") + " are asked for right before"})
 		}
 		p.lockChange(a, l, turn == turnReleased, LockStatus{State: LockInactive})
 		return
 	}
 	p.step.Why = "LCM asks for the node and waits for every lock on it. With this one " + who + " says that its workload is out of the way."
 	p.step.Then = join(s.lcmThen(l, LockInactive), s.remoteLoss(p.i.Node))
-	p.guard(Guard{ID: "begun", Text: "the work on the node was begun", Holds: l.InnerState == InnerActive, Answer: innerText(l.InnerState), Remedy: "begin it first"})
+	p.guard(Guard{ID: GuardBegun, Text: "the work on the node was begun", Holds: l.InnerState == InnerActive, Answer: innerText(l.InnerState), Remedy: "begin it first"})
 	if r := s.NodeRequest(node); s.releaseMatters(a, r) {
 		p.guardApplied(r) // one can be taken over that was begun for another request, or by another controller
 	}
@@ -76,7 +76,7 @@ func (p *planner) actRelease(a ActAs, l *WorkloadLock, turn actTurn, who string)
 	}
 	if svc := s.Services[s.HostOf(node)]; a.Controller == ControllerOpenStack && s.hasGuests(a, node) && svc != nil {
 		p.fact("service state", serviceText(svc))
-		p.guard(Guard{ID: "out", Text: "the scheduler puts nothing more on the host", Holds: !svc.Enabled, Answer: "nova-compute is " + serviceText(svc), Remedy: "take it out of scheduling first"})
+		p.guard(Guard{ID: GuardOutOfScheduling, Text: "the scheduler puts nothing more on the host", Holds: !svc.Enabled, Answer: "nova-compute is " + serviceText(svc), Remedy: "take it out of scheduling first"})
 	}
 	if a.Controller == ControllerOpenStack {
 		p.guardScope(s.NodeRequest(node))
@@ -109,7 +109,7 @@ func (p *planner) lockChange(a ActAs, l *WorkloadLock, done bool, to LockStatus)
 // guardOpenStackHealthy holds when the OpenStack deployment is applied and all its services are healthy (docs/mosk.md#cluster-request).
 func (p *planner) guardOpenStackHealthy() {
 	s := p.s
-	g := Guard{ID: "healthy", Text: "OpenStack is applied and healthy", Remedy: "mend what is not, or wait for it"}
+	g := Guard{ID: GuardOpenStackHealthy, Text: "OpenStack is applied and healthy", Remedy: "mend what is not, or wait for it"}
 	switch {
 	case !s.known(SourceOpenStackStatus):
 		g.Answer = "not known: " + s.whyUnknown(SourceOpenStackStatus)

@@ -54,7 +54,7 @@ func (p *planner) guardsOfCompute() {
 	p.guard(s.guardHostKnown(s.Nodes[node]))
 	if svc := s.Services[s.HostOf(node)]; svc != nil {
 		p.fact("service state", serviceText(svc))
-		p.guard(Guard{ID: "out", Text: "the scheduler puts nothing more on the host", Holds: !svc.Enabled, Answer: "nova-compute is " + serviceText(svc), Remedy: "take it out of scheduling first"})
+		p.guard(Guard{ID: GuardOutOfScheduling, Text: "the scheduler puts nothing more on the host", Holds: !svc.Enabled, Answer: "nova-compute is " + serviceText(svc), Remedy: "take it out of scheduling first"})
 	}
 	p.guard(s.guardNothingOn(node))
 	p.guard(s.guardNoMigration(s.HostOf(node)))
@@ -65,7 +65,7 @@ func (p *planner) guardsOfCompute() {
 // guardDecided holds when no instance that left the host waits for a decision: without the host it can be neither confirmed nor
 // reverted. Where nova-compute is down it cannot be either way.
 func (s *Snapshot) guardDecided(host string) Guard {
-	g := Guard{ID: "decided", Text: "no migration away from the host waits for a decision", Holds: true, Answer: "none", Remedy: "confirm or revert it: it can be neither once the host is gone"}
+	g := Guard{ID: GuardMigrationsDecided, Text: "no migration away from the host waits for a decision", Holds: true, Answer: "none", Remedy: "confirm or revert it: it can be neither once the host is gone"}
 	var names []string
 	for _, id := range s.undecidedFrom(host) {
 		names = append(names, instanceLabel(s.Instances[id]))
@@ -78,7 +78,7 @@ func (s *Snapshot) guardDecided(host string) Guard {
 
 // guardNothingOn holds when Nova shows no server on the node's host, in whatever state.
 func (s *Snapshot) guardNothingOn(node string) Guard {
-	g := Guard{ID: "nothing-on", Text: "no instance is left on the host, in whatever state", Answer: "none", Remedy: "migrate them, or have their owners delete them"}
+	g := Guard{ID: GuardNothingOn, Text: "no instance is left on the host, in whatever state", Answer: "none", Remedy: "migrate them, or have their owners delete them"}
 	left := s.InstancesOn(node)
 	if !s.known(SourceInstances) {
 		g.Answer, g.Remedy = "not known: "+s.whyUnknown(SourceInstances), "mend the source of the instances"
@@ -96,7 +96,7 @@ func (s *Snapshot) guardNothingOn(node string) Guard {
 
 // guardNoVolumesOn holds when no volume is on the node's own disks, which go with it.
 func (s *Snapshot) guardNoVolumesOn(node string) Guard {
-	g := Guard{ID: "no-volumes", Text: "no volume is left on the disks of the node", Answer: "none", Remedy: "have them moved, or deleted by their owners"}
+	g := Guard{ID: GuardNoVolumes, Text: "no volume is left on the disks of the node", Answer: "none", Remedy: "have them moved, or deleted by their owners"}
 	volumes, known := s.VolumesOn(node)
 	switch {
 	case s.noCinder():
@@ -123,7 +123,7 @@ func (p *planner) actDropLock(a ActAs, l *WorkloadLock, turn actTurn) {
 	p.turnGuard(turn, turnGone)
 	if a.Controller == ControllerOpenStack {
 		left := s.leftOfHost(node)
-		g := Guard{ID: "forgotten", Text: "OpenStack knows nothing of the host any more", Holds: len(left) == 0, Answer: "no service, no agent, no instance", Remedy: "delete what is left first"}
+		g := Guard{ID: GuardHostForgotten, Text: "OpenStack knows nothing of the host any more", Holds: len(left) == 0, Answer: "no service, no agent, no instance", Remedy: "delete what is left first"}
 		if !s.known(SourceVolumeServices) && !s.noCinder() {
 			g.Holds, g.Answer, g.Remedy = false, "not known: the volume services", "mend their source"
 		} else if !s.known(SourceComputeServices) || !s.known(SourceNetworkAgents) || !s.known(SourceInstances) {

@@ -1,8 +1,6 @@
 package core
 
-import (
-	"strings"
-)
+import ()
 
 func (p *planner) actIntoScheduling(turn actTurn) {
 	p.step.Risk = RiskMedium
@@ -13,7 +11,7 @@ func (p *planner) actIntoScheduling(turn actTurn) {
 	}
 	p.guardReturned()
 	p.guardVolumesBack()
-	p.guard(Guard{ID: "up", Text: "nova-compute is up", Holds: svc.Up && !svc.ForcedDown, Answer: upText(svc), Remedy: "look at its pod on the node"})
+	p.guard(Guard{ID: GuardServiceUp, Text: "nova-compute is up", Holds: svc.Up && !svc.ForcedDown, Answer: upText(svc), Remedy: "look at its pod on the node"})
 	p.step.Why = "The node is back. Only what was disabled with the reason of the maintenance is enabled: what somebody else disabled stays as it is."
 	p.step.Then = "New and migrated instances can come to the host from now on."
 	switch {
@@ -52,7 +50,7 @@ const podsNamespace = "openstack"
 func (p *planner) guardPodsReady() {
 	s := p.s
 	a, _ := s.actAs(p.i.Controller)
-	g := Guard{ID: "pods", Text: "its pods on the node are ready", Holds: true, Answer: "none are looked at"}
+	g := Guard{ID: GuardPodsReady, Text: "its pods on the node are ready", Holds: true, Answer: "none are looked at"}
 	if a.Namespace == "" {
 		p.guard(g)
 		return
@@ -65,9 +63,9 @@ func (p *planner) guardPodsReady() {
 	pods := s.Pods[p.i.Node]
 	var bad []string
 	if pods != nil {
-		for _, name := range pods.NotReady {
-			if strings.HasPrefix(name, a.Namespace+"/") {
-				bad = append(bad, strings.TrimPrefix(name, a.Namespace+"/"))
+		for _, pod := range pods.NotReady {
+			if pod.Namespace == a.Namespace {
+				bad = append(bad, pod.Name)
 			}
 		}
 	}
@@ -91,7 +89,7 @@ func (p *planner) guardAgents() {
 	if p.i.Controller != ControllerOpenStack {
 		return
 	}
-	g := Guard{ID: "agents", Text: "its network agents are alive", Holds: true, Answer: "all that Neutron lists", Remedy: "look at the agents' pods on the node"}
+	g := Guard{ID: GuardAgentsAlive, Text: "its network agents are alive", Holds: true, Answer: "all that Neutron lists", Remedy: "look at the agents' pods on the node"}
 	down := s.agentsDown(s.HostOf(p.i.Node))
 	switch {
 	case !s.known(SourceNetworkAgents):
@@ -124,11 +122,11 @@ func (p *planner) actRearm(a ActAs, l *WorkloadLock, turn actTurn, who string) {
 	if node != "" {
 		p.guardReturned()
 		if a.Controller == ControllerOpenStack && s.serviceless(node) { // the controller fails on it (docs/mosk.md#no-compute-service)
-			p.guard(Guard{ID: "in", Text: "Nova has a nova-compute of it", Answer: "it shows none of " + oneLine(s.HostOf(node), 64),
+			p.guard(Guard{ID: GuardInScheduling, Text: "Nova has a nova-compute of it", Answer: "it shows none of " + oneLine(s.HostOf(node), 64),
 				Remedy: "restart its pod, so that it announces itself: " + s.computePodCommand(node)})
 		} else if svc := s.Services[s.HostOf(node)]; a.Controller == ControllerOpenStack && svc != nil && s.hasGuests(a, node) {
 			p.fact("service state", serviceText(svc))
-			p.guard(Guard{ID: "in", Text: "nova-compute is up, and not disabled for the maintenance", Holds: svc.Up && (svc.Enabled || svc.DisabledReason != DisabledReasonMaintenance),
+			p.guard(Guard{ID: GuardInScheduling, Text: "nova-compute is up, and not disabled for the maintenance", Holds: svc.Up && (svc.Enabled || svc.DisabledReason != DisabledReasonMaintenance),
 				Answer: upText(svc) + ", " + serviceText(svc), Remedy: "put it back into scheduling first"})
 		}
 	}
@@ -139,9 +137,9 @@ func (p *planner) actRearm(a ActAs, l *WorkloadLock, turn actTurn, who string) {
 func (p *planner) actFinish(l *WorkloadLock, turn actTurn) {
 	p.step.Risk = RiskLow
 	p.turnGuard(turn, turnReturn, turnNone)
-	p.guard(Guard{ID: "held", Text: "the lock is taken back", Holds: l.State() == LockActive, Answer: "it is " + oneLine(string(l.State()), 40), Remedy: "take it back first"})
+	p.guard(Guard{ID: GuardLockTakenBack, Text: "the lock is taken back", Holds: l.State() == LockActive, Answer: "it is " + oneLine(string(l.State()), 40), Remedy: "take it back first"})
 	if svc := p.s.Services[p.s.HostOf(p.i.Node)]; svc != nil && p.i.Controller == ControllerOpenStack {
-		p.guard(Guard{ID: "in", Text: "nova-compute is not disabled for the maintenance", Holds: svc.Enabled || svc.DisabledReason != DisabledReasonMaintenance, Answer: serviceText(svc),
+		p.guard(Guard{ID: GuardInScheduling, Text: "nova-compute is not disabled for the maintenance", Holds: svc.Enabled || svc.DisabledReason != DisabledReasonMaintenance, Answer: serviceText(svc),
 			Remedy: "put it back into scheduling first"})
 	}
 	if p.i.Controller == ControllerOpenStack {

@@ -11,9 +11,9 @@ func (p *planner) actSay(a ActAs, l *WorkloadLock, turn actTurn) {
 	s, node := p.s, p.i.Node
 	p.step.Risk = RiskLow
 	p.turnGuard(turn, turnPrepare)
-	p.guard(Guard{ID: "begun", Text: "the work on the node was begun", Holds: l.InnerState == InnerActive, Answer: innerText(l.InnerState), Remedy: "begin it first"})
+	p.guard(Guard{ID: GuardBegun, Text: "the work on the node was begun", Holds: l.InnerState == InnerActive, Answer: innerText(l.InnerState), Remedy: "begin it first"})
 	text, known := s.saysLeft(a, node)
-	g := Guard{ID: "left", Text: "instances hold the node", Holds: text != "", Answer: "none does"}
+	g := Guard{ID: GuardSomethingLeft, Text: "instances hold the node", Holds: text != "", Answer: "none does"}
 	switch {
 	case !known:
 		g.Answer = "not known: " + s.whyUnknown(SourceInstances)

@@ -8,7 +8,7 @@ func (p *planner) guardScope(r *MaintenanceRequest) {
 		return
 	}
 	p.fact("scope", string(r.Scope))
-	p.guard(Guard{ID: "scope", Text: "the request says whether the host may reboot", Holds: r.Scope != "",
+	p.guard(Guard{ID: GuardScope, Text: "the request says whether the host may reboot", Holds: r.Scope != "",
 		Answer: textOf(textIf(r.Scope != "", "scope "+oneLine(string(r.Scope), 20), ""),
 			"it has no scope: the OpenStack controller itself fails on it without a word"),
 		Remedy: scopeCommand(r)})

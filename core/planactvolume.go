@@ -23,16 +23,16 @@ func (p *planner) actVolumeOut(l *WorkloadLock, turn actTurn) {
 	p.step.Risk = RiskLow
 	p.turnGuard(turn, turnPrepare, turnRemove)
 	if turn != turnRemove { // a removal counts against no concurrency
-		p.guard(Guard{ID: "begun", Text: "the work on the node was begun", Holds: l.InnerState == InnerActive, Answer: innerText(l.InnerState)})
+		p.guard(Guard{ID: GuardBegun, Text: "the work on the node was begun", Holds: l.InnerState == InnerActive, Answer: innerText(l.InnerState)})
 	}
 	v := p.actVolumeService("take", "out of scheduling on")
 	if v == nil {
 		return
 	}
 	if svc := s.Services[s.HostOf(node)]; svc != nil && s.maintenanceOf(node).compute {
-		p.guard(Guard{ID: "compute-out", Text: "nova-compute is out of scheduling before", Holds: !svc.Enabled, Answer: "nova-compute is " + serviceText(svc), Remedy: "take it out of scheduling first"})
+		p.guard(Guard{ID: GuardComputeOut, Text: "nova-compute is out of scheduling before", Holds: !svc.Enabled, Answer: "nova-compute is " + serviceText(svc), Remedy: "take it out of scheduling first"})
 	}
-	p.guard(Guard{ID: "first", Text: "it is the one that Rockoon knows of", Holds: !v.Behind, Answer: textIf(v.Behind, "Cinder lists another one of the host before it", "Cinder lists it first"),
+	p.guard(Guard{ID: GuardFirstService, Text: "it is the one that Rockoon knows of", Holds: !v.Behind, Answer: textIf(v.Behind, "Cinder lists another one of the host before it", "Cinder lists it first"),
 		Remedy: "disable it by your own step: Rockoon would not enable it again"})
 	p.step.Why = "The scheduler must put no more volumes on the disks of a host that is about to go down. The reason is the one by which Rockoon and Lockstep know what they disabled."
 	p.step.Then = "Volumes on it stay, and stay attached; no new one comes to it."
@@ -54,7 +54,7 @@ func (p *planner) actVolumeIn(turn actTurn) {
 		return
 	}
 	p.guardReturned()
-	p.guard(Guard{ID: "up", Text: "the service is up", Holds: v.Up, Answer: v.upText(), Remedy: "look at its pod on the node; or give it a reason of your own, and it stays out: " +
+	p.guard(Guard{ID: GuardServiceUp, Text: "the service is up", Holds: v.Up, Answer: v.upText(), Remedy: "look at its pod on the node; or give it a reason of your own, and it stays out: " +
 		setVolumeCommand(v.Host, false, "its disks are being mended")})
 	p.step.Why = "The node is back. Only what was disabled with the reason of the maintenance is enabled: what somebody else disabled stays as it is."
 	p.step.Then = "New volumes can come to the host from now on."
@@ -74,7 +74,7 @@ func (p *planner) actVolumeIn(turn actTurn) {
 // guardVolumes holds when the node's volume services are as a release asks for, or as a return does.
 func (p *planner) guardVolumes(release bool) {
 	s := p.s
-	g := Guard{ID: "volumes", Text: "the scheduler puts no more volumes on the host", Holds: true, Remedy: "take it out of scheduling first"}
+	g := Guard{ID: GuardVolumesOut, Text: "the scheduler puts no more volumes on the host", Holds: true, Remedy: "take it out of scheduling first"}
 	if !release {
 		g.Text, g.Remedy = "its volume services are back in scheduling, and up", "put it back into scheduling first"
 	}
@@ -100,7 +100,7 @@ func (p *planner) guardVolumes(release bool) {
 // nova-compute. Where they cannot be seen they hold up the lock, and not nova-compute.
 func (p *planner) guardVolumesBack() {
 	s := p.s
-	g := Guard{ID: "volumes-back", Text: "its volume services are back before", Holds: true, Answer: "it has none that was disabled for it", Remedy: "put them back into scheduling first"}
+	g := Guard{ID: GuardVolumesBack, Text: "its volume services are back before", Holds: true, Answer: "it has none that was disabled for it", Remedy: "put them back into scheduling first"}
 	var out []string
 	for _, v := range s.VolumeServicesOn(p.i.Node) {
 		if v.forMaintenance() {

@@ -17,10 +17,10 @@ func (p *planner) restartAgent() {
 	drop, _ := v.Set.drop()
 	who := v.Set.heardBy()
 	p.step.Why = join(who+" does not hear from it; a new pod starts it anew.", drop)
-	p.guard(Guard{ID: "agent", Text: "it is an agent of Neutron's, or nova-compute", Holds: v.Set.isNetworkAgent() || v.Set.isNovaCompute(), Answer: "it is " + oneLine(textOf(v.Set.Component, v.Set.Name), 64)})
-	p.guard(Guard{ID: "silent", Text: who + " does not hear from it", Holds: s.agentSilent(v.Set, node), Answer: s.agentText(v.Set, node), Remedy: "leave it alone"})
+	p.guard(Guard{ID: GuardIsAgent, Text: "it is an agent of Neutron's, or nova-compute", Holds: v.Set.isNetworkAgent() || v.Set.isNovaCompute(), Answer: "it is " + oneLine(textOf(v.Set.Component, v.Set.Name), 64)})
+	p.guard(Guard{ID: GuardAgentSilent, Text: who + " does not hear from it", Holds: s.agentSilent(v.Set, node), Answer: s.agentText(v.Set, node), Remedy: "leave it alone"})
 	p.guardNodeReady(node)
-	p.guard(Guard{ID: "stays", Text: "the pod is not being deleted", Holds: pod.Deleting.IsZero(), Answer: stayText(pod), Remedy: "wait for the new one"})
+	p.guard(Guard{ID: GuardStays, Text: "the pod is not being deleted", Holds: pod.Deleting.IsZero(), Answer: stayText(pod), Remedy: "wait for the new one"})
 	p.podFacts(v, pod)
 	p.step.Change = RestartPod{Pod: pod.Ref(), Node: node, Set: v.Set.Ref(), Selector: v.Set.Selector, Revision: v.Revision}
 	p.step.Commands = []string{deletePodCommand(pod)}
@@ -60,7 +60,7 @@ func (p *planner) restartAgents() {
 		p.step.Commands = append(p.step.Commands, one.Commands...)
 	}
 	p.step.Why = join("Neutron does not hear from them; new pods start them anew: "+textOf(some(names, 8), "none")+".", strings.Join(drops, " "))
-	p.guard(Guard{ID: "something", Text: "an agent there does not report", Holds: len(items) > 0, Answer: textOf(some(names, 4), "Neutron hears from all whose pods are known"),
+	p.guard(Guard{ID: GuardSomethingToDo, Text: "an agent there does not report", Holds: len(items) > 0, Answer: textOf(some(names, 4), "Neutron hears from all whose pods are known"),
 		Remedy: "look at the agents: openstack network agent list --host " + shellQuote(s.HostOf(name))})
 	p.guardEach(steps)
 	if len(items) > 0 {
@@ -99,13 +99,10 @@ func (s *Snapshot) agentSilent(d *DaemonSet, node string) bool {
 	agents := s.agentsIn(d, node)
 	if len(agents) == 0 {
 		l := s.NodeLock(node, ControllerOpenStack)
-		return l != nil && awaitsAgents(ReadLockMessage(l.Message))
+		return l != nil && ReadLockMessage(l.Message).ID.AwaitsAgents()
 	}
 	return slices.ContainsFunc(agents, func(a *NetworkAgent) bool { return !a.Alive })
 }
-
-// awaitsAgents tells whether a lock's text says that the node's network agents are awaited (texts P and Q).
-func awaitsAgents(m LockMessage) bool { return m.ID == "P" || m.ID == "Q" }
 
 func (s *Snapshot) agentText(d *DaemonSet, node string) string {
 	if d.isNovaCompute() {

@@ -16,7 +16,7 @@ func (p *planner) setMode() {
 	} else {
 		p.step.Title = "remove the migration mode"
 	}
-	valid := Guard{ID: "known", Text: "it is a mode that the OpenStack controller knows", Holds: p.i.Mode == "" || p.i.Mode.Known(),
+	valid := Guard{ID: GuardValueKnown, Text: "it is a mode that the OpenStack controller knows", Holds: p.i.Mode == "" || p.i.Mode.Known(),
 		Answer: textOf(oneLine(string(p.i.Mode), 40), "not set: live, the default"), Remedy: "live, manual or skip"}
 	p.setAnnotation(AnnotationMigrationMode, value, valid)
 }
@@ -29,7 +29,7 @@ func (p *planner) setAttempts() {
 		value = new(itoa(p.i.Attempts))
 		p.step.Title = "set migration attempts " + itoa(p.i.Attempts)
 	}
-	valid := Guard{ID: "known", Text: "it is a number from 1", Holds: p.i.Attempts >= 0, Answer: itoa(p.i.Attempts), Remedy: "1 or more; 0 goes back to the default"}
+	valid := Guard{ID: GuardValueKnown, Text: "it is a number from 1", Holds: p.i.Attempts >= 0, Answer: itoa(p.i.Attempts), Remedy: "1 or more; 0 goes back to the default"}
 	if p.i.Attempts == 0 {
 		valid.Answer = "not set: " + itoa(DefaultMigrationAttempts) + ", the default"
 	}
@@ -127,7 +127,7 @@ func (p *planner) annotate(n *Node, key string, value *string) {
 	old := n.annotation(key)
 	_, short, _ := strings.Cut(key, "/")
 	p.fact(short, textOr(old, "(not set)"))
-	p.guard(Guard{ID: "differs", Text: "the node does not have the value yet", Holds: !equalText(old, value), Answer: textOr(old, "not set")})
+	p.guard(Guard{ID: GuardDiffers, Text: "the node does not have the value yet", Holds: !equalText(old, value), Answer: textOr(old, "not set")})
 	if equalText(old, value) {
 		p.done = "the node shows " + annotationText(key, value)
 		return
@@ -254,10 +254,10 @@ func (p *planner) setAnnotations(names []string, key string, value *string, vali
 		items = append(items, BatchItem{Intent: i, Label: n.Label(), Change: one.Change, Basis: one.Basis})
 		p.step.Commands = append(p.step.Commands, one.Commands...)
 	}
-	p.guard(Guard{ID: "exists", Text: "the nodes exist", Holds: len(missing) == 0 && len(names) > 0,
+	p.guard(Guard{ID: GuardExists, Text: "the nodes exist", Holds: len(missing) == 0 && len(names) > 0,
 		Answer: textOf(some(missing, 4), count(len(names), "node"))})
 	p.guard(valid)
-	p.guard(Guard{ID: "differs", Text: "a node does not have the value yet", Holds: len(items) > 0, Answer: fmt.Sprintf("%d of %d do not", len(items), len(names))})
+	p.guard(Guard{ID: GuardDiffers, Text: "a node does not have the value yet", Holds: len(items) > 0, Answer: fmt.Sprintf("%d of %d do not", len(items), len(names))})
 	p.guardEach(steps)
 	switch {
 	case len(missing) > 0 || !valid.Holds || len(names) == 0:
@@ -296,7 +296,7 @@ func (p *planner) maintenanceFacts(name string) {
 // hostFacts are the instances on the node's host, each with its state.
 func (p *planner) hostFacts(name string) {
 	for _, in := range p.s.byID(name) {
-		p.fact(instanceFactName+in.ID, instanceFact(in))
+		p.step.Basis = append(p.step.Basis, Fact{Name: "instance " + in.ID, Value: instanceFact(in), Instance: in.ID})
 	}
 }
 
@@ -347,7 +347,7 @@ func (p *planner) declareElsewhere(n *Node) {
 	p.guardModeCounts(name, true)
 	p.guardRequest(name)
 	p.guardLock(name)
-	listed := Guard{ID: "listed", Text: "what its L3 and DHCP agents serve is known", Holds: s.known(SourceNetworkAgents) || s.Sources[SourceNetworkAgents].State == SourceAbsent, Answer: textOf(s.servedShort(name), "they serve nothing"),
+	listed := Guard{ID: GuardAgentsListed, Text: "what its L3 and DHCP agents serve is known", Holds: s.known(SourceNetworkAgents) || s.Sources[SourceNetworkAgents].State == SourceAbsent, Answer: textOf(s.servedShort(name), "they serve nothing"),
 		Remedy: "wait until Neutron has told"}
 	for _, a := range s.servingAgents(name) {
 		text, known := a.servedText()
@@ -363,7 +363,7 @@ func (p *planner) declareElsewhere(n *Node) {
 }
 
 func (p *planner) guardRequest(name string) {
-	g := Guard{ID: "request", Text: "LCM asks for the node", Remedy: "wait for its NodeMaintenanceRequest"}
+	g := Guard{ID: GuardNodeAskedFor, Text: "LCM asks for the node", Remedy: "wait for its NodeMaintenanceRequest"}
 	switch r := p.s.NodeRequest(name); {
 	case r == nil:
 		g.Answer = "it has no NodeMaintenanceRequest"
@@ -376,7 +376,7 @@ func (p *planner) guardRequest(name string) {
 }
 
 func (p *planner) guardLock(name string) {
-	g := Guard{ID: "lock", Text: "the OpenStack controller holds the node"}
+	g := Guard{ID: GuardLockHeld, Text: "the OpenStack controller holds the node"}
 	switch l := p.s.NodeLock(name, ControllerOpenStack); {
 	case l == nil:
 		g.Answer = "it has no NodeWorkloadLock of the OpenStack controller"
@@ -400,7 +400,7 @@ func (p *planner) restoreMode() {
 	if !p.node(name, n, s.annotationSources(name, toSkip)) {
 		return
 	}
-	g := Guard{ID: "changed", Text: "Lockstep changed it", Holds: changed, Answer: "it did not"}
+	g := Guard{ID: GuardChangedByLockstep, Text: "Lockstep changed it", Holds: changed, Answer: "it did not"}
 	if changed {
 		g.Answer = annotationText(change.Key, change.New) + " at " + clockText(change.At)
 	}
@@ -409,7 +409,7 @@ func (p *planner) restoreMode() {
 		return
 	}
 	current := n.annotation(change.Key)
-	same := Guard{ID: "unchanged", Text: "it still has the value that Lockstep set", Holds: equalText(current, change.New), Answer: textOr(current, "not set"),
+	same := Guard{ID: GuardAsLockstepLeftIt, Text: "it still has the value that Lockstep set", Holds: equalText(current, change.New), Answer: textOr(current, "not set"),
 		Remedy: "somebody else has changed it since: set the mode that you want"}
 	if equalText(current, change.Old) {
 		same.Remedy = ""

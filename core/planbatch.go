@@ -13,9 +13,6 @@ func (s *Snapshot) byID(node string) []*Instance {
 	return list
 }
 
-// instanceFactName begins the name of the fact about one instance on a host; its ID comes after it.
-const instanceFactName = "instance "
-
 // instanceFact is what a step on a whole host rests on for each of its instances.
 func instanceFact(in *Instance) string {
 	parts := []string{in.Name, in.Status}
@@ -84,7 +81,7 @@ func (p *planner) liveMigrateAll() {
 	if s.playedTurn(ControllerOpenStack, name) == turnPrepare {
 		p.guardTakenOut(name)
 	}
-	p.guard(Guard{ID: "something", Text: "there is something to move", Holds: len(movable) > 0, Answer: count(len(movable), "instance"),
+	p.guard(Guard{ID: GuardSomethingToDo, Text: "there is something to move", Holds: len(movable) > 0, Answer: count(len(movable), "instance"),
 		Remedy: "look at the instances one by one"})
 	host := s.HostOf(name)
 	zone := ""
@@ -92,7 +89,7 @@ func (p *planner) liveMigrateAll() {
 		zone = svc.Zone
 	}
 	targets := s.targets(host, zone)
-	p.guard(Guard{ID: "target", Text: "another compute service of its zone is up and enabled", Holds: targets > 0, Answer: fmt.Sprintf("%d %s", targets, verb(targets, "is", "are")),
+	p.guard(Guard{ID: GuardTarget, Text: "another compute service of its zone is up and enabled", Holds: targets > 0, Answer: fmt.Sprintf("%d %s", targets, verb(targets, "is", "are")),
 		Remedy: "enable one, or wait for a node that returns"})
 	p.fact(requestFactName, s.standingRequest(name))
 	p.fact("at once", itoa(atOnce))
@@ -131,7 +128,7 @@ func (p *planner) guardTakenOut(name string) {
 	s := p.s
 	l := s.NodeLock(name, ControllerOpenStack)
 	svc := s.Services[s.HostOf(name)]
-	g := Guard{ID: "taken-out", Text: "the work on the node was begun, and its host is out of scheduling", Holds: true, Answer: "it is", Remedy: "do the steps before it first"}
+	g := Guard{ID: GuardTakenOut, Text: "the work on the node was begun, and its host is out of scheduling", Holds: true, Answer: "it is", Remedy: "do the steps before it first"}
 	switch {
 	case l == nil || l.InnerState != InnerActive:
 		g.Holds, g.Answer = false, "it was not begun"

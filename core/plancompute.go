@@ -35,8 +35,8 @@ func (p *planner) computeService(verb string) *ComputeService {
 // whether Nova and Cinder take it.
 func (p *planner) guardReason(reason string) bool {
 	good := strings.TrimSpace(reason) != "" && strings.TrimSpace(reason) == reason && len([]rune(reason)) <= maxDisableReason && !strings.ContainsAny(reason, "\n\r\t")
-	p.guard(Guard{ID: "reason", Text: "there is a reason, of one line", Holds: good, Answer: textOf(oneLine(reason, 80), "none"), Remedy: "say why, in at most 255 characters, so that the next operator knows"})
-	p.guard(Guard{ID: "not-literal", Text: "the reason is not the OpenStack controller's own", Holds: reason != DisabledReasonMaintenance, Answer: textOf(oneLine(reason, 80), "none"),
+	p.guard(Guard{ID: GuardReasonGiven, Text: "there is a reason, of one line", Holds: good, Answer: textOf(oneLine(reason, 80), "none"), Remedy: "say why, in at most 255 characters, so that the next operator knows"})
+	p.guard(Guard{ID: GuardReasonOwn, Text: "the reason is not the OpenStack controller's own", Holds: reason != DisabledReasonMaintenance, Answer: textOf(oneLine(reason, 80), "none"),
 		Remedy: "choose another: by this one the controller knows the services that it enables again"})
 	return good
 }
@@ -50,7 +50,7 @@ func (p *planner) disableCompute() {
 	}
 	reason := p.i.Reason
 	good := p.guardReason(reason)
-	p.guard(Guard{ID: "enabled", Text: "the service is enabled", Holds: svc.Enabled, Answer: serviceText(svc)})
+	p.guard(Guard{ID: GuardServiceEnabled, Text: "the service is enabled", Holds: svc.Enabled, Answer: serviceText(svc)})
 	p.step.Why = "The scheduler puts no more instances on the host. Those on it stay."
 	p.step.Then = "It stays disabled until you enable it: after a maintenance the OpenStack controller enables only what it disabled itself."
 	if !svc.Enabled {
@@ -78,8 +78,8 @@ func (p *planner) enableCompute() {
 	if svc == nil {
 		return
 	}
-	p.guard(Guard{ID: "disabled", Text: "the service is disabled", Holds: !svc.Enabled, Answer: serviceText(svc)})
-	own := Guard{ID: "not-owned", Text: "it is not the OpenStack controller that keeps it disabled", Holds: true, Answer: serviceText(svc)}
+	p.guard(Guard{ID: GuardServiceDisabled, Text: "the service is disabled", Holds: !svc.Enabled, Answer: serviceText(svc)})
+	own := Guard{ID: GuardNotOwned, Text: "it is not the OpenStack controller that keeps it disabled", Holds: true, Answer: serviceText(svc)}
 	r := p.s.NodeRequest(p.i.Node)
 	if r != nil {
 		p.fact("request", r.UID)
@@ -94,7 +94,7 @@ func (p *planner) enableCompute() {
 	p.guardSeenSince(SourceComputeServices)
 	p.guardStaysUp(p.i.Node)
 	if turn := p.s.playedTurn(ControllerOpenStack, p.i.Node); turn != turnNone && turn != turnCreate && svc.DisabledReason == DisabledReasonMaintenance && p.s.playsAlone(p.i.Node) {
-		p.guard(Guard{ID: "not-played", Text: "it is not Lockstep's own turn, as the OpenStack controller", Answer: turnTexts[turn],
+		p.guard(Guard{ID: GuardNotPlayed, Text: "it is not Lockstep's own turn, as the OpenStack controller", Answer: turnTexts[turn],
 			Remedy: "put it back into scheduling by the node's own step, which looks at its pods and agents first"})
 	}
 	p.step.Why = "The scheduler puts instances on the host again."

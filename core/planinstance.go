@@ -154,7 +154,7 @@ func (p *planner) instanceAction() {
 	p.common(sources, busy)
 	p.guard(guardExists("the instance", in.Ref()))
 	if !rule.offHost {
-		p.guard(Guard{ID: "on-host", Text: "it is on a host", Holds: in.Host != "", Answer: textOf(s.Label(in.Host), "Nova names none"), Remedy: "wait until Nova shows where it is"})
+		p.guard(Guard{ID: GuardOnHost, Text: "it is on a host", Holds: in.Host != "", Answer: textOf(s.Label(in.Host), "Nova names none"), Remedy: "wait until Nova shows where it is"})
 	}
 	m := s.LatestMigration(in.ID)
 	if len(rule.running) > 0 {
@@ -178,7 +178,7 @@ func (p *planner) instanceAction() {
 		p.guardTarget(in)
 	}
 	if rule.runs {
-		p.guard(Guard{ID: "runs", Text: "its guest runs", Holds: in.Power == PowerRunning, Answer: "power state " + in.Power.String(),
+		p.guard(Guard{ID: GuardGuestRuns, Text: "its guest runs", Holds: in.Power == PowerRunning, Answer: "power state " + in.Power.String(),
 			Remedy: "ACTIVE would not be true of it: ask its owner to rebuild or to delete it"})
 	}
 
@@ -217,8 +217,8 @@ func (p *planner) instanceFacts(in *Instance) {
 // instanceBasis are the facts on which a step on the instance rests, its owner's word among them.
 func instanceBasis(in *Instance) []Fact {
 	return []Fact{
-		{"uid", in.ID}, {"host", in.Host}, {"status", in.Status}, {"task", in.TaskState}, {"vm state", in.VMState}, {"power", in.Power.String()},
-		{"tags", strings.Join(actionTags(in), " ")},
+		{Name: "uid", Value: in.ID}, {Name: "host", Value: in.Host}, {Name: "status", Value: in.Status}, {Name: "task", Value: in.TaskState},
+		{Name: "vm state", Value: in.VMState}, {Name: "power", Value: in.Power.String()}, {Name: "tags", Value: strings.Join(actionTags(in), " ")},
 	}
 }
 

@@ -109,12 +109,12 @@ func (p *planner) overrideLock() {
 	p.step.Title = "set the lock of " + s.lockLabel(l) + " to " + textOf(oneLine(string(to), 40), "no state")
 	p.step.Type = typable(l.Name, l.UID)
 	known := to == LockActive || to == LockInactive || to == LockFailed
-	p.guard(Guard{ID: "known", Text: "it is a state that the API knows", Holds: known, Answer: textOf(oneLine(string(to), 40), "none"), Remedy: "active, inactive or failed"})
+	p.guard(Guard{ID: GuardValueKnown, Text: "it is a state that the API knows", Holds: known, Answer: textOf(oneLine(string(to), 40), "none"), Remedy: "active, inactive or failed"})
 	plain := p.i.Reason == strings.TrimSpace(p.i.Reason) && len([]rune(p.i.Reason)) <= MaxLockText && !strings.ContainsFunc(p.i.Reason, func(r rune) bool { return r < ' ' })
-	p.guard(Guard{ID: "text", Text: "the text is one line", Holds: plain, Answer: textOf(oneLine(p.i.Reason, 80), "none"), Remedy: "at most 1000 characters, without line breaks"})
+	p.guard(Guard{ID: GuardPlainText, Text: "the text is one line", Holds: plain, Answer: textOf(oneLine(p.i.Reason, 80), "none"), Remedy: "at most 1000 characters, without line breaks"})
 	change := SetLock{Lock: l.Ref(), Was: l.RawState, To: LockStatus{State: to, Message: p.i.Reason}}
 	same := l.State() == to && (p.i.Reason == "" || l.Message == p.i.Reason)
-	p.guard(Guard{ID: "differs", Text: "the lock does not say it yet", Holds: !same, Answer: "it says " + oneLine(string(l.State()), 40)})
+	p.guard(Guard{ID: GuardDiffers, Text: "the lock does not say it yet", Holds: !same, Answer: "it says " + oneLine(string(l.State()), 40)})
 	if l.Node != "" && to == LockInactive {
 		host := s.HostOf(l.Node)
 		p.hostFacts(l.Node)
@@ -253,11 +253,11 @@ func (p *planner) clearInner() {
 	}
 	p.step.Title = "clear the inner_state of the lock of " + s.lockLabel(l)
 	p.step.Type = typable(s.Label(l.Node), l.UID)
-	p.guard(Guard{ID: "openstack", Text: "it is a node's lock of the OpenStack controller", Holds: l.Controller == ControllerOpenStack && l.Node != "", Answer: s.lockLabel(l),
+	p.guard(Guard{ID: GuardOpenStackLock, Text: "it is a node's lock of the OpenStack controller", Holds: l.Controller == ControllerOpenStack && l.Node != "", Answer: s.lockLabel(l),
 		Remedy: "only that controller keeps an inner_state"})
-	p.guard(Guard{ID: "left", Text: "the lock counts as worked on", Holds: l.InnerState == InnerActive, Answer: innerText(l.InnerState)})
+	p.guard(Guard{ID: GuardSomethingLeft, Text: "the lock counts as worked on", Holds: l.InnerState == InnerActive, Answer: innerText(l.InnerState)})
 	r := s.NodeRequest(l.Node)
-	asked := Guard{ID: "no-request", Text: "nobody asks for the node", Holds: r == nil && s.known(SourceNodeRequests), Answer: "it has no NodeMaintenanceRequest",
+	asked := Guard{ID: GuardNoRequest, Text: "nobody asks for the node", Holds: r == nil && s.known(SourceNodeRequests), Answer: "it has no NodeMaintenanceRequest",
 		Remedy: "wait until the maintenance is over: the controller is at work there"}
 	switch {
 	case r != nil:
@@ -267,9 +267,9 @@ func (p *planner) clearInner() {
 	}
 	p.guard(asked)
 	if s.playsAlone(l.Node) {
-		p.guard(Guard{ID: "not-played", Text: "Lockstep does not play the OpenStack controller", Answer: "it does", Remedy: "end the work by the node's own step, which looks at its nova-compute first"})
+		p.guard(Guard{ID: GuardNotPlayed, Text: "Lockstep does not play the OpenStack controller", Answer: "it does", Remedy: "end the work by the node's own step, which looks at its nova-compute first"})
 	}
-	p.guard(Guard{ID: "held", Text: "the lock is active: the maintenance is over", Holds: l.State() == LockActive, Answer: "it is " + oneLine(string(l.State()), 40),
+	p.guard(Guard{ID: GuardLockTakenBack, Text: "the lock is active: the maintenance is over", Holds: l.State() == LockActive, Answer: "it is " + oneLine(string(l.State()), 40),
 		Remedy: "the controller still has to take the node back: see to what it waits for"})
 	p.step.Why = "The OpenStack controller counts this annotation against its concurrency. Nothing goes on on " + oneLine(s.Label(l.Node), 64) + ", and all nodes that wait for it wait for nothing."
 	p.step.Then = s.nextLook("") + "takes up the next node. If it was still at work here, one node more than allowed is in maintenance."

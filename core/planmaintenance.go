@@ -44,7 +44,7 @@ func (p *planner) managed(busy func(Operation) bool, extra ...SourceID) bool {
 // busyManaging tells whether an operation changes something on the management cluster.
 func busyManaging(op Operation) bool {
 	for _, kind := range []IntentKind{IntentEnterCluster, IntentLeaveCluster, IntentEnterMachine, IntentLeaveMachine, IntentReboot} {
-		if op.isBatchOf(kind) {
+		if op.is(kind) {
 			return true
 		}
 	}
@@ -53,7 +53,7 @@ func busyManaging(op Operation) bool {
 
 // guardNoUpdate holds while no update plan is under way.
 func (s *Snapshot) guardNoUpdate() Guard {
-	g := Guard{ID: "no-update", Text: "no update is under way", Holds: true, Answer: "none", Remedy: "wait for its end"}
+	g := Guard{ID: GuardNoUpdate, Text: "no update is under way", Holds: true, Answer: "none", Remedy: "wait for its end"}
 	if p := s.Management.Plan(); p != nil && p.UnderWay() {
 		g.Holds, g.Answer = false, "plan "+oneLine(p.Name, 60)+" is "+oneLine(textOf(p.Status, "under way"), 40)
 	}
@@ -62,7 +62,7 @@ func (s *Snapshot) guardNoUpdate() Guard {
 
 // guardNoRequest holds while nobody has asked for the cluster's maintenance.
 func (s *Snapshot) guardNoRequest() Guard {
-	g := Guard{ID: "no-request", Text: "the cluster is in no maintenance", Holds: true, Answer: "it has no ClusterMaintenanceRequest", Remedy: "wait for its end"}
+	g := Guard{ID: GuardNoRequest, Text: "the cluster is in no maintenance", Holds: true, Answer: "it has no ClusterMaintenanceRequest", Remedy: "wait for its end"}
 	if r := s.ClusterRequest(); r != nil {
 		g.Holds, g.Answer = false, "ClusterMaintenanceRequest "+oneLine(r.Name, 60)+" since "+clockText(r.Created)
 	}
@@ -71,7 +71,7 @@ func (s *Snapshot) guardNoRequest() Guard {
 
 // guardNoReboot holds while no graceful reboot is asked for: there can be one request only, which is called as the cluster.
 func (s *Snapshot) guardNoReboot() Guard {
-	g := Guard{ID: "no-reboot", Text: "no graceful reboot is asked for", Holds: true, Answer: "none", Remedy: "wait until LCM has worked it off"}
+	g := Guard{ID: GuardNoReboot, Text: "no graceful reboot is asked for", Holds: true, Answer: "none", Remedy: "wait until LCM has worked it off"}
 	if r := s.Management.Reboot; r != nil {
 		g.Holds, g.Answer = false, "since "+clockText(r.Created)
 	}
@@ -116,7 +116,7 @@ func (p *planner) guardMachinesOut() {
 			names = append(names, oneLine(v.Name, 64))
 		}
 	}
-	g := Guard{ID: "machines-out", Text: "no machine is in maintenance mode", Holds: len(names) == 0, Answer: "none", Remedy: "take the machines out of it first: the cluster is the last to leave"}
+	g := Guard{ID: GuardMachinesOut, Text: "no machine is in maintenance mode", Holds: len(names) == 0, Answer: "none", Remedy: "take the machines out of it first: the cluster is the last to leave"}
 	if !g.Holds {
 		g.Answer = some(names, 6)
 	}
@@ -152,7 +152,7 @@ func (p *planner) machineMaintenance() {
 		p.step.Risk, p.step.Type = RiskHigh, typable(label, o.UID)
 		p.step.Why = "In maintenance mode the node is drained and stays so, until you take it out: for work on its hardware, say."
 		p.step.Then = "LCM makes a NodeMaintenanceRequest; " + s.leavesText(name) + " When every lock is released, the node is cordoned and drained."
-		first := Guard{ID: "cluster-first", Text: "the cluster is in maintenance mode", Holds: c.InMaintenance && c.Wanted(), Answer: "it is", Remedy: "put the cluster into it first, and wait until it is there"}
+		first := Guard{ID: GuardClusterFirst, Text: "the cluster is in maintenance mode", Holds: c.InMaintenance && c.Wanted(), Answer: "it is", Remedy: "put the cluster into it first, and wait until it is there"}
 		if !first.Holds {
 			first.Answer = textOf(map[bool]string{true: "it is on its way there"}[c.Wanted()], "it is not")
 		}
@@ -193,7 +193,7 @@ func (s *Snapshot) leavesText(name string) string {
 func (p *planner) maintenance(ref Ref, resource string, old *bool, is, on bool) {
 	wanted := old != nil && *old
 	p.fact("maintenance", truthText(old))
-	p.guard(Guard{ID: "differs", Text: "it is not asked for yet", Holds: wanted != on, Answer: "maintenance is " + truthText(old)})
+	p.guard(Guard{ID: GuardDiffers, Text: "it is not asked for yet", Holds: wanted != on, Answer: "maintenance is " + truthText(old)})
 	if wanted == on {
 		if is == on {
 			p.done = map[bool]string{true: "in maintenance mode", false: "not in maintenance mode"}[on]
@@ -244,7 +244,7 @@ func (p *planner) gracefulReboot() {
 	p.guard(s.guardNoUpdate())
 	p.guard(s.guardNoRequest())
 	p.guard(s.guardNoReboot())
-	out := Guard{ID: "no-maintenance", Text: "the cluster is not in maintenance mode", Holds: !c.InMaintenance && !c.Wanted(), Answer: "it is not", Remedy: "take it out of it first"}
+	out := Guard{ID: GuardNoMaintenance, Text: "the cluster is not in maintenance mode", Holds: !c.InMaintenance && !c.Wanted(), Answer: "it is not", Remedy: "take it out of it first"}
 	if !out.Holds {
 		out.Answer = "it is, or is on its way"
 	}
@@ -267,8 +267,8 @@ func (p *planner) gracefulReboot() {
 	if c.ReadyKnown && !c.Ready {
 		unready = append([]string{"the cluster"}, unready...)
 	}
-	p.guard(Guard{ID: "machines", Text: "the machines are known", Holds: len(missing) == 0 && len(machines) > 0, Answer: textOf(some(missing, 6), textOf(some(machines, 6), "none is named"))})
-	p.guard(Guard{ID: "ready", Text: "the cluster and the machines are Ready", Holds: len(unready) == 0, Answer: textOf(some(unready, 6), "they are"), Remedy: "mend what is not Ready first"})
+	p.guard(Guard{ID: GuardMachinesKnown, Text: "the machines are known", Holds: len(missing) == 0 && len(machines) > 0, Answer: textOf(some(missing, 6), textOf(some(machines, 6), "none is named"))})
+	p.guard(Guard{ID: GuardMachinesReady, Text: "the cluster and the machines are Ready", Holds: len(unready) == 0, Answer: textOf(some(unready, 6), "they are"), Remedy: "mend what is not Ready first"})
 	p.step.Then = "LCM makes a NodeMaintenanceRequest for each when its turn comes. " + some(then, 4) + ". The request goes when all are done; what has begun is not called back."
 	if len(missing) > 0 || len(machines) == 0 {
 		return
@@ -291,7 +291,7 @@ func (p *planner) guardNotRemoved(names []string) {
 			leaving = append(leaving, oneLine(p.s.Label(name), 64))
 		}
 	}
-	g := Guard{ID: "stays", Text: "no node of them is to be removed", Holds: len(leaving) == 0, Answer: "none is", Remedy: "let the removal come to its end"}
+	g := Guard{ID: GuardStays, Text: "no node of them is to be removed", Holds: len(leaving) == 0, Answer: "none is", Remedy: "let the removal come to its end"}
 	if !g.Holds {
 		g.Answer = some(leaving, 6)
 	}

@@ -90,7 +90,7 @@ func TestGuardsOfMaintenance(t *testing.T) {
 			var fails []string
 			for _, g := range step.Guards {
 				if !g.Holds {
-					fails = append(fails, g.ID)
+					fails = append(fails, string(g.ID))
 				}
 			}
 			if want := strings.Fields(tt.fails); !slices.Equal(fails, want) || (step.Doable() != (tt.fails == "")) {

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"maps"
 	"os/exec"
 	"reflect"
 	"slices"
@@ -71,7 +72,9 @@ func anyScene(t *rapid.T) scene {
 		}
 	}
 	if rapid.IntRange(0, 7).Draw(t, "operation") == 7 {
-		sc.doing(Operation{Step: one("step", "live-migrate/"+web1, "live-migrate-all/uid-cmp-01", "set-mode/uid-cmp-01/skip"), Node: "cmp-01", Title: "something"})
+		kinds := map[string]IntentKind{"live-migrate/" + web1: IntentLiveMigrate, "live-migrate-all/uid-cmp-01": IntentLiveMigrateAll, "set-mode/uid-cmp-01/skip": IntentSetMode}
+		step := one("step", slices.Sorted(maps.Keys(kinds))...)
+		sc.doing(Operation{Step: step, Intent: Intent{Kind: kinds[step]}, Node: "cmp-01", Title: "something"})
 	}
 	if rapid.IntRange(0, 3).Draw(t, "tagged by Lockstep") == 3 {
 		sc.History.Tags[web1] = TagChange{Instance: "web-1", Old: recognisedTags([]string{TagMaintenanceAction + one("former", "notify", "odd")}),
@@ -170,7 +173,7 @@ func TestEveryPlanKeepsTheRules(t *testing.T) {
 		if st.ID == "" || st.Title == "" || st.State == "" || len(st.Guards) == 0 {
 			t.Fatalf("%s has no ID, title, state or guards: %+v", i.Kind, st)
 		}
-		var ids []string
+		var ids []GuardID
 		for _, g := range st.Guards {
 			if g.ID == "" || g.Text == "" || !g.Holds && g.Answer == "" {
 				t.Fatalf("%s: a guard says too little: %+v", i.Kind, g)
@@ -204,14 +207,14 @@ func TestEveryPlanKeepsTheRules(t *testing.T) {
 			t.Fatalf("%s: risk %s, type %q", st.Title, st.Risk, st.Type)
 		}
 		for _, op := range sc.Operations {
-			migration := op.isBatchOf(IntentLiveMigrate) || op.isBatchOf(IntentLiveMigrateAll)
+			migration := op.is(IntentLiveMigrate) || op.is(IntentLiveMigrateAll)
 			control := i.Kind == IntentAbortMigration || i.Kind == IntentForceComplete
 			if !op.State.Ended() && op.Node == st.Node && !(control && migration) {
 				t.Fatalf("%s can be done while %s runs", st.Title, op.Step)
 			}
 		}
 		if b, ok := st.Change.(Batch); ok {
-			for _, item := range b.Items { // the executor plans each again right before it, and insists on the same change
+			for _, item := range b.Items { // the engine plans each again right before it, and insists on the same change
 				if one := Plan(sc.Snapshot, item.Intent); !reflect.DeepEqual(one.Change, item.Change) || !one.Doable() {
 					t.Fatalf("%s: item %s planned again is %+v (%s)", st.Title, item.Label, one.Change, one.Blocker())
 				}

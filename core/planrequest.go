@@ -52,7 +52,7 @@ func (p *planner) askCluster() {
 	if p.i.Scope != "" {
 		p.step.Title += ", scope " + oneLine(string(p.i.Scope), 20)
 	}
-	p.guard(Guard{ID: "scope", Text: "the scope is one that the API knows", Holds: p.i.Scope == "" || p.i.Scope == ScopeOS || p.i.Scope == ScopeDrain,
+	p.guard(Guard{ID: GuardScope, Text: "the scope is one that the API knows", Holds: p.i.Scope == "" || p.i.Scope == ScopeOS || p.i.Scope == ScopeDrain,
 		Answer: textOf(oneLine(string(p.i.Scope), 20), "none: each node's request has its own"), Remedy: "os, drain, or none: the OpenStack controller reads the scope of each node's request only"})
 	p.step.Why = "For maintenance without an update. The application controllers make the cluster safe for work on its nodes: Ceph stops balancing its data, OpenStack waits until all its services are healthy."
 	p.step.Then = "Each controller releases its cluster lock when it is ready; then nodes can be asked for. LCM does nothing by itself: what is done on the nodes is yours."
@@ -88,12 +88,12 @@ func (p *planner) askNode() {
 	r := s.NodeRequest(name)
 	p.requestFact(r)
 	p.guardNoRequest("the node", r, SourceNodeRequests)
-	p.guard(Guard{ID: "scope", Text: "the scope is one that the API knows", Holds: p.i.Scope == ScopeOS || p.i.Scope == ScopeDrain, Answer: textOf(oneLine(string(p.i.Scope), 20), "none"),
+	p.guard(Guard{ID: GuardScope, Text: "the scope is one that the API knows", Holds: p.i.Scope == ScopeOS || p.i.Scope == ScopeDrain, Answer: textOf(oneLine(string(p.i.Scope), 20), "none"),
 		Remedy: "os when the host may reboot, drain when it does not"})
 	p.guardRelease(s.NodeLocks[name])
 	p.guardClusterReady()
 	p.guardOneAtATime(n)
-	deletion := Guard{ID: "stays", Text: "the node is not to be removed", Holds: s.Deletions[name] == nil, Answer: "nobody asks for its removal"}
+	deletion := Guard{ID: GuardStays, Text: "the node is not to be removed", Holds: s.Deletions[name] == nil, Answer: "nobody asks for its removal"}
 	if !deletion.Holds {
 		deletion.Answer = "it has a NodeDeletionRequest"
 	}
@@ -123,7 +123,7 @@ func (p *planner) hostModeFact(n *Node) {
 }
 
 func (p *planner) guardNoRequest(what string, r *MaintenanceRequest, source SourceID) {
-	g := Guard{ID: "not-asked", Text: "nobody asks for " + what + " yet", Holds: r == nil && p.s.known(source), Answer: "no request"}
+	g := Guard{ID: GuardNotAsked, Text: "nobody asks for " + what + " yet", Holds: r == nil && p.s.known(source), Answer: "no request"}
 	switch {
 	case r != nil && r.ByHand():
 		g.Answer = "it is asked for by hand since " + clockText(r.Created)
@@ -139,7 +139,7 @@ func (p *planner) guardNoRequest(what string, r *MaintenanceRequest, source Sour
 // guardRelease holds when the release is the one that the OpenStack controller is at: it leaves requests of another alone
 // (docs/mosk.md#texts, text A). A request without a release it takes.
 func (p *planner) guardRelease(locks []*WorkloadLock) {
-	g := Guard{ID: "release", Text: "the release is that of the OpenStack controller", Holds: true, Answer: textOf(oneLine(p.i.Release, 60), "none: it takes the request as it is"),
+	g := Guard{ID: GuardRequestRelease, Text: "the release is that of the OpenStack controller", Holds: true, Answer: textOf(oneLine(p.i.Release, 60), "none: it takes the request as it is"),
 		Remedy: "leave it out, or take the one in its lock"}
 	for _, l := range locks {
 		if l.Controller == ControllerOpenStack && p.i.Release != "" && l.Release != "" && l.Release != p.i.Release {
@@ -153,7 +153,7 @@ func (p *planner) guardRelease(locks []*WorkloadLock) {
 // LCM itself asks for nodes only then (docs/mosk.md#stages).
 func (p *planner) guardClusterReady() {
 	s := p.s
-	g := Guard{ID: "cluster", Text: "the cluster is in maintenance by hand", Remedy: "ask for the cluster first"}
+	g := Guard{ID: GuardClusterByHand, Text: "the cluster is in maintenance by hand", Remedy: "ask for the cluster first"}
 	r := s.ClusterRequest()
 	var held []string
 	for _, l := range s.ClusterLocks {
@@ -187,7 +187,7 @@ func (p *planner) guardClusterReady() {
 // any role that is full holds up all).
 func (p *planner) guardOneAtATime(n *Node) {
 	s := p.s
-	g := Guard{ID: "concurrency", Text: "no more nodes are in maintenance than the rule allows", Holds: true, Remedy: "wait until one is back"}
+	g := Guard{ID: GuardConcurrency, Text: "no more nodes are in maintenance than the rule allows", Holds: true, Remedy: "wait until one is back"}
 	under := map[Role][]string{}
 	for _, name := range s.NodeNames() {
 		if name == n.Name || len(s.NodeRequests[name]) == 0 {
@@ -264,7 +264,7 @@ func (p *planner) withdraw() {
 // guardNodeBack holds when the node can take instances and pods again.
 func (p *planner) guardNodeBack(name string) {
 	n := p.s.Nodes[name]
-	g := Guard{ID: "back", Text: "the node is Ready and not cordoned"}
+	g := Guard{ID: GuardNodeBack, Text: "the node is Ready and not cordoned"}
 	switch {
 	case n == nil:
 		g.Holds, g.Answer = true, "it is gone"
@@ -294,7 +294,7 @@ func (p *planner) givenUp(r *MaintenanceRequest, n *Node) {
 	p.step.Undo = "ask again, once the request is gone"
 	p.fact("ready", n.Ready)
 	p.fact("cordoned", strconv.FormatBool(n.Cordoned))
-	p.guard(Guard{ID: "back", Text: "the node is back, or given up", Holds: true, Answer: "it is not Ready" + inBrackets(n.ReadyReason)})
+	p.guard(Guard{ID: GuardNodeBack, Text: "the node is back, or given up", Holds: true, Answer: "it is not Ready" + inBrackets(n.ReadyReason)})
 }
 
 // guardNoNodes holds when no node is in maintenance any more.
@@ -305,7 +305,7 @@ func (p *planner) guardNoNodes() {
 			names = append(names, p.s.Label(name))
 		}
 	}
-	g := Guard{ID: "no-nodes", Text: "no node is in maintenance", Holds: len(names) == 0 && p.s.known(SourceNodeRequests), Answer: "none", Remedy: "withdraw the nodes' requests first"}
+	g := Guard{ID: GuardNoNodes, Text: "no node is in maintenance", Holds: len(names) == 0 && p.s.known(SourceNodeRequests), Answer: "none", Remedy: "withdraw the nodes' requests first"}
 	switch {
 	case len(names) > 0:
 		g.Answer = some(names, 4)

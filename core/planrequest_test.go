@@ -37,7 +37,7 @@ func TestMaintenanceByHand(t *testing.T) {
 		{"the cluster, with the scope that older releases read there", func(sc scene) Intent { return Intent{Kind: IntentAskCluster, Scope: ScopeDrain} }, "", RiskHigh, []string{`"scope":"drain"`}},
 		{"the cluster, in a scope that nobody knows", func(sc scene) Intent { return Intent{Kind: IntentAskCluster, Scope: "all"} }, "the scope is one that the API knows: all", RiskHigh, nil},
 		{"the cluster, and it is being asked for already", func(sc scene) Intent {
-			sc.Operations = []Operation{{ID: "o", Step: "ask-cluster/mos", Title: "ask for the maintenance of the cluster", State: OperationRunning, Started: ago(0)}}
+			sc.Operations = []Operation{{ID: "o", Step: "ask-cluster/mos", Intent: Intent{Kind: IntentAskCluster}, Title: "ask for the maintenance of the cluster", State: OperationRunning, Started: ago(0)}}
 			return Intent{Kind: IntentAskCluster}
 		}, "ask for the maintenance of the cluster", RiskHigh, nil},
 		{"a node before the cluster", func(scene) Intent { return askNode(ScopeOS) }, "nobody asks for it", RiskHigh, nil},

@@ -47,11 +47,11 @@ func (p *planner) restartPod() {
 	if known {
 		answer = "it runs " + revisionText(pod.Hash, pod.Template) + "; the DaemonSet is at " + revisionText(v.Revision, v.Set.Template)
 	}
-	p.guard(Guard{ID: "old", Text: "the pod is of an older revision", Holds: old, Answer: answer, Remedy: "look again when that is known"})
+	p.guard(Guard{ID: GuardPodOld, Text: "the pod is of an older revision", Holds: old, Answer: answer, Remedy: "look again when that is known"})
 	returns := s.returnsOurs(node) && v.Set.isRestartedOnReturn()
 	if returns {
 		// Nothing is scheduled to the node yet, and other nodes may be away in their own maintenance: neither holds Rockoon up.
-		p.guard(Guard{ID: "stays", Text: "the pod is not being deleted", Holds: pod.Deleting.IsZero(), Answer: stayText(pod), Remedy: "wait for the new one"})
+		p.guard(Guard{ID: GuardStays, Text: "the pod is not being deleted", Holds: pod.Deleting.IsZero(), Answer: stayText(pod), Remedy: "wait for the new one"})
 		p.guardNodeReady(node)
 		p.guard(s.guardNobodyElse(ActAs{Controller: ControllerOpenStack}))
 		p.requestFact(s.NodeRequest(node))
@@ -83,7 +83,7 @@ func (p *planner) restartPods() {
 	}
 	p.step.Label, p.step.Type = v.Short(), typable(v.Set.Name, v.Set.UID)
 	p.guardOnDelete(v)
-	p.guard(Guard{ID: "known", Text: "it is known which pods are old", Holds: v.Unknown == "", Answer: textOf(v.Unknown, count(len(v.Old), "pod")+" of "+itoa(len(v.Pods))), Remedy: "wait until that is seen"})
+	p.guard(Guard{ID: GuardValueKnown, Text: "it is known which pods are old", Holds: v.Unknown == "", Answer: textOf(v.Unknown, count(len(v.Old), "pod")+" of "+itoa(len(v.Pods))), Remedy: "wait until that is seen"})
 	drop, _ := v.Set.drop()
 	var names []string
 	var items []BatchItem
@@ -105,7 +105,7 @@ func (p *planner) restartPods() {
 	p.step.Title = "restart " + count(len(items), "old pod") + " of " + v.Short()
 	p.step.Why = join("They were made from an older revision; under OnDelete they stay until somebody deletes them: "+some(names, 8)+".", drop, s.restartsItself(v))
 	p.step.Then = "One node at a time: the next begins when the new pod is ready and every other one is too. It pauses by itself when one fails."
-	p.guard(Guard{ID: "something", Text: "a pod is old", Holds: len(items) > 0, Answer: count(len(items), "pod")})
+	p.guard(Guard{ID: GuardSomethingToDo, Text: "a pod is old", Holds: len(items) > 0, Answer: count(len(items), "pod")})
 	p.guardEach(steps)
 	switch {
 	case v.Unknown != "":
@@ -167,14 +167,9 @@ func (p *planner) daemon(v DaemonView, ok bool, node string) bool {
 	p.identify(v.Set.Ref())
 	p.step.Label = oneLine(p.s.Label(node), 64)
 	onNode := p.s.busyOn(node)
-	restarts := "/" + v.Set.UID
 	p.common(sources, func(op Operation) bool {
-		if op.isBatchOf(IntentRestartPod) || op.isBatchOf(IntentRestartPods) || op.isBatchOf(IntentRestartAgent) {
-			if strings.Contains(op.Step+"/", restarts+"/") {
-				return true
-			}
-		}
-		return node != "" && onNode(op)
+		restarts := op.is(IntentRestartPod) || op.is(IntentRestartPods) || op.is(IntentRestartAgent)
+		return restarts && op.Intent.Workload == p.i.Workload || node != "" && onNode(op)
 	})
 	return true
 }
@@ -193,7 +188,7 @@ func (p *planner) podFacts(v DaemonView, pod *DaemonPod) {
 }
 
 func (p *planner) guardOnDelete(v DaemonView) {
-	g := Guard{ID: "on-delete", Text: "nobody else replaces its pods", Holds: v.Set.OnDelete, Answer: "update strategy OnDelete"}
+	g := Guard{ID: GuardOnDelete, Text: "nobody else replaces its pods", Holds: v.Set.OnDelete, Answer: "update strategy OnDelete"}
 	if !g.Holds {
 		g.Answer = "its update strategy is not OnDelete: the DaemonSet replaces them itself"
 	}
@@ -202,7 +197,7 @@ func (p *planner) guardOnDelete(v DaemonView) {
 
 // guardOthersReady holds when every other pod of the DaemonSet is ready, on every node.
 func (p *planner) guardOthersReady(v DaemonView, pod *DaemonPod) {
-	g := Guard{ID: "one-at-a-time", Text: "every other pod of the DaemonSet is ready, on every node", Holds: true, Remedy: "wait until they are, or mend them first"}
+	g := Guard{ID: GuardOneAtATime, Text: "every other pod of the DaemonSet is ready, on every node", Holds: true, Remedy: "wait until they are, or mend them first"}
 	bad := v.notReady(pod.UID)
 	var names []string
 	for _, other := range bad {
@@ -251,7 +246,7 @@ func stayText(p *DaemonPod) string {
 
 // guardAtRest holds when nothing is asked of the node and it is Ready: in a maintenance its pods are somebody else's.
 func (p *planner) guardAtRest(node string) {
-	g := Guard{ID: "no-request", Text: "the node is not in maintenance", Holds: true, Answer: "it has no maintenance request", Remedy: "wait until its maintenance is over"}
+	g := Guard{ID: GuardNoRequest, Text: "the node is not in maintenance", Holds: true, Answer: "it has no maintenance request", Remedy: "wait until its maintenance is over"}
 	switch r := p.s.NodeRequest(node); {
 	case !p.s.known(SourceNodeRequests):
 		g.Holds, g.Answer, g.Remedy = false, "not known: "+p.s.whyUnknown(SourceNodeRequests), "mend the source"
@@ -259,7 +254,7 @@ func (p *planner) guardAtRest(node string) {
 		g.Holds, g.Answer = false, "it has a maintenance request since "+clockText(r.Created)
 	}
 	p.guard(g)
-	over := Guard{ID: "no-update", Text: "no update runs", Holds: true, Answer: "none", Remedy: "wait for its end: the controllers restart what they restart when its node returns"}
+	over := Guard{ID: GuardNoUpdate, Text: "no update runs", Holds: true, Answer: "none", Remedy: "wait for its end: the controllers restart what they restart when its node returns"}
 	switch r := p.s.updateRequest(); {
 	case !p.s.known(SourceClusterRequests):
 		over.Holds, over.Answer, over.Remedy = false, "not known: "+p.s.whyUnknown(SourceClusterRequests), "mend the source"
@@ -271,7 +266,7 @@ func (p *planner) guardAtRest(node string) {
 }
 
 func (p *planner) guardNodeReady(node string) {
-	g := Guard{ID: "node-ready", Text: "the node is Ready", Remedy: "mend the node first"}
+	g := Guard{ID: GuardNodeReady, Text: "the node is Ready", Remedy: "mend the node first"}
 	switch n := p.s.Nodes[node]; {
 	case n == nil:
 		g.Answer = "the cluster has no such node"

@@ -15,15 +15,15 @@ func TestResetState(t *testing.T) {
 	cases := []struct {
 		name   string
 		change func(sc scene, in *Instance)
-		fails  []string
+		fails  []GuardID
 	}{
 		{"in error, its guest runs", func(scene, *Instance) {}, nil},
-		{"active", func(_ scene, in *Instance) { in.Status, in.VMState = "ACTIVE", "active" }, []string{"status"}},
-		{"never built", func(_ scene, in *Instance) { in.Power = PowerNoState }, []string{"runs"}},
-		{"crashed", func(_ scene, in *Instance) { in.Power = PowerCrashed }, []string{"runs"}},
-		{"busy", func(_ scene, in *Instance) { in.TaskState = "deleting" }, []string{"no-task"}},
-		{"on no host", func(_ scene, in *Instance) { in.Host = "" }, []string{"on-host"}},
-		{"its host does not answer", func(sc scene, _ *Instance) { sc.Services["cmp-01"].Up = false }, []string{"compute-up"}},
+		{"active", func(_ scene, in *Instance) { in.Status, in.VMState = "ACTIVE", "active" }, []GuardID{"status"}},
+		{"never built", func(_ scene, in *Instance) { in.Power = PowerNoState }, []GuardID{"runs"}},
+		{"crashed", func(_ scene, in *Instance) { in.Power = PowerCrashed }, []GuardID{"runs"}},
+		{"busy", func(_ scene, in *Instance) { in.TaskState = "deleting" }, []GuardID{"no-task"}},
+		{"on no host", func(_ scene, in *Instance) { in.Host = "" }, []GuardID{"on-host"}},
+		{"its host does not answer", func(sc scene, _ *Instance) { sc.Services["cmp-01"].Up = false }, []GuardID{"compute-up"}},
 	}
 	for _, tc := range cases {
 		sc := healthy()
@@ -60,7 +60,7 @@ func TestShelveAndUnshelve(t *testing.T) {
 	for _, svc := range sc.Services {
 		svc.Enabled = false
 	}
-	if st := Plan(sc.Snapshot, sc.asked("web-1", IntentUnshelve)); !slices.Equal(failing(st), []string{"target"}) {
+	if st := Plan(sc.Snapshot, sc.asked("web-1", IntentUnshelve)); !slices.Equal(failing(st), []GuardID{"target"}) {
 		t.Errorf("no host takes it, and only %q fails", failing(st))
 	}
 }

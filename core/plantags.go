@@ -50,7 +50,7 @@ func (p *planner) restoreTags() {
 		return
 	}
 	c, changed := p.s.History.Tags[in.ID]
-	g := Guard{ID: "changed", Text: "Lockstep changed them", Holds: changed, Answer: "it did not"}
+	g := Guard{ID: GuardChangedByLockstep, Text: "Lockstep changed them", Holds: changed, Answer: "it did not"}
 	if changed {
 		g.Answer = actionWords(c.New) + " at " + clockText(c.At)
 	}
@@ -59,7 +59,7 @@ func (p *planner) restoreTags() {
 		return
 	}
 	current := recognisedTags(in.Tags)
-	same := Guard{ID: "unchanged", Text: "it still has what Lockstep set", Holds: sameActions(current, c.New), Answer: actionWords(current),
+	same := Guard{ID: GuardAsLockstepLeftIt, Text: "it still has what Lockstep set", Holds: sameActions(current, c.New), Answer: actionWords(current),
 		Remedy: "somebody else has changed it since: that counts"}
 	if sameActions(current, c.Old) {
 		same.Remedy = ""
@@ -99,7 +99,7 @@ func (p *planner) taggedInstance(title string, risk Risk) *Instance {
 	}
 	p.common(sources, s.busyWith(in.ID, p.step.Node))
 	p.guard(guardExists("the instance", in.Ref()))
-	p.guard(Guard{ID: "tags-known", Text: "the cloud has tags on instances", Holds: in.TagsKnown, Answer: map[bool]string{true: "yes", false: "it shows none: it is older than " + tagVersion}[in.TagsKnown]})
+	p.guard(Guard{ID: GuardTagsKnown, Text: "the cloud has tags on instances", Holds: in.TagsKnown, Answer: map[bool]string{true: "yes", false: "it shows none: it is older than " + tagVersion}[in.TagsKnown]})
 	p.guardStatus(in, instanceRule{statuses: tagStatuses})
 	p.instanceFacts(in)
 	return in
@@ -108,7 +108,7 @@ func (p *planner) taggedInstance(title string, risk Risk) *Instance {
 // setTags makes the change, its commands and its way back. The commands take one tag after the other; Lockstep replaces
 // them in one call.
 func (p *planner) setTags(in *Instance, old, to []MaintenanceAction) {
-	p.guard(Guard{ID: "differs", Text: "it is not so yet", Holds: !sameActions(old, to), Answer: actionWords(old)})
+	p.guard(Guard{ID: GuardDiffers, Text: "it is not so yet", Holds: !sameActions(old, to), Answer: actionWords(old)})
 	if sameActions(old, to) {
 		p.done = "its maintenance action is " + actionWords(to)
 		return

@@ -59,13 +59,13 @@ func TestTagPowerOffReplacesWhatIsThere(t *testing.T) {
 	if st := Plan(sc.Snapshot, sc.asked("web-1", IntentTagPowerOff)); st.State != StepDone || st.Change != nil {
 		t.Errorf("tagged already: %s, %+v", st.State, st.Change)
 	}
-	for name, change := range map[string]func(*Instance){
+	for name, change := range map[GuardID]func(*Instance){
 		"tags-known": func(in *Instance) { in.TagsKnown = false },
 		"status":     func(in *Instance) { in.Status = "ERROR" },
 	} {
 		sc := healthy()
 		change(sc.named("web-1"))
-		if st := Plan(sc.Snapshot, sc.asked("web-1", IntentTagPowerOff)); !slices.Equal(failing(st), []string{name}) {
+		if st := Plan(sc.Snapshot, sc.asked("web-1", IntentTagPowerOff)); !slices.Equal(failing(st), []GuardID{name}) {
 			t.Errorf("%s: failing %q", name, failing(st))
 		}
 	}
@@ -144,7 +144,7 @@ func TestTagsThatChangedMeanwhileStay(t *testing.T) {
 		sc := healthy()
 		sc.History.Tags[web1] = TagChange{Instance: "web-1", Old: []MaintenanceAction{ActionNotify}, New: []MaintenanceAction{ActionPowerOff}, At: ago(time.Hour)}
 		sc.named("web-1").Tags = tagged("live_migrate")
-		if st := Plan(sc.Snapshot, sc.asked("web-1", IntentRestoreTags)); st.Change != nil || !slices.Equal(failing(st), []string{"unchanged"}) {
+		if st := Plan(sc.Snapshot, sc.asked("web-1", IntentRestoreTags)); st.Change != nil || !slices.Equal(failing(st), []GuardID{"unchanged"}) {
 			t.Errorf("restore over another's tag: %q, %+v", failing(st), st.Change)
 		}
 	})

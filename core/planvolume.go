@@ -64,7 +64,7 @@ func (p *planner) disableVolume() {
 	}
 	reason := p.i.Reason
 	good := p.guardReason(reason)
-	p.guard(Guard{ID: "enabled", Text: "the service is enabled", Holds: v.Enabled, Answer: v.text()})
+	p.guard(Guard{ID: GuardServiceEnabled, Text: "the service is enabled", Holds: v.Enabled, Answer: v.text()})
 	p.step.Why = "The scheduler puts no more volumes on the host's disks. Those on it stay, and stay attached."
 	p.step.Then = "It stays disabled until you enable it, or until a maintenance of the node is over: there the OpenStack controller puts its own reason over yours, and enables what bears it."
 	if !v.Enabled {
@@ -88,8 +88,8 @@ func (p *planner) enableVolume() {
 	if v == nil {
 		return
 	}
-	p.guard(Guard{ID: "disabled", Text: "the service is disabled", Holds: !v.Enabled, Answer: v.text()})
-	own := Guard{ID: "not-owned", Text: "it is not the OpenStack controller that keeps it disabled", Holds: true, Answer: v.text()}
+	p.guard(Guard{ID: GuardServiceDisabled, Text: "the service is disabled", Holds: !v.Enabled, Answer: v.text()})
+	own := Guard{ID: GuardNotOwned, Text: "it is not the OpenStack controller that keeps it disabled", Holds: true, Answer: v.text()}
 	p.requestFact(s.NodeRequest(p.i.Node))
 	r := s.NodeRequest(p.i.Node)
 	gaveUp := s.cannotEnableVolumes(p.i.Node) && (r == nil || !r.Deleting.IsZero()) // else what it says is of its last return
@@ -125,5 +125,5 @@ func (s *Snapshot) cannotEnableVolumes(node string) bool {
 		return false
 	}
 	m := ReadLockMessage(l.Message)
-	return m.ID == "R" && strings.HasPrefix(m.Text, "Can not enable")
+	return m.ID == SaysVolumeServiceNotSet && strings.HasPrefix(m.Text, "Can not enable")
 }

@@ -217,7 +217,7 @@ func TestOwnMigrationKeepsItsPlaceInTheProcedure(t *testing.T) {
 		t.Errorf("before: %s", st.State)
 	}
 	sc.migrates("web-1")
-	sc.doing(Operation{Step: "live-migrate/" + web1, Node: "cmp-01", Instance: web1, Text: "running"})
+	sc.doing(Operation{Step: "live-migrate/" + web1, Intent: Intent{Kind: IntentLiveMigrate}, Node: "cmp-01", Instance: web1, Text: "running"})
 	if st := find(sc.again()); st.State != StepRunning || st.Status != "81 %, to cmp-02" || len(st.Alternatives) != 2 || !st.Alternatives[0].Doable() {
 		t.Errorf("during: %s, %q, %d alternatives", st.State, st.Status, len(st.Alternatives))
 	}
@@ -226,7 +226,7 @@ func TestOwnMigrationKeepsItsPlaceInTheProcedure(t *testing.T) {
 // While a batch runs, the step of the batch stays, with how far it is.
 func TestRunningBatchStaysInTheProcedure(t *testing.T) {
 	sc := inMaintenance()
-	sc.doing(Operation{Step: "live-migrate-all/uid-cmp-01", Title: "live-migrate 2 instances from cmp-01", Node: "cmp-01", Items: []OperationItem{
+	sc.doing(Operation{Step: "live-migrate-all/uid-cmp-01", Intent: Intent{Kind: IntentLiveMigrateAll}, Title: "live-migrate 2 instances from cmp-01", Node: "cmp-01", Items: []OperationItem{
 		{Instance: "gone-1", State: OperationDone}, {Instance: web1, State: OperationQueued}}})
 	p, _ := sc.Procedure(ProcedureKey{Kind: ProcedureNode, Subject: "cmp-01"})
 	if want := "running: live-migrate 2 instances from cmp-01 | 1 of 2 done"; !slices.Contains(outline(p), want) {

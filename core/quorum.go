@@ -220,7 +220,7 @@ func (p *planner) guardQuorum(controller, node string) {
 	if len(s.quorumSources(controller, node)) == 0 {
 		return
 	}
-	g := Guard{ID: "quorum", Text: "what needs a quorum can do without the node", Holds: true}
+	g := Guard{ID: GuardQuorum, Text: "what needs a quorum can do without the node", Holds: true}
 	var good, bad []string
 	for _, q := range quorumSets {
 		if !q.askedFirst() {
@@ -299,7 +299,7 @@ func (b *nodeSteps) quorumAhead() {
 	}
 }
 
-// quorumShort are the sets that would be missed on the node and cannot do without it now, each as a sentence.
+// quorumShort are the sets that would be missed on the node and cannot do without it now, each as a clause that begins with "it".
 func (s *Snapshot) quorumShort(node string) []string {
 	if !s.quorumMatters(node) {
 		return nil
@@ -307,7 +307,7 @@ func (s *Snapshot) quorumShort(node string) []string {
 	var out []string
 	for _, q := range quorumSets {
 		if v, there := s.quorum(q); q.askedFirst() && there && s.quorumUnknown(q) == "" && v.holds(node) != quorumFree {
-			out = append(out, "It cannot go down now: "+tidy(s.quorumText(v, node))+".")
+			out = append(out, "it cannot go down now: "+tidy(s.quorumText(v, node)))
 		}
 	}
 	return out

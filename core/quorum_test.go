@@ -315,7 +315,7 @@ func TestAShortQuorumIsInThePlanAndInWhatNeedsYou(t *testing.T) {
 	const says = "It cannot go down now: mariadb-server: 2 of 3 ready; mariadb-server-1 on ctl-02 is not."
 	s := quorate("ctl-01", "!ctl-02", "ctl-03").again().Snapshot
 	for node, want := range map[string]bool{"ctl-01": true, "cmp-01": false} {
-		plan, err := PlanEvacuation(s, EvacuationFacts{}, EvacuationRequest{Nodes: []string{node}})
+		plan, err := ForecastEvacuation(s, EvacuationFacts{}, EvacuationRequest{Nodes: []string{node}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,7 +20,7 @@ func (s *Snapshot) observeRefusal(l *WorkloadLock, refused *cloneOnWrite[string,
 		return instance, r, false // it is looked at for every lock in every Snapshot
 	}
 	m := ReadLockMessage(l.Message)
-	if m.ID != "I" || len(m.Instances) == 0 {
+	if m.ID != SaysMigrationRefused || len(m.Instances) == 0 {
 		return instance, r, false
 	}
 	id := m.Instances[0]
@@ -54,7 +54,7 @@ func (s *Snapshot) gaveUp(v InstanceView, m hostMaintenance) (failure string, ye
 	if !strings.Contains(l.Message, v.Instance.ID) {
 		return "", false // most are not named: it is asked for every instance in every Snapshot
 	}
-	if msg := ReadLockMessage(l.Message); msg.ID != "J" || !slices.Contains(msg.Instances, v.Instance.ID) || !msg.At.IsZero() && msg.At.Before(m.request.Created) {
+	if msg := ReadLockMessage(l.Message); msg.ID != SaysLeftToOperator || !slices.Contains(msg.Instances, v.Instance.ID) || !msg.At.IsZero() && msg.At.Before(m.request.Created) {
 		return "", false
 	}
 	if r, ok := s.History.Refused[v.Instance.ID]; ok && !r.At.Before(m.request.Created) {

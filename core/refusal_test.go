@@ -85,7 +85,7 @@ func TestTheNextRunKnowsWhatNovaRefused(t *testing.T) {
 		}
 		var told []string
 		for _, r := range b.journal() {
-			if r.Kind == RecordRefusal {
+			if r.Kind == RecordMigrationRefused {
 				told = append(told, r.Object.Name+" on "+r.Node+": "+r.Refusal.Text)
 			}
 		}

@@ -73,10 +73,10 @@ func TestRestartIsHeldBack(t *testing.T) {
 		{"its DaemonSet replaces its pods itself", "on-delete", "replaces them itself", func(sc scene) { sc.DaemonSets[0].OnDelete = false }},
 		{"the pods were not confirmed for long", "fresh", "old", func(sc scene) { sc.aged(SourceFabricPods, 2*time.Minute) }},
 		{"another of its pods is being restarted", "alone", "something", func(sc scene) {
-			sc.doing(Operation{Step: "restart-pod/ds-tf-vrouter-agent/cmp-02", Node: "cmp-02", Title: "something"})
+			sc.doing(Operation{Step: "restart-pod/ds-tf-vrouter-agent/cmp-02", Intent: restartOn("cmp-02"), Node: "cmp-02", Title: "something"})
 		}},
 		{"all of its pods are being restarted", "alone", "something", func(sc scene) {
-			sc.doing(Operation{Step: "restart-pods/ds-tf-vrouter-agent", Title: "something"})
+			sc.doing(Operation{Step: "restart-pods/ds-tf-vrouter-agent", Intent: restartAll(), Title: "something"})
 		}},
 		{"something else is done on the node", "alone", "something", func(sc scene) {
 			sc.doing(Operation{Step: "set-mode/uid-cmp-01/skip", Node: "cmp-01", Title: "something"})
@@ -98,7 +98,7 @@ func TestRestartIsHeldBack(t *testing.T) {
 				}
 				return
 			}
-			i := slices.IndexFunc(st.Guards, func(g Guard) bool { return g.ID == tc.guard })
+			i := slices.IndexFunc(st.Guards, func(g Guard) bool { return g.ID == GuardID(tc.guard) })
 			if st.Doable() || i < 0 || st.Guards[i].Holds || !strings.Contains(st.Guards[i].Answer, tc.says) {
 				t.Errorf("doable %v, guards %+v", st.Doable(), st.Guards)
 			}
@@ -318,8 +318,8 @@ func TestAgentsOnTheSwitchAreAwaited(t *testing.T) {
 // While a batch runs, each of its pods says how it stands there.
 func TestPodsOfARunningBatchSayWhereTheyStand(t *testing.T) {
 	sc := vRouterScene()
-	sc.doing(Operation{Step: "restart-pods/ds-tf-vrouter-agent", Title: "restart", Items: []OperationItem{
-		{Label: "cmp-01", State: OperationFailed, Text: "no"}, {Label: "cmp-02", State: OperationVerifying, Text: "the old pod ends"}, {Label: "cmp-03", State: OperationQueued}}})
+	sc.doing(Operation{Step: "restart-pods/ds-tf-vrouter-agent", Intent: restartAll(), Title: "restart", Items: []OperationItem{
+		{Label: "cmp-01", Node: "cmp-01", State: OperationFailed, Text: "no"}, {Label: "cmp-02", Node: "cmp-02", State: OperationVerifying, Text: "the old pod ends"}, {Label: "cmp-03", State: OperationQueued}}})
 	for node, want := range map[string]StepState{"cmp-01": StepFailed, "cmp-02": StepRunning, "cmp-03": StepWaiting} {
 		if st := Plan(sc.again().Snapshot, restartOn(node)); st.State != want {
 			t.Errorf("%s: %s (%s), want %s", node, st.State, st.Status, want)

@@ -177,7 +177,7 @@ func (f *attentionFacts) roleLabels() {
 	if err == nil {
 		return
 	}
-	f.add(Attention{ID: "role-labels", Severity: SeverityWarning, Label: oneLine(c.Name, 40), Resolve: clusterProcedure(),
+	f.add(Attention{Rule: RuleRoleLabels, Severity: SeverityWarning, Label: oneLine(c.Name, 40), Resolve: clusterProcedure(),
 		Subject: Ref{Kind: KindDeployment, Namespace: c.Namespace, Name: c.Name, UID: c.UID},
 		Reason:  "its OSCTL_OPENSTACK_NODE_LABELS cannot be read: " + err.Error(),
 		Detail:  "With it the OpenStack controller does not start. Until it is mended Lockstep goes by " + f.s.RoleLabels.Text() + "."})

@@ -46,7 +46,7 @@ func TestRolesFollowTheLabelsThatHold(t *testing.T) {
 	var prev *Snapshot
 	look := func(settings Settings, want ...Role) *Snapshot {
 		t.Helper()
-		s := &Snapshot{Settings: settings}
+		s := &Snapshot{Facts: Facts{Settings: settings}}
 		w.project(s, prev)
 		prev = s
 		if got := s.Nodes["cmp-1"].Roles; !slices.Equal(got, want) {

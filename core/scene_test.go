@@ -15,7 +15,7 @@ func ago(d time.Duration) time.Time { return noon.Add(-d) }
 type scene struct{ *Snapshot }
 
 func newScene() scene {
-	s := &Snapshot{
+	s := &Snapshot{Facts: Facts{
 		Revision: 1, Now: noon, Wall: noon, Cluster: "mos", Operator: "anna@jump01", Settings: DefaultSettings(),
 		Sources: map[SourceID]Source{}, Nodes: map[string]*Node{}, NodeLocks: map[string][]*WorkloadLock{},
 		NodeRequests: map[string][]*MaintenanceRequest{}, Deletions: map[string]*NodeNotice{}, Disablings: map[string]*NodeNotice{},
@@ -25,7 +25,7 @@ func newScene() scene {
 		Deployments: []*OpenStackDeployment{{Meta: Meta{Name: "osh-dev", Namespace: namespaceOpenStack, UID: "osdpl"}}},
 		Projects:    map[string]string{"p1": "shop"}, Write: WriteMode{Armed: true, Mine: true},
 		History: History{Stages: map[string]StageRecord{}, Locks: map[string]LockRecord{}, Rounds: map[string]Round{}, Changes: map[string]AnnotationChange{}, Tags: map[string]TagChange{}},
-	}
+	}}
 	for _, id := range []SourceID{SourceNodes, SourceClusterLocks, SourceNodeLocks, SourceClusterRequests, SourceNodeRequests,
 		SourceDeletionRequests, SourceDisableNotices, SourceOpenStackStatus, SourceOpenStackController, SourceNodePods,
 		SourceComputeServices, SourceInstances, SourceMigrations, SourceNetworkAgents, SourceProjects, SourceDaemonSets, SourceRevisions,

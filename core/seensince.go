@@ -28,7 +28,7 @@ func (p *planner) guardSeenSince(id SourceID) {
 	if seen {
 		return
 	}
-	p.guard(Guard{ID: "seen-since", Text: "what is known is no older than the node's return",
+	p.guard(Guard{ID: GuardSeenSince, Text: "what is known is no older than the node's return",
 		Answer: "the node is back since " + clockText(back) + "; OpenStack is being asked",
 		Remedy: "wait for the answer"})
 	p.step.State, p.step.Status = StepWaiting, "OpenStack is being asked: what is known is older than the node's return"

@@ -30,7 +30,7 @@ func (f *attentionFacts) serviceMissing(n nodeAttention) {
 	if !s.serviceless(n.Name) || s.playsOn(ControllerOpenStack, n.Name) && n.leaving() || f.leavesForGood(n) {
 		return // the entry of the turn says it
 	}
-	a := n.entry("no-compute-service")
+	a := n.entry(RuleNoComputeService)
 	a.Detail = "Its nova-compute was never heard from, or somebody has deleted the service while it ran. A new pod of it announces itself anew."
 	switch {
 	case s.failsOnService(n.Name):

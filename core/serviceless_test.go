@@ -86,7 +86,7 @@ func TestAPlayedControllerAndAComputeWithoutItsService(t *testing.T) {
 	delete(sc.Services, "cmp-01")
 	zone := func(s *Snapshot) Guard {
 		st := Plan(s, Intent{Kind: IntentActBegin, Controller: ControllerOpenStack, Node: "cmp-01"})
-		return st.Guards[slices.IndexFunc(st.Guards, func(g Guard) bool { return g.ID == guardZoneID })]
+		return st.Guards[slices.IndexFunc(st.Guards, func(g Guard) bool { return g.ID == GuardZone })]
 	}
 	if g := zone(sc.again().Snapshot); !g.Holds {
 		t.Errorf("alone it is blocked: %s", g.Answer)

@@ -15,26 +15,26 @@ type situation struct {
 	steps func(b *nodeSteps) []Step
 }
 
-// situations are the rows, by the literal's letter. H, J, S and T have their steps in the node's procedure: a step for each
-// instance or volume that is named.
-var situations = map[string]situation{
-	"A": {sees: seesController, look: lookAtController, steps: withdrawOwn},
-	"B": {sees: seesController, look: lookAtController},
-	"C": {sees: seesDeployment, look: lookAtDeployment},
-	"D": {sees: seesDeployment, look: lookAtDeployment},
-	"E": {sees: seesHealth, look: lookAtHealth},
-	"F": {sees: seesOthers, look: lookAtOthers, steps: clearOthers},
-	"G": {sees: seesBlockers, look: lookAtBlockers},
-	"I": {steps: moveNamed},
-	"K": {sees: seesOpenStack, look: lookAtOpenStack},
-	"L": {sees: seesCompute, look: lookAtCompute, steps: (*nodeSteps).disableInstead},
-	"M": {sees: seesCompute, look: lookAtCompute, steps: (*nodeSteps).restartCompute},
-	"N": {sees: seesOpenStack, look: lookAtOpenStack, steps: (*nodeSteps).restartCompute},
-	"O": {sees: seesOpenStack, look: lookAtOpenStack},
-	"P": {sees: seesAgents, look: lookAtAgents, steps: (*nodeSteps).restartAgents},
-	"Q": {sees: seesAgents, look: lookAtAgents, steps: (*nodeSteps).restartAgents},
-	"R": {sees: seesVolumes, look: lookAtVolumes, steps: (*nodeSteps).refusedVolumes},
-	"U": {sees: seesBlockers, look: lookAtBlockers},
+// situations are the rows, by text. The texts that name instances or volumes (H, J, S and T) have their steps in the node's
+// procedure: a step for each of them.
+var situations = map[MessageID]situation{
+	SaysOtherRelease:         {sees: seesController, look: lookAtController, steps: withdrawOwn},
+	SaysLockNotTakenUp:       {sees: seesController, look: lookAtController},
+	SaysDeploymentNotTakenUp: {sees: seesDeployment, look: lookAtDeployment},
+	SaysNotApplied:           {sees: seesDeployment, look: lookAtDeployment},
+	SaysNotHealthy:           {sees: seesHealth, look: lookAtHealth},
+	SaysOthersFirst:          {sees: seesOthers, look: lookAtOthers, steps: clearOthers},
+	SaysServicesNeedNode:     {sees: seesBlockers, look: lookAtBlockers},
+	SaysMigrationRefused:     {steps: moveNamed},
+	SaysMigrationOutage:      {sees: seesOpenStack, look: lookAtOpenStack},
+	SaysComputeNotDisabled:   {sees: seesCompute, look: lookAtCompute, steps: (*nodeSteps).disableInstead},
+	SaysComputeStaysDown:     {sees: seesCompute, look: lookAtCompute, steps: (*nodeSteps).restartCompute},
+	SaysComputeOutage:        {sees: seesOpenStack, look: lookAtOpenStack, steps: (*nodeSteps).restartCompute},
+	SaysSchedulingOutage:     {sees: seesOpenStack, look: lookAtOpenStack},
+	SaysAgentsStayDown:       {sees: seesAgents, look: lookAtAgents, steps: (*nodeSteps).restartAgents},
+	SaysAgentsOutage:         {sees: seesAgents, look: lookAtAgents, steps: (*nodeSteps).restartAgents},
+	SaysVolumeServiceNotSet:  {sees: seesVolumes, look: lookAtVolumes, steps: (*nodeSteps).refusedVolumes},
+	SaysQuorumHoldsCleanup:   {sees: seesBlockers, look: lookAtBlockers},
 }
 
 // Seen is what Lockstep itself sees of what the lock's text says; empty when there is nothing to add.
@@ -240,7 +240,7 @@ func lookAtBlockers(_ *Snapshot, _ *WorkloadLock, m LockMessage) []Command {
 		} else if q, ok := quorumNamed(word); ok {
 			at := q.look()
 			out = append(out, look(q.name, at[0]), look("where its pods run", at[1]))
-			if m.ID == "U" { // the volume binds a pod to the node
+			if m.ID == SaysQuorumHoldsCleanup { // the volume binds a pod to the node
 				out = append(out, look("its volume claims", shellCommand("kubectl", "-n", q.namespace, "get", "pvc")+" | "+shellCommand("grep", "-e", "-"+q.name+"-")))
 			}
 		}

@@ -55,7 +55,7 @@ func TestEverySituationHasWhatResolvesIt(t *testing.T) {
 		sc.NodeLock("cmp-01", ControllerOpenStack).NodeDeletionRequestSupported = true
 		return sc
 	}
-	situationsOf := map[string]struct {
+	situationsOf := map[MessageID]struct {
 		scene scene
 		key   ProcedureKey
 		want  []whatResolves
@@ -116,12 +116,12 @@ func TestEverySituationHasWhatResolvesIt(t *testing.T) {
 		"U": {removal("The node cmp-01 is hard locked by mariadb."), node, []whatResolves{{"the lock of openstack lets the node go", StepWaiting, "get statefulset mariadb-server"}}},
 	}
 	for c := 'A'; c <= 'U'; c++ {
-		if len(situationsOf[string(c)].want) == 0 {
+		if len(situationsOf[MessageID(c)].want) == 0 {
 			t.Errorf("nobody says what resolves text %c", c)
 		}
 	}
 	for id, tt := range situationsOf {
-		t.Run(id, func(t *testing.T) {
+		t.Run(string(id), func(t *testing.T) {
 			sc := tt.scene
 			sc.Write.Armed = true
 			s := sc.again().Snapshot
@@ -157,7 +157,7 @@ func TestEverySituationHasWhatResolvesIt(t *testing.T) {
 
 // No letter of the table is without its name, and none of the situations is of a letter that the table does not have.
 func TestTheTablesOfTextsAndSituationsFit(t *testing.T) {
-	letters := map[string]bool{}
+	letters := map[MessageID]bool{}
 	for _, l := range literals {
 		letters[l.id] = true
 		if l.name == "" || l.meaning == "" {
@@ -165,7 +165,7 @@ func TestTheTablesOfTextsAndSituationsFit(t *testing.T) {
 		}
 	}
 	for c := 'A'; c <= 'U'; c++ {
-		if !letters[string(c)] {
+		if !letters[MessageID(c)] {
 			t.Errorf("text %c is not in the table", c)
 		}
 	}

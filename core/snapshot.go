@@ -10,6 +10,14 @@ import (
 // Snapshot is everything known at one moment. It is immutable and shared by pointer; its maps and slices must not be
 // changed. What is derived from it (phases, views of nodes, attention) is made once, on first use: see Derivation.
 type Snapshot struct {
+	Facts
+
+	derived sync.Map // what was derived from it, by *Derivation
+}
+
+// Facts are all that a Snapshot knows. They are copied as one value only, so that no copy lacks one of them: what a server has just
+// answered is put into such a copy, and the last check before a write looks at that.
+type Facts struct {
 	Revision uint64    // rises with every snapshot of one Engine
 	Now      time.Time // the cluster's time; timestamps of objects compare with it
 	Wall     time.Time // the wall clock's time; times of Sources compare with it
@@ -52,8 +60,6 @@ type Snapshot struct {
 	Operations      []Operation                      // what Lockstep does and did, newest first
 	Write           WriteMode
 	Settings        Settings
-
-	derived sync.Map // what was derived from it, by *Derivation
 }
 
 // Settings are the numbers by which rules judge, all of them the operator's to change.

@@ -33,14 +33,5 @@ func (s *Snapshot) withInstances(host string, found []*Instance) *Snapshot {
 
 // copyFacts is a Snapshot of the same facts, with nothing derived from them yet.
 func (s *Snapshot) copyFacts() *Snapshot {
-	return &Snapshot{
-		Revision: s.Revision, Now: s.Now, Wall: s.Wall, Cluster: s.Cluster, Place: s.Place, Operator: s.Operator, Sources: s.Sources,
-		Nodes: s.Nodes, ClusterLocks: s.ClusterLocks, NodeLocks: s.NodeLocks, ClusterRequests: s.ClusterRequests,
-		NodeRequests: s.NodeRequests, Deletions: s.Deletions, Disablings: s.Disablings, OpenStack: s.OpenStack,
-		Controller: s.Controller, RoleLabels: s.RoleLabels, RoleLabelsFrom: s.RoleLabelsFrom, Pods: s.Pods, Services: s.Services, Instances: s.Instances, ByHost: s.ByHost,
-		Migrations: s.Migrations, Agents: s.Agents, Projects: s.Projects, VolumeServices: s.VolumeServices, Volumes: s.Volumes, Management: s.Management, History: s.History, Operations: s.Operations,
-		Write: s.Write, Settings: s.Settings,
-		DaemonSets: s.DaemonSets, DaemonRevisions: s.DaemonRevisions, DaemonPods: s.DaemonPods, StatefulSets: s.StatefulSets,
-		Claims: s.Claims, LocalVolumes: s.LocalVolumes, Deployments: s.Deployments, TempestJob: s.TempestJob,
-	}
+	return &Snapshot{Facts: s.Facts}
 }

@@ -57,6 +57,7 @@ type NodeView struct {
 	Moving      int // migrations under way from it
 	MovedFrom   int // how many were on it when its maintenance began; 0 when not known
 	Service     *ComputeService
+	BadAttempts string   // what is wrong with the number of its migration attempts; one of the problems, empty when nothing is
 	Problems    []string // inconsistencies worth a word: no lock, a lock without a node, an unknown mode …
 }
 

@@ -202,10 +202,19 @@ func (f *stageFacts) downText() string {
 }
 
 // shortPods are the pods' names without OpenStack's own namespace.
-func shortPods(pods []string) []string {
+func shortPods(pods []PodName) []string {
 	out := make([]string, len(pods))
 	for i, p := range pods {
-		out[i] = strings.TrimPrefix(p, "openstack/")
+		out[i] = textIf(p.Namespace == namespaceOpenStack, p.Name, p.String())
+	}
+	return out
+}
+
+// podNames are the pods' names with their namespaces.
+func podNames(pods []PodName) []string {
+	out := make([]string, len(pods))
+	for i, p := range pods {
+		out[i] = p.String()
 	}
 	return out
 }

@@ -52,7 +52,7 @@ func controllerGaveUp(f *stageFacts) (verdict, bool) {
 	if !f.leaving() || f.message.Class != MessageActionable {
 		return verdict{}, false
 	}
-	if f.message.ID != "J" {
+	if f.message.ID != SaysLeftToOperator {
 		return verdict{reason: "the OpenStack controller says: " + oneLine(f.message.Text, mostRead), what: f.message.Meaning, at: f.message.At}, true
 	}
 	if f.computeKnown {
@@ -126,9 +126,9 @@ func instancesMove(f *stageFacts) (verdict, bool) {
 		return verdict{reason: fmt.Sprintf("%s under way from it", count(f.on.migrating, "migration")), what: f.movedText(), at: f.on.since}, true
 	case f.message.Class == MessageProgress && (!f.computeKnown || f.on.blocking > 0):
 		return verdict{reason: "the OpenStack controller says: " + oneLine(f.message.Text, mostRead), what: f.movedText(), at: f.requestAt()}, true
-	case f.working() && f.message.ID == "K":
+	case f.working() && f.message.ID == SaysMigrationOutage:
 		return verdict{reason: f.message.Meaning, what: "OpenStack API away; " + f.movedText(), at: f.requestAt()}, true
-	case f.working() && f.message.ID == "L":
+	case f.working() && f.message.ID == SaysComputeNotDisabled:
 		return verdict{}, false // nova-compute comes first
 	case f.working() && f.message.Class != MessageWaiting && f.on.movable > 0:
 		return verdict{reason: fmt.Sprintf("the OpenStack controller works on it, and %s to move", count(f.on.movable, "instance")), what: f.movedText(), at: f.requestAt()}, true
@@ -165,7 +165,7 @@ func notBegun(f *stageFacts) (verdict, bool) {
 	v := verdict{reason: "its request is there, and the OpenStack controller has not begun", at: f.requestAt(), exact: true}
 	if f.message.Class == MessageWaiting {
 		v.reason = f.message.Meaning
-		v.what = map[string]string{"F": "others come first", "A": "controller not updated yet"}[f.message.ID]
+		v.what = map[MessageID]string{SaysOthersFirst: "others come first", SaysOtherRelease: "controller not updated yet"}[f.message.ID]
 	}
 	switch {
 	case f.account.State == AccountUnseen:
@@ -191,7 +191,7 @@ func atWork(f *stageFacts) (verdict, bool) {
 	}
 	v := verdict{reason: "the OpenStack controller prepares it" + f.tries("; it "), at: f.requestAt()}
 	switch {
-	case f.message.ID == "G":
+	case f.message.ID == SaysServicesNeedNode:
 		v.reason, v.what = f.message.Meaning, "deferred: "+some(f.message.Blockers, 3)
 	case f.message.Class == MessageWaiting:
 		v.reason = f.message.Meaning

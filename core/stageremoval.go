@@ -24,7 +24,7 @@ func removalHeld(f *stageFacts) (verdict, bool) {
 	switch {
 	case f.computeKnown && left > 0:
 		return verdict{reason: "to be removed, and " + count(left, "instance") + verb(left, " is", " are") + " left on it", what: "to be removed: " + count(left, "instance") + " left", at: d.Created, exact: true}, true
-	case f.message.ID == "T":
+	case f.message.ID == SaysVolumesHoldRemoval:
 		return verdict{reason: "to be removed, and volumes are left on it", what: "to be removed: volumes left", at: d.Created, exact: true}, true
 	}
 	return verdict{}, false

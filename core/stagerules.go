@@ -72,9 +72,9 @@ func requestGoes(f *stageFacts) (verdict, bool) {
 	}
 	what := f.downText()
 	switch f.message.ID {
-	case "M":
+	case SaysComputeStaysDown:
 		what = "nova-compute down"
-	case "P":
+	case SaysAgentsStayDown:
 		if what == "" {
 			what = "network agents down"
 		}

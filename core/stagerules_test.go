@@ -123,7 +123,7 @@ func TestStages(t *testing.T) {
 		{"(d) request being removed", func(sc scene) {
 			sc.maintained("cmp-01", "").RawState = LockInactive
 			sc.NodeRequests["cmp-01"][0].Deleting = ago(2 * time.Minute)
-			sc.Pods["cmp-01"] = &NodePods{Node: "cmp-01", NotReady: []string{"openstack/ovs-1"}}
+			sc.Pods["cmp-01"] = &NodePods{Node: "cmp-01", NotReady: []PodName{{"openstack", "ovs-1"}}}
 		}, StageReturning, "pods not ready: ovs-1", ""},
 		{"(d) an agent is down", func(sc scene) {
 			sc.maintained("cmp-01", "").RawState = LockInactive

@@ -118,7 +118,7 @@ const (
 
 // Guard is one condition that must hold before a step, evaluated.
 type Guard struct {
-	ID     string // stable: "host-empty", "fresh", "armed", …
+	ID     GuardID
 	Text   string // the condition, as a sentence that is true when it holds
 	Holds  bool
 	Answer string // what was found: "1 runs: batch-17 (notify)"
@@ -129,6 +129,8 @@ type Guard struct {
 type Fact struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
+
+	Instance string `json:"-"` // the ID of the instance that it is about, where it is one of a host's
 }
 
 // Step is one confirmed change, or one thing that somebody else has to do: all that a person needs to decide.
@@ -189,8 +191,18 @@ func (s Step) BlockedBy() (Guard, bool) {
 	return unarmed, unarmed.ID != ""
 }
 
+// Unmet is the guard of that ID; false when it holds, or when the step has none of the ID.
+func (s Step) Unmet(id GuardID) (Guard, bool) {
+	for _, g := range s.Guards {
+		if g.ID == id && !g.Holds {
+			return g, true
+		}
+	}
+	return Guard{}, false
+}
+
 // SaysUnarmed tells whether the guard is the one that every step has: that writing is armed.
-func (g Guard) SaysUnarmed() bool { return g.ID == guardArmedID }
+func (g Guard) SaysUnarmed() bool { return g.ID == GuardArmed }
 
 // ProcedureKind names a procedure.
 type ProcedureKind string

@@ -102,7 +102,7 @@ func (f *attentionFacts) lockStuck(n nodeAttention) {
 	if l == nil {
 		return
 	}
-	a := n.entry("lock-stuck")
+	a := n.entry(RuleLockStuck)
 	a.Severity, a.Since = SeverityUrgent, Since{At: l.Deleting, Exact: true}
 	a.Reason = f.s.stuckText(n.Name, l)
 	if n.Node.hasOpenStackRole() {
@@ -130,7 +130,7 @@ func (f *attentionFacts) roleless(n nodeAttention) {
 		!n.Node.Deleting.IsZero() || s.Deletions[n.Name] != nil || s.playsOn(ControllerOpenStack, n.Name) {
 		return
 	}
-	a := n.entry("roleless")
+	a := n.entry(RuleRoleless)
 	a.Severity, a.Since = SeverityWarning, Since{}
 	a.Reason = "nova-compute runs on it, and it has no role label: LCM does not wait for its instances"
 	if n.leaving() {
@@ -232,33 +232,33 @@ func (p *planner) freeLock() {
 	n := s.Nodes[node]
 	p.step.Title = "let the lock of " + s.lockLabel(l) + " go"
 	p.step.Type = typable(l.Name, l.UID)
-	p.guard(Guard{ID: "openstack", Text: "it is a node's lock of the OpenStack controller",
+	p.guard(Guard{ID: GuardOpenStackLock, Text: "it is a node's lock of the OpenStack controller",
 		Holds: l.Controller == ControllerOpenStack && node != "", Answer: s.lockLabel(l)})
-	deleting := Guard{ID: "in-deletion", Text: "the lock is in deletion", Holds: !l.Deleting.IsZero(), Answer: "it is not",
+	deleting := Guard{ID: GuardInDeletion, Text: "the lock is in deletion", Holds: !l.Deleting.IsZero(), Answer: "it is not",
 		Remedy: "leave it alone: it holds the node"}
 	if deleting.Holds {
 		deleting.Answer = "since " + clockText(l.Deleting)
 	}
 	p.guard(deleting)
 	finalizer := s.finalizerOn(l.Meta)
-	p.guard(Guard{ID: "held-by", Text: "the OpenStack controller's finalizer keeps it there", Holds: finalizer != "",
+	p.guard(Guard{ID: GuardHeldBy, Text: "the OpenStack controller's finalizer keeps it there", Holds: finalizer != "",
 		Answer: textOf(finalizer, "it does not")})
 	p.fact("finalizer", finalizer)
-	there := Guard{ID: "node-stays", Text: "the node exists and stays",
+	there := Guard{ID: GuardNodeStays, Text: "the node exists and stays",
 		Holds: n != nil && n.Deleting.IsZero() && s.Deletions[node] == nil && s.Disablings[node] == nil, Answer: "it does",
 		Remedy: "the controller cleans up once the node is gone"}
 	if !there.Holds {
 		there.Answer = "it leaves the cluster, or has left it"
 	}
 	p.guard(there)
-	settled := Guard{ID: "settled", Text: "it does not end by itself",
+	settled := Guard{ID: GuardSettled, Text: "it does not end by itself",
 		Holds: s.stuckLock(node) != nil || !deleting.Holds || !there.Holds, Answer: "the clean-up waits until the node is gone", Remedy: "wait a minute"}
 	if !settled.Holds {
 		settled.Answer = "it was deleted just now"
 	}
 	p.guard(settled)
 	held := s.heldOtherwise(node)
-	alone := Guard{ID: "not-taken", Text: "LCM does not take the node once the lock is gone", Holds: !s.lcmMayTake(node) || held != nil,
+	alone := Guard{ID: GuardNotTaken, Text: "LCM does not take the node once the lock is gone", Holds: !s.lcmMayTake(node) || held != nil,
 		Answer: "nobody asks for it, and no update runs",
 		Remedy: "hold it by a lock of your own first"}
 	switch r := s.NodeRequest(node); {

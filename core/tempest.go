@@ -74,7 +74,7 @@ func (p *planner) tempest() {
 		p.step.Undo = "add it again: that is a new run"
 	}
 	sources := []SourceID{SourceClusterRequests, SourceOpenStackStatus, SourceOpenStackDeployment, SourceTempestJob}
-	busy := func(op Operation) bool { return op.isBatchOf(IntentAddTempest) || op.isBatchOf(IntentRemoveTempest) }
+	busy := func(op Operation) bool { return op.is(IntentAddTempest) || op.is(IntentRemoveTempest) }
 	p.common(sources, busy)
 	if len(s.Deployments) != 1 || !s.known(SourceOpenStackDeployment) {
 		p.identify(Ref{Kind: KindOpenStackDeployment, Namespace: namespaceOpenStack})
@@ -88,7 +88,7 @@ func (p *planner) tempest() {
 	d := s.Deployments[0]
 	p.identify(d.Ref())
 	p.guard(guardExists("the OpenStackDeployment", d.Ref()))
-	quiet := Guard{ID: "no-update", Text: "no update runs", Holds: s.ClusterRequest() == nil && s.known(SourceClusterRequests), Answer: "none does", Remedy: "wait until it is over"}
+	quiet := Guard{ID: GuardNoUpdate, Text: "no update runs", Holds: s.ClusterRequest() == nil && s.known(SourceClusterRequests), Answer: "none does", Remedy: "wait until it is over"}
 	if !quiet.Holds {
 		quiet.Answer = "one runs, or that is not known"
 	}
@@ -97,7 +97,7 @@ func (p *planner) tempest() {
 	p.fact("uid", d.UID)
 	p.fact("services", strings.Join(d.Services, " "))
 	at := slices.Index(d.Services, serviceTempest)
-	p.guard(Guard{ID: "differs", Text: textIf(add, "Tempest is not asked for yet", "Tempest is asked for"), Holds: (at < 0) == add, Answer: textIf(at < 0, "it is not", "it is"),
+	p.guard(Guard{ID: GuardDiffers, Text: textIf(add, "Tempest is not asked for yet", "Tempest is asked for"), Holds: (at < 0) == add, Answer: textIf(at < 0, "it is not", "it is"),
 		Remedy: textIf(add, "remove it first: that, and adding it again, is a new run", "")})
 	switch {
 	case add && at >= 0:
@@ -113,7 +113,7 @@ func (p *planner) tempest() {
 
 // guardApplied holds when the OpenStack controller has nothing else to apply.
 func (s *Snapshot) guardApplied() Guard {
-	g := Guard{ID: "applied", Text: "OpenStack is APPLIED", Remedy: "wait until it is: kubectl -n openstack get osdplst"}
+	g := Guard{ID: GuardOpenStackApplied, Text: "OpenStack is APPLIED", Remedy: "wait until it is: kubectl -n openstack get osdplst"}
 	if len(s.OpenStack) == 0 {
 		g.Answer = "its status is not known"
 		return g

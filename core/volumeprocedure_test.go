@@ -22,34 +22,34 @@ func TestAnOperatorsStepsOnVolumeServices(t *testing.T) {
 		name   string
 		given  func(sc scene)
 		intent Intent
-		fails  []string
+		fails  []GuardID
 		want   string // the command
 	}{
 		{"disable", func(sc scene) { sc.volumeService("cmp-01@lvm") }, disable, nil, "openstack volume service set --disable --disable-reason 'a dead disk' cmp-01@lvm cinder-volume"},
 		{"disable for a reason that looks like an option", func(sc scene) { sc.volumeService("cmp-01@lvm") }, with("--disk"), nil,
 			"openstack volume service set --disable --disable-reason=--disk cmp-01@lvm cinder-volume"},
-		{"disable: no reason", func(sc scene) { sc.volumeService("cmp-01@lvm") }, with(""), []string{"reason"}, ""},
-		{"disable: the literal", func(sc scene) { sc.volumeService("cmp-01@lvm") }, with(DisabledReasonMaintenance), []string{"not-literal"}, ""},
-		{"disable: disabled", func(sc scene) { sc.volumeService("cmp-01@lvm").outOf("mine") }, disable, []string{"enabled"}, ""},
-		{"disable: another back end only", func(sc scene) { sc.volumeService("cmp-01@nvme") }, disable, []string{"exists"}, ""},
-		{"disable: of another node", func(sc scene) { sc.volumeService("cmp-02@lvm") }, Intent{Kind: IntentDisableVolume, Node: "cmp-01", Object: lvmOf("cmp-02"), Reason: "x"}, []string{"exists"}, ""},
-		{"disable: no Cinder", func(sc scene) { sc.source(SourceVolumeServices, SourceAbsent) }, disable, []string{"fresh", "exists"}, ""},
+		{"disable: no reason", func(sc scene) { sc.volumeService("cmp-01@lvm") }, with(""), []GuardID{"reason"}, ""},
+		{"disable: the literal", func(sc scene) { sc.volumeService("cmp-01@lvm") }, with(DisabledReasonMaintenance), []GuardID{"not-literal"}, ""},
+		{"disable: disabled", func(sc scene) { sc.volumeService("cmp-01@lvm").outOf("mine") }, disable, []GuardID{"enabled"}, ""},
+		{"disable: another back end only", func(sc scene) { sc.volumeService("cmp-01@nvme") }, disable, []GuardID{"exists"}, ""},
+		{"disable: of another node", func(sc scene) { sc.volumeService("cmp-02@lvm") }, Intent{Kind: IntentDisableVolume, Node: "cmp-01", Object: lvmOf("cmp-02"), Reason: "x"}, []GuardID{"exists"}, ""},
+		{"disable: no Cinder", func(sc scene) { sc.source(SourceVolumeServices, SourceAbsent) }, disable, []GuardID{"fresh", "exists"}, ""},
 		{"enable", func(sc scene) { sc.volumeService("cmp-01@lvm").outOf("a dead disk") }, enable, nil, "openstack volume service set --enable cmp-01@lvm cinder-volume"},
-		{"enable: enabled", func(sc scene) { sc.volumeService("cmp-01@lvm") }, enable, []string{"disabled"}, ""},
+		{"enable: enabled", func(sc scene) { sc.volumeService("cmp-01@lvm") }, enable, []GuardID{"disabled"}, ""},
 		{"enable: the controller's, left over", func(sc scene) { sc.volumeService("cmp-01@lvm").outOf(DisabledReasonMaintenance) }, enable, nil,
 			"openstack volume service set --enable cmp-01@lvm cinder-volume"},
 		{"enable: the controller's, in maintenance", func(sc scene) {
 			sc.volumeService("cmp-01@lvm").outOf(DisabledReasonMaintenance)
 			sc.maintained("cmp-01", "")
-		}, enable, []string{"not-owned"}, ""},
+		}, enable, []GuardID{"not-owned"}, ""},
 		{"enable: another's, in maintenance", func(sc scene) { sc.volumeService("cmp-01@lvm").outOf("mine"); sc.maintained("cmp-01", "") }, enable, nil,
 			"openstack volume service set --enable cmp-01@lvm cinder-volume"},
-		{"enable: to be removed", func(sc scene) { sc.volumeService("cmp-01@lvm").outOf("mine"); sc.removes("cmp-01") }, enable, []string{"stays-up"}, ""},
+		{"enable: to be removed", func(sc scene) { sc.volumeService("cmp-01@lvm").outOf("mine"); sc.removes("cmp-01") }, enable, []GuardID{"stays-up"}, ""},
 		{"enable: the controller said that it cannot, and is asked anew", func(sc scene) {
 			cannotEnable(sc)
 			sc.NodeRequest("cmp-01").Deleting = time.Time{}
 			sc.NodeLock("cmp-01", ControllerOpenStack).RawState = LockActive
-		}, enable, []string{"not-owned"}, ""},
+		}, enable, []GuardID{"not-owned"}, ""},
 		{"enable: the controller says that it cannot", cannotEnable, enable, nil, "openstack volume service set --enable cmp-01@lvm cinder-volume"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

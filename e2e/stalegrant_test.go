@@ -99,7 +99,7 @@ func TestWhatChangesUnderAnOpenDialogIsSaid(t *testing.T) {
 	}
 }
 
-// What the screen cannot know yet, the executor asks for itself, right before it writes.
+// What the screen cannot know yet, the engine asks for itself, right before it writes.
 func TestAGrantOnWhatIsNoLongerSoIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)

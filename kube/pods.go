@@ -208,13 +208,13 @@ func podsFrom(node string, items []pod) *core.NodePods {
 		// Rockoon waits for these when the node comes back, without a word (docs/mosk.md#pods-on-return): also for those that are
 		// over, such as an eviction leaves, and that are never ready again.
 		if m.Namespace == namespaceOpenStack && !items[i].ofJob() && !items[i].ready() {
-			p.NotReady = append(p.NotReady, m.Namespace+"/"+m.Name)
+			p.NotReady = append(p.NotReady, core.PodName{Namespace: m.Namespace, Name: m.Name})
 			if over {
 				p.Ended = append(p.Ended, items[i].ended())
 			}
 		}
 	}
-	slices.Sort(p.NotReady)
+	slices.SortFunc(p.NotReady, func(a, b core.PodName) int { return strings.Compare(a.String(), b.String()) })
 	slices.SortFunc(p.Ended, func(a, b core.EndedPod) int { return strings.Compare(a.Name, b.Name) })
 	return p
 }

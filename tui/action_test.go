@@ -165,7 +165,7 @@ func TestEveryIntentHasAnAction(t *testing.T) {
 
 // Whatever is pressed, with or without facts, the screen stays up, and what cannot be done says why.
 func TestEveryActionRunsEverywhere(t *testing.T) {
-	for _, s := range []*core.Snapshot{nil, {Revision: 1, Now: fixtureNow, Wall: fixtureWall}, world(), managedWorld()} {
+	for _, s := range []*core.Snapshot{nil, {Facts: core.Facts{Revision: 1, Now: fixtureNow, Wall: fixtureWall}}, world(), managedWorld()} {
 		for _, a := range Actions() {
 			d := drive(s, 120, 40, withRehearsal(newRehearsal()))
 			reason := a.Blocked(d.Model)

@@ -25,8 +25,8 @@ type Backend interface {
 	Arm(ctx context.Context, takeOver bool) error
 	// Disarm makes writing impossible again and gives the lease back.
 	Disarm()
-	// PlanEvacuation makes the forecast of an evacuation; it asks OpenStack, and tells on the way what it has read.
-	PlanEvacuation(ctx context.Context, r core.EvacuationRequest, progress core.InventoryProgress) (core.EvacuationPlan, error)
+	// ForecastEvacuation makes the forecast of an evacuation; it asks OpenStack, and tells on the way what it has read.
+	ForecastEvacuation(ctx context.Context, r core.EvacuationRequest, progress core.InventoryProgress) (core.EvacuationForecast, error)
 	// Focus says which node the operator looks at, so that its instances are kept fresh.
 	Focus(node string)
 }

@@ -161,7 +161,7 @@ func TestWhatComesOfItIsSeenFirst(t *testing.T) {
 	step.Then = "LCM drains the node at once."
 	step.Guards = append(step.Guards, core.Guard{ID: "empty", Text: "the host is empty", Answer: "1 runs", Remedy: "move it"})
 	for i := range 20 {
-		step.Guards = append(step.Guards, core.Guard{ID: itoa(i), Text: "condition " + itoa(i) + " of a great many", Holds: true,
+		step.Guards = append(step.Guards, core.Guard{ID: core.GuardID(itoa(i)), Text: "condition " + itoa(i) + " of a great many", Holds: true,
 			Answer: "it does"})
 	}
 	d, _, _ := opened(step, func(d *driver) { d.send(windowSize(80, 24)) })

@@ -103,7 +103,7 @@ func (p *entryPage) refresh(m *Model) tea.Cmd {
 // at once. Last what follows from the entry.
 func (p *entryPage) waysOn(m *Model) []wayOn {
 	for i := range m.snap.Operations {
-		if op := &m.snap.Operations[i]; p.id == "operation/"+op.ID {
+		if op := &m.snap.Operations[i]; p.a.Operation == op.ID {
 			p.step = op.Step
 		}
 	}
@@ -171,7 +171,7 @@ func (p *entryPage) stepOf(proc core.Procedure) int {
 		return st.State != core.StepDone && st.State != core.StepLater && st.State != core.StepRunning &&
 			(st.Intent.Kind != "" || len(st.Commands) > 0 || len(st.Tell) > 0)
 	}
-	if p.a.Rule() == "operation" && proc.Key.Kind == core.ProcedureAfter {
+	if p.a.Rule == core.RuleOperation && proc.Key.Kind == core.ProcedureAfter {
 		return slices.IndexFunc(proc.Steps, func(st core.Step) bool { return st.ID == p.step })
 	}
 	at := -1
@@ -207,14 +207,14 @@ func (p *entryPage) ownWays(m *Model) []wayOn {
 	do := func(id, what, text string, run func(*Model) tea.Cmd) wayOn {
 		return wayOn{id: "do/" + id, kind: wayDone, what: what, text: text, more: text, open: run}
 	}
-	if p.a.Rule() == "disarmed" {
+	if p.a.Rule == core.RuleDisarmed {
 		return []wayOn{do("arm", "arm writing again", "it asks for the Lease first (w)", (*Model).toggleArm)}
 	}
 	op := operationOf(m.snap, p.a)
 	if op != nil {
 		return []wayOn{do("seen", "acknowledge it", "it has been seen, and goes from the list (x)", (*Model).acknowledge)}
 	}
-	if run := m.running(); run != nil && p.id == "operation/"+run.ID && run.State == core.OperationPaused {
+	if run := m.running(); run != nil && p.a.Operation == run.ID && run.State == core.OperationPaused {
 		control := func(c core.Control) func(*Model) tea.Cmd {
 			return func(m *Model) tea.Cmd { return m.control(c) }
 		}

@@ -46,7 +46,8 @@ func unreachable() *core.Snapshot {
 // paused is the fixture in which a batch over the whole cluster has paused itself: it is about no node.
 func paused() *core.Snapshot {
 	s := world()
-	s.Operations = []core.Operation{{ID: "op-2", Step: "restart-pods/tf/vrouter", Title: "restart the old pods of vrouter",
+	s.Operations = []core.Operation{{ID: "op-2", Step: "restart-pods/tf/vrouter",
+		Intent: core.Intent{Kind: core.IntentRestartPods, Workload: "tf/vrouter"}, Title: "restart the old pods of vrouter",
 		State: core.OperationPaused, Text: "1 of 3 failed", Started: before(4 * time.Minute),
 		Items: []core.OperationItem{{Label: "vrouter-1", State: core.OperationFailed, Text: "pod vrouter-1 did not become ready within 5 m",
 			Started: before(4 * time.Minute), Ended: before(time.Minute)},
@@ -58,7 +59,7 @@ func paused() *core.Snapshot {
 func (d *driver) entry(t *testing.T, rule string) *driver {
 	t.Helper()
 	for _, a := range d.snap.Attention() {
-		if a.Rule() == rule {
+		if string(a.Rule) == rule {
 			d.keys("1")
 			d.needs.Choose(a.ID)
 			return d.keys("enter")
@@ -122,7 +123,7 @@ func TestFromAnEntryToItsCauseAndBack(t *testing.T) {
 		d.keys("up")
 	}
 	d.keys("enter")
-	if p, ok := d.entryShown(); !ok || p.a.Rule() != "node-slow" || len(d.layers) != 1 {
+	if p, ok := d.entryShown(); !ok || p.a.Rule != "node-slow" || len(d.layers) != 1 {
 		t.Errorf("what follows is opened a second time: %d pages", len(d.layers))
 	}
 	d.keys("esc")

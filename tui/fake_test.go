@@ -29,7 +29,7 @@ type fakeBackend struct {
 	focused   []string
 	previewed []core.Intent
 
-	evacuation    core.EvacuationPlan
+	evacuation    core.EvacuationForecast
 	evacuationErr error
 	planned       []core.EvacuationRequest
 }
@@ -103,9 +103,9 @@ func (f *fakeBackend) Disarm() {
 	f.disarmed++
 }
 
-func (f *fakeBackend) PlanEvacuation(
+func (f *fakeBackend) ForecastEvacuation(
 	_ context.Context, r core.EvacuationRequest, progress core.InventoryProgress,
-) (core.EvacuationPlan, error) {
+) (core.EvacuationForecast, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.planned = append(f.planned, r)

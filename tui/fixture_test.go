@@ -22,7 +22,7 @@ func seen(d time.Duration) core.Since { return core.Since{At: before(d), Exact: 
 // world is an update in its fourth phase: a manual node that waits, one that is being evacuated and has a failure, one
 // that comes back, others done, queued or idle.
 func world() *core.Snapshot {
-	s := &core.Snapshot{
+	s := &core.Snapshot{Facts: core.Facts{
 		Revision: 7, Now: fixtureNow, Wall: fixtureWall, Cluster: "mos", Operator: "anna@jump01",
 		Sources: make(map[core.SourceID]core.Source), Nodes: make(map[string]*core.Node),
 		NodeLocks: make(map[string][]*core.WorkloadLock), NodeRequests: make(map[string][]*core.MaintenanceRequest),
@@ -36,7 +36,7 @@ func world() *core.Snapshot {
 			Changes: make(map[string]core.AnnotationChange)},
 		Write:    core.WriteMode{},
 		Settings: core.DefaultSettings(),
-	}
+	}}
 	for _, id := range []core.SourceID{core.SourceNodes, core.SourceClusterLocks, core.SourceNodeLocks,
 		core.SourceClusterRequests, core.SourceNodeRequests, core.SourceDeletionRequests, core.SourceDisableNotices,
 		core.SourceOpenStackStatus, core.SourceOpenStackController, core.SourceNodePods, core.SourceComputeServices,

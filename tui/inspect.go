@@ -290,7 +290,7 @@ func lockFacts(m *Model, f *facts, l *core.WorkloadLock) {
 		f.section("What it says")
 		f.add("text", named(m.snap, l.Message))
 		if msg.Name != "" {
-			f.tone(themes.Strong, "situation", msg.Name+orDifferent(" (text ", msg.ID, ")", ""))
+			f.tone(themes.Strong, "situation", msg.Name+orDifferent(" (text ", string(msg.ID), ")", ""))
 		}
 		if msg.Meaning != "" {
 			f.tone(tone, "means", strings.TrimSpace(word+" "+msg.Meaning))

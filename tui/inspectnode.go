@@ -93,7 +93,7 @@ func nodeFacts(m *Model, f *facts, name string) {
 	if p := m.snap.Pods[name]; p != nil {
 		f.section("Pods")
 		f.add("all", fmt.Sprintf("%d, %d of them a drain has to move", p.Total, p.Evictable))
-		f.tone(themes.Warn, "not ready", strings.Join(p.NotReady, ", "))
+		f.tone(themes.Warn, "not ready", podsText(p.NotReady))
 		for i := range p.Ended {
 			f.tone(themes.Warn, "ended", p.Ended[i].FullName()+": "+p.Ended[i].Text(now))
 		}
@@ -237,4 +237,13 @@ func instanceFacts(m *Model, f *facts, id string) {
 		f.add("updated", stamp(mig.Updated, now))
 		f.tone(themes.Bad, "failure", mig.Failure)
 	}
+}
+
+// podsText are the pods' names with their namespaces.
+func podsText(pods []core.PodName) string {
+	names := make([]string, len(pods))
+	for i, p := range pods {
+		names[i] = p.String()
+	}
+	return strings.Join(names, ", ")
 }

@@ -159,7 +159,7 @@ func operationOf(s *core.Snapshot, a core.Attention) *core.Operation {
 		if op.Acknowledged || !op.State.Ended() {
 			continue
 		}
-		if a.ID == "operation/"+op.ID {
+		if a.Operation == op.ID {
 			return op
 		}
 	}

@@ -23,10 +23,10 @@ type planPage struct {
 	request core.EvacuationRequest
 	name    string // what it is a plan of
 
-	plan  *core.EvacuationPlan // nil until it is made
-	err   error                // why there is none
-	every bool                 // all instances are shown, not only those that need somebody
-	try   int                  // tells the answers to several askings apart
+	plan  *core.EvacuationForecast // nil until it is made
+	err   error                    // why there is none
+	every bool                     // all instances are shown, not only those that need somebody
+	try   int                      // tells the answers to several askings apart
 	said  atomic.Pointer[string]
 	stop  context.CancelFunc
 
@@ -37,7 +37,7 @@ type planPage struct {
 type planText struct {
 	w     int
 	every bool
-	plan  *core.EvacuationPlan
+	plan  *core.EvacuationForecast
 	arrow string // of the glyphs in use
 	lines []draw.Line
 }
@@ -52,7 +52,7 @@ const planTickEvery = 500 * time.Millisecond
 type plannedMsg struct {
 	page *planPage
 	try  int
-	plan core.EvacuationPlan
+	plan core.EvacuationForecast
 	err  error
 }
 
@@ -91,7 +91,7 @@ func (p *planPage) ask(m *Model) tea.Cmd {
 	backend, request, try := m.backend, p.request, p.try
 	return tea.Batch(m.after(planTickEvery, planTick{p, try}), func() tea.Msg {
 		defer cancel()
-		plan, err := backend.PlanEvacuation(ctx, request, func(what string, n int) {
+		plan, err := backend.ForecastEvacuation(ctx, request, func(what string, n int) {
 			text := fmt.Sprintf("read so far: %d %s", n, what)
 			p.said.Store(&text)
 		})

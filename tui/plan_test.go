@@ -12,7 +12,7 @@ import (
 )
 
 // thePlan is a forecast of two nodes with what needs somebody in every way.
-func thePlan() core.EvacuationPlan {
+func thePlan() core.EvacuationForecast {
 	span := func(d time.Duration) *core.Span { return new(core.Span(d)) }
 	because := func(kind core.BlockerKind, level core.EvacuationLevel, text, remedy string) []core.EvacuationReason {
 		return []core.EvacuationReason{{Kind: kind, Level: level, Text: text, Remedy: remedy}}
@@ -37,7 +37,7 @@ func thePlan() core.EvacuationPlan {
 			{Name: "old-ci", Project: "ci", Flavor: "m1.c2", Fate: core.FateStays,
 				Reasons: because(core.KindState, core.LevelNote, "stopped: nothing runs that the host could take down", "")},
 		}}
-	return core.EvacuationPlan{Cluster: "mos", Made: fixtureWall, AsOf: fixtureNow, AtOnce: 1, Nodes: []core.NodeEvacuation{n},
+	return core.EvacuationForecast{Cluster: "mos", Made: fixtureWall, AsOf: fixtureNow, AtOnce: 1, Nodes: []core.NodeEvacuation{n},
 		Counts: n.Counts,
 		Speed:  core.MigrationSpeed{Observations: 3, MiBPerSecond: 96.4, Slow: 40}, Time: n.Time, Slow: n.Slow,
 		Unknown: []core.EvacuationUnknown{{What: core.FactsVolumes, Why: "list volumes: forbidden: Policy doesn't allow volume:get_all",

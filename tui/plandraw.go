@@ -32,7 +32,7 @@ func (p *planPage) body(m *Model, w int) []draw.Line {
 }
 
 // planLines are a plan as the screen shows it: what it comes to first, then node by node what needs somebody.
-func planLines(m *Model, plan *core.EvacuationPlan, w int, every bool) []draw.Line {
+func planLines(m *Model, plan *core.EvacuationForecast, w int, every bool) []draw.Line {
 	var out []draw.Line
 	tone := themes.Strong
 	if plan.Clear() {
@@ -69,7 +69,7 @@ func planLines(m *Model, plan *core.EvacuationPlan, w int, every bool) []draw.Li
 }
 
 // nodePlanLines are a node's forecast: a line for the whole, and its instances below.
-func nodePlanLines(m *Model, plan *core.EvacuationPlan, n *core.NodeEvacuation, w int, every bool) []draw.Line {
+func nodePlanLines(m *Model, plan *core.EvacuationForecast, n *core.NodeEvacuation, w int, every bool) []draw.Line {
 	c := n.Counts
 	var parts []string
 	for _, part := range []struct {

@@ -40,10 +40,11 @@ func volumeFacts(m *Model, f *facts, node string) {
 			}
 			text := fmt.Sprintf("%d GiB, %s", v.SizeGiB, v.Status)
 			for _, id := range v.Instances {
-				text += ", " + id
+				called := id
 				if in := s.Instances[id]; in != nil {
-					text = strings.TrimSuffix(text, id) + instanceName(in)
+					called = instanceName(in)
 				}
+				text += ", " + called
 			}
 			f.add(name, text)
 		}

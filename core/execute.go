@@ -44,12 +44,12 @@ func (e *Engine) begin(g Grant) (string, error) {
 		let:     let,
 		control: make(chan struct{}, 1),
 		state: Operation{ID: g.ID, Step: step.ID, Title: step.Title, Label: step.Label, Node: step.Node, Instance: step.Intent.Instance,
-			State: OperationRunning, Started: s.Now},
+			Intent: step.Intent, State: OperationRunning, Started: s.Now},
 	}
 	batch, isBatch := step.Change.(Batch)
 	if isBatch {
 		for _, item := range batch.Items {
-			op.state.Items = append(op.state.Items, OperationItem{Label: item.Label, Instance: item.Intent.Instance, State: OperationQueued})
+			op.state.Items = append(op.state.Items, OperationItem{Label: item.Label, Instance: item.Intent.Instance, Node: item.Intent.node(), State: OperationQueued})
 		}
 	}
 	e.ops.add(op)
@@ -101,7 +101,7 @@ func (e *Engine) ended(work context.Context, op *operation, step Step) {
 func recordsOf(items []OperationItem) []ItemRecord {
 	var out []ItemRecord
 	for _, item := range items {
-		out = append(out, ItemRecord{Label: item.Label, Instance: item.Instance, State: item.State, Text: clip(item.Text, maxItemText),
+		out = append(out, ItemRecord{Label: item.Label, Instance: item.Instance, Node: item.Node, State: item.State, Text: clip(item.Text, maxItemText),
 			Began: item.Started.UTC(), Ended: item.Ended.UTC()})
 	}
 	return out

@@ -48,16 +48,16 @@ func (e *evacuationScene) allocate(in *Instance) {
 	}
 }
 
-func (e *evacuationScene) plan(t testing.TB, nodes ...string) EvacuationPlan {
+func (e *evacuationScene) forecast(t testing.TB, nodes ...string) EvacuationForecast {
 	t.Helper()
-	p, err := PlanEvacuation(e.again().Snapshot, e.facts, EvacuationRequest{Nodes: nodes, Made: noon})
+	p, err := ForecastEvacuation(e.again().Snapshot, e.facts, EvacuationRequest{Nodes: nodes, Made: noon})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
 
-func theInstance(t *testing.T, p EvacuationPlan, name string) InstanceEvacuation {
+func theInstance(t *testing.T, p EvacuationForecast, name string) InstanceEvacuation {
 	t.Helper()
 	for _, n := range p.Nodes {
 		for _, x := range n.Instances {
@@ -244,7 +244,7 @@ func TestWhatStandsInTheWayOfAnInstance(t *testing.T) {
 			e := newEvacuationScene(3)
 			in := e.guest("cmp-01", "web", 8)
 			tc.set(e, in)
-			x := theInstance(t, e.plan(t, "cmp-01"), "web")
+			x := theInstance(t, e.forecast(t, "cmp-01"), "web")
 			var kind BlockerKind
 			text := ""
 			if len(x.Reasons) > 0 {
@@ -260,14 +260,14 @@ func TestWhatStandsInTheWayOfAnInstance(t *testing.T) {
 	}
 }
 
-func TestAPlanIsClearOnlyWhenAllOfItCouldBeChecked(t *testing.T) {
+func TestAForecastIsClearOnlyWhenAllOfItCouldBeChecked(t *testing.T) {
 	e := newEvacuationScene(2)
 	e.guest("cmp-01", "web", 8)
-	if p := e.plan(t, "cmp-01"); !p.Clear() {
+	if p := e.forecast(t, "cmp-01"); !p.Clear() {
 		t.Errorf("%+v", p)
 	}
 	e.facts.Missing = []MissingFacts{{FactsAggregates, &APIError{Kind: ErrForbidden, Call: "list aggregates"}}}
-	if p := e.plan(t, "cmp-01"); p.Clear() || len(p.Unknown) != 1 || p.Unknown[0].What != FactsAggregates {
+	if p := e.forecast(t, "cmp-01"); p.Clear() || len(p.Unknown) != 1 || p.Unknown[0].What != FactsAggregates {
 		t.Errorf("%+v", p.Unknown)
 	}
 }
@@ -276,7 +276,7 @@ func TestAPlanIsClearOnlyWhenAllOfItCouldBeChecked(t *testing.T) {
 func TestAWholeUpdateTakesEarlierMovesIntoAccount(t *testing.T) {
 	e := newEvacuationScene(2)
 	e.guest("cmp-01", "web", 8)
-	p := e.plan(t)
+	p := e.forecast(t)
 	if len(p.Nodes) != 2 || p.Counts.Moves != 2 {
 		t.Fatalf("%+v", p.Counts)
 	}
@@ -284,7 +284,7 @@ func TestAWholeUpdateTakesEarlierMovesIntoAccount(t *testing.T) {
 	if len(back) != 1 || back[0].Name != "web" || back[0].From != "cmp-01" || back[0].Target != "cmp-01" {
 		t.Errorf("on the second node it is %+v", back)
 	}
-	both, err := PlanEvacuation(e.again().Snapshot, e.facts, EvacuationRequest{AtOnce: 2})
+	both, err := ForecastEvacuation(e.again().Snapshot, e.facts, EvacuationRequest{AtOnce: 2})
 	if err != nil || both.Counts.Blocks != 1 || both.Nodes[0].Wave != both.Nodes[1].Wave {
 		t.Errorf("with both at once there is no host for it: %+v, %v", both.Counts, err)
 	}
@@ -292,7 +292,7 @@ func TestAWholeUpdateTakesEarlierMovesIntoAccount(t *testing.T) {
 
 func TestTheOrderOfAWholeUpdate(t *testing.T) {
 	e := newEvacuationScene(4)
-	p, err := PlanEvacuation(e.again().Snapshot, e.facts, EvacuationRequest{Order: []string{"cmp-03", "cmp-01"}})
+	p, err := ForecastEvacuation(e.again().Snapshot, e.facts, EvacuationRequest{Order: []string{"cmp-03", "cmp-01"}})
 	var got []string
 	for _, n := range p.Nodes {
 		got = append(got, n.Node)
@@ -309,7 +309,7 @@ func TestAHostThatReturnsTakesInstances(t *testing.T) {
 		e := newEvacuationScene(2)
 		e.Services["cmp-01"].Enabled, e.Services["cmp-01"].DisabledReason = false, reason
 		e.guest("cmp-02", "web", 8)
-		if p := e.plan(t); p.Counts.Moves != moves {
+		if p := e.forecast(t); p.Counts.Moves != moves {
 			t.Errorf("disabled for %q: %+v", reason, p.Counts)
 		}
 	}
@@ -319,7 +319,7 @@ func TestARemedyIsThatOfTheState(t *testing.T) {
 	e := newEvacuationScene(2)
 	in := e.guest("cmp-01", "web", 8)
 	in.Status, in.VMState = "VERIFY_RESIZE", "resized"
-	if x := theInstance(t, e.plan(t, "cmp-01"), "web"); x.Reasons[0].Remedy != nothingMoves[in.Status] {
+	if x := theInstance(t, e.forecast(t, "cmp-01"), "web"); x.Reasons[0].Remedy != nothingMoves[in.Status] {
 		t.Errorf("%+v", x.Reasons)
 	}
 }
@@ -331,7 +331,7 @@ func TestTheHostThatIsLostIsOneThatCouldTakeSomething(t *testing.T) {
 	e.guest("cmp-01", "web", 8)
 	e.guest("cmp-02", "full", 1)
 	e.guest("cmp-03", "full", 2)
-	if n := e.plan(t, "cmp-01").Nodes[0]; n.Spare == nil || n.Spare.Host != "cmp-02" || !n.Spare.Fits {
+	if n := e.forecast(t, "cmp-01").Nodes[0]; n.Spare == nil || n.Spare.Host != "cmp-02" || !n.Spare.Fits {
 		t.Errorf("%+v", n.Spare)
 	}
 }
@@ -341,13 +341,13 @@ func TestOneMoreHostLost(t *testing.T) {
 	e.guest("cmp-01", "db", 20)
 	e.guest("cmp-01", "web", 4)
 	e.guest("cmp-02", "full", 25) // 7 GiB are left
-	n := e.plan(t, "cmp-01").Nodes[0]
+	n := e.forecast(t, "cmp-01").Nodes[0]
 	if n.Spare == nil || n.Spare.Host != "cmp-03" || n.Spare.Fits || n.Spare.Left != 1 || n.Counts.Moves != 2 {
 		t.Errorf("spare %+v, counts %+v", n.Spare, n.Counts)
 	}
 	e = newEvacuationScene(4)
 	e.guest("cmp-01", "db", 20)
-	if n := e.plan(t, "cmp-01").Nodes[0]; n.Spare == nil || !n.Spare.Fits {
+	if n := e.forecast(t, "cmp-01").Nodes[0]; n.Spare == nil || !n.Spare.Fits {
 		t.Errorf("spare %+v", n.Spare)
 	}
 }
@@ -357,11 +357,11 @@ func TestWhatIsTakenOfAHostNeedNotBeToldByConsumer(t *testing.T) {
 	e := newEvacuationScene(2)
 	e.guest("cmp-01", "web", 8)
 	e.facts.Inventories[1].Allocations, e.facts.Inventories[1].Used = nil, map[string]int{"MEMORY_MB": 25 << 10}
-	if x := theInstance(t, e.plan(t, "cmp-01"), "web"); x.Fate != FateBlocks || !strings.Contains(x.Reasons[0].Text, "at most 7 GiB free") {
+	if x := theInstance(t, e.forecast(t, "cmp-01"), "web"); x.Fate != FateBlocks || !strings.Contains(x.Reasons[0].Text, "at most 7 GiB free") {
 		t.Errorf("%+v", x)
 	}
 	e.facts.Inventories[1].Used["MEMORY_MB"] = 24 << 10
-	if x := theInstance(t, e.plan(t, "cmp-01"), "web"); x.Target != "cmp-02" {
+	if x := theInstance(t, e.forecast(t, "cmp-01"), "web"); x.Target != "cmp-02" {
 		t.Errorf("%+v", x)
 	}
 }
@@ -369,7 +369,7 @@ func TestWhatIsTakenOfAHostNeedNotBeToldByConsumer(t *testing.T) {
 func TestHowLongAnEvacuationTakes(t *testing.T) {
 	e := newEvacuationScene(2)
 	e.guest("cmp-01", "web", 8)
-	p := e.plan(t, "cmp-01")
+	p := e.forecast(t, "cmp-01")
 	if p.Time != nil || p.Nodes[0].Time != nil || !strings.Contains(p.TimeText(), "not known") {
 		t.Errorf("nothing was seen, and it takes %v: %s", p.Time, p.TimeText())
 	}
@@ -379,7 +379,7 @@ func TestHowLongAnEvacuationTakes(t *testing.T) {
 		t.Fatal(took)
 	}
 	e.migration(moved, "error", "cmp-02", time.Hour) // failures say nothing
-	p = e.plan(t, "cmp-01")
+	p = e.forecast(t, "cmp-01")
 	if want := Span(90 * time.Second); p.Time == nil || *p.Time != want || p.Speed.Observations != 1 {
 		t.Errorf("8 GiB take %v, want 80 s and the pauses: %+v", p.Time, p.Speed)
 	}
@@ -394,24 +394,24 @@ func TestHowLongAnEvacuationTakes(t *testing.T) {
 func TestOwnMigrationsAreObservations(t *testing.T) {
 	e := newEvacuationScene(2)
 	in := e.guest("cmp-01", "web", 8)
-	e.Operations = []Operation{{ID: "op", Step: "live-migrate/" + in.ID, Instance: in.ID, State: OperationDone, Started: ago(3 * time.Minute), Ended: ago(time.Minute)},
+	e.Operations = []Operation{{ID: "op", Step: "live-migrate/" + in.ID, Intent: Intent{Kind: IntentLiveMigrate}, Instance: in.ID, State: OperationDone, Started: ago(3 * time.Minute), Ended: ago(time.Minute)},
 		{ID: "all", Step: "live-migrate-all/cmp-02", State: OperationDone, Items: []OperationItem{{Instance: in.ID, State: OperationFailed, Started: ago(time.Hour), Ended: ago(time.Minute)}}}}
-	if p := e.plan(t, "cmp-01"); p.Speed.Observations != 1 || p.Speed.MiBPerSecond != float64(8<<10)/120 {
+	if p := e.forecast(t, "cmp-01"); p.Speed.Observations != 1 || p.Speed.MiBPerSecond != float64(8<<10)/120 {
 		t.Errorf("%+v", p.Speed)
 	}
 	e.migration(in, "completed", "cmp-01", 2*time.Minute)
-	if p := e.plan(t, "cmp-01"); p.Speed.Observations != 1 || p.Speed.MiBPerSecond != float64(8<<10)/60 {
+	if p := e.forecast(t, "cmp-01"); p.Speed.Observations != 1 || p.Speed.MiBPerSecond != float64(8<<10)/60 {
 		t.Errorf("%+v", p.Speed)
 	}
 }
 
-func TestAPlanNeedsInstancesAndNodes(t *testing.T) {
+func TestAForecastNeedsInstancesAndNodes(t *testing.T) {
 	e := newEvacuationScene(1)
 	e.source(SourceInstances, SourceForbidden)
-	if _, err := PlanEvacuation(e.again().Snapshot, e.facts, EvacuationRequest{}); err == nil || !strings.Contains(err.Error(), "instances are not known") {
+	if _, err := ForecastEvacuation(e.again().Snapshot, e.facts, EvacuationRequest{}); err == nil || !strings.Contains(err.Error(), "instances are not known") {
 		t.Error(err)
 	}
-	if _, err := PlanEvacuation(newScene().Snapshot, EvacuationFacts{}, EvacuationRequest{}); err == nil || !strings.Contains(err.Error(), "no compute node") {
+	if _, err := ForecastEvacuation(newScene().Snapshot, EvacuationFacts{}, EvacuationRequest{}); err == nil || !strings.Contains(err.Error(), "no compute node") {
 		t.Error(err)
 	}
 }
@@ -429,12 +429,12 @@ func TestNodesAreFoundByTheirLabels(t *testing.T) {
 	}
 }
 
-// Names come from APIs: no document of a plan may carry what a terminal or a table would take for more than text.
+// Names come from APIs: no document of a forecast may carry what a terminal or a table would take for more than text.
 func TestADocumentCarriesNoEscapes(t *testing.T) {
 	e := newEvacuationScene(2)
 	in := e.guest("cmp-01", "we\x1b[2Jb|<b>\u202e`x`", 8)
 	in.Status = "ODD\x07\n# head"
-	p := e.plan(t, "cmp-01")
+	p := e.forecast(t, "cmp-01")
 	raw, err := p.JSON()
 	if err != nil || !json.Valid(raw) {
 		t.Fatal(err)
@@ -484,13 +484,13 @@ func anyEvacuation(t *rapid.T) *evacuationScene {
 	return e
 }
 
-// Follow a plan move by move: no host ever takes more than it has, nor more members of a group than it may; and every
+// Follow a forecast move by move: no host ever takes more than it has, nor more members of a group than it may; and every
 // instance that is to leave has found a host or has a reason.
-func TestAPlanKeepsCapacityAndGroups(t *testing.T) {
+func TestAForecastKeepsCapacityAndGroups(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := anyEvacuation(t)
 		atOnce := rapid.IntRange(1, 3).Draw(t, "at once")
-		p, err := PlanEvacuation(e.again().Snapshot, e.facts, EvacuationRequest{AtOnce: atOnce})
+		p, err := ForecastEvacuation(e.again().Snapshot, e.facts, EvacuationRequest{AtOnce: atOnce})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -567,12 +567,12 @@ func TestAPlanKeepsCapacityAndGroups(t *testing.T) {
 	})
 }
 
-// The same facts in another order are the same plan.
-func TestAPlanDoesNotDependOnTheOrderOfFacts(t *testing.T) {
+// The same facts in another order are the same forecast.
+func TestAForecastDoesNotDependOnTheOrderOfFacts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := anyEvacuation(t)
 		nodes := rapid.Permutation(slices.Sorted(maps.Keys(e.Nodes))).Draw(t, "nodes")
-		first, err := PlanEvacuation(e.again().Snapshot, e.facts, EvacuationRequest{Nodes: nodes})
+		first, err := ForecastEvacuation(e.again().Snapshot, e.facts, EvacuationRequest{Nodes: nodes})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -587,7 +587,7 @@ func TestAPlanDoesNotDependOnTheOrderOfFacts(t *testing.T) {
 		for host, list := range again.ByHost {
 			again.ByHost[host] = rapid.Permutation(list).Draw(t, "instances")
 		}
-		second, err := PlanEvacuation(again.Snapshot, other, EvacuationRequest{Nodes: rapid.Permutation(nodes).Draw(t, "nodes again")})
+		second, err := ForecastEvacuation(again.Snapshot, other, EvacuationRequest{Nodes: rapid.Permutation(nodes).Draw(t, "nodes again")})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -599,7 +599,7 @@ func TestAPlanDoesNotDependOnTheOrderOfFacts(t *testing.T) {
 	})
 }
 
-func BenchmarkPlanEvacuation(b *testing.B) {
+func BenchmarkForecastEvacuation(b *testing.B) {
 	e := newEvacuationScene(500)
 	for i := range e.facts.Inventories {
 		memory := e.facts.Inventories[i].Classes["MEMORY_MB"]
@@ -620,7 +620,7 @@ func BenchmarkPlanEvacuation(b *testing.B) {
 	s.NodeViews()
 	b.ReportAllocs()
 	for b.Loop() {
-		p, err := PlanEvacuation(s, e.facts, EvacuationRequest{})
+		p, err := ForecastEvacuation(s, e.facts, EvacuationRequest{})
 		if err != nil || p.Counts.Instances < 15_000 {
 			b.Fatal(p.Counts, err)
 		}
@@ -631,7 +631,7 @@ func BenchmarkPlanEvacuation(b *testing.B) {
 func TestTheSlowEndIsToldWhereItDiffers(t *testing.T) {
 	for slow, told := range map[time.Duration]bool{185 * time.Second: false, 9 * time.Minute: true} {
 		usual, slow := Span(181*time.Second), Span(slow)
-		p := &EvacuationPlan{Time: &usual, Slow: &slow, Speed: MigrationSpeed{MiBPerSecond: 84, Observations: 5}}
+		p := &EvacuationForecast{Time: &usual, Slow: &slow, Speed: MigrationSpeed{MiBPerSecond: 84, Observations: 5}}
 		if text := p.TimeText(); strings.Contains(text, "at the slow end") != told {
 			t.Errorf("%s beside %s: %q", slow, usual, text)
 		}
