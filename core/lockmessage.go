@@ -229,7 +229,7 @@ var literals = beginnings([]literal{
 		}},
 })
 
-// beginnings fills in what the patterns say themselves of how a text begins. To compare it costs a hundredth of a try of the pattern,
+// beginnings fills in what the patterns say themselves of how a text begins. To compare it costs less than a try of the pattern,
 // and texts are read again with every Snapshot.
 func beginnings(all []literal) []literal {
 	for i := range all {

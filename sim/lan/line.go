@@ -200,7 +200,7 @@ func tell(ch chan struct{}) {
 	}
 }
 
-// alarm is a timer that is used again: one for every message would be a tenth of what a message costs.
+// alarm is a timer that is used again: there is one wait, or more, for every message.
 type alarm struct{ timer *time.Timer }
 
 // wait waits until something has changed, or until then; zero: as long as it takes.
