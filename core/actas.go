@@ -152,14 +152,17 @@ func (f *attentionFacts) acting() {
 		who := oneLine(a.Controller, 40)
 		switch f.s.actTurn(a, "") {
 		case turnCreate:
-			f.add(f.actEntry(a, "", "it has no cluster lock", SeverityNotice, "as "+who+": it has no cluster lock, so LCM does not wait for it", Since{}))
+			f.add(f.actEntry(a, "", "it has no cluster lock", SeverityNotice,
+				"as "+who+": it has no cluster lock, so LCM does not wait for it", Since{}))
 		case turnPrepare:
 			r := f.s.ClusterRequest()
-			e := f.actEntry(a, "", "LCM waits for your cluster lock", SeverityUrgent, "as "+who+": LCM waits for your cluster lock", Since{At: r.Created, Exact: true})
+			e := f.actEntry(a, "", "LCM waits for your cluster lock", SeverityUrgent, "as "+who+": LCM waits for your cluster lock",
+				Since{At: r.Created, Exact: true})
 			e.Detail = Plan(f.s, Intent{Kind: IntentActRelease, Controller: a.Controller}).Blocker()
 			f.add(e)
 		case turnReturn:
-			f.add(f.actEntry(a, "", "the update is over", SeverityWarning, "as "+who+": the update is over, and your cluster lock is not taken back", Since{}))
+			f.add(f.actEntry(a, "", "the update is over", SeverityWarning,
+				"as "+who+": the update is over, and your cluster lock is not taken back", Since{}))
 		case turnNone:
 			f.heldStill(a, f.s.ClusterRequest())
 		}
@@ -176,9 +179,11 @@ func (f *attentionFacts) acting() {
 				if at := f.s.preparationOf(a, name); a.Controller == ControllerOpenStack && at.next != prepareIt {
 					next = at.next
 				}
-				e := f.actEntry(a, name, "prepare", SeverityUrgent, "as "+who+": "+next, Since{At: f.s.NodeRequest(name).Created, Exact: true})
+				e := f.actEntry(a, name, "prepare", SeverityUrgent, "as "+who+": "+next,
+					Since{At: f.s.NodeRequest(name).Created, Exact: true})
 				if a.Controller == ControllerOpenStack {
-					e.Detail = join(append(sentences(f.s.quorumShort(name)), f.s.accountSentence(f.s.NodeAccount(name), name, LockMessage{}))...)
+					e.Detail = join(append(sentences(f.s.quorumShort(name)),
+						f.s.accountSentence(f.s.NodeAccount(name), name, LockMessage{}))...)
 				}
 				f.add(e)
 			case turnReleased:
@@ -195,7 +200,8 @@ func (f *attentionFacts) acting() {
 				if r := f.s.NodeRequest(name); r != nil {
 					since = Since{At: r.Deleting, Exact: true}
 				}
-				f.add(f.actEntry(a, name, "it waits for you to take it back", SeverityUrgent, "as "+who+": it waits for you to take it back", since))
+				f.add(f.actEntry(a, name, "it waits for you to take it back", SeverityUrgent,
+					"as "+who+": it waits for you to take it back", since))
 			case turnNone:
 				f.heldStill(a, f.s.NodeRequest(name))
 			}
@@ -205,7 +211,8 @@ func (f *attentionFacts) acting() {
 			case turnRemove:
 				f.add(f.actEntry(a, name, "its removal waits for you to let it go", SeverityUrgent, "as "+who+": its removal waits for you to let it go", Since{At: f.s.Deletions[name].Created, Exact: true}))
 			case turnGone:
-				f.add(f.actEntry(a, name, "it is gone", SeverityWarning, "as "+who+": it is gone, and "+f.s.goneLeft(a, name)+" wait for you", Since{}))
+				f.add(f.actEntry(a, name, "it is gone", SeverityWarning,
+					"as "+who+": it is gone, and "+f.s.goneLeft(a, name)+" wait for you", Since{}))
 			}
 		}
 		if missing > 0 {

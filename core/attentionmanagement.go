@@ -197,7 +197,8 @@ func (f *attentionFacts) machineErrors(v *MachineView) {
 		what, text string
 	}{
 		{RuleDrainError, "the drain says", v.LCM.DrainError}, {RuleSwarmError, "the drain of Swarm says", v.LCM.SwarmError},
-		{RuleAgentError, "the LCM agent could not be upgraded", v.LCM.AgentError}, {RuleRebootError, "the reboot failed", v.LCM.RebootError},
+		{RuleAgentError, "the LCM agent could not be upgraded", v.LCM.AgentError},
+		{RuleRebootError, "the reboot failed", v.LCM.RebootError},
 	} {
 		if e.text == "" || f.isTold(e.text) || ReadDrainMessage(e.text).Waits {
 			continue

@@ -357,7 +357,8 @@ func TestWhatIsTakenOfAHostNeedNotBeToldByConsumer(t *testing.T) {
 	e := newEvacuationScene(2)
 	e.guest("cmp-01", "web", 8)
 	e.facts.Inventories[1].Allocations, e.facts.Inventories[1].Used = nil, map[string]int{"MEMORY_MB": 25 << 10}
-	if x := theInstance(t, e.forecast(t, "cmp-01"), "web"); x.Fate != FateBlocks || !strings.Contains(x.Reasons[0].Text, "at most 7 GiB free") {
+	x := theInstance(t, e.forecast(t, "cmp-01"), "web")
+	if x.Fate != FateBlocks || !strings.Contains(x.Reasons[0].Text, "at most 7 GiB free") {
 		t.Errorf("%+v", x)
 	}
 	e.facts.Inventories[1].Used["MEMORY_MB"] = 24 << 10

@@ -101,8 +101,8 @@ func (e *Engine) ended(work context.Context, op *operation, step Step) {
 func recordsOf(items []OperationItem) []ItemRecord {
 	var out []ItemRecord
 	for _, item := range items {
-		out = append(out, ItemRecord{Label: item.Label, Instance: item.Instance, Node: item.Node, State: item.State, Text: clip(item.Text, maxItemText),
-			Began: item.Started.UTC(), Ended: item.Ended.UTC()})
+		out = append(out, ItemRecord{Label: item.Label, Instance: item.Instance, Node: item.Node, State: item.State,
+			Text: clip(item.Text, maxItemText), Began: item.Started.UTC(), Ended: item.Ended.UTC()})
 	}
 	return out
 }

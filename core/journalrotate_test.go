@@ -248,7 +248,8 @@ func someRecord(rt *rapid.T, n int) Record {
 	value := func(label string) *string {
 		return rapid.SampledFrom([]*string{nil, new("live"), new("skip"), new("manual")}).Draw(rt, label)
 	}
-	r.Kind = rapid.SampledFrom([]RecordKind{RecordStart, RecordUpdate, RecordPhase, RecordStage, RecordLock, RecordRound, RecordMigrationRefused,
+	r.Kind = rapid.SampledFrom([]RecordKind{RecordStart, RecordUpdate, RecordPhase, RecordStage, RecordLock, RecordRound,
+		RecordMigrationRefused,
 		RecordGrant, RecordBefore, RecordBefore, RecordBefore, RecordAfter, RecordVerified, RecordVerified, RecordVerified, RecordEnded,
 		RecordEnded, RecordControl}).Draw(rt, "kind")
 	switch r.Kind {

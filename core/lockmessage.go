@@ -161,9 +161,9 @@ var literals = beginnings([]literal{
 	{id: SaysOthersFirst, name: "others come first", pattern: regexp.MustCompile(`^Number of inactive NodeWorkloadLocks exceeds allowed concurrency`), class: MessageWaiting,
 		meaning: "as many nodes as the controller allows are in maintenance already; one role that is full holds up all nodes",
 		remedy:  "wait for the nodes before it; when none is under way, a lock's inner_state was left active"},
-	{id: SaysServicesNeedNode, name: "services need the node", pattern: regexp.MustCompile(`^Some services blocks nmr handling`), class: MessageWaiting,
-		meaning: "some services cannot do without the node now",
-		remedy:  "wait; when it lasts, look at the pods of the services that are False",
+	{id: SaysServicesNeedNode, name: "services need the node", pattern: regexp.MustCompile(`^Some services blocks nmr handling`),
+		class: MessageWaiting, meaning: "some services cannot do without the node now",
+		remedy: "wait; when it lasts, look at the pods of the services that are False",
 		read: func(m *LockMessage, _ []string) {
 			m.Blockers = pythonFalse(m.Text)
 			if len(m.Blockers) > 0 {
@@ -171,12 +171,12 @@ var literals = beginnings([]literal{
 				m.Remedy = blockersRemedy(m.Blockers)
 			}
 		}},
-	{id: SaysInstancesMove, name: "instances are moving", pattern: regexp.MustCompile(`^Starting migration for (\S+)`), class: MessageProgress,
-		meaning: "a live migration was started",
-		read:    func(m *LockMessage, g []string) { m.Instances = add(m.Instances, strings.Trim(g[1], `'".,`)) }},
-	{id: SaysInstancesMove, name: "instances are moving", pattern: regexp.MustCompile(`^Waiting servers migration is completed`), class: MessageProgress,
-		meaning: "live migrations are under way",
-		read:    func(m *LockMessage, _ []string) { m.Instances = add(m.Instances, pythonList(m.Text)...) }},
+	{id: SaysInstancesMove, name: "instances are moving", pattern: regexp.MustCompile(`^Starting migration for (\S+)`),
+		class: MessageProgress, meaning: "a live migration was started",
+		read: func(m *LockMessage, g []string) { m.Instances = add(m.Instances, strings.Trim(g[1], `'".,`)) }},
+	{id: SaysInstancesMove, name: "instances are moving", pattern: regexp.MustCompile(`^Waiting servers migration is completed`),
+		class: MessageProgress, meaning: "live migrations are under way",
+		read: func(m *LockMessage, _ []string) { m.Instances = add(m.Instances, pythonList(m.Text)...) }},
 	{id: SaysMigrationRefused, name: "a migration was refused", pattern: regexp.MustCompile(`^Got error while trying to migrate server (\S+?): `), class: MessageProgress,
 		meaning: "Nova refused to migrate an instance; the controller goes on, and tries again as often as the node allows",
 		remedy:  "watch whether the next try succeeds; else move the instance by hand",

@@ -236,8 +236,8 @@ func (r Record) operation(state OperationState) Operation {
 		op.Label = r.Object.Name
 	}
 	for _, item := range r.Items {
-		op.Items = append(op.Items, OperationItem{Label: item.Label, Instance: item.Instance, Node: item.Node, State: item.State, Text: item.Text,
-			Started: item.Began, Ended: item.Ended})
+		op.Items = append(op.Items, OperationItem{Label: item.Label, Instance: item.Instance, Node: item.Node, State: item.State,
+			Text: item.Text, Started: item.Began, Ended: item.Ended})
 	}
 	return op
 }

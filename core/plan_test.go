@@ -133,7 +133,8 @@ func TestGuards(t *testing.T) {
 			sc.doing(Operation{Step: "set-mode/uid-cmp-02/skip", Intent: Intent{Kind: IntentSetMode}, Node: "cmp-02"})
 		}, live, nil},
 		{"a batch over nodes, its among them", healthy, func(sc scene) {
-			sc.doing(Operation{Step: "set-mode/2-nodes-x", Intent: Intent{Kind: IntentSetMode}, Items: []OperationItem{{Label: "cmp-01", Node: "cmp-01", State: OperationRunning}}})
+			sc.doing(Operation{Step: "set-mode/2-nodes-x", Intent: Intent{Kind: IntentSetMode},
+				Items: []OperationItem{{Label: "cmp-01", Node: "cmp-01", State: OperationRunning}}})
 		}, live, []GuardID{"alone"}},
 		{"no such instance", healthy, func(scene) {}, Intent{Kind: IntentLiveMigrate, Instance: "gone"}, []GuardID{"exists"}},
 		{"no such node", healthy, func(scene) {}, Intent{Kind: IntentSetMode, Node: "gone", Mode: ModeManual}, []GuardID{"exists"}},
@@ -223,13 +224,16 @@ func TestGuards(t *testing.T) {
 		}, declare, []GuardID{"host-empty"}},
 		{"safe: LCM does not ask", emptied, func(sc scene) { delete(sc.NodeRequests, "cmp-01") }, declare, []GuardID{"request"}},
 		{"safe: it returns", emptied, func(sc scene) { sc.NodeRequest("cmp-01").Deleting = noon }, declare, []GuardID{"request"}},
-		{"safe: released already", emptied, func(sc scene) { sc.NodeLock("cmp-01", ControllerOpenStack).RawState = LockInactive }, declare, []GuardID{"lock"}},
+		{"safe: released already", emptied, func(sc scene) { sc.NodeLock("cmp-01", ControllerOpenStack).RawState = LockInactive },
+			declare, []GuardID{"lock"}},
 		{"safe: no lock", emptied, func(sc scene) { delete(sc.NodeLocks, "cmp-01") }, declare, []GuardID{"lock"}},
 		{"safe: declared already", emptied, func(sc scene) { sc.mode("cmp-01", ModeSkip) }, declare, []GuardID{"differs"}},
 		{"safe: instances not fresh", emptied, func(sc scene) { sc.aged(SourceInstances, time.Hour) }, declare, []GuardID{"fresh"}},
-		{"safe: services not fresh", emptied, func(sc scene) { sc.source(SourceComputeServices, SourceStale) }, declare, []GuardID{"fresh"}},
+		{"safe: services not fresh", emptied, func(sc scene) { sc.source(SourceComputeServices, SourceStale) }, declare,
+			[]GuardID{"fresh"}},
 		{"safe: requests not fresh", emptied, func(sc scene) { sc.source(SourceNodeRequests, SourceStale) }, declare, []GuardID{"fresh"}},
-		{"safe: instances forbidden", emptied, func(sc scene) { sc.source(SourceInstances, SourceForbidden) }, declare, []GuardID{"fresh", "host-empty"}},
+		{"safe: instances forbidden", emptied, func(sc scene) { sc.source(SourceInstances, SourceForbidden) }, declare,
+			[]GuardID{"fresh", "host-empty"}},
 		{"safe: Nova knows the host under no name of ours", emptied, func(sc scene) {
 			sc.Services["host7.example"] = sc.Services["cmp-01"]
 			delete(sc.Services, "cmp-01")
@@ -420,11 +424,16 @@ func TestStepStatesFollowOperations(t *testing.T) {
 		state  StepState
 		status string
 	}{
-		{"running", Operation{Step: "live-migrate/" + web1, Intent: Intent{Kind: IntentLiveMigrate}, Node: "cmp-01", State: OperationVerifying, Text: "running, 12 %"}, StepRunning, "running, 12 %"},
-		{"failed", Operation{Step: "live-migrate/" + web1, Intent: Intent{Kind: IntentLiveMigrate}, State: OperationFailed, Text: "No valid host was found."}, StepFailed, "No valid host was found."},
-		{"failed and seen", Operation{Step: "live-migrate/" + web1, Intent: Intent{Kind: IntentLiveMigrate}, State: OperationFailed, Text: "No valid host was found.", Acknowledged: true}, StepReady, "manual: the operator moves it"},
-		{"done", Operation{Step: "live-migrate/" + web1, Intent: Intent{Kind: IntentLiveMigrate}, State: OperationDone}, StepReady, "manual: the operator moves it"},
-		{"its end was not seen", Operation{Step: "live-migrate/" + web1, Intent: Intent{Kind: IntentLiveMigrate}, State: OperationUnknown, Text: "lost"}, StepFailed, "lost"},
+		{"running", Operation{Step: "live-migrate/" + web1, Intent: Intent{Kind: IntentLiveMigrate}, Node: "cmp-01",
+			State: OperationVerifying, Text: "running, 12 %"}, StepRunning, "running, 12 %"},
+		{"failed", Operation{Step: "live-migrate/" + web1, Intent: Intent{Kind: IntentLiveMigrate}, State: OperationFailed,
+			Text: "No valid host was found."}, StepFailed, "No valid host was found."},
+		{"failed and seen", Operation{Step: "live-migrate/" + web1, Intent: Intent{Kind: IntentLiveMigrate}, State: OperationFailed,
+			Text: "No valid host was found.", Acknowledged: true}, StepReady, "manual: the operator moves it"},
+		{"done", Operation{Step: "live-migrate/" + web1, Intent: Intent{Kind: IntentLiveMigrate}, State: OperationDone}, StepReady,
+			"manual: the operator moves it"},
+		{"its end was not seen", Operation{Step: "live-migrate/" + web1, Intent: Intent{Kind: IntentLiveMigrate},
+			State: OperationUnknown, Text: "lost"}, StepFailed, "lost"},
 		{"next in a batch", batch(OperationRunning, OperationQueued, ""), StepWaiting, "its turn comes: live-migrate 2 instances"},
 		{"moved by a batch", batch(OperationRunning, OperationVerifying, "running"), StepRunning, "running"},
 		{"failed in a batch", batch(OperationPaused, OperationFailed, "No valid host"), StepFailed, "No valid host"},

@@ -121,7 +121,8 @@ func (p *planner) actDeleteClaim() {
 
 // guardHardLock holds when a set can do without a node that is gone (text U).
 func (s *Snapshot) guardHardLock(v quorumView, node string) Guard {
-	g := Guard{ID: GuardHardLock, Text: v.name + " does not hold the node", Holds: v.holds(node) == quorumFree, Answer: s.quorumText(v, node)}
+	g := Guard{ID: GuardHardLock, Text: v.name + " does not hold the node", Holds: v.holds(node) == quorumFree,
+		Answer: s.quorumText(v, node)}
 	if !g.Holds {
 		g.Remedy = "mend it, or wait for it: with a member less its data may be lost; " + v.look()[1]
 	}

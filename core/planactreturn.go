@@ -122,7 +122,8 @@ func (p *planner) actRearm(a ActAs, l *WorkloadLock, turn actTurn, who string) {
 	if node != "" {
 		p.guardReturned()
 		if a.Controller == ControllerOpenStack && s.serviceless(node) { // the controller fails on it (docs/mosk.md#no-compute-service)
-			p.guard(Guard{ID: GuardInScheduling, Text: "Nova has a nova-compute of it", Answer: "it shows none of " + oneLine(s.HostOf(node), 64),
+			p.guard(Guard{ID: GuardInScheduling, Text: "Nova has a nova-compute of it",
+				Answer: "it shows none of " + oneLine(s.HostOf(node), 64),
 				Remedy: "restart its pod, so that it announces itself: " + s.computePodCommand(node)})
 		} else if svc := s.Services[s.HostOf(node)]; a.Controller == ControllerOpenStack && svc != nil && s.hasGuests(a, node) {
 			p.fact("service state", serviceText(svc))

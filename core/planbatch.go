@@ -81,7 +81,8 @@ func (p *planner) liveMigrateAll() {
 	if s.playedTurn(ControllerOpenStack, name) == turnPrepare {
 		p.guardTakenOut(name)
 	}
-	p.guard(Guard{ID: GuardSomethingToDo, Text: "there is something to move", Holds: len(movable) > 0, Answer: count(len(movable), "instance"),
+	p.guard(Guard{ID: GuardSomethingToDo, Text: "there is something to move", Holds: len(movable) > 0,
+		Answer: count(len(movable), "instance"),
 		Remedy: "look at the instances one by one"})
 	host := s.HostOf(name)
 	zone := ""

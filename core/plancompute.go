@@ -79,7 +79,8 @@ func (p *planner) enableCompute() {
 		return
 	}
 	p.guard(Guard{ID: GuardServiceDisabled, Text: "the service is disabled", Holds: !svc.Enabled, Answer: serviceText(svc)})
-	own := Guard{ID: GuardNotOwned, Text: "it is not the OpenStack controller that keeps it disabled", Holds: true, Answer: serviceText(svc)}
+	own := Guard{ID: GuardNotOwned, Text: "it is not the OpenStack controller that keeps it disabled", Holds: true,
+		Answer: serviceText(svc)}
 	r := p.s.NodeRequest(p.i.Node)
 	if r != nil {
 		p.fact("request", r.UID)

@@ -178,7 +178,8 @@ func (p *planner) instanceAction() {
 		p.guardTarget(in)
 	}
 	if rule.runs {
-		p.guard(Guard{ID: GuardGuestRuns, Text: "its guest runs", Holds: in.Power == PowerRunning, Answer: "power state " + in.Power.String(),
+		p.guard(Guard{ID: GuardGuestRuns, Text: "its guest runs", Holds: in.Power == PowerRunning,
+			Answer: "power state " + in.Power.String(),
 			Remedy: "ACTIVE would not be true of it: ask its owner to rebuild or to delete it"})
 	}
 
@@ -217,8 +218,9 @@ func (p *planner) instanceFacts(in *Instance) {
 // instanceBasis are the facts on which a step on the instance rests, its owner's word among them.
 func instanceBasis(in *Instance) []Fact {
 	return []Fact{
-		{Name: "uid", Value: in.ID}, {Name: "host", Value: in.Host}, {Name: "status", Value: in.Status}, {Name: "task", Value: in.TaskState},
-		{Name: "vm state", Value: in.VMState}, {Name: "power", Value: in.Power.String()}, {Name: "tags", Value: strings.Join(actionTags(in), " ")},
+		{Name: "uid", Value: in.ID}, {Name: "host", Value: in.Host}, {Name: "status", Value: in.Status},
+		{Name: "task", Value: in.TaskState}, {Name: "vm state", Value: in.VMState}, {Name: "power", Value: in.Power.String()},
+		{Name: "tags", Value: strings.Join(actionTags(in), " ")},
 	}
 }
 

@@ -114,7 +114,8 @@ func (p *planner) overrideLock() {
 	p.guard(Guard{ID: GuardPlainText, Text: "the text is one line", Holds: plain, Answer: textOf(oneLine(p.i.Reason, 80), "none"), Remedy: "at most 1000 characters, without line breaks"})
 	change := SetLock{Lock: l.Ref(), Was: l.RawState, To: LockStatus{State: to, Message: p.i.Reason}}
 	same := l.State() == to && (p.i.Reason == "" || l.Message == p.i.Reason)
-	p.guard(Guard{ID: GuardDiffers, Text: "the lock does not say it yet", Holds: !same, Answer: "it says " + oneLine(string(l.State()), 40)})
+	p.guard(Guard{ID: GuardDiffers, Text: "the lock does not say it yet", Holds: !same,
+		Answer: "it says " + oneLine(string(l.State()), 40)})
 	if l.Node != "" && to == LockInactive {
 		host := s.HostOf(l.Node)
 		p.hostFacts(l.Node)
@@ -255,7 +256,8 @@ func (p *planner) clearInner() {
 	p.step.Type = typable(s.Label(l.Node), l.UID)
 	p.guard(Guard{ID: GuardOpenStackLock, Text: "it is a node's lock of the OpenStack controller", Holds: l.Controller == ControllerOpenStack && l.Node != "", Answer: s.lockLabel(l),
 		Remedy: "only that controller keeps an inner_state"})
-	p.guard(Guard{ID: GuardSomethingLeft, Text: "the lock counts as worked on", Holds: l.InnerState == InnerActive, Answer: innerText(l.InnerState)})
+	p.guard(Guard{ID: GuardSomethingLeft, Text: "the lock counts as worked on", Holds: l.InnerState == InnerActive,
+		Answer: innerText(l.InnerState)})
 	r := s.NodeRequest(l.Node)
 	asked := Guard{ID: GuardNoRequest, Text: "nobody asks for the node", Holds: r == nil && s.known(SourceNodeRequests), Answer: "it has no NodeMaintenanceRequest",
 		Remedy: "wait until the maintenance is over: the controller is at work there"}

@@ -294,7 +294,8 @@ func (p *planner) givenUp(r *MaintenanceRequest, n *Node) {
 	p.step.Undo = "ask again, once the request is gone"
 	p.fact("ready", n.Ready)
 	p.fact("cordoned", strconv.FormatBool(n.Cordoned))
-	p.guard(Guard{ID: GuardNodeBack, Text: "the node is back, or given up", Holds: true, Answer: "it is not Ready" + inBrackets(n.ReadyReason)})
+	p.guard(Guard{ID: GuardNodeBack, Text: "the node is back, or given up", Holds: true,
+		Answer: "it is not Ready" + inBrackets(n.ReadyReason)})
 }
 
 // guardNoNodes holds when no node is in maintenance any more.

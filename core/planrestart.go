@@ -47,7 +47,8 @@ func (p *planner) restartPod() {
 	if known {
 		answer = "it runs " + revisionText(pod.Hash, pod.Template) + "; the DaemonSet is at " + revisionText(v.Revision, v.Set.Template)
 	}
-	p.guard(Guard{ID: GuardPodOld, Text: "the pod is of an older revision", Holds: old, Answer: answer, Remedy: "look again when that is known"})
+	p.guard(Guard{ID: GuardPodOld, Text: "the pod is of an older revision", Holds: old, Answer: answer,
+		Remedy: "look again when that is known"})
 	returns := s.returnsOurs(node) && v.Set.isRestartedOnReturn()
 	if returns {
 		// Nothing is scheduled to the node yet, and other nodes may be away in their own maintenance: neither holds Rockoon up.

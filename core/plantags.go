@@ -59,7 +59,8 @@ func (p *planner) restoreTags() {
 		return
 	}
 	current := recognisedTags(in.Tags)
-	same := Guard{ID: GuardAsLockstepLeftIt, Text: "it still has what Lockstep set", Holds: sameActions(current, c.New), Answer: actionWords(current),
+	same := Guard{ID: GuardAsLockstepLeftIt, Text: "it still has what Lockstep set", Holds: sameActions(current, c.New),
+		Answer: actionWords(current),
 		Remedy: "somebody else has changed it since: that counts"}
 	if sameActions(current, c.Old) {
 		same.Remedy = ""

@@ -217,7 +217,8 @@ func TestOwnMigrationKeepsItsPlaceInTheProcedure(t *testing.T) {
 		t.Errorf("before: %s", st.State)
 	}
 	sc.migrates("web-1")
-	sc.doing(Operation{Step: "live-migrate/" + web1, Intent: Intent{Kind: IntentLiveMigrate}, Node: "cmp-01", Instance: web1, Text: "running"})
+	sc.doing(Operation{Step: "live-migrate/" + web1, Intent: Intent{Kind: IntentLiveMigrate}, Node: "cmp-01", Instance: web1,
+		Text: "running"})
 	if st := find(sc.again()); st.State != StepRunning || st.Status != "81 %, to cmp-02" || len(st.Alternatives) != 2 || !st.Alternatives[0].Doable() {
 		t.Errorf("during: %s, %q, %d alternatives", st.State, st.Status, len(st.Alternatives))
 	}

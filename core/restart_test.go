@@ -73,7 +73,8 @@ func TestRestartIsHeldBack(t *testing.T) {
 		{"its DaemonSet replaces its pods itself", "on-delete", "replaces them itself", func(sc scene) { sc.DaemonSets[0].OnDelete = false }},
 		{"the pods were not confirmed for long", "fresh", "old", func(sc scene) { sc.aged(SourceFabricPods, 2*time.Minute) }},
 		{"another of its pods is being restarted", "alone", "something", func(sc scene) {
-			sc.doing(Operation{Step: "restart-pod/ds-tf-vrouter-agent/cmp-02", Intent: restartOn("cmp-02"), Node: "cmp-02", Title: "something"})
+			sc.doing(Operation{Step: "restart-pod/ds-tf-vrouter-agent/cmp-02", Intent: restartOn("cmp-02"), Node: "cmp-02",
+				Title: "something"})
 		}},
 		{"all of its pods are being restarted", "alone", "something", func(sc scene) {
 			sc.doing(Operation{Step: "restart-pods/ds-tf-vrouter-agent", Intent: restartAll(), Title: "something"})

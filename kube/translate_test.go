@@ -237,8 +237,8 @@ func TestPods(t *testing.T) {
 	want := &core.NodePods{
 		Node: "n1", Total: 16,
 		Evictable: 5, // web, the terminating api, the two running pods of Jobs, and the one of which nothing is known
-		NotReady: []core.PodName{{Namespace: "openstack", Name: "agent"}, {Namespace: "openstack", Name: "api"}, {Namespace: "openstack", Name: "evicted"},
-			{Namespace: "openstack", Name: "odd"}, {Namespace: "openstack", Name: "ran"}},
+		NotReady: []core.PodName{{Namespace: "openstack", Name: "agent"}, {Namespace: "openstack", Name: "api"},
+			{Namespace: "openstack", Name: "evicted"}, {Namespace: "openstack", Name: "odd"}, {Namespace: "openstack", Name: "ran"}},
 		Ended: []core.EndedPod{
 			{Namespace: "openstack", Name: "evicted", UID: "u1", Phase: "Failed", Reason: "Evicted", Owner: "ReplicaSet", Since: core.Since{At: date(2026, 1, 2, 1, 0, 5)}},
 			{Namespace: "openstack", Name: "odd", Phase: "Failed"},

@@ -509,7 +509,8 @@ func TestPodsOfNamedNodesOnly(t *testing.T) {
 		w.SetPodNodes([]string{"n1"})
 		o.wait("n1's pods", func(v *view) bool {
 			p, ok := v.objects[core.SourceNodePods]["n1"].(*core.NodePods)
-			return ok && p.Total == 2 && p.Evictable == 2 && slices.Equal(p.NotReady, []core.PodName{{Namespace: "openstack", Name: "a-n1"}, {Namespace: "openstack", Name: "b-n1"}})
+			return ok && p.Total == 2 && p.Evictable == 2 && slices.Equal(p.NotReady,
+				[]core.PodName{{Namespace: "openstack", Name: "a-n1"}, {Namespace: "openstack", Name: "b-n1"}})
 		})
 		w.SetPodNodes([]string{"n2"})
 		o.wait("n2's instead", func(v *view) bool { return v.is(core.SourceNodePods, "n2") })

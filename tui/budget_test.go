@@ -248,7 +248,8 @@ func TestAChattyClusterDoesNotBlockTheKeyboard(t *testing.T) {
 				select {
 				case <-stop:
 					return
-				case p.fake.in <- &core.Snapshot{Facts: core.Facts{Revision: revision, Now: s.Now, Wall: s.Wall, Nodes: s.Nodes, Sources: s.Sources}}:
+				case p.fake.in <- &core.Snapshot{Facts: core.Facts{Revision: revision, Now: s.Now, Wall: s.Wall, Nodes: s.Nodes,
+					Sources: s.Sources}}:
 				}
 			}
 		})

@@ -61,7 +61,8 @@ func TestWithoutASnapshotTheScreenSaysForHowLong(t *testing.T) {
 }
 
 func TestAnEmptyClusterSaysSoInWords(t *testing.T) {
-	s := &core.Snapshot{Facts: core.Facts{Revision: 1, Now: fixtureNow, Wall: fixtureWall, Cluster: "new", Sources: map[core.SourceID]core.Source{}}}
+	s := &core.Snapshot{Facts: core.Facts{Revision: 1, Now: fixtureNow, Wall: fixtureWall, Cluster: "new",
+		Sources: map[core.SourceID]core.Source{}}}
 	for _, size := range sizes {
 		d := drive(s, size.w, size.h)
 		for _, keys := range everyScreen {

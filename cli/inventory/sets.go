@@ -49,8 +49,8 @@ func (b *builder) sets() {
 		b.s.Found.StatefulSets = append(b.s.Found.StatefulSets, found)
 	}
 	live := core.Source{State: core.SourceLive, AsOf: b.inv.Taken}
-	snapshot := &core.Snapshot{Facts: core.Facts{DaemonSets: b.inv.DaemonSets, DaemonRevisions: b.inv.DaemonRevisions, DaemonPods: b.inv.DaemonPods,
-		Sources: map[core.SourceID]core.Source{core.SourceDaemonPods: live, core.SourceFabricPods: live}}}
+	snapshot := &core.Snapshot{Facts: core.Facts{DaemonSets: b.inv.DaemonSets, DaemonRevisions: b.inv.DaemonRevisions,
+		DaemonPods: b.inv.DaemonPods, Sources: map[core.SourceID]core.Source{core.SourceDaemonPods: live, core.SourceFabricPods: live}}}
 	for _, v := range snapshot.DaemonViews() {
 		found := scenario.FoundDaemonSet{Namespace: v.Set.Namespace, Name: v.Set.Name}
 		for _, p := range v.Pods {
