@@ -194,7 +194,9 @@ func TestASecondWindowKnowsWhatTheFirstDid(t *testing.T) {
 func TestTwoDashboardsRecordATransitionOnce(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		dir, cloud := t.TempDir(), newTestCloud()
-		first, second := newBench(t, dir, cloud), newBench(t, dir, cloud)
+		first := newBench(t, dir, cloud)
+		<-first.engine.scribe.written()
+		second := newBench(t, dir, cloud)
 		set := func(b *bench, to LockState, release string) {
 			cloud.mu.Lock()
 			l := *cloud.locks["cmp-1"]
@@ -202,6 +204,7 @@ func TestTwoDashboardsRecordATransitionOnce(t *testing.T) {
 			cloud.locks["cmp-1"] = &l
 			cloud.mu.Unlock()
 			b.sync()
+			<-b.engine.scribe.written() // else it is the scheduler that decides who writes first
 		}
 		both := func(to LockState) {
 			set(first, to, "1")

@@ -30,5 +30,3 @@ type Backend interface {
 	// Focus says which node the operator looks at, so that its instances are kept fresh.
 	Focus(node string)
 }
-
-var _ Backend = (*core.Engine)(nil)
