@@ -53,7 +53,7 @@ e2e-openstack:
 
 ## bench: the figures of the README
 bench: build
-	$(GO) test -run '^$$' -bench . -benchmem ./core ./kube ./nova ./tui
+	$(GO) test -run '^$$' -bench . -benchmem ./core/... ./kube ./nova ./tui
 	cd e2e && $(GO) test -run '^$$' -bench . -benchtime 5x ./...
 
 ## lint: vet, gofmt, staticcheck

@@ -9,6 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"lockstep/core"
+	"lockstep/core/procedure"
+	"lockstep/core/progress"
+	"lockstep/core/step"
 	"lockstep/sim"
 	"lockstep/sim/bubble"
 	"lockstep/sim/fault"
@@ -38,7 +41,7 @@ func (p *player) next(s *core.Snapshot, kinds ...core.IntentKind) (core.Step, bo
 		keys = append(keys, core.ProcedureKey{Kind: core.ProcedureNode, Subject: name})
 	}
 	for _, key := range keys {
-		proc, _ := s.Procedure(key)
+		proc, _ := procedure.Of(s, key)
 		for _, st := range proc.Steps {
 			if st.Doable() && (st.State == core.StepReady || st.State == core.StepFailed) && slices.Contains(kinds, st.Intent.Kind) {
 				return st, true
@@ -55,7 +58,7 @@ func (p *player) do(st core.Step) {
 		p.t.Fatalf("%s ended as %s: %s", st.Title, op.State, op.Text)
 	}
 	p.until(st.Title+" shows", func(s *core.Snapshot) bool {
-		now := core.Plan(s, st.Intent)
+		now := step.Plan(s, st.Intent)
 		return !now.Doable() || !reflect.DeepEqual(now.Change, st.Change)
 	})
 	p.did = append(p.did, st.Title)
@@ -88,7 +91,7 @@ func playsTheOpenStackController(t *testing.T) {
 	computes := []string{"cmp-01", "cmp-02", "cmp-03"}
 	through := func(s *core.Snapshot) bool {
 		done := 0
-		for _, v := range s.NodeViews() {
+		for _, v := range progress.NodeViews(s) {
 			l := s.NodeLock(v.Name, core.ControllerOpenStack)
 			if slices.Contains(computes, v.Label) && v.Stage == core.StageDone && l != nil && l.State() == core.LockActive && l.InnerState != core.InnerActive {
 				done++
@@ -201,7 +204,7 @@ func whoeverFinishes(t *testing.T) {
 				}
 				i.Object = r.Ref()
 			}
-			st = core.Plan(s, i)
+			st = step.Plan(s, i)
 			return st.Doable()
 		})
 		p.do(st)
@@ -266,14 +269,14 @@ func maintenanceByHand(t *testing.T) {
 				}
 				i.Object = r.Ref()
 			}
-			st = core.Plan(s, i)
+			st = step.Plan(s, i)
 			return st.Doable()
 		})
 		p.do(st)
 	}
 	confirm(core.Intent{Kind: core.IntentAskCluster})
 	p.until("all cluster locks are released", func(s *core.Snapshot) bool { return inactive(s.ClusterLocks, core.LockInactive) })
-	if u := p.last.Update(); u.Running || !u.ByHand {
+	if u := progress.Update(p.last); u.Running || !u.ByHand {
 		t.Errorf("a maintenance by hand counts as an update: %+v", u)
 	}
 	confirm(core.Intent{Kind: core.IntentAskNode, Node: name, Scope: core.ScopeOS})

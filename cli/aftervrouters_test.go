@@ -10,6 +10,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"lockstep/core"
+	"lockstep/core/attention"
+	"lockstep/core/procedure"
+	"lockstep/core/progress"
 	"lockstep/sim"
 	"lockstep/sim/bubble"
 	"lockstep/sim/scenario"
@@ -91,8 +94,8 @@ func TestOldVRoutersAreRestartedOnASimulatedCloud(t *testing.T) {
 func oldVRouters(t *testing.T) {
 	r := playStory(t, told(t, "tf-vrouters"))
 	r.until("old vRouters need somebody", func(s *core.Snapshot) bool {
-		left, over := s.AfterUpdateLeft()
-		return over && left == 1 && slices.ContainsFunc(s.Attention(), func(a core.Attention) bool {
+		left, over := procedure.AfterUpdateLeft(s)
+		return over && left == 1 && slices.ContainsFunc(attention.Of(s), func(a core.Attention) bool {
 			return a.ID == "after-update" && a.Reason == "pods run an older revision until you restart them: tf-vrouter-agent (2 of 2)"
 		})
 	})
@@ -107,7 +110,7 @@ func oldVRouters(t *testing.T) {
 		t.Errorf("%d vRouters were down at once, and %d were replaced; want 1 and 2", most, replaced)
 	}
 	r.until("nothing is left", func(s *core.Snapshot) bool {
-		left, over := s.AfterUpdateLeft()
+		left, over := procedure.AfterUpdateLeft(s)
 		return over && left == 0
 	})
 }
@@ -122,8 +125,8 @@ func silentAgents(t *testing.T) {
 	r := playStory(t, told(t, "agents-dead"))
 	var node string
 	r.until("the restart of the agents is offered", func(s *core.Snapshot) bool {
-		for _, v := range s.NodeViews() {
-			p, _ := s.Procedure(core.ProcedureKey{Kind: core.ProcedureNode, Subject: v.Name})
+		for _, v := range progress.NodeViews(s) {
+			p, _ := procedure.Of(s, core.ProcedureKey{Kind: core.ProcedureNode, Subject: v.Name})
 			if slices.ContainsFunc(p.Steps, func(st core.Step) bool { return st.Intent.Kind == core.IntentRestartAgents }) {
 				node = v.Name
 				return true
@@ -134,7 +137,7 @@ func silentAgents(t *testing.T) {
 	r.arm()
 	r.confirm(core.Intent{Kind: core.IntentRestartAgents, Node: node})
 	r.until("the node is through", func(s *core.Snapshot) bool {
-		v, _ := s.NodeView(node)
+		v, _ := progress.NodeView(s, node)
 		return v.Request == nil
 	})
 }
@@ -149,8 +152,8 @@ func silentCompute(t *testing.T) {
 	r := playStory(t, told(t, "compute-silent"))
 	var restart core.Step
 	r.until("the restart of nova-compute is offered", func(s *core.Snapshot) bool {
-		for _, v := range s.NodeViews() {
-			p, _ := s.Procedure(core.ProcedureKey{Kind: core.ProcedureNode, Subject: v.Name})
+		for _, v := range progress.NodeViews(s) {
+			p, _ := procedure.Of(s, core.ProcedureKey{Kind: core.ProcedureNode, Subject: v.Name})
 			if i := slices.IndexFunc(p.Steps, func(st core.Step) bool { return st.Intent.Kind == core.IntentRestartAgent }); i >= 0 {
 				restart = p.Steps[i]
 				return true
@@ -161,7 +164,7 @@ func silentCompute(t *testing.T) {
 	r.arm()
 	r.confirm(restart.Intent)
 	r.until("the node is through, and in scheduling", func(s *core.Snapshot) bool {
-		v, _ := s.NodeView(restart.Node)
+		v, _ := progress.NodeView(s, restart.Node)
 		return v.Request == nil && v.Service != nil && v.Service.Up && v.Service.Enabled
 	})
 }
@@ -180,12 +183,12 @@ func tempestRuns(t *testing.T) {
 	run := func(want core.StepState) {
 		t.Helper()
 		r.until("the run of Tempest is "+string(want), func(s *core.Snapshot) bool {
-			p, _ := s.Procedure(core.ProcedureKey{Kind: core.ProcedureAfter})
+			p, _ := procedure.Of(s, core.ProcedureKey{Kind: core.ProcedureAfter})
 			return slices.ContainsFunc(p.Steps, func(st core.Step) bool { return st.ID == "after/tempest-run" && st.State == want })
 		})
 	}
 	r.until("the update is over", func(s *core.Snapshot) bool {
-		_, over := s.AfterUpdateLeft()
+		_, over := procedure.AfterUpdateLeft(s)
 		return over
 	})
 	r.arm()

@@ -14,6 +14,10 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"lockstep/core"
+	"lockstep/core/attention"
+	"lockstep/core/evacuation"
+	"lockstep/core/procedure"
+	"lockstep/core/progress"
 	"lockstep/sim/bubble"
 )
 
@@ -25,7 +29,7 @@ func TestLockstepSaysWhatTheOpenStackControllerHasNoted(t *testing.T) {
 
 func controllersNotes(t *testing.T) {
 	p := play(t, told(t, "node-deletion"))
-	nodes, err := p.last.ResolveNodes([]string{"cmp-02"})
+	nodes, err := evacuation.ResolveNodes(p.last, []string{"cmp-02"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,15 +58,15 @@ func controllersNotes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	view := func(s *core.Snapshot) core.NodeView { v, _ := s.NodeView(name); return v }
+	view := func(s *core.Snapshot) core.NodeView { v, _ := progress.NodeView(s, name); return v }
 	// said is all that the dashboard and the page say of the node.
 	said := func(s *core.Snapshot) string {
-		proc, _ := s.Procedure(core.ProcedureKey{Kind: core.ProcedureNode, Subject: name})
+		proc, _ := procedure.Of(s, core.ProcedureKey{Kind: core.ProcedureNode, Subject: name})
 		all := slices.Clone(proc.Summary)
 		for _, st := range proc.Steps {
 			all = append(all, st.Status, st.Why)
 		}
-		for _, a := range s.Attention() {
+		for _, a := range attention.Of(s) {
 			all = append(all, a.Reason, a.Detail)
 		}
 		return strings.Join(all, "\n")
@@ -70,9 +74,9 @@ func controllersNotes(t *testing.T) {
 
 	ask("")
 	p.until("it has failed twice", func(s *core.Snapshot) bool {
-		return s.NodeAccount(name).Failed == 2 && s.NodeAccount(name).State == core.AccountRetries
+		return progress.NodeAccount(s, name).Failed == 2 && progress.NodeAccount(s, name).State == progress.AccountRetries
 	})
-	account := p.last.NodeAccount(name)
+	account := progress.NodeAccount(p.last, name)
 	again := "tries again at " + account.Next.Local().Format("15:04:05") + ", failed twice: 'scope'"
 	if text := said(p.last); !strings.Contains(view(p.last).Reason, again) || strings.Count(text, again) < 3 || strings.Contains(text, "within 60 s") {
 		t.Errorf("its stage says %q, and its page\n%s", view(p.last).Reason, text)
@@ -91,7 +95,7 @@ func controllersNotes(t *testing.T) {
 		return func(s *core.Snapshot) bool { return s.NodeLock(name, core.ControllerOpenStack).State() == state }
 	}
 	p.until("it has the node released", lockIs(core.LockInactive))
-	p.until("nothing is noted any more", func(s *core.Snapshot) bool { return s.NodeAccount(name).State == core.AccountHandled })
+	p.until("nothing is noted any more", func(s *core.Snapshot) bool { return progress.NodeAccount(s, name).State == progress.AccountHandled })
 	withdraw()
 	p.until("the node is back", func(s *core.Snapshot) bool { return s.NodeRequest(name) == nil && lockIs(core.LockActive)(s) })
 
@@ -105,7 +109,7 @@ func controllersNotes(t *testing.T) {
 	scale("0")
 	p.until("it is gone", func(s *core.Snapshot) bool { return s.Controller != nil && s.Controller.Existing == 0 })
 	ask("drain")
-	p.until("it is known that nobody has seen it", func(s *core.Snapshot) bool { return s.NodeAccount(name).State == core.AccountUnseen })
+	p.until("it is known that nobody has seen it", func(s *core.Snapshot) bool { return progress.NodeAccount(s, name).State == progress.AccountUnseen })
 	for _, want := range []string{"the OpenStack controller has never seen its request: it does not run", "It has never seen the request of cmp-02"} {
 		if text := said(p.last); !strings.Contains(text, want) {
 			t.Errorf("it is not said that %s:\n%s", want, text)

@@ -9,6 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"lockstep/core"
+	"lockstep/core/attention"
+	"lockstep/core/procedure"
+	"lockstep/core/progress"
 	"lockstep/sim/bubble"
 	"lockstep/sim/scenario"
 )
@@ -84,7 +87,7 @@ func claimsReleased(t *testing.T) {
 		t.Fatal(err)
 	}
 	steps := func(s *core.Snapshot) []core.Step {
-		proc, _ := s.Procedure(core.ProcedureKey{Kind: core.ProcedureNode, Subject: gone})
+		proc, _ := procedure.Of(s, core.ProcedureKey{Kind: core.ProcedureNode, Subject: gone})
 		return proc.Steps
 	}
 	claimStep := func(s *core.Snapshot, of string) (core.Step, bool) {
@@ -107,12 +110,12 @@ func claimsReleased(t *testing.T) {
 	})
 	undone := func(s *core.Snapshot) bool {
 		said, v := "", core.NodeView{}
-		for _, a := range s.Attention() {
+		for _, a := range attention.Of(s) {
 			if a.Node == gone {
 				said += a.Reason + "\n"
 			}
 		}
-		v, _ = s.NodeView(gone)
+		v, _ = progress.NodeView(s, gone)
 		for _, st := range steps(s) {
 			if st.Intent.Kind == core.IntentActDropLock && (st.Doable() || !strings.Contains(st.Blocker(), "no volume claim is bound to its disks any more: still there")) {
 				t.Fatalf("the lock can go: %s, %q, with %q", st.State, st.Blocker(), bound())
@@ -164,7 +167,7 @@ func claimsReleased(t *testing.T) {
 		p.do(st)
 	}
 	p.until("nothing is left of it", func(s *core.Snapshot) bool {
-		_, there := s.NodeView(gone)
+		_, there := progress.NodeView(s, gone)
 		return s.NodeLock(gone, core.ControllerOpenStack) == nil && !there
 	})
 	if left := bound(); len(left) > 0 {

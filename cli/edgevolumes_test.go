@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"lockstep/core"
+	"lockstep/core/procedure"
+	"lockstep/core/progress"
 	"lockstep/sim/bubble"
 )
 
@@ -23,7 +25,7 @@ func volumesElsewhere(t *testing.T) {
 		}
 	}
 	step := func(s *core.Snapshot) core.Step {
-		proc, _ := s.Procedure(core.ProcedureKey{Kind: core.ProcedureNode, Subject: name})
+		proc, _ := procedure.Of(s, core.ProcedureKey{Kind: core.ProcedureNode, Subject: name})
 		for _, st := range proc.Steps {
 			if strings.HasPrefix(st.ID, "elsewhere/") {
 				return st
@@ -49,7 +51,7 @@ func volumesElsewhere(t *testing.T) {
 		return strings.Contains(st.Why, "need a reboot") && strings.HasPrefix(st.Commands[0], "openstack server reboot ")
 	})
 	p.until("it is back", func(s *core.Snapshot) bool {
-		v, _ := s.NodeView(name)
+		v, _ := progress.NodeView(s, name)
 		return v.Stage == core.StageDone && strings.Contains(step(s).Why, "were not rebooted since")
 	})
 }

@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"lockstep/core"
+	"lockstep/core/attention"
+	"lockstep/core/progress"
+	"lockstep/core/step"
 	"lockstep/sim/bubble"
 	"lockstep/sim/scenario"
 )
@@ -37,7 +40,7 @@ func evictedPods(t *testing.T, played bool) {
 		}
 	}
 	entry := func(s *core.Snapshot) string {
-		for _, a := range s.Attention() {
+		for _, a := range attention.Of(s) {
 			if strings.HasPrefix(a.ID, "ended-pods/") && a.Node == name && a.Severity == core.SeverityUrgent {
 				return a.Reason
 			}
@@ -66,7 +69,7 @@ func evictedPods(t *testing.T, played bool) {
 		}
 	}
 	if played {
-		st := core.Plan(p.last, core.Intent{Kind: core.IntentActIntoScheduling, Controller: core.ControllerOpenStack, Node: name})
+		st := step.Plan(p.last, core.Intent{Kind: core.IntentActIntoScheduling, Controller: core.ControllerOpenStack, Node: name})
 		if !strings.Contains(st.Blocker(), "ended, and never ready again: openstack/octavia-api-") {
 			t.Errorf("the way back is blocked by %q", st.Blocker())
 		}
@@ -84,13 +87,13 @@ func evictedPods(t *testing.T, played bool) {
 	p.until("nothing is said of pods any more", func(s *core.Snapshot) bool { return entry(s) == "" })
 	if played {
 		p.until("the way back is free", func(s *core.Snapshot) bool {
-			return core.Plan(s, core.Intent{Kind: core.IntentActIntoScheduling, Controller: core.ControllerOpenStack, Node: name}).Doable()
+			return step.Plan(s, core.Intent{Kind: core.IntentActIntoScheduling, Controller: core.ControllerOpenStack, Node: name}).Doable()
 		})
 		return
 	}
 	p.until("the node is back", func(s *core.Snapshot) bool {
 		l := s.NodeLock(name, core.ControllerOpenStack)
-		v, _ := s.NodeView(name)
+		v, _ := progress.NodeView(s, name)
 		return v.Stage == core.StageDone && l.State() == core.LockActive && l.InnerState != core.InnerActive
 	})
 }

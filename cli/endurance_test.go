@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/watch"
 
-	"lockstep/core"
+	"lockstep/core/engine"
 	"lockstep/sim"
 	"lockstep/sim/bubble"
 	"lockstep/sim/fault"
@@ -110,9 +110,9 @@ func TestAWatchOfEightHoursOverFiveHundredNodes(t *testing.T) {
 	})
 }
 
-func recordsOf(t *testing.T, journal string) (records []core.Record) {
+func recordsOf(t *testing.T, journal string) (records []engine.Record) {
 	t.Helper()
-	if _, err := core.ReadJournal(journal, func(r core.Record) { records = append(records, r) }); err != nil {
+	if _, err := engine.ReadJournal(journal, func(r engine.Record) { records = append(records, r) }); err != nil {
 		t.Fatal(err)
 	}
 	return records
@@ -223,15 +223,15 @@ func (l *ledger) updated(told *scenario.Scenario) int {
 }
 
 // compare holds the journal against what happened.
-func (l *ledger) compare(t *testing.T, records []core.Record) {
+func (l *ledger) compare(t *testing.T, records []engine.Record) {
 	locks, rounds := map[string][]string{}, map[string][]string{}
 	for _, r := range records {
 		switch {
-		case r.Kind == core.RecordLock:
+		case r.Kind == engine.RecordLock:
 			locks[r.Object.UID] = append(locks[r.Object.UID], r.From+" → "+r.To)
-		case r.Kind == core.RecordRound && r.Round.Ended.IsZero():
+		case r.Kind == engine.RecordRound && r.Round.Ended.IsZero():
 			rounds[r.Node] = append(rounds[r.Node], "begins "+r.Round.Request)
-		case r.Kind == core.RecordRound:
+		case r.Kind == engine.RecordRound:
 			rounds[r.Node] = append(rounds[r.Node], "ends "+r.Round.Request)
 		}
 	}

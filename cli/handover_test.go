@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"lockstep/core"
+	"lockstep/core/step"
 	"lockstep/sim/bubble"
 	"lockstep/sim/kubeapi"
 	"lockstep/sim/scenario"
@@ -320,7 +321,7 @@ func (h *handover) doNow(st core.Step) bool {
 		h.t.Fatalf("%s ended as %s: %s", st.Title, op.State, op.Text)
 	}
 	h.until(st.Title+" shows", func(s *core.Snapshot) bool {
-		now := core.Plan(s, st.Intent)
+		now := step.Plan(s, st.Intent)
 		return !now.Doable() || !reflect.DeepEqual(now.Change, st.Change)
 	})
 	return true

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"lockstep/core"
+	"lockstep/core/procedure"
 	"lockstep/sim/bubble"
 	"lockstep/sim/kubeapi"
 	"lockstep/sim/scenario"
@@ -183,7 +184,7 @@ func (r *removal) stepRemoval() bool {
 		core.IntentActDropLock, core.IntentActLetGo}
 	r.until("there is something to do, or all is done", func(s *core.Snapshot) bool {
 		r.takeOut()
-		proc, _ := s.Procedure(core.ProcedureKey{Kind: core.ProcedureNode, Subject: r.node})
+		proc, _ := procedure.Of(s, core.ProcedureKey{Kind: core.ProcedureNode, Subject: r.node})
 		r.forget(s)
 		for _, step := range proc.Steps {
 			if step.Doable() && (step.State == core.StepReady || step.State == core.StepFailed) && slices.Contains(kinds, step.Intent.Kind) {

@@ -10,6 +10,9 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"lockstep/core"
+	"lockstep/core/attention"
+	"lockstep/core/progress"
+	"lockstep/core/step"
 	"lockstep/sim/bubble"
 )
 
@@ -46,7 +49,7 @@ func removalWithdrawn(t *testing.T) {
 		t.Fatal(err)
 	}
 	said := func(s *core.Snapshot) bool {
-		for _, a := range s.Attention() {
+		for _, a := range attention.Of(s) {
 			if a.Node == name && a.Severity == core.SeverityUrgent && strings.Contains(a.Reason, "will drain and reboot it without moving anything") {
 				return true
 			}
@@ -57,14 +60,14 @@ func removalWithdrawn(t *testing.T) {
 	for _, i := range []core.Intent{{Kind: core.IntentRearmLock, Object: lock(p.last).Ref()}, {Kind: core.IntentEnableCompute, Node: name}} {
 		var st core.Step
 		p.until(string(i.Kind)+" can be confirmed", func(s *core.Snapshot) bool {
-			st = core.Plan(s, i)
+			st = step.Plan(s, i)
 			return st.Doable()
 		})
 		p.do(st)
 	}
 	p.until("nothing is left over", func(s *core.Snapshot) bool {
 		svc := s.Services[s.HostOf(name)]
-		v, _ := s.NodeView(name)
+		v, _ := progress.NodeView(s, name)
 		return !said(s) && lock(s).State() == core.LockActive && svc != nil && svc.Enabled && v.Stage == core.StageIdle
 	})
 }

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"sync"
 
-	"lockstep/core"
+	"lockstep/core/engine"
 	"lockstep/kube"
 )
 
@@ -119,7 +119,7 @@ func (l *logFile) makeRoom() {
 	switch same := err == nil && os.SameFile(here, now); {
 	case same && here.Size() < l.limit:
 		return
-	case same && !core.MoveLocked(l.file, l.path, l.path+".old"):
+	case same && !engine.MoveLocked(l.file, l.path, l.path+".old"):
 		return // another run is about to
 	}
 	_ = l.open()

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"lockstep/core"
+	"lockstep/core/attention"
+	"lockstep/core/step"
 	"lockstep/sim/bubble"
 )
 
@@ -20,7 +22,7 @@ func TestTheNextRunFollowsWhatTheLastOneBegan(t *testing.T) {
 			ids = nil
 			for id := range s.Instances {
 				live, cold := core.Intent{Kind: core.IntentLiveMigrate, Instance: id}, core.Intent{Kind: core.IntentColdMigrate, Instance: id}
-				if core.Plan(s, live).Doable() && core.Plan(s, cold).Doable() {
+				if step.Plan(s, live).Doable() && step.Plan(s, cold).Doable() {
 					ids = append(ids, id)
 				}
 			}
@@ -28,7 +30,7 @@ func TestTheNextRunFollowsWhatTheLastOneBegan(t *testing.T) {
 			return len(ids) > 1
 		})
 		st.confirm(core.Intent{Kind: core.IntentColdMigrate, Instance: ids[0]})
-		live := core.Plan(st.last, core.Intent{Kind: core.IntentLiveMigrate, Instance: ids[1]})
+		live := step.Plan(st.last, core.Intent{Kind: core.IntentLiveMigrate, Instance: ids[1]})
 		from := st.last.Instances[ids[1]].Host
 		g, err := st.s.engine.Grant(live, live.Type)
 		if err != nil {
@@ -55,7 +57,7 @@ func TestTheNextRunFollowsWhatTheLastOneBegan(t *testing.T) {
 			return op.State == core.OperationDone && op.Past && s.Instances[ids[1]].Host != from
 		})
 		told := func(s *core.Snapshot) bool {
-			return slices.ContainsFunc(s.Attention(), func(a core.Attention) bool { return a.ID == "own-migration/"+ids[0] && a.Resolve != nil })
+			return slices.ContainsFunc(attention.Of(s), func(a core.Attention) bool { return a.ID == "own-migration/"+ids[0] && a.Resolve != nil })
 		}
 		st.until("the cold migration is told", told)
 		st.arm()

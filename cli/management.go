@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"lockstep/core"
+	"lockstep/core/engine"
 	"lockstep/kube"
 	"lockstep/sim"
 )
@@ -41,7 +42,7 @@ func (m management) configured() bool { return m.Kubeconfig != "" || m.Context !
 
 // openManagement loads the login of the management cluster. Without one its sources are off; one that cannot be used says
 // why, and the rest works.
-func (s *session) openManagement(ctx context.Context, p place, cfg *core.Config) (*kube.Client, error) {
+func (s *session) openManagement(ctx context.Context, p place, cfg *engine.Config) (*kube.Client, error) {
 	m := p.management
 	if !m.configured() {
 		for _, id := range core.ManagementSources() {

@@ -6,6 +6,10 @@ import (
 	"testing"
 
 	"lockstep/core"
+	"lockstep/core/attention"
+	"lockstep/core/procedure"
+	"lockstep/core/progress"
+	"lockstep/core/step"
 	"lockstep/sim"
 	"lockstep/sim/bubble"
 	"lockstep/sim/fault"
@@ -24,7 +28,7 @@ func watchStory(t *testing.T, told *scenario.Scenario, connected bool) *rig {
 
 // needs is the entry of a rule in what needs the operator; nil when there is none.
 func needs(s *core.Snapshot, rule string) *core.Attention {
-	for _, a := range s.Attention() {
+	for _, a := range attention.Of(s) {
 		if strings.HasPrefix(a.ID, rule+"/") {
 			return &a
 		}
@@ -42,7 +46,7 @@ func blockedDrain(t *testing.T) {
 	r := watchStory(t, told(t, "drain-blocked"), true)
 	r.until("the drain is blocked", func(s *core.Snapshot) bool { return needs(s, "drain-blocked") != nil })
 	a := needs(r.last, "drain-blocked")
-	if v := r.last.MachineOf(a.Node); v == nil || v.Drain == nil || v.Drain.Attempt > 5 {
+	if v := progress.MachineOf(r.last, a.Node); v == nil || v.Drain == nil || v.Drain.Attempt > 5 {
 		t.Errorf("it was told late: %+v", v)
 	}
 	if !strings.Contains(a.Reason, "budget prometheus-es-exporter keeps pod stacklight/prometheus-es-exporter-") || a.Label != "cmp-01" {
@@ -52,7 +56,7 @@ func blockedDrain(t *testing.T) {
 	r.until("LCM and its plan say so, too", func(s *core.Snapshot) bool {
 		return s.Management.LCM.Stuck && s.Management.Plan().Status == core.PlanStuck
 	})
-	for _, a := range r.last.Attention() {
+	for _, a := range attention.Of(r.last) {
 		if a.Severity == core.SeverityUrgent && !strings.HasPrefix(a.ID, "drain-blocked/") {
 			t.Errorf("there is another entry: %s: %s", a.ID, a.Reason)
 		}
@@ -118,7 +122,7 @@ func maintenanceWithoutUpdate(t *testing.T) {
 	r.arm()
 	confirm := func(i core.Intent) {
 		t.Helper()
-		r.until(string(i.Kind)+" can be done", func(s *core.Snapshot) bool { return core.Plan(s, i).Doable() })
+		r.until(string(i.Kind)+" can be done", func(s *core.Snapshot) bool { return step.Plan(s, i).Doable() })
 		if p := r.s.engine.Preview(t.Context(), i); p.DryRun == "" {
 			t.Errorf("%s: there was no dry-run", i.Kind)
 		}
@@ -131,7 +135,7 @@ func maintenanceWithoutUpdate(t *testing.T) {
 		}
 	}
 	enter := core.Intent{Kind: core.IntentEnterMachine, Node: node}
-	if step := core.Plan(r.last, enter); step.Doable() || !strings.Contains(step.Blocker(), "the cluster is in maintenance mode") {
+	if step := step.Plan(r.last, enter); step.Doable() || !strings.Contains(step.Blocker(), "the cluster is in maintenance mode") {
 		t.Errorf("the machine could go first: %q", step.Blocker())
 	}
 	confirm(core.Intent{Kind: core.IntentEnterCluster})
@@ -139,19 +143,19 @@ func maintenanceWithoutUpdate(t *testing.T) {
 	r.shows("maintenance mode   no update runs")
 	confirm(enter)
 	r.until("the machine is in it, and its node is drained", func(s *core.Snapshot) bool {
-		v := s.MachineOf(node)
+		v := progress.MachineOf(s, node)
 		return v.Machine.InMaintenance && s.Nodes[node].Cordoned && len(s.InstancesOn(node)) == 0
 	})
 	r.until("it is held there", func(s *core.Snapshot) bool {
-		v, _ := s.NodeView(node)
+		v, _ := progress.NodeView(s, node)
 		return v.Stage == core.StageUpdating && v.What == "in maintenance mode"
 	})
-	if step := core.Plan(r.last, core.Intent{Kind: core.IntentLeaveCluster}); step.Doable() {
+	if step := step.Plan(r.last, core.Intent{Kind: core.IntentLeaveCluster}); step.Doable() {
 		t.Error("the cluster could leave before its machine")
 	}
 	confirm(core.Intent{Kind: core.IntentLeaveMachine, Node: node})
 	r.until("the node is back", func(s *core.Snapshot) bool {
-		return !s.MachineOf(node).Machine.InMaintenance && !s.Nodes[node].Cordoned && s.NodeRequest(node) == nil
+		return !progress.MachineOf(s, node).Machine.InMaintenance && !s.Nodes[node].Cordoned && s.NodeRequest(node) == nil
 	})
 	confirm(core.Intent{Kind: core.IntentLeaveCluster})
 	r.until("the cluster is out of it", func(s *core.Snapshot) bool {
@@ -160,7 +164,7 @@ func maintenanceWithoutUpdate(t *testing.T) {
 	boot := r.last.Nodes[node].BootID
 	confirm(core.Intent{Kind: core.IntentReboot, Nodes: []string{node}})
 	r.until("LCM is at it", func(s *core.Snapshot) bool {
-		p, _ := s.Procedure(core.ProcedureKey{Kind: core.ProcedureMaintenance})
+		p, _ := procedure.Of(s, core.ProcedureKey{Kind: core.ProcedureMaintenance})
 		last := p.Steps[len(p.Steps)-1]
 		return s.Management.Reboot != nil && last.State == core.StepWaiting && strings.HasPrefix(last.Status, "0 of 1 done; cmp-02: ")
 	})

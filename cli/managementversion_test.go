@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"lockstep/core"
+	"lockstep/core/attention"
+	"lockstep/core/procedure"
 	"lockstep/sim/bubble"
 	"lockstep/sim/scenario"
 )
@@ -29,9 +31,9 @@ func TestTheManagementClusterHasToBeUpToDate(t *testing.T) {
 					if !live(s, core.ServerManagement) || s.Management.Plan() == nil {
 						return false
 					}
-					p, _ := s.Procedure(core.ProcedureKey{Kind: core.ProcedureCluster})
+					p, _ := procedure.Of(s, core.ProcedureKey{Kind: core.ProcedureCluster})
 					said := false
-					for _, a := range s.Attention() {
+					for _, a := range attention.Of(s) {
 						said = said || a.ID == "management-outdated"
 					}
 					return p.Steps[0].State == tt.state && strings.Contains(p.Steps[0].Status, tt.says) && said == tt.told

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"lockstep/core"
+	"lockstep/core/engine"
 	"lockstep/sim"
 	"lockstep/sim/bubble"
 )
@@ -34,7 +34,7 @@ func TestASingleLookLeavesTheJournalAsItIs(t *testing.T) {
 			t.Fatal(err)
 		}
 		path := s.journal.Path()
-		if err := s.journal.Write(core.Record{Kind: core.RecordStart}, true); err != nil {
+		if err := s.journal.Write(engine.Record{Kind: engine.RecordStart}, true); err != nil {
 			t.Fatal(err)
 		}
 		before := filesOf(t, filepath.Dir(path))

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lockstep/core"
+	"lockstep/core/procedure"
 	"lockstep/nova"
 )
 
@@ -47,27 +48,27 @@ when the instances could not be read.`,
 	return cmd
 }
 
-var ownersPrinters = map[string]func(io.Writer, *core.Snapshot, []core.OwnerNote) error{
-	"text": func(w io.Writer, s *core.Snapshot, notes []core.OwnerNote) error {
-		text := s.OwnersText(notes)
+var ownersPrinters = map[string]func(io.Writer, *core.Snapshot, []procedure.OwnerNote) error{
+	"text": func(w io.Writer, s *core.Snapshot, notes []procedure.OwnerNote) error {
+		text := procedure.OwnersText(s, notes)
 		if len(notes) == 0 {
 			text = "No instance there needs its owner.\n"
 		}
 		_, err := io.WriteString(w, text)
 		return err
 	},
-	"csv": func(w io.Writer, _ *core.Snapshot, notes []core.OwnerNote) error {
-		_, err := io.WriteString(w, core.OwnersCSV(notes))
+	"csv": func(w io.Writer, _ *core.Snapshot, notes []procedure.OwnerNote) error {
+		_, err := io.WriteString(w, procedure.OwnersCSV(notes))
 		return err
 	},
-	"json": func(w io.Writer, s *core.Snapshot, notes []core.OwnerNote) error {
+	"json": func(w io.Writer, s *core.Snapshot, notes []procedure.OwnerNote) error {
 		enc := json.NewEncoder(w)
 		enc.SetIndent("", "  ")
 		return enc.Encode(map[string]any{"cluster": oneLine(s.Cluster), "asOf": s.Now.UTC(), "projects": notes})
 	},
 }
 
-func owners(ctx context.Context, p place, names []string, wait patience, print func(io.Writer, *core.Snapshot, []core.OwnerNote) error, out, stderr io.Writer) error {
+func owners(ctx context.Context, p place, names []string, wait patience, print func(io.Writer, *core.Snapshot, []procedure.OwnerNote) error, out, stderr io.Writer) error {
 	return glance(ctx, p, wait, func(s *session, _ place, left time.Duration) error {
 		snap := look(ctx, s.engine, left)
 		if err := cannotSee(snap); err != nil {
@@ -83,12 +84,12 @@ func owners(ctx context.Context, p place, names []string, wait patience, print f
 		if err != nil {
 			return err
 		}
-		notes := snap.OwnerNotes(nodes, core.Contacts{})
+		notes := procedure.OwnerNotes(snap, nodes, core.Contacts{})
 		var missing []core.MissingFacts
 		if len(notes) > 0 {
-			projects, users := core.ToAsk(notes)
+			projects, users := procedure.ToAsk(notes)
 			c := ownerDesk{s.client}.Contacts(ctx, projects, users)
-			notes, missing = snap.OwnerNotes(nodes, c), c.Missing
+			notes, missing = procedure.OwnerNotes(snap, nodes, c), c.Missing
 		}
 		if err := print(out, snap, notes); err != nil {
 			return fmt.Errorf("print the owners: %w", err)
@@ -110,7 +111,7 @@ func owners(ctx context.Context, p place, names []string, wait patience, print f
 // the whole update.
 func nodesCalled(s *core.Snapshot, names []string) ([]string, error) {
 	if len(names) == 0 {
-		return s.NodesToTell(), nil
+		return procedure.NodesToTell(s), nil
 	}
 	var out []string
 	for _, called := range names {

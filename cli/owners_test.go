@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"lockstep/core"
+	"lockstep/core/procedure"
 	"lockstep/sim"
 	"lockstep/sim/bubble"
 	"lockstep/sim/kubeapi"
@@ -32,7 +32,7 @@ func ownersOfANode(t *testing.T, c *sim.Cloud) {
 	}
 	var doc struct {
 		Cluster  string
-		Projects []core.OwnerNote
+		Projects []procedure.OwnerNote
 	}
 	if err := json.Unmarshal([]byte(out), &doc); err != nil {
 		t.Fatalf("%v in %s", err, out)

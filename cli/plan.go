@@ -13,6 +13,8 @@ import (
 	"golang.org/x/term"
 
 	"lockstep/core"
+	"lockstep/core/evacuation"
+	"lockstep/core/progress"
 )
 
 // planFlags are the flags of `lockstep plan`.
@@ -67,13 +69,13 @@ could not be checked, and 1 when there is no plan.`,
 }
 
 // planPrinters write a plan; all is for the table.
-var planPrinters = map[string]func(w io.Writer, p *core.EvacuationForecast, all bool) error{
+var planPrinters = map[string]func(w io.Writer, p *evacuation.EvacuationForecast, all bool) error{
 	"table": printPlanTable,
-	"markdown": func(w io.Writer, p *core.EvacuationForecast, _ bool) error {
+	"markdown": func(w io.Writer, p *evacuation.EvacuationForecast, _ bool) error {
 		_, err := io.WriteString(w, p.Markdown())
 		return err
 	},
-	"json": func(w io.Writer, p *core.EvacuationForecast, _ bool) error {
+	"json": func(w io.Writer, p *evacuation.EvacuationForecast, _ bool) error {
 		raw, err := p.JSON()
 		if err == nil {
 			_, err = w.Write(raw)
@@ -88,7 +90,7 @@ func plan(ctx context.Context, at place, f planFlags, nodes []string, stdout, st
 			return err
 		}
 	}
-	var p core.EvacuationForecast
+	var p evacuation.EvacuationForecast
 	if err := glance(ctx, at, f.wait, func(s *session, at place, left time.Duration) (err error) {
 		p, err = s.plan(ctx, at, f, left, nodes, stderr)
 		return err
@@ -105,16 +107,16 @@ func plan(ctx context.Context, at place, f planFlags, nodes []string, stdout, st
 }
 
 // plan waits for the sources, finds the nodes, and has the engine make the plan.
-func (s *session) plan(ctx context.Context, at place, f planFlags, left time.Duration, names []string, stderr io.Writer) (core.EvacuationForecast, error) {
+func (s *session) plan(ctx context.Context, at place, f planFlags, left time.Duration, names []string, stderr io.Writer) (evacuation.EvacuationForecast, error) {
 	snap := look(ctx, s.engine, left)
 	if err := cannotSee(snap); err != nil {
-		return core.EvacuationForecast{}, err
+		return evacuation.EvacuationForecast{}, err
 	}
-	nodes, err := snap.ResolveNodes(names)
+	nodes, err := evacuation.ResolveNodes(snap, names)
 	if err != nil {
-		return core.EvacuationForecast{}, err
+		return evacuation.EvacuationForecast{}, err
 	}
-	r := core.EvacuationRequest{Nodes: nodes, AtOnce: f.atOnce}
+	r := evacuation.EvacuationRequest{Nodes: nodes, AtOnce: f.atOnce}
 	var missing []core.MissingFacts
 	r.Order, missing = updateOrder(ctx, at, snap, s.log, stderr)
 	ctx, cancel := context.WithTimeout(ctx, f.timeout)
@@ -124,7 +126,7 @@ func (s *session) plan(ctx context.Context, at place, f planFlags, left time.Dur
 		return p, fmt.Errorf("OpenStack did not tell in %s of room, groups and devices; try a longer --timeout", f.timeout)
 	}
 	for _, m := range missing {
-		p.Unknown = append(p.Unknown, core.EvacuationUnknown{What: "order of the update", Why: oneLine(m.Err.Error()), Means: "the nodes are in the order of their names"})
+		p.Unknown = append(p.Unknown, evacuation.EvacuationUnknown{What: "order of the update", Why: oneLine(m.Err.Error()), Means: "the nodes are in the order of their names"})
 	}
 	return p, err
 }
@@ -137,7 +139,7 @@ func updateOrder(ctx context.Context, at place, snap *core.Snapshot, log *log, s
 	}
 	t := inventoryTaker{place: at, log: log, stderr: stderr}
 	t.management(ctx, inv)
-	return core.UpdateOrder(inv.Management), inv.Missing
+	return progress.UpdateOrder(inv.Management), inv.Missing
 }
 
 // progressOn tells a person at a terminal what has been read.
@@ -155,7 +157,7 @@ func progressOn(w io.Writer) core.InventoryProgress {
 }
 
 // writePlan prints the plan, or writes it to a file and says so.
-func writePlan(p *core.EvacuationForecast, f planFlags, stdout io.Writer) error {
+func writePlan(p *evacuation.EvacuationForecast, f planFlags, stdout io.Writer) error {
 	print := planPrinters[f.output]
 	if f.out == "" || f.out == toStdout {
 		if err := print(stdout, p, f.all); err != nil {

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"lockstep/core"
+	"lockstep/core/evacuation"
 )
 
 // planFile is a plan as the content of a file.
-func planFile(p *core.EvacuationForecast, format string, all bool) ([]byte, error) {
+func planFile(p *evacuation.EvacuationForecast, format string, all bool) ([]byte, error) {
 	var b bytes.Buffer
 	if err := planPrinters[format](&b, p, all); err != nil {
 		return nil, fmt.Errorf("print the plan: %w", err)
@@ -21,7 +21,7 @@ func planFile(p *core.EvacuationForecast, format string, all bool) ([]byte, erro
 
 // printPlanTable prints a plan for a terminal: what needs somebody first, then the nodes. Instances that just move are
 // listed with all.
-func printPlanTable(out io.Writer, p *core.EvacuationForecast, all bool) error {
+func printPlanTable(out io.Writer, p *evacuation.EvacuationForecast, all bool) error {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
 	fmt.Fprintf(w, "%s: %s\n%s\n%s\n", oneLine(p.Cluster), oneLine(p.Headline()), p.MadeText(), oneLine(p.TimeText()))
 	if len(p.Unknown) > 0 {
@@ -49,7 +49,7 @@ func printPlanTable(out io.Writer, p *core.EvacuationForecast, all bool) error {
 		n := &p.Nodes[i]
 		c := n.Counts
 		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%s\n", oneLine(n.Label), orDash(oneLine(n.Zone)), n.Wave, oneLine(string(n.Mode)), c.Instances, c.Blocks, c.MayFail,
-			c.Unknown, c.Moves, c.GoesDown, c.Stays, core.SpanText(n.Time), n.SpareText())
+			c.Unknown, c.Moves, c.GoesDown, c.Stays, evacuation.SpanText(n.Time), n.SpareText())
 	}
 	for i := range p.Nodes {
 		for _, note := range p.Nodes[i].Notes {
@@ -73,7 +73,7 @@ func printPlanTable(out io.Writer, p *core.EvacuationForecast, all bool) error {
 }
 
 // printPlanInstance prints an instance, each further reason on a line of its own.
-func printPlanInstance(w io.Writer, n *core.NodeEvacuation, x *core.InstanceEvacuation) {
+func printPlanInstance(w io.Writer, n *evacuation.NodeEvacuation, x *evacuation.InstanceEvacuation) {
 	why := ""
 	if len(x.Reasons) > 0 {
 		why = x.Reasons[0].Text

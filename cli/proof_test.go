@@ -22,6 +22,10 @@ import (
 	"pgregory.net/rapid"
 
 	"lockstep/core"
+	"lockstep/core/attention"
+	"lockstep/core/engine"
+	"lockstep/core/procedure"
+	"lockstep/core/step"
 	"lockstep/sim"
 	"lockstep/sim/bubble"
 	"lockstep/sim/controller"
@@ -94,14 +98,14 @@ type tally struct {
 	letter    []string                // of the last one: its journals, and what the servers were asked
 }
 
-func (d *tally) add(records []core.Record, letter []string) {
+func (d *tally) add(records []engine.Record, letter []string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.letter = letter
 	d.journal += len(records)
 	d.histories++
 	for _, r := range records {
-		if r.Kind == core.RecordBefore && d.writes != nil {
+		if r.Kind == engine.RecordBefore && d.writes != nil {
 			d.writes[r.Intent.Kind]++
 		}
 	}
@@ -288,7 +292,7 @@ type operator struct {
 
 func newProof(t *testing.T, rt *rapid.T, chance uint64) *proof {
 	p := &proof{t: t, rt: rt, log: ownLog(t), chance: chance, dir: t.TempDir(), endless: map[string]bool{}, label: map[string]string{}, hosts: map[string]string{}, backends: map[string][]string{},
-		read: journalReader{offsets: map[string]int64{}, records: map[string][]core.Record{}}}
+		read: journalReader{offsets: map[string]int64{}, records: map[string][]engine.Record{}}}
 	p.ctx, p.stopAll = context.WithCancel(context.Background())
 	return p
 }
@@ -556,7 +560,7 @@ func (o *operator) steps() (next, all []core.Step) {
 		keys = append(keys, core.ProcedureKey{Kind: core.ProcedureNode, Subject: name})
 	}
 	proposed := len(keys)
-	for _, a := range s.Attention() {
+	for _, a := range attention.Of(s) {
 		if a.Resolve != nil && !slices.Contains(keys, *a.Resolve) {
 			keys = append(keys, *a.Resolve)
 		}
@@ -567,7 +571,7 @@ func (o *operator) steps() (next, all []core.Step) {
 		}
 	}
 	for i, key := range keys {
-		proc, _ := s.Procedure(key)
+		proc, _ := procedure.Of(s, key)
 		for _, st := range proc.Steps {
 			if i < proposed && st.Doable() && (st.State == core.StepReady || st.State == core.StepFailed) {
 				next = append(next, st)
@@ -608,7 +612,7 @@ func (p *proof) goOn(rt *rapid.T) {
 	}
 	name := names[rapid.IntRange(0, len(names)-1).Draw(rt, "node in maintenance")]
 	for range 12 - rapid.IntRange(0, 11).Draw(rt, "steps less") {
-		proc, _ := p.first.s.engine.Snapshot().Procedure(core.ProcedureKey{Kind: core.ProcedureNode, Subject: name})
+		proc, _ := procedure.Of(p.first.s.engine.Snapshot(), core.ProcedureKey{Kind: core.ProcedureNode, Subject: name})
 		i := slices.IndexFunc(proc.Steps, func(st core.Step) bool {
 			return st.Doable() && (st.State == core.StepReady || st.State == core.StepFailed) && !slices.Contains(besides, st.Intent.Kind)
 		})
@@ -689,7 +693,7 @@ func (p *proof) confirm(rt *rapid.T, o *operator, steps []core.Step) {
 	if err == nil && o.off {
 		rt.Fatalf("%s was done by a session that is not armed", st.Title)
 	}
-	if err != nil && !errors.Is(err, core.ErrRefused) {
+	if err != nil && !errors.Is(err, engine.ErrRefused) {
 		rt.Fatalf("%s: %v", st.Title, err)
 	}
 	if err == nil && rapid.Bool().Draw(rt, "wait for it") {
@@ -961,7 +965,7 @@ func (p *proof) beginEndless() string {
 		return ""
 	}
 	for _, id := range p.instances() {
-		st := core.Plan(p.first.s.engine.Snapshot(), core.Intent{Kind: core.IntentLiveMigrate, Instance: id})
+		st := step.Plan(p.first.s.engine.Snapshot(), core.Intent{Kind: core.IntentLiveMigrate, Instance: id})
 		if !st.Doable() || !p.behave(id, openstack.Behaviour{NeverConverges: true}) {
 			continue
 		}
@@ -988,7 +992,7 @@ func (p *proof) abort(s *core.Snapshot, op core.Operation) {
 		ids = append(ids, item.Instance)
 	}
 	for _, id := range ids {
-		if st := core.Plan(s, core.Intent{Kind: core.IntentAbortMigration, Instance: id}); st.Doable() {
+		if st := step.Plan(s, core.Intent{Kind: core.IntentAbortMigration, Instance: id}); st.Doable() {
 			g, err := p.first.s.engine.Grant(st, st.Type)
 			if err == nil {
 				_, err = p.first.s.engine.Execute(p.ctx, g)
@@ -1012,7 +1016,7 @@ func proposals(s *core.Snapshot) []string {
 	}
 	var out []string
 	for _, key := range keys {
-		proc, _ := s.Procedure(key)
+		proc, _ := procedure.Of(s, key)
 		for _, st := range proc.Steps {
 			out = append(out, fmt.Sprintf("%s: %s: %s, %s, doable %v", key.Subject, st.ID, st.Title, st.State, st.Doable()))
 			for _, other := range st.Alternatives {

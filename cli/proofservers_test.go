@@ -27,6 +27,9 @@ import (
 	"pgregory.net/rapid"
 
 	"lockstep/core"
+	"lockstep/core/attention"
+	"lockstep/core/engine"
+	"lockstep/core/progress"
 	"lockstep/sim/controller"
 	"lockstep/sim/kubeapi"
 	"lockstep/sim/openstack"
@@ -291,7 +294,7 @@ type wrote struct {
 func (w wrote) done() bool { return w.code >= 200 && w.code < 300 }
 
 // part is what of a step the write uses up: a lock is made by two writes, the second of which says its release.
-func (w wrote) part(r core.Record) string {
+func (w wrote) part(r engine.Record) string {
 	if r.Intent.Kind == core.IntentActCreateLock {
 		return r.Operation + " " + strings.Join(strings.Fields(w.what)[:2], " ")
 	}
@@ -434,13 +437,13 @@ func volumeHost(r openstack.Request) string {
 }
 
 // records are those of all journals, each once.
-func (p *proof) records() []core.Record {
+func (p *proof) records() []engine.Record {
 	type key struct {
-		kind                         core.RecordKind
+		kind                         engine.RecordKind
 		operation, step, node, state string
 		wall                         time.Time
 	}
-	var all []core.Record
+	var all []engine.Record
 	seen := map[key]bool{}
 	for _, folder := range p.journals() {
 		for _, r := range p.read.all(folder) {
@@ -454,7 +457,7 @@ func (p *proof) records() []core.Record {
 	if err := p.read.error(); err != nil {
 		p.rt.Fatal(err)
 	}
-	slices.SortStableFunc(all, func(a, b core.Record) int { return a.Wall.Compare(b.Wall) })
+	slices.SortStableFunc(all, func(a, b engine.Record) int { return a.Wall.Compare(b.Wall) })
 	return all
 }
 
@@ -473,7 +476,7 @@ func (p *proof) journalText() string {
 // overridden are the locks of which an operator said what their controller did not: from then on the rules are not kept there.
 func (p *proof) overridden() map[string]bool {
 	names := map[string]bool{}
-	p.eachBefore(func(_ string, r core.Record) {
+	p.eachBefore(func(_ string, r engine.Record) {
 		if r.Intent.Kind == core.IntentOverrideLock || r.Intent.Kind == core.IntentClearInner {
 			names[r.Object.Name] = true
 		}
@@ -483,7 +486,7 @@ func (p *proof) overridden() map[string]bool {
 
 func (p *proof) overriddenNodes() map[string]bool {
 	names := map[string]bool{}
-	p.eachBefore(func(_ string, r core.Record) {
+	p.eachBefore(func(_ string, r engine.Record) {
 		if r.Intent.Kind == core.IntentOverrideLock || r.Intent.Kind == core.IntentClearInner {
 			names[r.Node] = true
 		}
@@ -491,10 +494,10 @@ func (p *proof) overriddenNodes() map[string]bool {
 	return names
 }
 
-func (p *proof) eachBefore(each func(folder string, r core.Record)) {
+func (p *proof) eachBefore(each func(folder string, r engine.Record)) {
 	for _, folder := range p.journals() {
 		for _, r := range p.read.all(folder) {
-			if r.Kind == core.RecordBefore {
+			if r.Kind == engine.RecordBefore {
 				each(folder, r)
 			}
 		}
@@ -505,12 +508,12 @@ func (p *proof) eachBefore(each func(folder string, r core.Record)) {
 type journalReader struct {
 	mu      sync.Mutex
 	offsets map[string]int64 // by path
-	records map[string][]core.Record
+	records map[string][]engine.Record
 	bad     error
 }
 
 // all are the records of the journals in a folder by now; a line that is half written at this moment is one of later.
-func (j *journalReader) all(folder string) []core.Record {
+func (j *journalReader) all(folder string) []engine.Record {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	paths, _ := filepath.Glob(filepath.Join(folder, "journal", "*.jsonl")) // the pattern is good
@@ -529,7 +532,7 @@ func (j *journalReader) all(folder string) []core.Record {
 		rest = rest[:bytes.LastIndexByte(rest, '\n')+1]
 		j.offsets[path] += int64(len(rest))
 		for line := range bytes.Lines(rest) {
-			var r core.Record
+			var r engine.Record
 			if err := json.Unmarshal(line, &r); err != nil {
 				j.bad = fmt.Errorf("%s: %w: %s", path, err, line)
 				continue
@@ -566,14 +569,14 @@ func (p *proof) check(rt *rapid.T) {
 }
 
 // granted holds every write against the journal: it was confirmed, for this object, once, in time, and noted before it was sent.
-func (p *proof) granted(rt *rapid.T, writes []wrote, records []core.Record) {
-	grants, begun := map[string]core.Record{}, map[string]core.Record{}
-	var before []core.Record
+func (p *proof) granted(rt *rapid.T, writes []wrote, records []engine.Record) {
+	grants, begun := map[string]engine.Record{}, map[string]engine.Record{}
+	var before []engine.Record
 	for _, r := range records {
 		switch r.Kind {
-		case core.RecordGrant:
+		case engine.RecordGrant:
 			grants[r.Operation] = r
-		case core.RecordBefore:
+		case engine.RecordBefore:
 			parent, _, item := strings.Cut(r.Operation, "/")
 			g, ok := grants[parent]
 			if !ok {
@@ -623,7 +626,7 @@ func (p *proof) armedThen(rt *rapid.T) {
 	p.mu.Lock()
 	without := slices.Clone(p.without)
 	p.mu.Unlock()
-	p.eachBefore(func(folder string, r core.Record) {
+	p.eachBefore(func(folder string, r engine.Record) {
 		for _, w := range without {
 			if w.folder == folder && r.At.After(w.from.Add(inFlight)) && (w.to.IsZero() || r.At.Before(w.to)) {
 				rt.Fatalf("%s was begun at %s by a run that could not write since %s", r.Title, r.At.Format("15:04:05"), w.from.Format("15:04:05"))
@@ -633,7 +636,7 @@ func (p *proof) armedThen(rt *rapid.T) {
 }
 
 // is tells whether a step was about an object. Those on a service by a played controller are told of its lock.
-func (p *proof) is(r core.Record, object string) bool {
+func (p *proof) is(r engine.Record, object string) bool {
 	host, service := p.hosts[object]
 	if r.Intent.Kind == core.IntentActVolumeOut || r.Intent.Kind == core.IntentActVolumeIn {
 		return r.Intent.Object.Name == object
@@ -643,7 +646,7 @@ func (p *proof) is(r core.Record, object string) bool {
 
 // verified holds every word of Lockstep's that lets a host go against what was on the host when it arrived. What the history
 // itself changed after Lockstep's last look is not Lockstep's to know.
-func (p *proof) verified(rt *rapid.T, writes []wrote, records []core.Record) {
+func (p *proof) verified(rt *rapid.T, writes []wrote, records []engine.Record) {
 	p.watch.mu.Lock()
 	defer p.watch.mu.Unlock()
 	number := map[string]int{}
@@ -659,7 +662,7 @@ func (p *proof) verified(rt *rapid.T, writes []wrote, records []core.Record) {
 		}
 		i := -1
 		for n, r := range records {
-			if r.Kind == core.RecordBefore && r.Object.Name == w.object && slices.Contains(w.intents, r.Intent.Kind) && !r.At.After(w.at) {
+			if r.Kind == engine.RecordBefore && r.Object.Name == w.object && slices.Contains(w.intents, r.Intent.Kind) && !r.At.After(w.at) {
 				i = n
 			}
 		}
@@ -760,13 +763,13 @@ var halting = []core.IntentKind{core.IntentStop, core.IntentShelve, core.IntentC
 
 // explained holds every instance that stopped against its reasons: a confirmed step on it, what the history did to it, or its
 // host, which went down for LCM after its lock was released.
-func (p *proof) explained(rt *rapid.T, records []core.Record) {
+func (p *proof) explained(rt *rapid.T, records []engine.Record) {
 	p.watch.mu.Lock()
 	defer p.watch.mu.Unlock()
 	for _, h := range p.watch.stopped {
-		before := func(r core.Record) bool { return !r.At.After(h.at) }
-		step := slices.ContainsFunc(records, func(r core.Record) bool {
-			return r.Kind == core.RecordBefore && r.Object.UID == h.id && slices.Contains(halting, r.Intent.Kind) && before(r)
+		before := func(r engine.Record) bool { return !r.At.After(h.at) }
+		step := slices.ContainsFunc(records, func(r engine.Record) bool {
+			return r.Kind == engine.RecordBefore && r.Object.UID == h.id && slices.Contains(halting, r.Intent.Kind) && before(r)
 		})
 		touched := slices.ContainsFunc(p.watch.touched[h.id], func(t time.Time) bool { return !t.After(h.at) })
 		down := slices.ContainsFunc(p.watch.down[h.host], func(t time.Time) bool { return !t.After(h.at) })
@@ -783,8 +786,8 @@ func (p *proof) visible(s *core.Snapshot) {
 		if !ok || runs(st.Status) {
 			continue
 		}
-		v, shown := s.InstanceView(id)
-		needs := slices.ContainsFunc(s.Attention(), func(a core.Attention) bool { return a.Instance == id })
+		v, shown := progress.InstanceView(s, id)
+		needs := slices.ContainsFunc(attention.Of(s), func(a core.Attention) bool { return a.Instance == id })
 		switch {
 		case !shown:
 			p.rt.Fatalf("%s is %s, and is not shown", st.Name, st.Status)
@@ -808,8 +811,8 @@ func (p *proof) journalled() {
 		if !slices.ContainsFunc(p.watch.down[h.host], func(t time.Time) bool { return !t.After(h.at) }) {
 			continue
 		}
-		if !slices.ContainsFunc(records, func(r core.Record) bool {
-			return r.Node == h.host && (r.Kind == core.RecordLock && r.To == string(core.LockInactive) || r.Kind == core.RecordStage && slices.Contains(letGo, core.Stage(r.To)))
+		if !slices.ContainsFunc(records, func(r engine.Record) bool {
+			return r.Node == h.host && (r.Kind == engine.RecordLock && r.To == string(core.LockInactive) || r.Kind == engine.RecordStage && slices.Contains(letGo, core.Stage(r.To)))
 		}) {
 			p.rt.Fatalf("%s went down with %s, and no journal tells that %s was released", p.name(h.id), p.label[h.host], p.label[h.host])
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"lockstep/core"
+	"lockstep/core/progress"
 	"lockstep/sim/bubble"
 	"lockstep/sim/scenario"
 )
@@ -149,7 +150,7 @@ func keepsTheStructure(t *testing.T, file string, was *scenario.Scenario) {
 				t.Errorf("the lock %s is not called as OpenStack's controller calls it", l.Name)
 			}
 			if l.Message != "" {
-				said := core.ReadLockMessage(l.Message)
+				said := progress.ReadLockMessage(l.Message)
 				m["message "+string(said.ID)]++
 				for _, id := range said.Instances {
 					if !slices.ContainsFunc(s.Instances, func(in scenario.Instance) bool { return in.ID == id }) {

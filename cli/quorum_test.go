@@ -8,6 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"lockstep/core"
+	"lockstep/core/evacuation"
+	"lockstep/core/step"
 	"lockstep/sim/bubble"
 	"lockstep/sim/scenario"
 )
@@ -23,7 +25,7 @@ func quorumOfTheDatabase(t *testing.T) {
 		s.Troubles = append(s.Troubles, scenario.Trouble{Kind: scenario.TroubleController})
 	}), "openstack")
 	step := func(s *core.Snapshot, kind core.IntentKind) core.Step {
-		nodes, err := s.ResolveNodes([]string{"ctl-02"})
+		nodes, err := evacuation.ResolveNodes(s, []string{"ctl-02"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -31,7 +33,7 @@ func quorumOfTheDatabase(t *testing.T) {
 		if r := s.NodeRequest(nodes[0]); kind == core.IntentActHold && r != nil {
 			i.Node, i.Object = "", r.Ref()
 		}
-		return core.Plan(s, i)
+		return step.Plan(s, i)
 	}
 	held := func(st core.Step) bool {
 		i := slices.IndexFunc(st.Guards, func(g core.Guard) bool { return g.ID == "quorum" })

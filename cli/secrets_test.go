@@ -1,5 +1,7 @@
 package cli
 
+import "lockstep/core/attention"
+
 import (
 	"bytes"
 	"context"
@@ -113,7 +115,7 @@ func looked(t *testing.T, what string, at func() place, args ...string) (all str
 		time.Sleep(2 * time.Minute)
 		screen := &watched{model: tui.New(tui.Options{Backend: s.engine})}
 		snap := s.engine.Snapshot()
-		fmt.Fprintf(&text, "%s\n%v\n%s", sourceTexts(snap), snap.Attention(), screen.shows())
+		fmt.Fprintf(&text, "%s\n%v\n%s", sourceTexts(snap), attention.Of(snap), screen.shows())
 		stop()
 		<-done
 	}

@@ -15,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"lockstep/core"
+	"lockstep/core/engine"
+	"lockstep/core/progress"
 	"lockstep/kube"
 	"lockstep/nova"
 	"lockstep/tui"
@@ -22,7 +24,7 @@ import (
 
 // session is one run against one cluster: the adapters, the engine, and what goes between them.
 type session struct {
-	engine *core.Engine
+	engine *engine.Engine
 	log    *log
 
 	watcher *kube.Watcher // nil when the kubeconfig could not be used
@@ -30,8 +32,8 @@ type session struct {
 	lease   *kube.Lease
 	poller  *nova.Poller // nil when there is no cloud
 	client  *nova.Client
-	journal *core.Journal // nil when it is not written
-	notices []string      // of this machine, for the operator
+	journal *engine.Journal // nil when it is not written
+	notices []string        // of this machine, for the operator
 
 	down  []core.Delta // what the sources say that have no adapter
 	focus atomic.Pointer[string]
@@ -67,7 +69,7 @@ func open(ctx context.Context, p place, log *log) (*session, error) {
 	if log.opened != "" {
 		s.notices = append(s.notices, log.opened)
 	}
-	cfg := core.Config{
+	cfg := engine.Config{
 		Cluster:  p.name,
 		Operator: operatorName(),
 		Version:  programVersion(),
@@ -104,12 +106,12 @@ func open(ctx context.Context, p place, log *log) (*session, error) {
 	}
 	s.openOpenStack(p, client, &cfg)
 	s.openJournal(p, client, &cfg)
-	s.engine = core.New(cfg)
+	s.engine = engine.New(cfg)
 	s.watch(p, client, management)
 	return s, nil
 }
 
-func (s *session) openKubernetes(ctx context.Context, p place, cfg *core.Config) (*kube.Client, error) {
+func (s *session) openKubernetes(ctx context.Context, p place, cfg *engine.Config) (*kube.Client, error) {
 	client, err := kube.Load(p.kubeOptions())
 	if err != nil {
 		s.unavailable(kube.Sources(), err)
@@ -133,7 +135,7 @@ func (s *session) openKubernetes(ctx context.Context, p place, cfg *core.Config)
 	return client, nil
 }
 
-func (s *session) openOpenStack(p place, client *kube.Client, cfg *core.Config) {
+func (s *session) openOpenStack(p place, client *kube.Client, cfg *engine.Config) {
 	o := p.novaOptions(s.log)
 	if p.osFromCluster {
 		if client == nil {
@@ -152,7 +154,7 @@ func (s *session) openOpenStack(p place, client *kube.Client, cfg *core.Config) 
 }
 
 // openJournal opens the record, and reads what of it still counts. A single look reads it, and writes nothing.
-func (s *session) openJournal(p place, client *kube.Client, cfg *core.Config) {
+func (s *session) openJournal(p place, client *kube.Client, cfg *engine.Config) {
 	folder, server := p.journal, ""
 	if folder == "" {
 		folder = stateFolder()
@@ -166,9 +168,9 @@ func (s *session) openJournal(p place, client *kube.Client, cfg *core.Config) {
 	var skipped int
 	var err error
 	if p.oneLook {
-		cfg.Past, skipped, err = core.ReadPast(path)
-		cfg.Lives = func(run string) (string, bool) { return core.RunLives(path, run) }
-	} else if s.journal, err = core.OpenJournal(path, p.journalOptions(cfg)); err == nil {
+		cfg.Past, skipped, err = engine.ReadPast(path)
+		cfg.Lives = func(run string) (string, bool) { return engine.RunLives(path, run) }
+	} else if s.journal, err = engine.OpenJournal(path, p.journalOptions(cfg)); err == nil {
 		cfg.Journal = s.journal
 		cfg.Past, skipped = s.journal.Past()
 		if err := s.journal.NoLocks(); err != nil {
@@ -186,8 +188,8 @@ func (s *session) openJournal(p place, client *kube.Client, cfg *core.Config) {
 	}
 }
 
-func (p *place) journalOptions(cfg *core.Config) core.JournalOptions {
-	o := core.JournalOptions{Who: fmt.Sprintf("%s, process %d", cfg.Operator, os.Getpid()), Limit: p.limit}
+func (p *place) journalOptions(cfg *engine.Config) engine.JournalOptions {
+	o := engine.JournalOptions{Who: fmt.Sprintf("%s, process %d", cfg.Operator, os.Getpid()), Limit: p.limit}
 	if p.line.newID != nil {
 		o.Run = p.line.newID()
 	}
@@ -311,7 +313,7 @@ func (s *session) steer(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case snap := <-snapshots:
-			hosts, moving := core.HostsToWatch(snap)
+			hosts, moving := progress.HostsToWatch(snap)
 			if f := s.focus.Load(); f != nil && *f != "" {
 				if host := snap.HostOf(*f); !slices.Contains(hosts, host) {
 					hosts = append(slices.Clone(hosts), host)
@@ -319,11 +321,11 @@ func (s *session) steer(ctx context.Context) {
 			}
 			if s.poller != nil {
 				s.poller.SetHosts(hosts, moving)
-				s.poller.SetVolumeHosts(core.HostsWithVolumesToWatch(snap))
-				s.poller.SetRouterHosts(core.HostsWithRoutersToWatch(snap))
+				s.poller.SetVolumeHosts(progress.HostsWithVolumesToWatch(snap))
+				s.poller.SetRouterHosts(progress.HostsWithRoutersToWatch(snap))
 			}
 			if s.watcher != nil {
-				s.watcher.SetPodNodes(core.NodesWithPodsToWatch(snap))
+				s.watcher.SetPodNodes(progress.NodesWithPodsToWatch(snap))
 			}
 		}
 	}

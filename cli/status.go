@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"lockstep/core"
+	"lockstep/core/engine"
 )
 
 func newStatus(p *place) *cobra.Command {
@@ -125,7 +126,7 @@ func glance(ctx context.Context, p place, wait patience, see func(s *session, p 
 }
 
 // look waits until every source has answered or failed, and no longer than wait.
-func look(ctx context.Context, e *core.Engine, wait time.Duration) *core.Snapshot {
+func look(ctx context.Context, e *engine.Engine, wait time.Duration) *core.Snapshot {
 	snapshots, stop := e.Subscribe()
 	defer stop()
 	deadline := time.After(wait)

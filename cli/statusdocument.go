@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"lockstep/core"
+	"lockstep/core/attention"
+	"lockstep/core/progress"
 )
 
 // Status is what `lockstep status` prints: a stable document for scripts. Times are RFC 3339 in UTC, durations seconds.
@@ -107,7 +109,7 @@ type StatusSource struct {
 }
 
 func statusOf(s *core.Snapshot) Status {
-	u := s.Update()
+	u := progress.Update(s)
 	st := Status{
 		Cluster: oneLine(s.Cluster),
 		AsOf:    s.Now.UTC(),
@@ -117,12 +119,12 @@ func statusOf(s *core.Snapshot) Status {
 
 		RoleLabels: oneLine(s.RoleLabelsText()),
 	}
-	attention := s.Attention()
+	attention := attention.Of(s)
 	for _, a := range attention {
 		st.NeedsYou = append(st.NeedsYou, StatusAttention{ID: oneLine(a.ID), Severity: a.Severity.String(), Subject: oneLine(a.Label),
 			Reason: oneLine(a.Reason), Since: moment(a.Since.At), Hint: oneLine(a.Hint), Cause: oneLine(a.Cause)})
 	}
-	for _, p := range s.Phases() {
+	for _, p := range progress.Phases(s) {
 		sp := StatusPhase{Number: int(p.ID), Title: p.Title, State: string(p.State), Elapsed: int(p.Elapsed(s.Now).Seconds()), Done: p.Done, Total: p.Total}
 		for _, e := range p.Evidence {
 			sp.Evidence = append(sp.Evidence, oneLine(e))
@@ -130,13 +132,13 @@ func statusOf(s *core.Snapshot) Status {
 		st.Phases = append(st.Phases, sp)
 	}
 	needing := nodesNeedingYou(attention)
-	for _, v := range s.NodeViews() {
+	for _, v := range progress.NodeViews(s) {
 		n := statusNode(s, v)
 		n.matters = nodeMatters(v, needing)
 		st.Nodes = append(st.Nodes, n)
 	}
 	for _, l := range s.ClusterLocks {
-		m := s.ReadLock(l)
+		m := progress.ReadLock(s, l)
 		st.Locks = append(st.Locks, StatusLock{Name: oneLine(l.Name), Controller: oneLine(l.Controller), State: oneLine(string(l.State())),
 			Release: oneLine(l.Release), Message: oneLine(l.Message), Meaning: m.Meaning})
 	}
@@ -164,7 +166,7 @@ func statusNode(s *core.Snapshot, v core.NodeView) StatusNode {
 		}
 		n.Locks[oneLine(l.Controller)] = oneLine(string(l.State()))
 	}
-	if a := s.NodeAccount(v.Name); a.State != core.AccountNone {
+	if a := progress.NodeAccount(s, v.Name); a.State != progress.AccountNone {
 		n.Controller = &StatusAccount{State: string(a.State), Failed: a.Failed, Words: oneLine(a.Words), Next: moment(a.Next)}
 	}
 	for _, p := range v.Problems {

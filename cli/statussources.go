@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"lockstep/core"
+	"lockstep/core/attention"
 )
 
 // sourceGroup are sources of one server that are not live, in one state and for one reason.
@@ -62,7 +63,7 @@ func causeTold(s *core.Snapshot, src core.Source) string {
 	if src.Err == nil || src.Err.Message == "" {
 		return ""
 	}
-	for _, a := range s.Attention() {
+	for _, a := range attention.Of(s) {
 		if a.Subject.Kind == core.KindSource && a.Label == string(src.ID.Server()) && a.Fault == src.Err.Cause() {
 			return src.Err.Cause()
 		}

@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"lockstep/core"
+	"lockstep/core/step"
 	"lockstep/sim"
 	"lockstep/sim/controller"
 	"lockstep/sim/lan"
@@ -187,17 +188,17 @@ func (st *story) execute(step core.Step) core.Operation {
 // confirm has an intent's step done as soon as it can be, with the dry-run that an operator sees before it.
 func (st *story) confirm(i core.Intent) core.Operation {
 	st.t.Helper()
-	var step core.Step
+	var stp core.Step
 	st.until(string(i.Kind)+" can be done", func(s *core.Snapshot) bool {
-		step = core.Plan(s, i)
-		return step.Doable()
+		stp = step.Plan(s, i)
+		return stp.Doable()
 	})
 	if p := st.s.engine.Preview(st.t.Context(), i); p.Err != nil {
-		st.t.Fatalf("the dry-run of %s: %v", step.Title, p.Err)
+		st.t.Fatalf("the dry-run of %s: %v", stp.Title, p.Err)
 	}
-	op := st.execute(step)
+	op := st.execute(stp)
 	if op.State != core.OperationDone {
-		st.t.Fatalf("%s ended as %s: %s; %+v", step.Title, op.State, op.Text, op.Items)
+		st.t.Fatalf("%s ended as %s: %s; %+v", stp.Title, op.State, op.Text, op.Items)
 	}
 	return op
 }

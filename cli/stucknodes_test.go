@@ -12,6 +12,9 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"lockstep/core"
+	"lockstep/core/attention"
+	"lockstep/core/progress"
+	"lockstep/core/step"
 	"lockstep/sim/bubble"
 	"lockstep/sim/scenario"
 )
@@ -30,7 +33,7 @@ func (p *player) named(machine string) string {
 
 // urgent tells whether something urgent is said of the node.
 func urgent(s *core.Snapshot, node, text string) bool {
-	return slices.ContainsFunc(s.Attention(), func(a core.Attention) bool {
+	return slices.ContainsFunc(attention.Of(s), func(a core.Attention) bool {
 		return a.Node == node && a.Severity == core.SeverityUrgent && strings.Contains(a.Reason, text)
 	})
 }
@@ -46,7 +49,7 @@ func TestANodeThatLostItsRoleIsBroughtBack(t *testing.T) {
 		})
 		old := p.last.NodeLock(name, core.ControllerOpenStack)
 		free := core.Intent{Kind: core.IntentFreeLock, Object: old.Ref()}
-		if st := core.Plan(p.last, free); st.Doable() || old.Original["openstack-compute-node"] != "enabled" {
+		if st := step.Plan(p.last, free); st.Doable() || old.Original["openstack-compute-node"] != "enabled" {
 			t.Fatalf("it can be let go into LCM's hands, or the lock remembers nothing: %v", old.Original)
 		}
 		admin, err := dynamic.NewForConfig(p.Cloud.AdminConfig())
@@ -81,7 +84,7 @@ func TestANodeThatLostItsRoleIsBroughtBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.until("it is done", func(s *core.Snapshot) bool {
-			v, _ := s.NodeView(name)
+			v, _ := progress.NodeView(s, name)
 			return v.Stage == core.StageDone
 		})
 	})
@@ -100,7 +103,7 @@ func TestAComputeThatNovaHasForgottenIsBroughtBack(t *testing.T) {
 		})
 		p.do(st)
 		p.until("it is done", func(s *core.Snapshot) bool {
-			v, _ := s.NodeView(name)
+			v, _ := progress.NodeView(s, name)
 			return v.Stage == core.StageDone
 		})
 	})
@@ -122,7 +125,7 @@ func TestAGatewayWaitsForTheWordOfWhoPlaysTheController(t *testing.T) {
 			var st core.Step
 			found := false
 			p.until("there is something to do, or it waits for the word", func(s *core.Snapshot) bool {
-				if v, _ := s.NodeView(name); v.What == "waits for your word" {
+				if v, _ := progress.NodeView(s, name); v.What == "waits for your word" {
 					return true
 				}
 				st, found = p.next(s, core.IntentActHold, core.IntentActBegin)
@@ -137,7 +140,7 @@ func TestAGatewayWaitsForTheWordOfWhoPlaysTheController(t *testing.T) {
 		p.until("it says what is on it", func(s *core.Snapshot) bool {
 			return urgent(s, name, "DHCP: 1 network; L3: 2 routers, 1 of them with HA on it")
 		})
-		if st := core.Plan(p.last, core.Intent{Kind: core.IntentActRelease, Controller: core.ControllerOpenStack, Node: name}); st.Doable() {
+		if st := step.Plan(p.last, core.Intent{Kind: core.IntentActRelease, Controller: core.ControllerOpenStack, Node: name}); st.Doable() {
 			t.Fatal("its lock can be released without the word")
 		}
 		p.confirm(core.Intent{Kind: core.IntentDeclareSafe, Node: name})

@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"lockstep/core"
+	"lockstep/core/attention"
+	"lockstep/core/progress"
+	"lockstep/core/step"
 	"lockstep/sim/bubble"
 )
 
@@ -13,13 +16,13 @@ import (
 // that waits for the operator, or that failed, is told of, or somebody sees to it.
 func urgencyOf(s *core.Snapshot) string {
 	urgent, seenTo := map[string][]string{}, map[string]bool{}
-	for _, a := range s.Attention() {
+	for _, a := range attention.Of(s) {
 		if a.Severity == core.SeverityUrgent && a.Instance == "" && a.Node != "" {
 			urgent[a.Node] = append(urgent[a.Node], a.ID+" ("+a.Reason+")")
 		}
 		seenTo[a.Node] = seenTo[a.Node] || a.Severity >= core.SeverityWarning || strings.HasPrefix(a.Hint, "wait: ")
 	}
-	for _, v := range s.NodeViews() {
+	for _, v := range progress.NodeViews(s) {
 		if len(urgent[v.Name]) > 1 {
 			return v.Label + " has several urgent entries: " + strings.Join(urgent[v.Name], ", ")
 		}
@@ -33,7 +36,7 @@ func urgencyOf(s *core.Snapshot) string {
 // offeredOnOldFacts says which node is offered what the OpenStack controller has done on its return, by what was known before; empty when
 // none is.
 func offeredOnOldFacts(s *core.Snapshot) string {
-	for _, v := range s.NodeViews() {
+	for _, v := range progress.NodeViews(s) {
 		if v.Node == nil || v.Service == nil || v.Service.Enabled || v.Service.DisabledReason != core.DisabledReasonMaintenance {
 			continue
 		}
@@ -41,7 +44,7 @@ func offeredOnOldFacts(s *core.Snapshot) string {
 		if round.Ended.IsZero() || s.Now.Sub(round.Ended) >= asked {
 			continue
 		}
-		if st := core.Plan(s, core.Intent{Kind: core.IntentEnableCompute, Node: v.Name}); st.Doable() {
+		if st := step.Plan(s, core.Intent{Kind: core.IntentEnableCompute, Node: v.Name}); st.Doable() {
 			return v.Label + " is offered to be enabled by what was known before its return"
 		}
 	}

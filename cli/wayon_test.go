@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"lockstep/core"
+	"lockstep/core/attention"
+	"lockstep/core/procedure"
 	"lockstep/sim"
 	"lockstep/sim/bubble"
 	"lockstep/sim/scenario"
@@ -37,7 +39,7 @@ func TestWhateverAScenarioTellsHasAWayOn(t *testing.T) {
 				st.begin()
 				seen, end := map[string]bool{}, time.Now().Add(cmp.Or(lookedOnLonger[name], lookedOn))
 				st.until("the time is over", func(s *core.Snapshot) bool {
-					for i, a := range s.Attention() {
+					for i, a := range attention.Of(s) {
 						if !seen[a.ID+a.Cause] {
 							seen[a.ID+a.Cause] = true
 							hasAWayOn(t, s, i, a)
@@ -61,11 +63,11 @@ func hasAWayOn(t *testing.T, s *core.Snapshot, i int, a core.Attention) {
 		t.Errorf("%s: it rests on nothing", where)
 	}
 	if a.Resolve != nil {
-		if _, known := s.Procedure(*a.Resolve); !known {
+		if _, known := procedure.Of(s, *a.Resolve); !known {
 			t.Errorf("%s: its steps are not known", where)
 		}
 	}
-	if a.Cause != "" && !slices.ContainsFunc(s.Attention()[:i], func(b core.Attention) bool { return b.ID == a.Cause && b.Cause == "" }) {
+	if a.Cause != "" && !slices.ContainsFunc(attention.Of(s)[:i], func(b core.Attention) bool { return b.ID == a.Cause && b.Cause == "" }) {
 		t.Errorf("%s: its cause %s does not stand above it", where, a.Cause)
 	}
 }
@@ -84,7 +86,7 @@ func TestWhatAScenariosTroubleBringsWithItNamesIt(t *testing.T) {
 				st.place.management = simManagement(st.Cloud)
 				st.begin()
 				st.until(want.follows+" follows from "+want.from, func(s *core.Snapshot) bool {
-					return slices.ContainsFunc(s.Attention(), func(a core.Attention) bool {
+					return slices.ContainsFunc(attention.Of(s), func(a core.Attention) bool {
 						cause, _, _ := strings.Cut(a.Cause, "/")
 						return string(a.Rule) == want.follows && cause == want.from
 					})

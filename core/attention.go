@@ -1,6 +1,6 @@
 package core
 
-import "slices"
+import ()
 
 // Severity orders what needs a person.
 type Severity int
@@ -61,25 +61,4 @@ type Command struct {
 	For     string // what it is for: "scale it up", "its log"
 	Line    string
 	Changes bool // it changes something; the others only look
-}
-
-// AttentionCalled is the entry with that ID; false when there is none now.
-func (s *Snapshot) AttentionCalled(id string) (Attention, bool) {
-	all := s.Attention()
-	i := slices.IndexFunc(all, func(a Attention) bool { return a.ID == id })
-	if i < 0 {
-		return Attention{}, false
-	}
-	return all[i], true
-}
-
-// FollowFrom are the entries that only follow from the one with that ID, in their order.
-func (s *Snapshot) FollowFrom(id string) []Attention {
-	var out []Attention
-	for _, a := range s.Attention() {
-		if a.Cause == id && id != "" {
-			out = append(out, a)
-		}
-	}
-	return out
 }

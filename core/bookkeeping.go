@@ -1,6 +1,8 @@
 package core
 
-import "time"
+import (
+	"time"
+)
 
 // Bookkeeping is what the OpenStack controller has noted on a request or a lock of its own work on it, as it was read when the object
 // arrived (docs/mosk.md#bookkeeping). Its zero value says that nothing is noted.

@@ -1,5 +1,7 @@
 package core
 
+import ()
+
 // Change is what a step does, as plain data: one write, or a named list of writes. The types of this package are all there
 // are. What it names it names by UID, and it says what must be so before it: an object or a value that is not as expected is ErrConflict.
 type Change interface{ isChange() }
@@ -149,22 +151,44 @@ type BatchItem struct {
 	Tries  int    // how often it is tried when the migration that it begins fails; 0 means once
 }
 
-func (SetNodeAnnotation) isChange()  {}
-func (InstanceAction) isChange()     {}
+func (SetNodeAnnotation) isChange() {}
+
+func (InstanceAction) isChange() {}
+
 func (SetMaintenanceTags) isChange() {}
-func (SetComputeService) isChange()  {}
-func (SetVolumeService) isChange()   {}
-func (SetLock) isChange()            {}
-func (SetInnerState) isChange()      {}
-func (CreateLock) isChange()         {}
-func (CreateRequest) isChange()      {}
-func (DeleteObject) isChange()       {}
-func (AddFinalizer) isChange()       {}
-func (RemoveFinalizer) isChange()    {}
-func (RestartPod) isChange()         {}
-func (DeletePod) isChange()          {}
-func (DeleteClaim) isChange()        {}
-func (SetTempest) isChange()         {}
-func (SetMaintenance) isChange()     {}
-func (RequestReboot) isChange()      {}
-func (Batch) isChange()              {}
+
+func (SetComputeService) isChange() {}
+
+func (SetVolumeService) isChange() {}
+
+func (SetLock) isChange() {}
+
+func (SetInnerState) isChange() {}
+
+func (CreateLock) isChange() {}
+
+func (CreateRequest) isChange() {}
+
+func (DeleteObject) isChange() {}
+
+func (AddFinalizer) isChange() {}
+
+func (RemoveFinalizer) isChange() {}
+
+func (RestartPod) isChange() {}
+
+func (DeletePod) isChange() {}
+
+func (DeleteClaim) isChange() {}
+
+func (SetTempest) isChange() {}
+
+func (SetMaintenance) isChange() {}
+
+func (RequestReboot) isChange() {}
+
+func (Batch) isChange() {}
+
+func (c SetVolumeService) Text() string {
+	return (&VolumeService{Enabled: c.Enabled, DisabledReason: c.Reason}).StateText()
+}

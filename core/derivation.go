@@ -1,6 +1,8 @@
 package core
 
-import "sync"
+import (
+	"sync"
+)
 
 // Derivation names something that is derived from a Snapshot: it is made once for each Snapshot, by who asks first, and kept with it. It
 // is the one place that knows what was derived, so that it can become incremental there.

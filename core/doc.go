@@ -1,10 +1,9 @@
-// Package core is the domain of Lockstep and its engine: what a MOSK cluster update is made of, what every part of it
-// means for the operator, and the one gate through which Lockstep changes anything.
+// Package core holds the facts: the objects of MOSK, Kubernetes and OpenStack as Lockstep knows them, where they come from (Source, Delta,
+// APIError), everything known at one moment (Snapshot), and what was seen and done before (History). It also has the types in which the
+// packages above it speak: Intent, Step, Guard, Change, Attention, Procedure and the views.
 //
-// Facts flow one way. Adapters turn API objects into the types of this package and hand them to Engine.Apply as Deltas.
-// The Engine owns the world in one goroutine and publishes immutable Snapshots. Everything that is derived (phases, node
-// stages, attention, procedures, steps) is a pure function of a Snapshot. Every change goes the way
-// Intent → Plan → Step → Grant → Engine.Execute, and is journalled before, after, and when it is verified.
+// It decides nothing. What the facts mean is core/progress; what can be done is core/step and core/procedure; what needs a person is
+// core/attention. Whatever is derived from a Snapshot is a function of its package, and kept once for each Snapshot by a Derivation.
 //
-// The package imports only the standard library. It knows no screen, no client-go and no gophercloud.
+// It imports the standard library and core/wording, no more.
 package core

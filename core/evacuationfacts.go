@@ -1,9 +1,6 @@
 package core
 
-import (
-	"context"
-	"time"
-)
+import ()
 
 // EvacuationFacts is what OpenStack tells of an evacuation beyond a Snapshot: room, groups, devices, disks. It is read when
 // a forecast is asked for, never polled. A list that could not be read is nil and in Missing: what it would have told is then
@@ -73,27 +70,12 @@ type Port struct {
 	VNICType string // direct, macvtap, direct-physical, vdpa, accelerator-direct, remote-managed, …
 }
 
-// EvacuationReader reads what a forecast needs beyond a Snapshot. What cannot be read is in the facts' Missing.
-type EvacuationReader interface {
-	// EvacuationFacts reads them for instances on the hosts, for those of all hosts when there are none; the room is read of
-	// every host. traits are those that flavors require.
-	EvacuationFacts(ctx context.Context, hosts, traits []string, progress InventoryProgress) EvacuationFacts
-}
-
-// missing is why a list is not known; nil when it is.
-func (f *EvacuationFacts) missing(what string) *MissingFacts {
+// MissingOf is why a list is not known; nil when it is.
+func (f *EvacuationFacts) MissingOf(what string) *MissingFacts {
 	for i := range f.Missing {
 		if f.Missing[i].What == what {
 			return &f.Missing[i]
 		}
 	}
 	return nil
-}
-
-// EvacuationRequest is what a forecast is asked for.
-type EvacuationRequest struct {
-	Nodes  []string  // names of the nodes; none: every compute node that the update has still to go through
-	Order  []string  // names of nodes in the order of the update; those that are not in it come after, by their labels
-	AtOnce int       // how many nodes are in maintenance at the same time; 0 means 1
-	Made   time.Time // wall time; shown as the time of the forecast
 }

@@ -1,5 +1,7 @@
 package core
 
+import ()
+
 // GuardID tells the guards of a step from one another: a step has each at most once, and it stays the same over Snapshots.
 type GuardID string
 

@@ -1,6 +1,12 @@
 package core
 
-import "time"
+import (
+	"maps"
+	"reflect"
+	"time"
+
+	"lockstep/core/wording"
+)
 
 // History is what was seen and done before now, replayed from the journal and continued while Lockstep runs. It adds
 // times and changes that the objects themselves do not keep; no decision to write rests on it.
@@ -46,9 +52,9 @@ type LockRecord struct {
 	Since   Since
 }
 
-// passedBy tells whether the lock was let go and taken back since, unseen: it is active again, and at another release, which a
+// PassedBy tells whether the lock was let go and taken back since, unseen: it is active again, and at another release, which a
 // controller says only when it takes a lock back.
-func (r LockRecord) passedBy(l *WorkloadLock) bool {
+func (r LockRecord) PassedBy(l *WorkloadLock) bool {
 	return r.State == LockActive && l.State() == LockActive && r.Release != "" && l.Release != "" && r.Release != l.Release
 }
 
@@ -109,4 +115,78 @@ type TagChange struct {
 	New      []MaintenanceAction
 	At       time.Time
 	By       string
+}
+
+// NothingDone tells whether nothing of what was done follows.
+func (h History) NothingDone() bool {
+	v := reflect.ValueOf(h)
+	for i := range v.NumField() {
+		if f := v.Field(i); f.Kind() == reflect.Map && f.Len() > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// OutageBetween is how long other texts may stand between two that say that an API is away: the controller tries again every
+// 60 s, and each try begins with what it is about to do (docs/mosk.md#retries).
+const OutageBetween = 2 * time.Minute
+
+// ChangesOf are the changes of an annotation that are remembered to be set back: those of a node's migration mode, and of its
+// number of attempts; nil for any other.
+func (h *History) ChangesOf(key string) *map[string]AnnotationChange {
+	switch key {
+	case AnnotationMigrationMode:
+		return &h.Changes
+	case AnnotationMigrationAttempts:
+		return &h.Tries
+	}
+	return nil
+}
+
+// CloneOnWrite is a map that was handed out and is copied before its first change.
+type CloneOnWrite[K comparable, V any] struct {
+	M     map[K]V
+	owned bool
+}
+
+func (c *CloneOnWrite[K, V]) Set(k K, v V) {
+	if !c.owned {
+		if c.M = maps.Clone(c.M); c.M == nil {
+			c.M = map[K]V{}
+		}
+		c.owned = true
+	}
+	c.M[k] = v
+}
+
+// Remembered is what is kept of an override that ended so; nil when nothing came of it, or there was none.
+func (o *Override) Remembered(state OperationState) *Override {
+	if o == nil || !state.MayHaveBeenDone() {
+		return nil
+	}
+	kept := *o
+	kept.Unsure = state == OperationUnknown
+	return &kept
+}
+
+// Undone says what of an override the lock does not say any more; empty when it says all of it. A text counts only where one
+// was set: what its controller writes into a lock without one is its own.
+func (o Override) Undone(l *WorkloadLock) string {
+	switch {
+	case l.State() != o.To:
+		return "the lock says " + wording.OneLine(string(l.State()), 40) + " again"
+	case o.Text != "" && l.Message == "":
+		return "its text is gone"
+	case o.Text != "" && l.Message != o.Text:
+		return "its text is another: " + wording.OneLine(l.Message, 200)
+	}
+	return ""
+}
+
+// RefusalRecord is what Nova said when it refused to migrate an instance for the OpenStack controller: such a try leaves no
+// migration record, and the text that says it (I) is gone with the next one.
+type RefusalRecord struct {
+	Text string
+	At   time.Time // by the text's own timestamp, or as it was seen
 }

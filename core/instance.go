@@ -1,6 +1,21 @@
 package core
 
-import "time"
+import (
+	"time"
+
+	"lockstep/core/wording"
+)
+
+// BroughtBackBy is the step that brings back an instance that was stopped or shelved; empty when it is neither.
+func (in *Instance) BroughtBackBy() IntentKind {
+	switch in.Status {
+	case "SHUTOFF":
+		return IntentStart
+	case "SHELVED", "SHELVED_OFFLOADED":
+		return IntentUnshelve
+	}
+	return ""
+}
 
 // PowerState is Nova's OS-EXT-STS:power_state.
 type PowerState int
@@ -162,7 +177,7 @@ type Progress struct {
 }
 
 // Key implements Object: the instance and the number of the record, which every microversion shows.
-func (m *Migration) Key() string { return m.InstanceID + "/" + itoa(m.ID) }
+func (m *Migration) Key() string { return m.InstanceID + "/" + wording.Itoa(m.ID) }
 
 // Running tells whether the migration is under way: asked for, and not yet at an end.
 func (m *Migration) Running() bool {
@@ -190,4 +205,16 @@ func (m *Migration) Percent() int {
 		return -1
 	}
 	return int(100 * (total - remaining) / total)
+}
+
+// PowerWord says of an instance that the blocking check does not leave out whether its guest runs: one of whose power Nova knows nothing
+// holds its node as one that runs (docs/mosk.md#tags).
+func (in *Instance) PowerWord() string {
+	switch in.Power {
+	case PowerRunning:
+		return "runs"
+	case PowerPaused:
+		return "is paused"
+	}
+	return "has no power"
 }

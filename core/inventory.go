@@ -1,6 +1,8 @@
 package core
 
-import "time"
+import (
+	"time"
+)
 
 // Inventory is one complete look at a live cloud: what a rehearsal of its update needs, and nothing that is secret. It
 // never holds user data, metadata of instances, addresses, key pairs, Secrets or ConfigMaps.

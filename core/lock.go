@@ -1,5 +1,11 @@
 package core
 
+import (
+	"slices"
+
+	"lockstep/core/wording"
+)
+
 // LockState is status.state of a workload lock. The API's enum is open here: an unknown value is shown as it stands.
 type LockState string
 
@@ -68,12 +74,12 @@ type LockStatus struct {
 
 // String is the status in a few words, for the journal.
 func (s LockStatus) String() string {
-	text := "state " + textOf(oneLine(string(s.State), 40), "(not set)")
+	text := "state " + wording.TextOf(wording.OneLine(string(s.State), 40), "(not set)")
 	if s.Release != "" {
-		text += ", release " + oneLine(s.Release, 60)
+		text += ", release " + wording.OneLine(s.Release, 60)
 	}
 	if s.Message != "" {
-		text += ", text " + oneLine(s.Message, 300)
+		text += ", text " + wording.OneLine(s.Message, 300)
 	}
 	return text
 }
@@ -89,3 +95,9 @@ type NewLock struct {
 
 // Ref names the lock to be, which has no UID yet.
 func (l NewLock) Ref() Ref { return Ref{Kind: l.Kind, Name: l.Name} }
+
+// mosksOwn are the application controllers that MOSK brings along (docs/mosk.md#locks).
+var mosksOwn = []string{ControllerOpenStack, ControllerCeph, ControllerTungstenFabric, ControllerStackLight}
+
+// Foreign tells whether the lock belongs to a controller that is none of MOSK's own.
+func (l *WorkloadLock) Foreign() bool { return !slices.Contains(mosksOwn, l.Controller) }

@@ -63,16 +63,16 @@ var (
 		"shelve_offloaded":  "shelved",
 		"shelved_offloaded": "shelved", // Nova's own spelling of it
 	}
-	safePowerStates = map[PowerState]string{
+	SafePowerStates = map[PowerState]string{
 		PowerShutdown:  "powered off",
 		PowerCrashed:   "crashed",
 		PowerSuspended: "suspended",
 	}
 )
 
-// recognisedTags are the actions that the instance's tags ask for, each once, in the instance's order. Other values of the
+// RecognisedTags are the actions that the instance's tags ask for, each once, in the instance's order. Other values of the
 // tag mean nothing to Rockoon.
-func recognisedTags(tags []string) []MaintenanceAction {
+func RecognisedTags(tags []string) []MaintenanceAction {
 	var found []MaintenanceAction
 	for _, tag := range tags {
 		value, ok := strings.CutPrefix(tag, TagMaintenanceAction)
@@ -92,7 +92,7 @@ func recognisedTags(tags []string) []MaintenanceAction {
 // EffectiveAction is what happens to an instance with these tags on a node of this mode: one recognised tag wins over the
 // node's mode, several cancel each other.
 func EffectiveAction(tags []string, mode MigrationMode) (MaintenanceAction, ActionOrigin) {
-	recognised := recognisedTags(tags)
+	recognised := RecognisedTags(tags)
 	if len(recognised) == 1 {
 		return recognised[0], OriginTag
 	}
@@ -106,26 +106,26 @@ func EffectiveAction(tags []string, mode MigrationMode) (MaintenanceAction, Acti
 	return ActionUnknown, origin
 }
 
-// safeAsItStands tells whether Rockoon's blocking check leaves the instance out because of its state, and the state's
+// SafeAsItStands tells whether Rockoon's blocking check leaves the instance out because of its state, and the state's
 // word.
-func safeAsItStands(in *Instance) (string, bool) {
+func SafeAsItStands(in *Instance) (string, bool) {
 	if word, ok := safeVMStates[in.VMState]; ok {
 		return word, true
 	}
-	word, ok := safePowerStates[in.Power]
+	word, ok := SafePowerStates[in.Power]
 	return word, ok
 }
 
-// blocks is Rockoon's blocking check for one instance with its effective action.
-func blocks(in *Instance, action MaintenanceAction) bool {
+// Blocks is Rockoon's blocking check for one instance with its effective action.
+func Blocks(in *Instance, action MaintenanceAction) bool {
 	if action == ActionPowerOff {
 		return false
 	}
-	_, safe := safeAsItStands(in)
+	_, safe := SafeAsItStands(in)
 	return !safe
 }
 
-// migrates tells whether Rockoon would live-migrate the instance: only ACTIVE and PAUSED ones (docs/mosk.md#tags).
-func migrates(in *Instance, action MaintenanceAction) bool {
+// Migrates tells whether Rockoon would live-migrate the instance: only ACTIVE and PAUSED ones (docs/mosk.md#tags).
+func Migrates(in *Instance, action MaintenanceAction) bool {
 	return action == ActionLiveMigrate && (in.Status == "ACTIVE" || in.Status == "PAUSED") && in.TaskState != "migrating"
 }

@@ -1,6 +1,10 @@
 package core
 
-import "time"
+import (
+	"time"
+
+	"lockstep/core/wording"
+)
 
 // The objects of the management cluster (docs/mosk.md#management-objects). Many of their fields are known from public types of older
 // versions only: an object that lacks one is as good as one that has it, and what nobody knows is shown as it stands.
@@ -162,19 +166,8 @@ type DrainState struct {
 // DrainKubernetes is the type of the DrainState that the pods have to follow.
 const DrainKubernetes = "cordon-drain"
 
-// Blocked tells whether a drain is wanted that does not succeed. One that only waits for its turn is not blocked.
-func (d *DrainState) Blocked() bool {
-	return d.pending() && !ReadDrainMessage(d.Message).Waits
-}
-
-// Waits tells whether a drain is wanted whose turn has not come: LCM waits for the node's locks, or for the drain that comes
-// first. That is the normal course of an update.
-func (d *DrainState) Waits() bool {
-	return d.pending() && ReadDrainMessage(d.Message).Waits
-}
-
-// pending is a drain that is wanted, is not done, and says why.
-func (d *DrainState) pending() bool {
+// Pending is a drain that is wanted, is not done, and says why.
+func (d *DrainState) Pending() bool {
 	return d.Wanted == "true" && d.Value != "true" && d.Message != ""
 }
 
@@ -248,8 +241,8 @@ func (r *RebootRequest) Ref() Ref {
 	return Ref{Kind: KindRebootRequest, Namespace: r.Namespace, Name: r.Name, UID: r.UID}
 }
 
-// kubectl is a command of kubectl on the management cluster.
-func (p ManagementPlace) kubectl(words ...string) string {
+// Kubectl is a command of kubectl on the management cluster.
+func (p ManagementPlace) Kubectl(words ...string) string {
 	command := []string{"kubectl"}
 	if p.Kubeconfig != "" {
 		command = append(command, "--kubeconfig", p.Kubeconfig)
@@ -257,13 +250,13 @@ func (p ManagementPlace) kubectl(words ...string) string {
 	if p.Context != "" {
 		command = append(command, "--context", p.Context)
 	}
-	return shellCommand(append(command, words...)...)
+	return wording.ShellCommand(append(command, words...)...)
 }
 
-// kubectlManagement is a command of kubectl in the cluster's project on the management cluster.
-func (s *Snapshot) kubectlManagement(words ...string) string {
+// KubectlManagement is a command of kubectl in the cluster's project on the management cluster.
+func (s *Snapshot) KubectlManagement(words ...string) string {
 	if s.Management != nil && s.Management.Namespace != "" {
 		words = append([]string{"-n", s.Management.Namespace}, words...)
 	}
-	return s.Place.kubectl(words...)
+	return s.Place.Kubectl(words...)
 }

@@ -4,7 +4,14 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"lockstep/core/wording"
 )
+
+// HasMachines tells whether a machine bears the label of the update group.
+func (m *Management) HasMachines(group string) bool {
+	return slices.ContainsFunc(m.Machines, func(v *MachineView) bool { return v.Machine != nil && v.Machine.Group == group })
+}
 
 // Management is what the management cluster tells of this cluster, joined: its Cluster, its machines each with what LCM does
 // there, its update plan. It is immutable.
@@ -26,7 +33,7 @@ type Management struct {
 
 	Seen int // machines that were seen, of all clusters
 
-	byNode map[string]*MachineView
+	ByNode map[string]*MachineView
 	byName map[string]*MachineView
 }
 
@@ -41,14 +48,6 @@ type MachineView struct {
 
 	Failing *StateItem // the item whose last run failed; nil when there is none
 	Running *StateItem // the item that runs now
-}
-
-// MachineOf is the machine of a node; nil when it is not known.
-func (s *Snapshot) MachineOf(node string) *MachineView {
-	if s.Management == nil {
-		return nil
-	}
-	return s.Management.byNode[node]
 }
 
 // MachineCalled is the machine of that name; nil when it is not known.
@@ -90,26 +89,11 @@ func (m *Management) Plan() *UpdatePlan {
 // clusterKey names a Cluster of the management cluster.
 type clusterKey struct{ namespace, name string }
 
-// managementOf joins what the management cluster has told of the cluster whose nodes these are; nil when it has told nothing.
-// It is made anew only when something there, or the nodes, have changed: no rule and no screen joins by itself.
-func managementOf(w *world, nodes map[string]*Node) *Management {
-	var objects []Object
-	for _, id := range ManagementSources() {
-		for _, o := range w.objects[id] {
-			objects = append(objects, o)
-		}
-	}
-	if len(objects) == 0 {
-		return nil
-	}
-	return JoinManagement(w.place, nodes, objects...)
-}
-
 // JoinManagement joins objects of a management cluster, of any of its clusters and in any order, to the nodes (by name) of
 // the cluster that the place names or that has these nodes.
 func JoinManagement(place ManagementPlace, nodes map[string]*Node, objects ...Object) *Management {
 	machines, lcm, clusters := ofType[*ManagedMachine](objects), ofType[*LCMMachine](objects), ofType[*ManagedCluster](objects)
-	m := &Management{Seen: max(len(machines), len(lcm)), byNode: map[string]*MachineView{}, byName: map[string]*MachineView{}}
+	m := &Management{Seen: max(len(machines), len(lcm)), ByNode: map[string]*MachineView{}, byName: map[string]*MachineView{}}
 	m.joinReleases(objects)
 	key, ok := thisCluster(place, clusters, machines, lcm, nodes)
 	if !ok {
@@ -162,7 +146,7 @@ func JoinManagement(place ManagementPlace, nodes map[string]*Node, objects ...Ob
 	for _, d := range ofType[*DrainState](objects) {
 		v := m.byName[d.Machine]
 		if v == nil {
-			v = m.byNode[d.Machine]
+			v = m.ByNode[d.Machine]
 		}
 		switch {
 		case v == nil || !mine(d.Meta, d.Cluster):
@@ -224,7 +208,7 @@ func (m *Management) joinNodes(nodes map[string]*Node) {
 			v.Node = cmp.Or(byLabel[v.Name], v.Node)
 		}
 		if v.Node != "" {
-			m.byNode[v.Node] = v
+			m.ByNode[v.Node] = v
 		}
 	}
 }
@@ -271,3 +255,6 @@ func thisCluster(place ManagementPlace, clusters []*ManagedCluster, machines []*
 	}
 	return best, best.name != ""
 }
+
+// Called is "machine m-7".
+func (v *MachineView) Called() string { return "machine " + wording.OneLine(v.Name, 64) }

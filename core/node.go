@@ -1,6 +1,9 @@
 package core
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Role is what a node does in the cluster; a node has any number of them.
 type Role string
@@ -94,3 +97,14 @@ type NodePods struct {
 
 // Key implements Object.
 func (p *NodePods) Key() string { return p.Node }
+
+// Annotation is the value of one annotation; nil when it is not set.
+func (n *Node) Annotation(key string) *string {
+	if v, ok := n.Annotations[key]; ok {
+		return &v
+	}
+	return nil
+}
+
+// HasOpenStackRole tells whether the node has a role for which the OpenStack controller keeps a lock.
+func (n *Node) HasOpenStackRole() bool { return slices.ContainsFunc(OpenStackRoles(), n.Is) }

@@ -1,6 +1,8 @@
 package core
 
-import "time"
+import (
+	"time"
+)
 
 // Kind names a kind of object, by its own API's word.
 type Kind string
@@ -77,4 +79,11 @@ func (m *Meta) Key() string {
 		return m.Namespace + "/" + m.Name
 	}
 	return m.Name
+}
+
+func Later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }

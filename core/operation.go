@@ -1,9 +1,33 @@
 package core
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"time"
+
+	"lockstep/core/wording"
 )
+
+// ActionBegun is what an action on an instance began from: by it how it ended is told, also after Lockstep was away.
+type ActionBegun struct {
+	Host      string    `json:"host,omitempty"`
+	Status    string    `json:"status,omitempty"`
+	Migration int       `json:"migration,omitempty"` // the record that it acts on; 0: none
+	Known     int       `json:"known,omitempty"`     // the newest migration record before it; 0: none
+	At        time.Time `json:"at,omitzero"`         // cluster time
+}
+
+// PastWrite is a write of an earlier run of which that run did not see the end.
+type PastWrite struct {
+	Operation string
+	Item      int // of a batch; -1: the operation is this one write
+	Intent    Intent
+	Object    Ref
+	Begun     *ActionBegun // nil of what is no action on an instance
+	At        time.Time    // cluster time
+	Wall      time.Time
+}
 
 // OperationState is how something that Lockstep does goes.
 type OperationState string
@@ -30,9 +54,9 @@ func (s OperationState) Ended() bool {
 	return false
 }
 
-// mayHaveBeenDone tells whether a write that ended so was made, as far as is known: what it replaced is offered back then, where it
+// MayHaveBeenDone tells whether a write that ended so was made, as far as is known: what it replaced is offered back then, where it
 // still is as the write left it.
-func (s OperationState) mayHaveBeenDone() bool {
+func (s OperationState) MayHaveBeenDone() bool {
 	return s == OperationDone || s == OperationUnknown
 }
 
@@ -54,7 +78,7 @@ type Operation struct {
 	Past         bool // an earlier run of Lockstep began it: nothing more of it is begun, and how it ended is looked up
 
 	Elsewhere string // who has it under way, when that is another run of the same user on this journal; empty otherwise
-	run       string // the other run
+	Run       string // the other run
 }
 
 // OperationItem is one item of a batch.
@@ -68,8 +92,8 @@ type OperationItem struct {
 	Ended    time.Time
 }
 
-// does tells whether the item is the step, done as a part of a batch.
-func (item OperationItem) does(step Step) bool {
+// Does tells whether the item is the step, done as a part of a batch.
+func (item OperationItem) Does(step Step) bool {
 	switch i := step.Intent; {
 	case item.Instance != "" || i.Instance != "":
 		return item.Instance == i.Instance
@@ -79,20 +103,20 @@ func (item OperationItem) does(step Step) bool {
 	return item.Label == step.Label // it is from a record of an older version, which has no more
 }
 
-// is tells whether the operation does a step of the kind.
-func (op Operation) is(kind IntentKind) bool { return op.Intent.Kind == kind }
+// Is tells whether the operation does a step of the kind.
+func (op Operation) Is(kind IntentKind) bool { return op.Intent.Kind == kind }
 
-// itemID is the ID under which the journal has an item of a batch.
-func itemID(batch string, item int) string { return batch + "/" + itoa(item) }
+// ItemID is the ID under which the journal has an item of a batch.
+func ItemID(batch string, item int) string { return batch + "/" + wording.Itoa(item) }
 
-// batchOf is the ID of an operation, or that of the batch that an item is of.
-func batchOf(id string) string {
+// BatchOf is the ID of an operation, or that of the batch that an item is of.
+func BatchOf(id string) string {
 	batch, _, _ := strings.Cut(id, "/")
 	return batch
 }
 
-// ofBatch tells whether the ID is that of an item.
-func ofBatch(id string) bool { return batchOf(id) != id }
+// OfBatch tells whether the ID is that of an item.
+func OfBatch(id string) bool { return BatchOf(id) != id }
 
 // Control is what the operator does with a running operation.
 type Control string
@@ -104,3 +128,76 @@ const (
 	ControlSkip   Control = "skip" // leave the next item that has not begun out
 	ControlStop   Control = "stop" // begin nothing more; what runs is watched to its end
 )
+
+// Unseen are the writes of an operation of an earlier run whose ends that run did not see.
+func (o *Operation) Unseen(writes map[string]PastWrite) []PastWrite {
+	var out []PastWrite
+	if len(o.Items) == 0 {
+		if w, ok := writes[o.ID]; ok && o.State == OperationUnknown {
+			out = append(out, w)
+		}
+		return out
+	}
+	for i, item := range o.Items {
+		if w, ok := writes[ItemID(o.ID, i)]; ok && item.State == OperationUnknown {
+			w.Operation, w.Item = o.ID, i
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// MayDo tells whether the operation is a batch that can have the step as one of its items.
+func (op Operation) MayDo(step Step) bool {
+	switch step.Intent.Kind {
+	case IntentLiveMigrate:
+		return op.Is(IntentLiveMigrateAll)
+	case IntentRestartPod:
+		return op.Is(IntentRestartPods) && op.Intent.Workload == step.Intent.Workload
+	}
+	return false
+}
+
+// Goes is how the operation goes, in a few words.
+func (op Operation) Goes() string {
+	if len(op.Items) == 0 || op.State.Ended() || op.Past {
+		return op.Text
+	}
+	done := 0
+	for _, item := range op.Items {
+		if item.State.Ended() && item.State != OperationFailed {
+			done++
+		}
+	}
+	text := fmt.Sprintf("%d of %d done", done, len(op.Items))
+	if op.Text != "" {
+		text += ", " + op.Text
+	}
+	return text
+}
+
+// OneNode is the one node that the intent is about; empty where it is about none, or more.
+func (i Intent) OneNode() string {
+	if names := i.NodesOf(); len(names) == 1 {
+		return names[0]
+	}
+	return ""
+}
+
+// NodesOf are the names of the nodes that the intent is about, each once, sorted.
+func (i Intent) NodesOf() []string {
+	names := slices.Clone(i.Nodes)
+	if i.Node != "" {
+		names = append(names, i.Node)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// ShortID is the beginning of an ID, by which people tell objects apart.
+func ShortID(id string) string {
+	if r := []rune(id); len(r) > 8 {
+		return string(r[:8])
+	}
+	return id
+}

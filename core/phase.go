@@ -1,6 +1,8 @@
 package core
 
-import "time"
+import (
+	"time"
+)
 
 // PhaseState is how a phase of the cluster update does.
 type PhaseState string

@@ -1,6 +1,16 @@
 package core
 
-import "time"
+import (
+	"time"
+)
+
+// Rockoon keeps every object that it has a handler of the deletion for, requests and locks, until it is through with it: by a finalizer
+// that it puts on what it sees alive. It takes a node back by that handler only, so a request that comes and goes while it does not
+// run is never returned from (docs/mosk.md#finalizers). Who plays it keeps to the same protocol.
+const (
+	FinalizersOfRockoon = "lcm.mirantis.com/rockoon."
+	UsualFinalizer      = FinalizersOfRockoon + "nodemaintenancerequest-finalizer"
+)
 
 // Scope is spec.scope of a maintenance request.
 type Scope string
@@ -28,18 +38,6 @@ func (r *MaintenanceRequest) Ref() Ref { return Ref{Kind: r.Kind, Name: r.Name, 
 
 // ByHand tells whether it was made with Lockstep, and so is no request of LCM's.
 func (r *MaintenanceRequest) ByHand() bool { return r.MadeBy == MadeByLockstep }
-
-// isFor tells whether a node's request belongs to the cluster's: whoever made the one made the other, for the same release or
-// after it. One that is left from before asks nothing of a node in this update.
-func (r *MaintenanceRequest) isFor(cluster *MaintenanceRequest) bool {
-	switch {
-	case r.ByHand() != cluster.ByHand():
-		return false
-	case r.Release != "" && cluster.Release != "":
-		return sameRelease(r.Release, cluster.Release)
-	}
-	return !r.Created.Before(cluster.Created)
-}
 
 // MadeByLockstep is the value of the label app.kubernetes.io/managed-by of what Lockstep makes.
 const MadeByLockstep = "lockstep"

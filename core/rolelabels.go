@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"lockstep/core/wording"
 )
 
 // RoleLabel is the label by which a node has a role: both its key and its value count.
@@ -49,10 +51,10 @@ func ReadRoleLabels(setting string) (RoleLabels, error) {
 	labels := RoleLabels{}
 	for role, label := range byRole {
 		if !slices.Contains(OpenStackRoles(), role) {
-			return nil, fmt.Errorf("it names a role that the controller does not know: %q", oneLine(string(role), 40))
+			return nil, fmt.Errorf("it names a role that the controller does not know: %q", wording.OneLine(string(role), 40))
 		}
 		if len(label) != 1 {
-			return nil, fmt.Errorf("it has %s for the role %s: want one", count(len(label), "label"), role)
+			return nil, fmt.Errorf("it has %s for the role %s: want one", wording.Count(len(label), "label"), role)
 		}
 		for key, value := range label {
 			labels[role] = RoleLabel{key, value}
@@ -74,7 +76,7 @@ func (r RoleLabels) Text() string {
 	var parts []string
 	for _, role := range OpenStackRoles() {
 		if l, ok := r[role]; ok {
-			parts = append(parts, string(role)+": "+oneLine(l.String(), 80))
+			parts = append(parts, string(role)+": "+wording.OneLine(l.String(), 80))
 		}
 	}
 	return strings.Join(parts, ", ")
@@ -83,15 +85,15 @@ func (r RoleLabels) Text() string {
 // WithRoles is the node with the roles that the labels give it. Those that are none of the OpenStack controller's stay.
 func (n *Node) WithRoles(r RoleLabels) *Node {
 	roles := slices.DeleteFunc(slices.Clone(n.Roles), func(role Role) bool { return slices.Contains(OpenStackRoles(), role) })
-	roles = append(roles, r.of(n.Labels)...)
+	roles = append(roles, r.Of(n.Labels)...)
 	slices.Sort(roles)
 	other := *n
 	other.Roles = roles
 	return &other
 }
 
-// of are the roles that a node with these labels has.
-func (r RoleLabels) of(labels map[string]string) []Role {
+// Of are the roles that a node with these labels has.
+func (r RoleLabels) Of(labels map[string]string) []Role {
 	var roles []Role
 	for _, role := range OpenStackRoles() {
 		if l, ok := r[role]; ok {
@@ -108,7 +110,7 @@ func (r RoleLabels) of(labels map[string]string) []Role {
 func RoleLabelsIn(c *Deployment, configured RoleLabels) (labels RoleLabels, from string) {
 	if c != nil && c.RoleLabels != "" {
 		if read, err := ReadRoleLabels(c.RoleLabels); err == nil {
-			return read, "as the Deployment " + oneLine(c.Name, 40) + " says"
+			return read, "as the Deployment " + wording.OneLine(c.Name, 40) + " says"
 		}
 	}
 	if configured != nil {
@@ -127,32 +129,16 @@ func (inv *ClusterInventory) ApplyRoleLabels(configured RoleLabels) {
 	}
 }
 
-// projectNodes fills in the nodes, with the roles that the labels which hold now give them.
-func (w *world) projectNodes(s, prev *Snapshot) {
-	s.RoleLabels, s.RoleLabelsFrom = RoleLabelsIn(s.Controller, s.Settings.RoleLabels)
-	if prev != nil && !w.dirty[SourceNodes] && maps.Equal(s.RoleLabels, prev.RoleLabels) {
-		s.Nodes = prev.Nodes
-		return
-	}
-	s.Nodes = collect(w, SourceNodes, func(n *Node) string { return n.Name })
-	if s.RoleLabels.IsDefault() {
-		return // by which the adapter has read them
-	}
-	for name, n := range s.Nodes {
-		s.Nodes[name] = n.WithRoles(s.RoleLabels)
-	}
-}
-
 // RoleLabelsText is the labels of the roles and where they are from; empty where they are the controller's defaults.
 func (s *Snapshot) RoleLabelsText() string {
 	if len(s.RoleLabels) == 0 || s.RoleLabels.IsDefault() {
 		return ""
 	}
-	return s.RoleLabels.Text() + inBrackets(s.RoleLabelsFrom)
+	return s.RoleLabels.Text() + wording.InBrackets(s.RoleLabelsFrom)
 }
 
-// labelOf is the label that gives a node the role.
-func (s *Snapshot) labelOf(role Role) RoleLabel {
+// LabelOf is the label that gives a node the role.
+func (s *Snapshot) LabelOf(role Role) RoleLabel {
 	if l, ok := s.RoleLabels[role]; ok {
 		return l
 	}
@@ -162,23 +148,7 @@ func (s *Snapshot) labelOf(role Role) RoleLabel {
 // RoleLabelText is the role, with its label where that is not the controller's default.
 func (s *Snapshot) RoleLabelText(role Role) string {
 	if l, ok := s.RoleLabels[role]; ok && l != DefaultRoleLabels()[role] {
-		return string(role) + inBrackets(oneLine(l.String(), 80))
+		return string(role) + wording.InBrackets(wording.OneLine(l.String(), 80))
 	}
 	return string(role)
-}
-
-// roleLabels is a setting of the controller's that cannot be read: with it the controller does not start.
-func (f *attentionFacts) roleLabels() {
-	c := f.s.Controller
-	if c == nil || c.RoleLabels == "" || !f.s.known(SourceOpenStackController) {
-		return
-	}
-	_, err := ReadRoleLabels(c.RoleLabels)
-	if err == nil {
-		return
-	}
-	f.add(Attention{Rule: RuleRoleLabels, Severity: SeverityWarning, Label: oneLine(c.Name, 40), Resolve: clusterProcedure(),
-		Subject: Ref{Kind: KindDeployment, Namespace: c.Namespace, Name: c.Name, UID: c.UID},
-		Reason:  "its OSCTL_OPENSTACK_NODE_LABELS cannot be read: " + err.Error(),
-		Detail:  "With it the OpenStack controller does not start. Until it is mended Lockstep goes by " + f.s.RoleLabels.Text() + "."})
 }

@@ -202,14 +202,6 @@ func (s *Snapshot) ClusterRequest() *MaintenanceRequest {
 	return found
 }
 
-// updateRequest is the cluster's maintenance request where LCM made it, for an update; nil otherwise.
-func (s *Snapshot) updateRequest() *MaintenanceRequest {
-	if r := s.ClusterRequest(); r != nil && !r.ByHand() && s.besideUpdate() == "" {
-		return r
-	}
-	return nil
-}
-
 // NodeLock is the node's lock of the controller; nil when there is none.
 func (s *Snapshot) NodeLock(node, controller string) *WorkloadLock {
 	for _, l := range s.NodeLocks[node] {

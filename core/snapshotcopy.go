@@ -1,10 +1,12 @@
 package core
 
-import "maps"
+import (
+	"maps"
+)
 
-// without is the Snapshot as it would be without one operation: a batch must not be in its own way.
-func (s *Snapshot) without(operation string) *Snapshot {
-	c := s.copyFacts()
+// Without is the Snapshot as it would be without one operation: a batch must not be in its own way.
+func (s *Snapshot) Without(operation string) *Snapshot {
+	c := s.CopyFacts()
 	c.Operations = nil
 	for _, op := range s.Operations {
 		if op.ID != operation {
@@ -14,9 +16,9 @@ func (s *Snapshot) without(operation string) *Snapshot {
 	return c
 }
 
-// withInstances is the Snapshot as it would be if exactly these instances were on the host.
-func (s *Snapshot) withInstances(host string, found []*Instance) *Snapshot {
-	c := s.copyFacts()
+// WithInstances is the Snapshot as it would be if exactly these instances were on the host.
+func (s *Snapshot) WithInstances(host string, found []*Instance) *Snapshot {
+	c := s.CopyFacts()
 	c.Instances, c.ByHost = maps.Clone(s.Instances), maps.Clone(s.ByHost)
 	if c.Instances == nil {
 		c.Instances = map[string]*Instance{}
@@ -31,7 +33,7 @@ func (s *Snapshot) withInstances(host string, found []*Instance) *Snapshot {
 	return c
 }
 
-// copyFacts is a Snapshot of the same facts, with nothing derived from them yet.
-func (s *Snapshot) copyFacts() *Snapshot {
+// CopyFacts is a Snapshot of the same facts, with nothing derived from them yet.
+func (s *Snapshot) CopyFacts() *Snapshot {
 	return &Snapshot{Facts: s.Facts}
 }

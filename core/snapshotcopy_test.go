@@ -20,9 +20,9 @@ func TestACopyOfASnapshotLacksNoFact(t *testing.T) {
 		copied *Snapshot
 		sets   []string // what the copy is made for
 	}{
-		{"copyFacts", s.copyFacts(), nil},
-		{"without", s.without("an operation"), []string{"Operations"}},
-		{"withInstances", s.withInstances("cmp-01", nil), []string{"Instances", "ByHost"}},
+		{"copyFacts", s.CopyFacts(), nil},
+		{"without", s.Without("an operation"), []string{"Operations"}},
+		{"withInstances", s.WithInstances("cmp-01", nil), []string{"Instances", "ByHost"}},
 	} {
 		got := reflect.ValueOf(tt.copied.Facts)
 		for i := range got.NumField() {

@@ -3,7 +3,49 @@ package core
 import (
 	"fmt"
 	"time"
+
+	"lockstep/core/wording"
 )
+
+// Cause is why a call failed in two or three words, for where there is room for no more: "login refused", "unreachable".
+func (e *APIError) Cause() string {
+	switch e.Kind {
+	case ErrTimeout:
+		return "no answer"
+	case ErrConfiguration:
+		return "misconfigured"
+	case ErrUnsupported:
+		return "not supported"
+	case ErrServer:
+		if e.Status != 0 {
+			return fmt.Sprintf("%s %d", e.Kind, e.Status)
+		}
+	case ErrOther:
+		return "failed"
+	}
+	return string(e.Kind)
+}
+
+// WholeServer tells whether the cause is the server's or the login's as a whole, and no matter of what was asked for.
+func (e *APIError) WholeServer() bool {
+	switch e.Kind {
+	case ErrUnauthorized, ErrUnreachable, ErrTimeout, ErrConfiguration, ErrServer:
+		return true
+	}
+	return false
+}
+
+// AsksNobody tells whether the source can be live while its server is not asked: where no node is in maintenance, no pods are listed.
+func (s Source) AsksNobody() bool { return s.ID == SourceNodePods && s.State == SourceLive }
+
+// Trouble is the error of a source that is out of order for a reason; nil when it is not, or when its state says it all.
+func (s Source) Trouble() *APIError {
+	switch s.State {
+	case SourceStale, SourceFailed, SourceForbidden:
+		return s.Err
+	}
+	return nil
+}
 
 // SourceID names one stream of facts.
 type SourceID string
@@ -191,4 +233,58 @@ type Delta struct {
 
 	// Touch says only that the server confirmed what is known (a bookmark, an empty delta list).
 	Touch bool
+}
+
+// Known tells whether what the source shows can be taken for the whole truth as of some moment: it has answered once, and
+// not merely begun to.
+func (s *Snapshot) Known(id SourceID) bool {
+	src, ok := s.Sources[id]
+	if !ok || src.AsOf.IsZero() {
+		return false
+	}
+	switch src.State {
+	case SourceLive, SourceStale, SourceFailed:
+		return true
+	}
+	return false
+}
+
+// WhyUnknown is why the source says nothing: "forbidden", "not configured".
+func (s *Snapshot) WhyUnknown(id SourceID) string {
+	src, ok := s.Sources[id]
+	switch {
+	case !ok:
+		return "not watched"
+	case src.State == SourceOff && src.Err != nil && src.Err.Kind == ErrForbidden:
+		return "only operators may read it (deploy/rbac-operator.yaml)"
+	case src.State == SourceForbidden && src.Err != nil && id.forActing():
+		return "you may not " + wording.OneLine(src.Err.Call, 120) + " (deploy/rbac-maintenance.yaml)"
+	case src.State == SourceOff:
+		return "not configured"
+	case src.State == SourceConnecting || src.State == SourceLive:
+		return "nothing has arrived yet"
+	case src.State == SourceAbsent:
+		return "the API does not have the resource"
+	}
+	if e := src.Trouble(); e != nil {
+		return e.Cause()
+	}
+	return string(src.State)
+}
+
+// Fresh tells whether the source is live and was confirmed recently enough to write on, and what to say of its age.
+func (s *Snapshot) Fresh(id SourceID) (bool, string) {
+	src, ok := s.Sources[id]
+	if !ok || src.AsOf.IsZero() {
+		return false, fmt.Sprintf("%s: %s", id, s.WhyUnknown(id))
+	}
+	old := max(s.Wall.Sub(src.AsOf), 0).Truncate(time.Second)
+	text := fmt.Sprintf("%s %s", id, wording.SpanText(old))
+	switch {
+	case src.State != SourceLive:
+		return false, fmt.Sprintf("%s: %s since %s", id, src.State, wording.SpanText(max(s.Wall.Sub(src.Since), 0)))
+	case old > s.Settings.StaleAfterOf(id):
+		return false, text + " old"
+	}
+	return true, text
 }

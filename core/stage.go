@@ -1,6 +1,8 @@
 package core
 
-import "time"
+import (
+	"time"
+)
 
 // Stage is where one node stands in its maintenance.
 type Stage string
@@ -27,8 +29,8 @@ type Since struct {
 	Exact bool
 }
 
-// plus is a time later; nothing stays nothing. What lasts for longer than it may is late since then.
-func (s Since) plus(d time.Duration) Since {
+// Plus is a time later; nothing stays nothing. What lasts for longer than it may is late since then.
+func (s Since) Plus(d time.Duration) Since {
 	if !s.At.IsZero() {
 		s.At = s.At.Add(d)
 	}

@@ -1,5 +1,38 @@
 package core
 
+import (
+	"slices"
+)
+
+// Touches tells whether the migration is under way from or to the host, or is being reverted: that takes its instance back to
+// where it came from, in or out of scheduling.
+func (m *Migration) Touches(host string) bool {
+	return (m.Running() || m.Status == "reverting") && (m.SourceHost == host || m.DestHost == host)
+}
+
+// Next is the step that comes next: the first that can be confirmed and that somebody waits for; false when there is none.
+func (p Procedure) Next() (Step, bool) {
+	i := slices.IndexFunc(p.Steps, func(s Step) bool { return s.State == StepReady && !s.Optional })
+	if i < 0 {
+		return Step{}, false
+	}
+	return p.Steps[i], true
+}
+
+// MayGoPast tells whether the operator may have the step's batch go on past failures: where its items have nothing to do
+// with one another. What is restarted one after the other rests on the last one being well again.
+func (s Step) MayGoPast() bool {
+	b, ok := s.Change.(Batch)
+	if !ok || len(b.Items) < 2 {
+		return false
+	}
+	switch s.Intent.Kind {
+	case IntentLiveMigrateAll, IntentSetMode, IntentSetAttempts:
+		return true
+	}
+	return false
+}
+
 // Risk is how much damage a step can do.
 type Risk string
 

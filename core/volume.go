@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"lockstep/core/wording"
 )
 
 // VolumeService is a cinder-volume service: one back end of one host. Only those of back ends that lie on a node's own disks
@@ -29,46 +31,46 @@ func (v *VolumeService) Key() string { return v.Host }
 func (v *VolumeService) Ref() Ref { return Ref{Kind: KindVolumeService, Name: v.Host, UID: v.Host} }
 
 // Machine is the host without its back end.
-func (v *VolumeService) Machine() string { return volumeMachine(v.Host) }
+func (v *VolumeService) Machine() string { return VolumeMachine(v.Host) }
 
-// volumeMachine is the host in what Cinder calls a host: "cmp-04" of "cmp-04@lvm#lvm".
-func volumeMachine(host string) string {
+// VolumeMachine is the host in what Cinder calls a host: "cmp-04" of "cmp-04@lvm#lvm".
+func VolumeMachine(host string) string {
 	name, _, _ := strings.Cut(host, "@")
 	name, _, _ = strings.Cut(name, "#")
 	return name
 }
 
-// volumeBackend is the back end in it: "lvm" of "cmp-04@lvm#lvm"; empty when there is none.
-func volumeBackend(host string) string {
+// VolumeBackend is the back end in it: "lvm" of "cmp-04@lvm#lvm"; empty when there is none.
+func VolumeBackend(host string) string {
 	_, backend, _ := strings.Cut(host, "@")
 	backend, _, _ = strings.Cut(backend, "#")
 	return backend
 }
 
-// label is what people call the service on a node: "cinder-volume lvm".
-func (v *VolumeService) label() string { return volumeLabel(v.Host) }
+// Label is what people call the service on a node: "cinder-volume lvm".
+func (v *VolumeService) Label() string { return VolumeLabel(v.Host) }
 
-func volumeLabel(host string) string {
-	return strings.TrimSpace("cinder-volume " + oneLine(volumeBackend(host), 40))
+func VolumeLabel(host string) string {
+	return strings.TrimSpace("cinder-volume " + wording.OneLine(VolumeBackend(host), 40))
 }
 
-// stateText is "enabled" or "disabled: why".
-func (v *VolumeService) stateText() string {
-	return serviceText(&ComputeService{Enabled: v.Enabled, DisabledReason: v.DisabledReason})
+// StateText is "enabled" or "disabled: why".
+func (v *VolumeService) StateText() string {
+	return ServiceText(&ComputeService{Enabled: v.Enabled, DisabledReason: v.DisabledReason})
 }
 
-// text is the state of the service, and whether it reports: "disabled: a dead disk, down".
-func (v *VolumeService) text() string { return v.stateText() + ", " + v.upText() }
+// Text is the state of the service, and whether it reports: "disabled: a dead disk, down".
+func (v *VolumeService) Text() string { return v.StateText() + ", " + v.UpText() }
 
-func (v *VolumeService) upText() string {
+func (v *VolumeService) UpText() string {
 	if v.Up {
 		return "up"
 	}
 	return "down"
 }
 
-// forMaintenance tells whether it was disabled for a maintenance, by Rockoon or by who plays it.
-func (v *VolumeService) forMaintenance() bool {
+// ForMaintenance tells whether it was disabled for a maintenance, by Rockoon or by who plays it.
+func (v *VolumeService) ForMaintenance() bool {
 	return !v.Enabled && v.DisabledReason == DisabledReasonMaintenance
 }
 
@@ -80,18 +82,6 @@ type HostVolumes struct {
 
 // Key implements Object.
 func (h *HostVolumes) Key() string { return h.Host }
-
-// projectVolumes fills a Snapshot with what is known of Cinder.
-func (w *world) projectVolumes(s, prev *Snapshot) {
-	p := projection{w: w}
-	p.own(SourceVolumeServices, func() {
-		all := values[*VolumeService](w, SourceVolumeServices)
-		slices.SortFunc(all, func(a, b *VolumeService) int { return strings.Compare(a.Host, b.Host) })
-		s.VolumeServices = group(all, (*VolumeService).Machine)
-	}, func() { s.VolumeServices = prev.VolumeServices }, prev)
-	p.own(SourceVolumes, func() { s.Volumes = collect(w, SourceVolumes, func(h *HostVolumes) string { return h.Host }) },
-		func() { s.Volumes = prev.Volumes }, prev)
-}
 
 var dottedVolumes Derivation[map[string]string]
 
@@ -115,8 +105,8 @@ func (s *Snapshot) VolumeServicesOn(node string) []*VolumeService {
 	return s.VolumeServices[dotted[node]]
 }
 
-// volumeService is the service that Cinder calls so, when it runs as the node; nil when there is none.
-func (s *Snapshot) volumeService(node, host string) *VolumeService {
+// VolumeService is the service that Cinder calls so, when it runs as the node; nil when there is none.
+func (s *Snapshot) VolumeService(node, host string) *VolumeService {
 	all := s.VolumeServicesOn(node)
 	if i := slices.IndexFunc(all, func(v *VolumeService) bool { return v.Host == host }); i >= 0 {
 		return all[i]
@@ -124,37 +114,26 @@ func (s *Snapshot) volumeService(node, host string) *VolumeService {
 	return nil
 }
 
-// volumeHostOf is the name under which Cinder knows the node; the node's own when no service says otherwise.
-func (s *Snapshot) volumeHostOf(node string) string {
+// VolumeHostOf is the name under which Cinder knows the node; the node's own when no service says otherwise.
+func (s *Snapshot) VolumeHostOf(node string) string {
 	if all := s.VolumeServicesOn(node); len(all) > 0 {
 		return all[0].Machine()
 	}
 	return s.HostOf(node)
 }
 
-// noCinder tells whether the cloud has no block storage at all: then nothing waits for it.
-func (s *Snapshot) noCinder() bool {
+// NoCinder tells whether the cloud has no block storage at all: then nothing waits for it.
+func (s *Snapshot) NoCinder() bool {
 	return s.Sources[SourceVolumeServices].State == SourceAbsent && len(s.VolumeServices) == 0
 }
 
 // MayBeAbsent tells whether a healthy cloud can be without the source: there need be no Cinder.
 func (id SourceID) MayBeAbsent() bool { return id == SourceVolumeServices || id == SourceVolumes }
 
-// HostsWithVolumesToWatch are the hosts whose own volumes matter now, sorted: those of nodes that are to be removed, which go
-// only without them (docs/mosk.md#removal), and those whose volumes instances elsewhere may use (docs/mosk.md#before-the-update).
-func HostsWithVolumesToWatch(s *Snapshot) []string {
-	hosts := s.hostsWithOwnDisks()
-	for node := range s.Deletions {
-		hosts = append(hosts, s.volumeHostOf(node))
-	}
-	slices.Sort(hosts)
-	return slices.Compact(hosts)
-}
-
 // VolumesOn are the volumes on the node's own disks, by name, and whether that is known.
 func (s *Snapshot) VolumesOn(node string) (volumes []Volume, known bool) {
-	h := s.Volumes[s.volumeHostOf(node)]
-	if h == nil || !s.known(SourceVolumes) {
+	h := s.Volumes[s.VolumeHostOf(node)]
+	if h == nil || !s.Known(SourceVolumes) {
 		return nil, false
 	}
 	volumes = slices.Clone(h.Volumes)

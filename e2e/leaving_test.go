@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"lockstep/core"
+	"lockstep/core/engine"
 	"lockstep/e2e/cluster"
 	"lockstep/e2e/operator"
 	"lockstep/e2e/terminal"
@@ -34,11 +34,11 @@ func (w *world) leaseHolder(t *testing.T) string {
 // leftInGoodOrder fails the test unless the journal ends with writing being switched off and the program leaving.
 func (p *program) leftInGoodOrder() {
 	p.t.Helper()
-	var kinds []core.RecordKind
+	var kinds []engine.RecordKind
 	for _, r := range p.Records() {
 		kinds = append(kinds, r.Kind)
 	}
-	if end := kinds[max(0, len(kinds)-2):]; !slices.Equal(end, []core.RecordKind{core.RecordDisarm, core.RecordStop}) {
+	if end := kinds[max(0, len(kinds)-2):]; !slices.Equal(end, []engine.RecordKind{engine.RecordDisarm, engine.RecordStop}) {
 		t := p.t
 		t.Errorf("the journal ends with %q", end)
 	}
@@ -115,7 +115,7 @@ func TestTwoOperators(t *testing.T) {
 	anna.PressUntil("esc", terminal.Hides("Writing was switched off"))
 	taken := false
 	for _, r := range bert.Records() {
-		taken = taken || r.Kind == core.RecordArm && r.State == "armed" && r.Exact
+		taken = taken || r.Kind == engine.RecordArm && r.State == "armed" && r.Exact
 	}
 	if !taken {
 		t.Error("the journal does not say that the lease was taken over")

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"lockstep/core"
+	"lockstep/core/engine"
 	"lockstep/e2e/cluster"
 	"lockstep/sim/controller"
 	"lockstep/sim/openstack"
@@ -221,11 +222,11 @@ func (p *program) wroteItAllDown(t *testing.T) {
 	if len(records) == 0 {
 		t.Fatal("there is no journal")
 	}
-	if first, last := records[0], records[len(records)-1]; first.Kind != core.RecordStart || last.Kind != core.RecordStop {
+	if first, last := records[0], records[len(records)-1]; first.Kind != engine.RecordStart || last.Kind != engine.RecordStop {
 		t.Errorf("the journal begins with %s and ends with %s", first.Kind, last.Kind)
 	}
-	kinds := map[string][]core.RecordKind{} // by operation
-	results := map[string]core.Record{}     // by title and try
+	kinds := map[string][]engine.RecordKind{} // by operation
+	results := map[string]engine.Record{}     // by title and try
 	for _, r := range records {
 		if r.Operation == "" {
 			continue
@@ -234,12 +235,12 @@ func (p *program) wroteItAllDown(t *testing.T) {
 		if r.By == "" || r.Wall.IsZero() {
 			t.Errorf("a record does not say who and when: %+v", r)
 		}
-		if r.Kind == core.RecordVerified {
+		if r.Kind == engine.RecordVerified {
 			results[r.Title] = r
 		}
 	}
 	for id, got := range kinds {
-		if want := []core.RecordKind{core.RecordGrant, core.RecordBefore, core.RecordAfter, core.RecordVerified, core.RecordEnded}; !slices.Equal(got, want) {
+		if want := []engine.RecordKind{engine.RecordGrant, engine.RecordBefore, engine.RecordAfter, engine.RecordVerified, engine.RecordEnded}; !slices.Equal(got, want) {
 			t.Errorf("operation %s has the records %q, want %q", id, got, want)
 		}
 	}

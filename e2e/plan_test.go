@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"lockstep/core"
+	"lockstep/core/engine"
 )
 
 // The operator asks what will hold a node before anything moves, reads it, and takes it along as a file that nobody else may
@@ -46,7 +46,7 @@ func TestThePlanOfANodeBeforeAnythingMoves(t *testing.T) {
 		t.Errorf("Nova received %s %s %s", r.Method, r.Path, r.Body)
 	}
 	for _, r := range p.Records() {
-		if r.Kind == core.RecordGrant || r.Kind == core.RecordBefore {
+		if r.Kind == engine.RecordGrant || r.Kind == engine.RecordBefore {
 			t.Errorf("the journal has a record of the kind %s", r.Kind)
 		}
 	}

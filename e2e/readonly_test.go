@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"lockstep/core"
+	"lockstep/core/engine"
 	"lockstep/e2e/cluster"
 	"lockstep/e2e/operator"
 	"lockstep/e2e/terminal"
@@ -65,7 +65,7 @@ func TestReadOnlyRefusesEveryWriteWithAReason(t *testing.T) {
 	}
 	for _, r := range p.Records() {
 		switch r.Kind {
-		case core.RecordArm, core.RecordGrant, core.RecordBefore, core.RecordAfter:
+		case engine.RecordArm, engine.RecordGrant, engine.RecordBefore, engine.RecordAfter:
 			t.Errorf("the journal has a record of the kind %s", r.Kind)
 		}
 	}

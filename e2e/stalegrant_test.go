@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"lockstep/core"
+	"lockstep/core/engine"
 	"lockstep/e2e/cluster"
 	"lockstep/sim/openstack"
 )
@@ -126,8 +126,8 @@ func TestAGrantOnWhatIsNoLongerSoIsRefused(t *testing.T) {
 	}
 	refused := false
 	for _, r := range p.Records() {
-		refused = refused || r.Kind == core.RecordRefused && strings.Contains(r.Error, "web-1 is SHUTOFF now, not ACTIVE")
-		if r.Kind == core.RecordBefore {
+		refused = refused || r.Kind == engine.RecordRefused && strings.Contains(r.Error, "web-1 is SHUTOFF now, not ACTIVE")
+		if r.Kind == engine.RecordBefore {
 			t.Errorf("the journal has a record of a write: %+v", r)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"lockstep/core"
+	"lockstep/core/engine"
 )
 
 // The operator lease: one for a cluster.
@@ -59,7 +60,7 @@ type Lease struct {
 	cannotSee sync.Once                 // told that others' namespaces are not seen
 }
 
-var _ core.OperatorLease = (*Lease)(nil)
+var _ engine.OperatorLease = (*Lease)(nil)
 
 // NewLease makes a Lease that is not held. Run has to run for it to stay held, and for Holder to be known.
 func NewLease(client *Client, opts LeaseOptions) *Lease {

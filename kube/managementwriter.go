@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"lockstep/core"
+	"lockstep/core/engine"
 )
 
 // ManagementChecker reads objects of the management cluster from its API server itself, and has it try changes. It implements
@@ -39,13 +40,13 @@ func NewManagementWriter(checker *ManagementChecker) *ManagementWriter {
 }
 
 var (
-	_ core.ManagementChecker = (*ManagementChecker)(nil)
-	_ core.ChangeWriter      = (*ManagementWriter)(nil)
+	_ engine.ManagementChecker = (*ManagementChecker)(nil)
+	_ engine.ChangeWriter      = (*ManagementWriter)(nil)
 )
 
 // Write implements core.ChangeWriter.
-func (w *ManagementWriter) Write(ctx context.Context, p core.Permit, change core.Change) error {
-	if err := core.TakePermit(p, change, core.ServerManagement); err != nil {
+func (w *ManagementWriter) Write(ctx context.Context, p engine.Permit, change core.Change) error {
+	if err := engine.TakePermit(p, change, core.ServerManagement); err != nil {
 		return err
 	}
 	return managementSender{w.checker, true}.send(ctx, change)
@@ -70,7 +71,7 @@ func (s managementSender) send(ctx context.Context, change core.Change) error {
 	case core.RequestReboot:
 		return s.requestReboot(ctx, c)
 	}
-	return core.NoSuchChange(change, core.ServerManagement)
+	return engine.NoSuchChange(change, core.ServerManagement)
 }
 
 // call says what is done, and whether it is only tried.

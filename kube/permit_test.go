@@ -10,16 +10,17 @@ import (
 	"testing"
 
 	"lockstep/core"
+	"lockstep/core/engine"
 	"lockstep/core/permittest"
 	"lockstep/sim/bubble"
 	"lockstep/sim/kubeapi"
 )
 
 // changing reads, tries and writes as one user, with the Permits of tests.
-type changing[C core.DryRunner] struct {
+type changing[C engine.DryRunner] struct {
 	t      testing.TB
 	reads  C
-	writer core.ChangeWriter
+	writer engine.ChangeWriter
 }
 
 // writer is a changing of the MOSK cluster.
@@ -62,11 +63,11 @@ func (c changing[C]) do(dryRun bool, change core.Change) error {
 // Without a Permit for it no change is sent, whatever it is; and what is no change of this server is not sent with one.
 func TestNothingIsWrittenWithoutAPermit(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
-		all := slices.Concat(core.ChangesAt(core.ServerKubernetes), core.ChangesAt(core.ServerManagement), core.ChangesAt(core.ServerOpenStack),
+		all := slices.Concat(engine.ChangesAt(core.ServerKubernetes), engine.ChangesAt(core.ServerManagement), engine.ChangesAt(core.ServerOpenStack),
 			[]core.Change{nil, core.Batch{}})
-		for server, make := range map[core.Server]func(*Client) (core.ChangeWriter, core.DryRunner){
-			core.ServerKubernetes: func(c *Client) (core.ChangeWriter, core.DryRunner) { return NewWriter(c), NewChecker(c) },
-			core.ServerManagement: func(c *Client) (core.ChangeWriter, core.DryRunner) {
+		for server, make := range map[core.Server]func(*Client) (engine.ChangeWriter, engine.DryRunner){
+			core.ServerKubernetes: func(c *Client) (engine.ChangeWriter, engine.DryRunner) { return NewWriter(c), NewChecker(c) },
+			core.ServerManagement: func(c *Client) (engine.ChangeWriter, engine.DryRunner) {
 				checker := NewManagementChecker(c)
 				return NewManagementWriter(checker), checker
 			},
@@ -78,11 +79,11 @@ func TestNothingIsWrittenWithoutAPermit(t *testing.T) {
 				if err := used.Use(change); err != nil {
 					t.Fatal(err)
 				}
-				for name, p := range map[string]core.Permit{"none": {}, "another's": permittest.For(t, core.InstanceAction{Do: core.IntentStop}),
+				for name, p := range map[string]engine.Permit{"none": {}, "another's": permittest.For(t, core.InstanceAction{Do: core.IntentStop}),
 					"used": used} {
 					notSent(t, fmt.Sprintf("%s, %T, permit %s", server, change, name), w.Write(t.Context(), p, change), server)
 				}
-				known := slices.ContainsFunc(core.ChangesAt(server), func(k core.Change) bool { return reflect.TypeOf(k) == reflect.TypeOf(change) })
+				known := slices.ContainsFunc(engine.ChangesAt(server), func(k core.Change) bool { return reflect.TypeOf(k) == reflect.TypeOf(change) })
 				if known {
 					continue
 				}
@@ -126,11 +127,11 @@ func TestTheAdaptersKnowEveryChange(t *testing.T) {
 				t.Errorf("%T: %v", change, err)
 			}
 		}
-		for _, change := range core.ChangesAt(core.ServerKubernetes) {
+		for _, change := range engine.ChangesAt(core.ServerKubernetes) {
 			known(change, kubernetes.DryRun(t.Context(), change))
 			known(change, kubernetes.write(change))
 		}
-		for _, change := range core.ChangesAt(core.ServerManagement) {
+		for _, change := range engine.ChangesAt(core.ServerManagement) {
 			known(change, management.DryRun(t.Context(), change))
 			known(change, management.write(change))
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"lockstep/core"
+	"lockstep/core/engine"
 	"lockstep/sim/bubble"
 	"lockstep/sim/kubeapi"
 )
@@ -143,7 +144,7 @@ var unreadable = map[string]func(*http.Response) (*http.Response, error){
 func TestAStrangeAnswerToAWriteIsNoRefusal(t *testing.T) {
 	for server, has := range map[core.Server][]core.Change{core.ServerKubernetes: kubeWrites,
 		core.ServerManagement: managementWrites(core.Ref{})} {
-		if got, want := kindsOf(has), kindsOf(core.ChangesAt(server)); !slices.Equal(got, want) {
+		if got, want := kindsOf(has), kindsOf(engine.ChangesAt(server)); !slices.Equal(got, want) {
 			t.Errorf("this test writes %v to %s; there are %v", got, server, want)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"lockstep/core"
+	"lockstep/core/engine"
 )
 
 // fieldManager is the name under which the API server notes whose fields are whose.
@@ -33,13 +34,13 @@ type Writer struct{ checker *Checker }
 func NewWriter(client *Client) *Writer { return &Writer{NewChecker(client)} }
 
 var (
-	_ core.KubernetesChecker = (*Checker)(nil)
-	_ core.ChangeWriter      = (*Writer)(nil)
+	_ engine.KubernetesChecker = (*Checker)(nil)
+	_ engine.ChangeWriter      = (*Writer)(nil)
 )
 
 // Write implements core.ChangeWriter.
-func (w *Writer) Write(ctx context.Context, p core.Permit, change core.Change) error {
-	if err := core.TakePermit(p, change, core.ServerKubernetes); err != nil {
+func (w *Writer) Write(ctx context.Context, p engine.Permit, change core.Change) error {
+	if err := engine.TakePermit(p, change, core.ServerKubernetes); err != nil {
 		return err
 	}
 	return sender{w.checker, true}.send(ctx, change)
@@ -84,7 +85,7 @@ func (s sender) send(ctx context.Context, change core.Change) error {
 	case core.SetTempest:
 		return s.setTempest(ctx, c)
 	}
-	return core.NoSuchChange(change, core.ServerKubernetes)
+	return engine.NoSuchChange(change, core.ServerKubernetes)
 }
 
 // dryRun is the option of every call that changes something.

@@ -8,9 +8,10 @@ import (
 	"strconv"
 
 	"lockstep/core"
+	"lockstep/core/engine"
 )
 
-var _ core.EvacuationReader = (*Client)(nil)
+var _ engine.EvacuationReader = (*Client)(nil)
 
 // EvacuationFacts implements core.EvacuationReader: it reads each list once, a few at a time, and what cannot be read is
 // missing.

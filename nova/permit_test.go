@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"lockstep/core"
+	"lockstep/core/engine"
 	"lockstep/core/permittest"
 	"lockstep/sim/bubble"
 )
@@ -57,11 +58,11 @@ func TestNothingIsWrittenWithoutAPermit(t *testing.T) {
 			if err := used.Use(tt.change); err != nil {
 				t.Fatal(err)
 			}
-			for name, p := range map[string]core.Permit{"none": {}, "another's": permittest.For(t, core.Batch{}), "used": used} {
+			for name, p := range map[string]engine.Permit{"none": {}, "another's": permittest.For(t, core.Batch{}), "used": used} {
 				notSent(t, fmt.Sprintf("%+v, permit %s", tt.change, name), w.Write(t.Context(), p, tt.change))
 			}
 		}
-		unknown := slices.Concat(core.ChangesAt(core.ServerKubernetes), core.ChangesAt(core.ServerManagement), []core.Change{nil, core.Batch{},
+		unknown := slices.Concat(engine.ChangesAt(core.ServerKubernetes), engine.ChangesAt(core.ServerManagement), []core.Change{nil, core.Batch{},
 			doing(core.IntentDeclareSafe, "a"), core.SetMaintenanceTags{Instance: core.Ref{UID: "a"}}})
 		for _, change := range unknown {
 			notSent(t, fmt.Sprintf("%T", change), w.Write(t.Context(), permittest.For(t, change), change))

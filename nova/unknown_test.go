@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"lockstep/core"
+	"lockstep/core/engine"
 	"lockstep/sim/bubble"
 )
 
@@ -79,7 +80,7 @@ func TestAStrangeAnswerToAWriteIsNoRefusal(t *testing.T) {
 	for _, tt := range novaWrites {
 		changes = append(changes, tt.change)
 	}
-	if got, want := kindsOf(changes), kindsOf(core.ChangesAt(core.ServerOpenStack)); !slices.Equal(got, want) {
+	if got, want := kindsOf(changes), kindsOf(engine.ChangesAt(core.ServerOpenStack)); !slices.Equal(got, want) {
 		t.Errorf("this test writes %v; there are %v", got, want)
 	}
 	for name, tt := range novaWrites {

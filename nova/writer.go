@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"lockstep/core"
+	"lockstep/core/engine"
 )
 
 // Checker reads instances, migrations and services from the servers themselves. It implements core.OpenStackChecker.
@@ -24,8 +25,8 @@ type Writer struct {
 }
 
 var (
-	_ core.OpenStackChecker = (*Checker)(nil)
-	_ core.ChangeWriter     = (*Writer)(nil)
+	_ engine.OpenStackChecker = (*Checker)(nil)
+	_ engine.ChangeWriter     = (*Writer)(nil)
 )
 
 // NewWriter makes a Writer on the client. After each write wrote is called, if it is not nil: Poller.Nudge, so that the
@@ -38,8 +39,8 @@ func NewWriter(c *Client, wrote func()) *Writer {
 }
 
 // Write implements core.ChangeWriter.
-func (w *Writer) Write(ctx context.Context, p core.Permit, change core.Change) error {
-	if err := core.TakePermit(p, change, core.ServerOpenStack); err != nil {
+func (w *Writer) Write(ctx context.Context, p engine.Permit, change core.Change) error {
+	if err := engine.TakePermit(p, change, core.ServerOpenStack); err != nil {
 		return err
 	}
 	switch c := change.(type) {
@@ -52,7 +53,7 @@ func (w *Writer) Write(ctx context.Context, p core.Permit, change core.Change) e
 	case core.SetVolumeService:
 		return w.setVolumeService(ctx, c)
 	}
-	return core.NoSuchChange(change, core.ServerOpenStack)
+	return engine.NoSuchChange(change, core.ServerOpenStack)
 }
 
 // Instance implements core.OpenStackChecker.

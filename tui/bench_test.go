@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"lockstep/core"
+	"lockstep/core/progress"
 )
 
 // worldOf is the fixture with n nodes.
@@ -31,7 +32,7 @@ func BenchmarkFrame(b *testing.B) {
 			name := fmt.Sprintf("%dx%d/%d-nodes", size.w, size.h, nodes)
 			b.Run("snapshot/"+name, func(b *testing.B) {
 				d := drive(worldOf(nodes), size.w, size.h)
-				d.snap.NodeViews() // core's part is not the screen's
+				progress.NodeViews(d.snap) // core's part is not the screen's
 				b.ReportAllocs()
 				for i := 0; b.Loop(); i++ {
 					d.nodes.Redraw()

@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lockstep/core"
+	"lockstep/core/step"
 	"lockstep/tui/sanitise"
 )
 
@@ -211,7 +212,7 @@ func whatChanged(s *core.Snapshot, was, now core.Step) []string {
 	}
 	for _, f := range was.Basis {
 		if v, gone := old[f.Name]; gone {
-			became := s.FactNow(f)
+			became := step.FactNow(s, f)
 			if became == "" {
 				became = "not there any more"
 			}

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lockstep/core"
+	"lockstep/core/procedure"
 	"lockstep/themes"
 	"lockstep/tui/draw"
 )
@@ -30,7 +31,7 @@ func (p *procedurePage) enterDoes(m *Model) enters {
 	}
 	row, _ := p.steps.Current()
 	id := row.ID
-	op, known := m.snap.OperationOf(s)
+	op, known := procedure.OperationOf(m.snap, s)
 	b, goesOn := p.begun[id]
 	if now := m.operation(b.op); goesOn && now != nil {
 		op, known = *now, true
@@ -94,7 +95,7 @@ func (p *procedurePage) openPage(m *Model, row string, s core.Step, op core.Oper
 			if !there {
 				f.tone(themes.Warn, "gone", "this is how it was last seen")
 			}
-			if now, ok := m.snap.OperationOf(s); !known && ok && s.State != core.StepWaiting {
+			if now, ok := procedure.OperationOf(m.snap, s); !known && ok && s.State != core.StepWaiting {
 				id, known = now.ID, true
 			}
 			stepFacts(m, f, s, id)

@@ -7,6 +7,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lockstep/core"
+	"lockstep/core/attention"
+	"lockstep/core/procedure"
 	"lockstep/themes"
 	"lockstep/tui/draw"
 	"lockstep/tui/table"
@@ -52,7 +54,7 @@ var wayTones = map[wayKind]themes.Token{wayCause: themes.Needs, waySteps: themes
 
 // openEntry opens the page of an entry, or goes back to it where it is open already.
 func (m *Model) openEntry(id string) tea.Cmd {
-	a, ok := m.snap.AttentionCalled(id)
+	a, ok := attention.Called(m.snap, id)
 	if !ok {
 		return m.say(toneWarn, "it is over: nothing of it needs you now")
 	}
@@ -88,7 +90,7 @@ func (*entryPage) page() bool                                     { return true 
 func (*entryPage) handle(*Model, tea.KeyPressMsg) (bool, tea.Cmd) { return false, nil }
 
 func (p *entryPage) refresh(m *Model) tea.Cmd {
-	a, ok := m.snap.AttentionCalled(p.id)
+	a, ok := attention.Called(m.snap, p.id)
 	if p.over = !ok; p.over {
 		return nil
 	}
@@ -108,7 +110,7 @@ func (p *entryPage) waysOn(m *Model) []wayOn {
 		}
 	}
 	var out, after []wayOn
-	if cause, ok := m.snap.AttentionCalled(p.a.Cause); ok {
+	if cause, ok := attention.Called(m.snap, p.a.Cause); ok {
 		out = append(out, entryWay(m, wayCause, cause))
 	}
 	if w, yours, ok := p.stepsWay(m); ok && yours {
@@ -125,7 +127,7 @@ func (p *entryPage) waysOn(m *Model) []wayOn {
 			open: func(m *Model) tea.Cmd { return m.copy(c.Line) }})
 	}
 	out = append(append(out, p.ownWays(m)...), after...) // a second enter does neither
-	for _, a := range m.snap.FollowFrom(p.id) {
+	for _, a := range attention.FollowFrom(m.snap, p.id) {
 		out = append(out, entryWay(m, wayFollows, a))
 	}
 	return out
@@ -144,7 +146,7 @@ func (p *entryPage) stepsWay(m *Model) (way wayOn, yours, ok bool) {
 		return wayOn{}, false, false
 	}
 	key := *p.a.Resolve
-	proc, known := m.snap.Procedure(key)
+	proc, known := procedure.Of(m.snap, key)
 	if !known {
 		return wayOn{}, false, false
 	}
@@ -325,7 +327,7 @@ func (m *Model) goBack(l layer) {
 		if !ok || m.snap == nil {
 			return
 		}
-		if _, still := m.snap.AttentionCalled(p.id); still {
+		if _, still := attention.Called(m.snap, p.id); still {
 			return
 		}
 		m.close(p)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"lockstep/core"
+	"lockstep/core/attention"
 )
 
 // withoutController is the managed fixture with an OpenStack controller that is scaled to 0: a node does not come back, and the plan's step
@@ -58,7 +59,7 @@ func paused() *core.Snapshot {
 // entry is the driver on the page of the first entry of a rule.
 func (d *driver) entry(t *testing.T, rule string) *driver {
 	t.Helper()
-	for _, a := range d.snap.Attention() {
+	for _, a := range attention.Of(d.snap) {
 		if string(a.Rule) == rule {
 			d.keys("1")
 			d.needs.Choose(a.ID)
@@ -252,7 +253,7 @@ func TestEveryEntryOpensItsPage(t *testing.T) {
 	for _, w := range []func() *core.Snapshot{world, managedWorld, withoutController, unreachable, paused} {
 		for _, size := range []struct{ w, h int }{{80, 24}, {120, 40}, {40, 12}, {36, 9}, {200, 60}} {
 			s := w()
-			for _, a := range s.Attention() {
+			for _, a := range attention.Of(s) {
 				d := drive(s, size.w, size.h).keys("1")
 				d.needs.Choose(a.ID)
 				d.keys("enter")

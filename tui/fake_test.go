@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lockstep/core"
+	"lockstep/core/evacuation"
 	"lockstep/themes"
 )
 
@@ -29,9 +30,9 @@ type fakeBackend struct {
 	focused   []string
 	previewed []core.Intent
 
-	evacuation    core.EvacuationForecast
+	evacuation    evacuation.EvacuationForecast
 	evacuationErr error
-	planned       []core.EvacuationRequest
+	planned       []evacuation.EvacuationRequest
 }
 
 func newFake(s *core.Snapshot) *fakeBackend {
@@ -104,8 +105,8 @@ func (f *fakeBackend) Disarm() {
 }
 
 func (f *fakeBackend) ForecastEvacuation(
-	_ context.Context, r core.EvacuationRequest, progress core.InventoryProgress,
-) (core.EvacuationForecast, error) {
+	_ context.Context, r evacuation.EvacuationRequest, progress core.InventoryProgress,
+) (evacuation.EvacuationForecast, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.planned = append(f.planned, r)

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lockstep/core"
+	"lockstep/core/progress"
 	"lockstep/themes"
 	"lockstep/tui/draw"
 	"lockstep/tui/table"
@@ -57,7 +58,7 @@ func nodeKeys[T any](s *scene, node func(T) string) []table.Key[T] {
 			if s.snap == nil {
 				return nil
 			}
-			v, ok := s.snap.NodeView(node(r))
+			v, ok := progress.NodeView(s.snap, node(r))
 			if !ok {
 				return nil
 			}
@@ -118,7 +119,7 @@ func rackOf(v core.NodeView) string {
 
 // groupOf is the update group of a node's machine; empty when it is not known.
 func groupOf(s *scene, v core.NodeView) string {
-	if mv := s.snap.MachineOf(v.Name); mv != nil && mv.Machine != nil {
+	if mv := progress.MachineOf(s.snap, v.Name); mv != nil && mv.Machine != nil {
 		return mv.Machine.Group
 	}
 	return ""

@@ -9,6 +9,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lockstep/core"
+	"lockstep/core/procedure"
+	"lockstep/core/step"
 	"lockstep/themes"
 	"lockstep/tui/draw"
 	"lockstep/tui/sanitise"
@@ -141,7 +143,7 @@ func newOverrideForm(s *core.Snapshot, l *core.WorkloadLock) *form {
 		about: "The lock belongs to the controller " + l.Controller + ". LCM takes it at its word, whoever wrote it. " +
 			"The text stands in its errorMessage, for everybody who looks; without one the owner's is removed.",
 		label: "text", input: newField(""), with: func(i core.Intent, text string) core.Intent { i.Reason = text; return i }}
-	f.input.CharLimit = core.MaxLockText
+	f.input.CharLimit = step.MaxLockText
 	for _, c := range []struct {
 		state core.LockState
 		text  string
@@ -162,7 +164,7 @@ func newOverrideForm(s *core.Snapshot, l *core.WorkloadLock) *form {
 // newLockTextForm asks for the text with which a lock is to say failed.
 func newLockTextForm(s *core.Snapshot, l *core.WorkloadLock) *form {
 	input := newField("")
-	input.CharLimit = core.MaxLockText
+	input.CharLimit = step.MaxLockText
 	return &form{title: "Set the lock of " + lockName(s, l) + " to failed",
 		about: "LCM stops there until the lock is inactive. The text stands in its errorMessage, for everybody who looks.",
 		label: "text", input: input,
@@ -180,7 +182,7 @@ func newScopeForm(s *core.Snapshot, node string) *form {
 	return &form{title: "Ask for the maintenance of " + s.Label(node),
 		about: "The application controllers prepare the node, as they do in an update; the work on it is yours. The OpenStack controller " +
 			"answers the release that it is at, or none.",
-		label: "release", input: newField(s.AskedRelease(node)), with: withRelease,
+		label: "release", input: newField(procedure.AskedRelease(s, node)), with: withRelease,
 		choices: []choice{
 			{"os", "the host may reboot: its instances are moved", core.Intent{Kind: core.IntentAskNode, Node: node, Scope: core.ScopeOS}},
 			{"drain", "the host stays up: no instance is moved", core.Intent{Kind: core.IntentAskNode, Node: node, Scope: core.ScopeDrain}},
@@ -192,7 +194,7 @@ func newClusterForm(s *core.Snapshot) *form {
 	return &form{title: "Ask for the maintenance of the cluster",
 		about: "The application controllers make the cluster safe for work on its nodes. The OpenStack controller answers the release that " +
 			"it is at, or none.",
-		label: "release", input: newField(s.AskedRelease("")), with: withRelease,
+		label: "release", input: newField(procedure.AskedRelease(s, "")), with: withRelease,
 		choices: []choice{
 			{"no scope", "each node's request has its own, since 26.1", core.Intent{Kind: core.IntentAskCluster}},
 			{"os", "for releases that read it here: the hosts may reboot", core.Intent{Kind: core.IntentAskCluster, Scope: core.ScopeOS}},

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"lockstep/core"
+	"lockstep/core/procedure"
 )
 
 // asked is the intent of the confirmation that is open.
@@ -55,7 +56,7 @@ func TestAMaintenanceByHandAsksForItsRelease(t *testing.T) {
 		t.Fatalf("%T is open", d.top())
 	}
 	node := d.nodes.Cursor()
-	want := s.AskedRelease(node)
+	want := procedure.AskedRelease(s, node)
 	if want == "" || !strings.Contains(stripped(d.shows()), "release: "+want) {
 		t.Errorf("the form does not have %q:\n%s", want, stripped(d.shows()))
 	}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"lockstep/core"
+	"lockstep/core/procedure"
+	"lockstep/core/progress"
 	"lockstep/themes"
 	"lockstep/tui/draw"
 )
@@ -28,7 +30,7 @@ func (m *Model) updateLine(w int) draw.Line {
 		return draw.Apart(draw.One(themes.Strong, " lockstep"), right, w)
 	}
 	s := m.snap
-	u := s.Update()
+	u := progress.Update(s)
 	narrow := w < 110
 	left := draw.Line{draw.Blank(1), draw.Text(themes.Strong, s.Cluster)}
 	var parts []draw.Line
@@ -92,7 +94,7 @@ func tookText(u core.Update, narrow bool) string {
 
 // leftOver is how many points there are to see to after an update that has ended, and the key that leads to them.
 func (m *Model) leftOver() []draw.Line {
-	left, over := m.snap.AfterUpdateLeft()
+	left, over := procedure.AfterUpdateLeft(m.snap)
 	switch {
 	case !over:
 		return nil

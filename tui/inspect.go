@@ -7,6 +7,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lockstep/core"
+	"lockstep/core/attention"
+	"lockstep/core/procedure"
+	"lockstep/core/progress"
 	"lockstep/themes"
 	"lockstep/tui/draw"
 	"lockstep/tui/sanitise"
@@ -123,7 +126,7 @@ func (m *Model) inspectEntry(a core.Attention) tea.Cmd {
 }
 
 func attentionFacts(m *Model, f *facts, a core.Attention) {
-	if now, there := m.snap.AttentionCalled(a.ID); there {
+	if now, there := attention.Called(m.snap, a.ID); there {
 		a = now
 	} else {
 		f.tone(themes.Warn, "over", "this is how it was last seen")
@@ -134,7 +137,7 @@ func attentionFacts(m *Model, f *facts, a core.Attention) {
 	f.add("more", a.Detail)
 	f.add("since", sinceWhen(m, a.Since))
 	f.tone(themes.Key, "what to do", a.Hint)
-	if cause, ok := m.snap.AttentionCalled(a.Cause); ok {
+	if cause, ok := attention.Called(m.snap, a.Cause); ok {
 		f.tone(themes.Key, "because of", cause.Label+": "+cause.Reason)
 	}
 	if len(a.Evidence) > 0 {
@@ -159,7 +162,7 @@ func attentionFacts(m *Model, f *facts, a core.Attention) {
 			f.tone(themes.Key, c.For, c.Line)
 		}
 	}
-	if follow := m.snap.FollowFrom(a.ID); len(follow) > 0 {
+	if follow := attention.FollowFrom(m.snap, a.ID); len(follow) > 0 {
 		f.section("What follows from it")
 		for _, b := range follow {
 			f.add(b.Label, b.Reason)
@@ -175,7 +178,7 @@ func attentionFacts(m *Model, f *facts, a core.Attention) {
 
 func phaseFacts(m *Model, f *facts) {
 	rests := ""
-	for _, p := range m.snap.Phases() {
+	for _, p := range progress.Phases(m.snap) {
 		f.section(fmt.Sprintf("%d %s", p.ID, p.Title))
 		f.tone(phaseMark(m.look.Glyph, p.State).tone, "state", string(p.State))
 		if !p.Started.At.IsZero() {
@@ -294,10 +297,10 @@ func lockFacts(m *Model, f *facts, l *core.WorkloadLock) {
 		}
 		if msg.Meaning != "" {
 			f.tone(tone, "means", strings.TrimSpace(word+" "+msg.Meaning))
-		} else if msg.Class == core.MessageUnknown {
+		} else if msg.Class == progress.MessageUnknown {
 			f.tone(tone, "means", "no document lists this text: it says what it says")
 		}
-		f.add("Lockstep sees", m.snap.Seen(l, msg))
+		f.add("Lockstep sees", procedure.Seen(m.snap, l, msg))
 		f.tone(themes.Key, "what to do", msg.Remedy)
 		if !msg.At.IsZero() {
 			f.add("said", stamp(msg.At, now))
@@ -311,8 +314,8 @@ func lockFacts(m *Model, f *facts, l *core.WorkloadLock) {
 		}
 		f.add("raw", l.Message)
 	}
-	accountFacts(m, f, m.snap.AccountOf(l), l.Node)
-	if ask := m.snap.AskAbout(l); ask != "" {
+	accountFacts(m, f, progress.AccountOf(m.snap, l), l.Node)
+	if ask := progress.AskAbout(m.snap, l); ask != "" {
 		f.section("Whom to ask")
 		f.tone(themes.Key, "", ask)
 	}

@@ -1,28 +1,28 @@
 package tui
 
 import (
-	"lockstep/core"
+	"lockstep/core/progress"
 	"lockstep/themes"
 )
 
 // accountFacts is what the OpenStack controller has noted of its own work on what is asked of a node, or of the cluster.
-func accountFacts(m *Model, f *facts, a core.Account, node string) {
+func accountFacts(m *Model, f *facts, a progress.Account, node string) {
 	now := m.snap.Now
-	if a.State == core.AccountNone {
+	if a.State == progress.AccountNone {
 		return
 	}
 	f.section("The OpenStack controller's own account")
 	tone := themes.Text
 	switch a.State {
-	case core.AccountUnseen, core.AccountGaveUp, core.AccountStopped:
+	case progress.AccountUnseen, progress.AccountGaveUp, progress.AccountStopped:
 		tone = themes.Warn
 	}
-	f.tone(tone, "it", named(m.snap, m.snap.AccountText(a, false)))
+	f.tone(tone, "it", named(m.snap, progress.AccountText(m.snap, a, false)))
 	if a.Words == "" && a.Failed == 0 {
 		return
 	}
 	f.tone(themes.Warn, "last words", named(m.snap, a.Words))
-	f.add("which means", m.snap.AccountMeaning(a, node))
+	f.add("which means", progress.AccountMeaning(m.snap, a, node))
 	f.add("called for", a.Purpose)
 	if !a.Started.IsZero() {
 		f.add("first try", stamp(a.Started, now))

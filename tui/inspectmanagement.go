@@ -5,12 +5,13 @@ import (
 	"strings"
 
 	"lockstep/core"
+	"lockstep/core/progress"
 	"lockstep/themes"
 )
 
 // machineFacts is the node's machine on the management cluster, and what LCM does there.
 func machineFacts(m *Model, f *facts, node string) {
-	v := m.snap.MachineOf(node)
+	v := progress.MachineOf(m.snap, node)
 	if v == nil {
 		return
 	}
@@ -58,11 +59,11 @@ func machineFacts(m *Model, f *facts, node string) {
 	for _, d := range []*core.DrainState{v.Drain, v.Swarm} {
 		switch {
 		case d == nil:
-		case d.Blocked():
+		case progress.DrainBlocked(d):
 			drainFacts(f, d)
-		case d.Waits():
+		case progress.DrainWaits(d):
 			f.section("Waits: " + d.Type)
-			f.add("", core.ReadDrainMessage(d.Message).Reason())
+			f.add("", progress.ReadDrainMessage(d.Message).Reason())
 			f.add("it says", d.Message)
 		}
 	}
@@ -119,7 +120,7 @@ func itemFacts(m *Model, f *facts, item core.StateItem) {
 
 // drainTone is how bad an error of a drain is: LCM notes there as well that a drain waits for its turn.
 func drainTone(text string) themes.Token {
-	if core.ReadDrainMessage(text).Waits {
+	if progress.ReadDrainMessage(text).Waits {
 		return themes.Text
 	}
 	return themes.Bad
@@ -127,7 +128,7 @@ func drainTone(text string) themes.Token {
 
 // drainFacts is a drain that is blocked.
 func drainFacts(f *facts, d *core.DrainState) {
-	msg := core.ReadDrainMessage(d.Message)
+	msg := progress.ReadDrainMessage(d.Message)
 	f.section("Blocked: " + d.Type)
 	f.tone(themes.Bad, "attempt", fmt.Sprint(d.Attempt))
 	if msg.Pod != "" {
@@ -154,7 +155,7 @@ func managementFacts(m *Model, f *facts) {
 			f.add("ended", stamp(p.Completed, m.snap.Now))
 		}
 		for _, st := range p.Steps {
-			text := core.PlanStepText(st, m.snap.Now)
+			text := progress.PlanStepText(st, m.snap.Now)
 			f.tone(planTone(st.Status), st.ID, st.Name)
 			f.tone(planTone(st.Status), "", text)
 		}

@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"lockstep/core"
+	"lockstep/core/progress"
 	"lockstep/themes"
 )
 
 func nodeFacts(m *Model, f *facts, name string) {
-	v, ok := m.snap.NodeView(name)
+	v, ok := progress.NodeView(m.snap, name)
 	if !ok {
 		f.tone(themes.Warn, "gone", "the node is no longer there")
 		return
@@ -49,7 +50,7 @@ func nodeFacts(m *Model, f *facts, name string) {
 		f.tone(themes.Warn, "instances", m.look.Glyph.Unknown+" (not known)")
 	}
 	machineFacts(m, f, name)
-	accountFacts(m, f, m.snap.NodeAccount(name), name)
+	accountFacts(m, f, progress.NodeAccount(m.snap, name), name)
 	if len(v.Locks) > 0 {
 		f.section("Locks")
 		for _, l := range v.Locks {
@@ -95,7 +96,7 @@ func nodeFacts(m *Model, f *facts, name string) {
 		f.add("all", fmt.Sprintf("%d, %d of them a drain has to move", p.Total, p.Evictable))
 		f.tone(themes.Warn, "not ready", podsText(p.NotReady))
 		for i := range p.Ended {
-			f.tone(themes.Warn, "ended", p.Ended[i].FullName()+": "+p.Ended[i].Text(now))
+			f.tone(themes.Warn, "ended", p.Ended[i].FullName()+": "+progress.EndedPodText(&p.Ended[i], now))
 		}
 	}
 	if n := v.Node; n != nil {
@@ -178,7 +179,7 @@ func served(a *core.NetworkAgent) string {
 }
 
 func instanceFacts(m *Model, f *facts, id string) {
-	v, ok := m.snap.InstanceView(id)
+	v, ok := progress.InstanceView(m.snap, id)
 	if !ok || v.Instance == nil {
 		f.tone(themes.Warn, "gone", "the instance is no longer in Nova's list")
 		return

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"lockstep/core"
+	"lockstep/core/progress"
 	"lockstep/themes"
 	"lockstep/tui/draw"
 	"lockstep/tui/table"
@@ -201,7 +202,7 @@ func (p *instancesPane) refresh() string {
 	before := p.Cursor()
 	var rows []core.InstanceView
 	if node != "" {
-		rows = p.snap.InstanceViews(node)
+		rows = progress.InstanceViews(p.snap, node)
 	}
 	gone := p.Set(rows, p.snap.Revision)
 	if _, still := p.snap.Instances[before]; still {

@@ -1,5 +1,7 @@
 package tui
 
+import "lockstep/core/attention"
+
 import (
 	"slices"
 
@@ -147,7 +149,7 @@ func (m *Model) tabsLine(w int) string {
 			part = draw.Line{draw.Text(tone, " "+name[:len(name)-1]), draw.Text(orTone(id == m.focus, themes.TabFocus, themes.Match), "/ ")}
 		}
 		if id == ScopeNeeds && m.snap != nil {
-			if n := len(m.snap.Attention()); n > 0 {
+			if n := len(attention.Of(m.snap)); n > 0 {
 				part = draw.Line{draw.Text(tone, " "+name), draw.Text(orTone(id == m.focus, themes.TabFocus, themes.Needs), " "+itoa(n)+" ")}
 			}
 		}
@@ -165,10 +167,10 @@ func orTone(first bool, a, b themes.Token) themes.Token {
 
 // urgentLine is the first thing that needs the operator; nil when nothing does.
 func (m *Model) urgentLine() draw.Line {
-	if m.snap == nil || len(m.snap.Attention()) == 0 {
+	if m.snap == nil || len(attention.Of(m.snap)) == 0 {
 		return nil
 	}
-	a := m.snap.Attention()[0]
+	a := attention.Of(m.snap)[0]
 	k := severityMark(m.look.Glyph, a.Severity)
 	return draw.Line{draw.Text(k.tone, " "+k.glyph+" "+a.Label+"  "), draw.Text(k.tone, a.Reason)}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"lockstep/core"
+	"lockstep/core/progress"
 	"lockstep/themes"
 	"lockstep/tui/draw"
 	"lockstep/tui/sanitise"
@@ -19,29 +20,29 @@ const ScopeLocks Scope = "locks"
 type locksPane struct {
 	tablePane[*core.WorkloadLock]
 	every bool
-	texts map[string]core.LockMessage // what the texts mean: the same few are read for every frame
+	texts map[string]progress.LockMessage // what the texts mean: the same few are read for every frame
 }
 
 // readLock is what the text of a lock means; only as much of it is read as a row shows.
-func readLock(s *core.Snapshot, l *core.WorkloadLock) core.LockMessage {
-	return s.JudgeOn(l, core.ReadLockMessage(lockText(l))) // what it means depends on what else is known
+func readLock(s *core.Snapshot, l *core.WorkloadLock) progress.LockMessage {
+	return progress.JudgeOn(s, l, progress.ReadLockMessage(lockText(l))) // what it means depends on what else is known
 }
 
 func lockText(l *core.WorkloadLock) string { return l.Message[:min(len(l.Message), sanitise.RowLimit)] }
 
 // read is readLock, remembered by the text.
-func (p *locksPane) read(l *core.WorkloadLock) core.LockMessage {
+func (p *locksPane) read(l *core.WorkloadLock) progress.LockMessage {
 	const keep = 4096
 	text := lockText(l)
 	msg, ok := p.texts[text]
 	if !ok {
 		if p.texts == nil || len(p.texts) > keep {
-			p.texts = make(map[string]core.LockMessage)
+			p.texts = make(map[string]progress.LockMessage)
 		}
-		msg = core.ReadLockMessage(text)
+		msg = progress.ReadLockMessage(text)
 		p.texts[text] = msg
 	}
-	return p.snap.JudgeOn(l, msg)
+	return progress.JudgeOn(p.snap, l, msg)
 }
 
 func newLocksPane() pane {
@@ -134,16 +135,16 @@ func lockFails(s *scene, l *core.WorkloadLock) draw.Line {
 	if s.snap == nil {
 		return nil
 	}
-	a := s.snap.AccountOf(l)
+	a := progress.AccountOf(s.snap, l)
 	switch a.State {
-	case core.AccountRetries, core.AccountWorks, core.AccountGaveUp, core.AccountStopped, core.AccountUnseen:
-		return draw.One(themes.Warn, "silent:").And(themes.Text, " "+named(s.snap, s.snap.AccountText(a, true)))
+	case progress.AccountRetries, progress.AccountWorks, progress.AccountGaveUp, progress.AccountStopped, progress.AccountUnseen:
+		return draw.One(themes.Warn, "silent:").And(themes.Text, " "+named(s.snap, progress.AccountText(s.snap, a, true)))
 	}
 	return nil
 }
 
 // stillThere names the instances that hold the lock: those that nobody moves, and those whose owners are to be told.
-func stillThere(s *core.Snapshot, msg core.LockMessage) string {
+func stillThere(s *core.Snapshot, msg progress.LockMessage) string {
 	names := func(ids []string) string {
 		out := make([]string, len(ids))
 		for i, id := range ids {
@@ -161,15 +162,15 @@ func stillThere(s *core.Snapshot, msg core.LockMessage) string {
 	return "still there: " + strings.Join(parts, ", ")
 }
 
-func messageWord(c core.MessageClass) (string, themes.Token) {
+func messageWord(c progress.MessageClass) (string, themes.Token) {
 	switch c {
-	case core.MessageWaiting:
+	case progress.MessageWaiting:
 		return "waits:", themes.Dim
-	case core.MessageProgress:
+	case progress.MessageProgress:
 		return "works:", themes.Moves
-	case core.MessageActionable:
+	case progress.MessageActionable:
 		return "needs you:", themes.Needs
-	case core.MessageOutage:
+	case progress.MessageOutage:
 		return "outage:", themes.Warn
 	}
 	return "says:", themes.Warn
@@ -243,7 +244,7 @@ func (p *locksPane) explain() string {
 	}
 	if (*r).Message == "" {
 		text := lockFails(&p.scene, *r).Text()
-		if means := p.snap.AccountMeaning(p.snap.AccountOf(*r), (*r).Node); text != "" && means != "" {
+		if means := progress.AccountMeaning(p.snap, progress.AccountOf(p.snap, *r), (*r).Node); text != "" && means != "" {
 			text += " " + p.look.Glyph.Dot + " " + means
 		}
 		return text

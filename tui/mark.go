@@ -2,6 +2,7 @@ package tui
 
 import (
 	"lockstep/core"
+	"lockstep/core/attention"
 	"lockstep/themes"
 	"lockstep/tui/draw"
 )
@@ -36,7 +37,7 @@ func stageMark(g themes.Glyphs, s core.Stage) mark {
 // nodeMark is the mark of a node's stage. Where the node needs a person at once, it is that which is marked, in whichever stage it is;
 // and where it waits, and Lockstep does what it waits for, that it goes on.
 func nodeMark(g themes.Glyphs, s *core.Snapshot, v core.NodeView) mark {
-	switch needs := s.NodeNeeds(v.Name); {
+	switch needs := attention.NodeNeeds(s, v.Name); {
 	case needs == core.SeverityUrgent && v.Stage != core.StageFailed:
 		return mark{g.Needs, themes.Needs}
 	case needs == core.SeverityNotice && v.Stage == core.StageWaiting:

@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"lockstep/core"
+	"lockstep/core/step"
 	"lockstep/themes"
 	"lockstep/tui/draw"
 	"lockstep/tui/sanitise"
@@ -79,7 +80,7 @@ func newModel(ctx context.Context, opts Options) *Model {
 		theme, _ = themes.Load(themes.Auto) // embedded, and loaded by its test
 	}
 	m := &Model{
-		opts: opts, backend: opts.Backend, ctx: ctx, now: opts.Now, plan: core.Plan, after: after,
+		opts: opts, backend: opts.Backend, ctx: ctx, now: opts.Now, plan: step.Plan, after: after,
 		unstoppable: unstoppable, halt: halt, theme: theme, depth: themes.Depth256,
 		kinds: paneKinds(), panes: make(map[Scope]pane), turn: make(map[place]Scope), bottom: placeLowerLeft,
 		focus: ScopeNodes, beforeLog: ScopeNodes, dirty: true, actions: Actions(),

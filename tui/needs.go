@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"lockstep/core"
+	"lockstep/core/attention"
 	"lockstep/themes"
 	"lockstep/tui/draw"
 	"lockstep/tui/table"
@@ -52,7 +53,7 @@ func newNeedsPane() pane {
 
 // besideReason is what stands beside a reason: from what it follows, or what to do that is no step. What enter does the footer says.
 func besideReason(s *scene, a core.Attention) string {
-	cause, ok := s.snap.AttentionCalled(a.Cause)
+	cause, ok := attention.Called(s.snap, a.Cause)
 	switch {
 	case !ok:
 		return a.Hint
@@ -63,7 +64,7 @@ func besideReason(s *scene, a core.Attention) string {
 }
 
 func (p *needsPane) refresh() string {
-	p.Set(p.snap.Attention(), p.snap.Revision)
+	p.Set(attention.Of(p.snap), p.snap.Revision)
 	if p.chosen = p.chosen || p.focus == ScopeNeeds; !p.chosen {
 		p.GoTo(0)
 	}
@@ -102,7 +103,7 @@ func (p *needsPane) explain() string {
 		return ""
 	}
 	text := a.Label + ": " + a.Reason
-	if cause, ok := p.snap.AttentionCalled(a.Cause); ok {
+	if cause, ok := attention.Called(p.snap, a.Cause); ok {
 		text += " " + p.look.Glyph.Dot + " because of " + cause.Label + ": " + cause.Reason
 	}
 	if a.Detail != "" {

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"lockstep/core"
+	"lockstep/core/attention"
+	"lockstep/core/progress"
 	"lockstep/themes"
 )
 
@@ -12,8 +14,8 @@ func TestANodesMarkAgreesWithWhatItNeeds(t *testing.T) {
 	g := themes.Glyphs{Needs: "!", Moves: ">", Failed: "x", Done: "v", Queued: "q", Unknown: "?"}
 	urgent := 0
 	for _, s := range []*core.Snapshot{world(), managedWorld()} {
-		for _, v := range s.NodeViews() {
-			k, needs := nodeMark(g, s, v), s.NodeNeeds(v.Name)
+		for _, v := range progress.NodeViews(s) {
+			k, needs := nodeMark(g, s, v), attention.NodeNeeds(s, v.Name)
 			marked := k.glyph == "!" || k.glyph == "x"
 			if needs == core.SeverityUrgent {
 				urgent++

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"lockstep/core"
+	"lockstep/core/progress"
 	"lockstep/themes"
 	"lockstep/tui/draw"
 	"lockstep/tui/sanitise"
@@ -196,7 +197,7 @@ func whatIn(s *scene, v core.NodeView, w int) draw.Line {
 }
 
 func (p *nodesPane) refresh() string {
-	views := p.snap.NodeViews()
+	views := progress.NodeViews(p.snap)
 	p.zoned, p.racked = differ(views, zoneOf), differ(views, rackOf)
 	p.setControllers(p.snap)
 	return p.Set(views, p.snap.Revision)
@@ -261,7 +262,7 @@ func (p *nodesPane) name() string  { return "Nodes" }
 func (p *nodesPane) empty() string { return "The cluster has no nodes." }
 
 func (p *nodesPane) note() draw.Line {
-	u := p.snap.Update()
+	u := progress.Update(p.snap)
 	var out draw.Line
 	if n := p.Marks(); n > 0 {
 		hidden := ""
@@ -285,7 +286,7 @@ func (p *nodesPane) note() draw.Line {
 
 // explain is what the selected node's stage rests on.
 func (p *nodesPane) explain() string {
-	v, ok := p.snap.NodeView(p.node)
+	v, ok := progress.NodeView(p.snap, p.node)
 	if !ok || v.Reason == "" {
 		return p.lockLegend()
 	}
@@ -475,7 +476,7 @@ func (p *nodesPane) needMode() string {
 		return reason
 	}
 	for _, name := range p.nodes() {
-		if v, ok := p.snap.NodeView(name); ok && !v.ModeCounts && !v.ModeSet {
+		if v, ok := progress.NodeView(p.snap, name); ok && !v.ModeCounts && !v.ModeSet {
 			return v.Label + " is no compute node: nobody goes by its mode"
 		}
 	}
@@ -505,7 +506,7 @@ func (p *nodesPane) needMachine() string {
 	if reason := p.needManagement(); reason != "" {
 		return reason
 	}
-	if p.snap.MachineOf(p.Cursor()) == nil {
+	if progress.MachineOf(p.snap, p.Cursor()) == nil {
 		return "the management cluster has no machine of it"
 	}
 	return ""

@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lockstep/core"
+	"lockstep/core/procedure"
 )
 
 // OwnerDesk is what stands behind the page of owners: Keystone, and a folder to save notes in. Its methods are called from
@@ -34,7 +35,7 @@ type ownersPage struct {
 	all   bool     // the whole update is shown
 	csv   bool     // as CSV rather than as text
 
-	notes    []core.OwnerNote
+	notes    []procedure.OwnerNote
 	made     time.Time
 	took     time.Duration
 	project  string // ID of the one whose note is shown; empty: all of them
@@ -74,9 +75,9 @@ func (p *ownersPage) gather(m *Model) {
 	began := m.now()
 	nodes := p.nodes
 	if p.all {
-		nodes = m.snap.NodesToTell()
+		nodes = procedure.NodesToTell(m.snap)
 	}
-	p.notes, p.made = m.snap.OwnerNotes(nodes, p.contacts), m.now()
+	p.notes, p.made = procedure.OwnerNotes(m.snap, nodes, p.contacts), m.now()
 	p.took = p.made.Sub(began)
 	if p.at() < 0 {
 		p.project = ""
@@ -85,11 +86,11 @@ func (p *ownersPage) gather(m *Model) {
 
 // at is the index of the note that is shown; -1 for all.
 func (p *ownersPage) at() int {
-	return slices.IndexFunc(p.notes, func(n core.OwnerNote) bool { return n.ProjectID == p.project })
+	return slices.IndexFunc(p.notes, func(n procedure.OwnerNote) bool { return n.ProjectID == p.project })
 }
 
 // shown is the notes that are shown.
-func (p *ownersPage) shown() []core.OwnerNote {
+func (p *ownersPage) shown() []procedure.OwnerNote {
 	if i := p.at(); i >= 0 {
 		return p.notes[i : i+1]
 	}
@@ -113,7 +114,7 @@ func (p *ownersPage) ask(m *Model) tea.Cmd {
 		return nil
 	}
 	p.asking = true
-	projects, users := core.ToAsk(p.notes)
+	projects, users := procedure.ToAsk(p.notes)
 	return func() tea.Msg {
 		ctx, cancel := context.WithTimeout(parent, answerWithin)
 		defer cancel()
@@ -124,9 +125,9 @@ func (p *ownersPage) ask(m *Model) tea.Cmd {
 // content is what the page shows, unwrapped: what is copied and saved.
 func (p *ownersPage) content(m *Model) string {
 	if p.csv {
-		return core.OwnersCSV(p.shown())
+		return procedure.OwnersCSV(p.shown())
 	}
-	return m.snap.OwnersText(p.shown())
+	return procedure.OwnersText(m.snap, p.shown())
 }
 
 // save writes what is shown to a file whose name says what it is and when it was made.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"lockstep/core"
+	"lockstep/core/progress"
 	"lockstep/themes"
 	"lockstep/tui/draw"
 	"lockstep/tui/sanitise"
@@ -117,7 +118,7 @@ func phaseTime(s *scene, r phaseRow) draw.Line {
 func (p *phasesPane) refresh() string {
 	var rows []phaseRow
 	now := ""
-	for _, ph := range p.snap.Phases() {
+	for _, ph := range progress.Phases(p.snap) {
 		rows = append(rows, phaseRow{phase: ph})
 		if ph.State != core.PhasePending && ph.State != core.PhaseDone && now == "" {
 			now = fmt.Sprint(ph.ID)

@@ -8,7 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"lockstep/core"
+	"lockstep/core/evacuation"
 	"lockstep/themes"
 	"lockstep/tui/draw"
 )
@@ -20,13 +20,13 @@ const ScopePlan Scope = "plan"
 // was, and is made anew by a key.
 type planPage struct {
 	pager
-	request core.EvacuationRequest
+	request evacuation.EvacuationRequest
 	name    string // what it is a plan of
 
-	plan  *core.EvacuationForecast // nil until it is made
-	err   error                    // why there is none
-	every bool                     // all instances are shown, not only those that need somebody
-	try   int                      // tells the answers to several askings apart
+	plan  *evacuation.EvacuationForecast // nil until it is made
+	err   error                          // why there is none
+	every bool                           // all instances are shown, not only those that need somebody
+	try   int                            // tells the answers to several askings apart
 	said  atomic.Pointer[string]
 	stop  context.CancelFunc
 
@@ -37,7 +37,7 @@ type planPage struct {
 type planText struct {
 	w     int
 	every bool
-	plan  *core.EvacuationForecast
+	plan  *evacuation.EvacuationForecast
 	arrow string // of the glyphs in use
 	lines []draw.Line
 }
@@ -52,7 +52,7 @@ const planTickEvery = 500 * time.Millisecond
 type plannedMsg struct {
 	page *planPage
 	try  int
-	plan core.EvacuationForecast
+	plan evacuation.EvacuationForecast
 	err  error
 }
 
@@ -70,7 +70,7 @@ type planSavedMsg struct {
 
 // openPlan asks for the forecast of nodes, of the whole update when there are none.
 func (m *Model) openPlan(nodes []string) tea.Cmd {
-	p := &planPage{request: core.EvacuationRequest{Nodes: nodes}, name: "the whole update"}
+	p := &planPage{request: evacuation.EvacuationRequest{Nodes: nodes}, name: "the whole update"}
 	if len(nodes) > 0 {
 		p.name = aboutNodes(m.snap, nodes)
 	}
@@ -227,15 +227,15 @@ func planActions() []Action {
 }
 
 // fateMark is how a fate is drawn.
-func fateMark(g themes.Glyphs, f core.Fate) mark {
+func fateMark(g themes.Glyphs, f evacuation.Fate) mark {
 	switch f {
-	case core.FateBlocks:
+	case evacuation.FateBlocks:
 		return mark{g.Needs, themes.Needs}
-	case core.FateMayFail:
+	case evacuation.FateMayFail:
 		return mark{g.Dot, themes.Warn}
-	case core.FateUnknown:
+	case evacuation.FateUnknown:
 		return mark{g.Unknown, themes.Warn}
-	case core.FateMoves:
+	case evacuation.FateMoves:
 		return mark{g.Arrow, themes.Moves}
 	}
 	return mark{" ", themes.Dim}

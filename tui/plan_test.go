@@ -9,40 +9,41 @@ import (
 	"time"
 
 	"lockstep/core"
+	"lockstep/core/evacuation"
 )
 
 // thePlan is a forecast of two nodes with what needs somebody in every way.
-func thePlan() core.EvacuationForecast {
-	span := func(d time.Duration) *core.Span { return new(core.Span(d)) }
-	because := func(kind core.BlockerKind, level core.EvacuationLevel, text, remedy string) []core.EvacuationReason {
-		return []core.EvacuationReason{{Kind: kind, Level: level, Text: text, Remedy: remedy}}
+func thePlan() evacuation.EvacuationForecast {
+	span := func(d time.Duration) *evacuation.Span { return new(evacuation.Span(d)) }
+	because := func(kind evacuation.BlockerKind, level evacuation.EvacuationLevel, text, remedy string) []evacuation.EvacuationReason {
+		return []evacuation.EvacuationReason{{Kind: kind, Level: level, Text: text, Remedy: remedy}}
 	}
-	n := core.NodeEvacuation{Node: "kaas-node-cmp07", Label: "cmp-07", Zone: "nova", Mode: core.ModeManual, Wave: 1,
+	n := evacuation.NodeEvacuation{Node: "kaas-node-cmp07", Label: "cmp-07", Zone: "nova", Mode: core.ModeManual, Wave: 1,
 		Time: span(4 * time.Minute), Slow: span(9 * time.Minute),
-		Counts: core.EvacuationCounts{Instances: 6, Blocks: 2, MayFail: 1, Unknown: 1, Moves: 1,
-			Stays: 1}, Spare: &core.SpareHost{Host: "cmp-09", Left: 1},
-		Instances: []core.InstanceEvacuation{
-			{Name: "batch-17", Project: "science", Flavor: "m1.c2", Fate: core.FateBlocks, Target: "cmp-09",
-				Reasons: because(core.KindAction, core.LevelBlocks, "notify: its owner decides",
+		Counts: evacuation.EvacuationCounts{Instances: 6, Blocks: 2, MayFail: 1, Unknown: 1, Moves: 1,
+			Stays: 1}, Spare: &evacuation.SpareHost{Host: "cmp-09", Left: 1},
+		Instances: []evacuation.InstanceEvacuation{
+			{Name: "batch-17", Project: "science", Flavor: "m1.c2", Fate: evacuation.FateBlocks, Target: "cmp-09",
+				Reasons: because(evacuation.KindAction, evacuation.LevelBlocks, "notify: its owner decides",
 					"migrate it by hand, stop it, or have it tagged poweroff")},
-			{Name: "gpu-with-a-rather-long-name", Project: "science", Flavor: "g1", Fate: core.FateBlocks,
-				Reasons: because(core.KindDevice, core.LevelBlocks, "PCI device a100:1: Nova refuses to live-migrate it",
+			{Name: "gpu-with-a-rather-long-name", Project: "science", Flavor: "g1", Fate: evacuation.FateBlocks,
+				Reasons: because(evacuation.KindDevice, evacuation.LevelBlocks, "PCI device a100:1: Nova refuses to live-migrate it",
 					"cold-migrate it (it stops for that), stop it, or let it go down with the host")},
-			{Name: "db-2", Project: "shop", Flavor: "m1.c8", Fate: core.FateMayFail, Target: "cmp-09", Time: span(2 * time.Minute),
-				Reasons: because(core.KindTopology, core.LevelRisk, "pinned CPUs: moves only to a host with the same free in its NUMA cells",
+			{Name: "db-2", Project: "shop", Flavor: "m1.c8", Fate: evacuation.FateMayFail, Target: "cmp-09", Time: span(2 * time.Minute),
+				Reasons: because(evacuation.KindTopology, evacuation.LevelRisk, "pinned CPUs: moves only to a host with the same free in its NUMA cells",
 					"cold-migrate it")},
-			{Name: "mail", Project: "shop", Flavor: "m1.c2", Fate: core.FateUnknown, Target: "cmp-03", Time: span(time.Minute),
-				Reasons: because(core.KindVolume, core.LevelUnknown, "volumes: not checked", "")},
-			{Name: "web-1", Project: "shop", Flavor: "m1.c4", Fate: core.FateMoves, Target: "cmp-03", Time: span(time.Minute), From: "cmp-01"},
-			{Name: "old-ci", Project: "ci", Flavor: "m1.c2", Fate: core.FateStays,
-				Reasons: because(core.KindState, core.LevelNote, "stopped: nothing runs that the host could take down", "")},
+			{Name: "mail", Project: "shop", Flavor: "m1.c2", Fate: evacuation.FateUnknown, Target: "cmp-03", Time: span(time.Minute),
+				Reasons: because(evacuation.KindVolume, evacuation.LevelUnknown, "volumes: not checked", "")},
+			{Name: "web-1", Project: "shop", Flavor: "m1.c4", Fate: evacuation.FateMoves, Target: "cmp-03", Time: span(time.Minute), From: "cmp-01"},
+			{Name: "old-ci", Project: "ci", Flavor: "m1.c2", Fate: evacuation.FateStays,
+				Reasons: because(evacuation.KindState, evacuation.LevelNote, "stopped: nothing runs that the host could take down", "")},
 		}}
-	return core.EvacuationForecast{Cluster: "mos", Made: fixtureWall, AsOf: fixtureNow, AtOnce: 1, Nodes: []core.NodeEvacuation{n},
+	return evacuation.EvacuationForecast{Cluster: "mos", Made: fixtureWall, AsOf: fixtureNow, AtOnce: 1, Nodes: []evacuation.NodeEvacuation{n},
 		Counts: n.Counts,
-		Speed:  core.MigrationSpeed{Observations: 3, MiBPerSecond: 96.4, Slow: 40}, Time: n.Time, Slow: n.Slow,
-		Unknown: []core.EvacuationUnknown{{What: core.FactsVolumes, Why: "list volumes: forbidden: Policy doesn't allow volume:get_all",
+		Speed:  evacuation.MigrationSpeed{Observations: 3, MiBPerSecond: 96.4, Slow: 40}, Time: n.Time, Slow: n.Slow,
+		Unknown: []evacuation.EvacuationUnknown{{What: core.FactsVolumes, Why: "list volumes: forbidden: Policy doesn't allow volume:get_all",
 			Means: "encrypted volumes, and volumes on a host's own disks, are not seen"}},
-		Closed:    []core.ClosedHost{{Host: "cmp-06", Why: "nova-compute is disabled: OSDPL: Node is under maintenance"}},
+		Closed:    []evacuation.ClosedHost{{Host: "cmp-06", Why: "nova-compute is disabled: OSDPL: Node is under maintenance"}},
 		Otherwise: []string{"It is a forecast: Nova's scheduler chooses hosts one by one, by weights and filters of its own."}}
 }
 

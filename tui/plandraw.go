@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"lockstep/core"
+	"lockstep/core/evacuation"
 	"lockstep/themes"
 	"lockstep/tui/draw"
 )
@@ -32,7 +32,7 @@ func (p *planPage) body(m *Model, w int) []draw.Line {
 }
 
 // planLines are a plan as the screen shows it: what it comes to first, then node by node what needs somebody.
-func planLines(m *Model, plan *core.EvacuationForecast, w int, every bool) []draw.Line {
+func planLines(m *Model, plan *evacuation.EvacuationForecast, w int, every bool) []draw.Line {
 	var out []draw.Line
 	tone := themes.Strong
 	if plan.Clear() {
@@ -69,7 +69,7 @@ func planLines(m *Model, plan *core.EvacuationForecast, w int, every bool) []dra
 }
 
 // nodePlanLines are a node's forecast: a line for the whole, and its instances below.
-func nodePlanLines(m *Model, plan *core.EvacuationForecast, n *core.NodeEvacuation, w int, every bool) []draw.Line {
+func nodePlanLines(m *Model, plan *evacuation.EvacuationForecast, n *evacuation.NodeEvacuation, w int, every bool) []draw.Line {
 	c := n.Counts
 	var parts []string
 	for _, part := range []struct {
@@ -97,7 +97,7 @@ func nodePlanLines(m *Model, plan *core.EvacuationForecast, n *core.NodeEvacuati
 	}
 	note := draw.Line{}
 	if n.Time != nil && *n.Time > 0 {
-		note = draw.One(themes.Text, "moving takes "+core.SpanText(n.Time))
+		note = draw.One(themes.Text, "moving takes "+evacuation.SpanText(n.Time))
 	}
 	out := []draw.Line{{}, draw.Apart(head, note, w)}
 	out = append(out, draw.Inset(2, draw.Paragraph(themes.Text, strings.Join(parts, ", "), w-2))...)
@@ -128,7 +128,7 @@ const (
 )
 
 // instancePlanLines are an instance's forecast: what becomes of it, why, and what to do.
-func instancePlanLines(m *Model, x *core.InstanceEvacuation, w int) []draw.Line {
+func instancePlanLines(m *Model, x *evacuation.InstanceEvacuation, w int) []draw.Line {
 	k := fateMark(m.look.Glyph, x.Fate)
 	name := x.Name
 	if x.From != "" {
@@ -144,11 +144,11 @@ func instancePlanLines(m *Model, x *core.InstanceEvacuation, w int) []draw.Line 
 	var rest []draw.Line
 	for _, r := range x.Reasons {
 		tone := themes.Text
-		if r.Level == core.LevelNote {
+		if r.Level == evacuation.LevelNote {
 			tone = themes.Dim
 		}
 		rest = append(rest, draw.Paragraph(tone, r.Text, w-at)...)
-		if r.Remedy != "" && r.Level != core.LevelNote {
+		if r.Remedy != "" && r.Level != evacuation.LevelNote {
 			rest = append(rest, draw.Inset(2, draw.Paragraph(themes.Key, r.Remedy, w-at-2))...)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lockstep/core"
+	"lockstep/core/procedure"
 	"lockstep/themes"
 	"lockstep/tui/draw"
 	"lockstep/tui/table"
@@ -54,7 +55,7 @@ func (m *Model) stepsOrDetails() string {
 }
 
 func (m *Model) openProcedure(key core.ProcedureKey) tea.Cmd {
-	proc, ok := m.snap.Procedure(key)
+	proc, ok := procedure.Of(m.snap, key)
 	if !ok {
 		return m.say(toneWarn, "there are no steps for it now")
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"lockstep/core"
+	"lockstep/core/step"
 	"lockstep/tui/sanitise"
 )
 
@@ -21,7 +22,7 @@ func TestTheModeIsSetOnAllMarkedNodes(t *testing.T) {
 		t.Errorf("the form does not say what it is about:\n%s", frame)
 	}
 	var asked core.Intent
-	d.plan = func(s *core.Snapshot, i core.Intent) core.Step { asked = i; return core.Plan(s, i) }
+	d.plan = func(s *core.Snapshot, i core.Intent) core.Step { asked = i; return step.Plan(s, i) }
 	d.keys("down", "enter")
 	want := core.Intent{Kind: core.IntentSetMode, Nodes: []string{"kaas-node-cmp03", "kaas-node-cmp05"}, Mode: core.ModeManual}
 	if fmt.Sprint(asked) != fmt.Sprint(want) {
@@ -38,7 +39,7 @@ func TestAttemptsAreANumber(t *testing.T) {
 		t.Fatal("a word was taken for a number")
 	}
 	var asked core.Intent
-	d.plan = func(s *core.Snapshot, i core.Intent) core.Step { asked = i; return core.Plan(s, i) }
+	d.plan = func(s *core.Snapshot, i core.Intent) core.Step { asked = i; return step.Plan(s, i) }
 	d.keys("backspace", "backspace", "backspace", "backspace", "7", "enter")
 	if asked.Kind != core.IntentSetAttempts || asked.Attempts != 7 {
 		t.Errorf("asked for %+v", asked)

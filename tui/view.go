@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lockstep/core"
+	"lockstep/core/attention"
 	"lockstep/themes"
 	"lockstep/tui/draw"
 	"lockstep/tui/sanitise"
@@ -83,7 +84,7 @@ func (m *Model) small() bool { return m.width < leastWidth || m.height < leastHe
 func (m *Model) tooSmall(w, h int) []string {
 	words := "lockstep needs " + itoa(leastWidth) + "x" + itoa(leastHeight) + ", this is " + itoa(w) + "x" + itoa(h)
 	if m.snap != nil {
-		if n := len(m.snap.Attention()); n > 0 {
+		if n := len(attention.Of(m.snap)); n > 0 {
 			need := " need you. "
 			if n == 1 {
 				need = " needs you. "

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lockstep/core"
+	"lockstep/core/procedure"
 )
 
 // wayKey tells the ways to one end apart: what is done, and how. Whatever becomes of the object, a way keeps its key.
@@ -106,7 +107,7 @@ func (p *procedurePage) refresh(m *Model) tea.Cmd {
 	if s, ok := p.steps.Current(); ok {
 		p.row = s.ID
 	}
-	proc, ok := m.snap.Procedure(p.key)
+	proc, ok := procedure.Of(m.snap, p.key)
 	if p.known = ok; !ok {
 		if was {
 			p.steps.Lose(had.Title)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"lockstep/core"
+	"lockstep/core/progress"
 	"lockstep/sim/scenario"
 )
 
@@ -51,7 +52,7 @@ func (b *builder) locks() {
 }
 
 func (b *builder) lock(l *core.WorkloadLock) scenario.FoundLock {
-	m := core.ReadLockMessage(l.Message)
+	m := progress.ReadLockMessage(l.Message)
 	found := scenario.FoundLock{
 		Name: l.Name, Controller: l.Controller, Node: b.machineName(l.Node), State: string(l.RawState), Release: l.Release, Inner: l.InnerState,
 		Message: oneLine(m.Text, 4000), Said: moment(m.At), Deletion: l.NodeDeletionRequestSupported, Created: moment(l.Created),

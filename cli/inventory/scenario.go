@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"lockstep/core"
+	"lockstep/core/progress"
 	"lockstep/sim/scenario"
 )
 
@@ -86,7 +87,7 @@ func clusterTime(inv *core.Inventory) time.Time {
 	for _, list := range [][]*core.WorkloadLock{inv.ClusterLocks, inv.NodeLocks} {
 		for _, l := range list {
 			later(l.Created)
-			later(core.ReadLockMessage(l.Message).At)
+			later(progress.ReadLockMessage(l.Message).At)
 		}
 	}
 	for _, list := range [][]*core.MaintenanceRequest{inv.ClusterRequests, inv.NodeRequests} {

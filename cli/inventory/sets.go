@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"lockstep/core"
+	"lockstep/core/progress"
 	"lockstep/sim/scenario"
 )
 
@@ -51,7 +52,7 @@ func (b *builder) sets() {
 	live := core.Source{State: core.SourceLive, AsOf: b.inv.Taken}
 	snapshot := &core.Snapshot{Facts: core.Facts{DaemonSets: b.inv.DaemonSets, DaemonRevisions: b.inv.DaemonRevisions,
 		DaemonPods: b.inv.DaemonPods, Sources: map[core.SourceID]core.Source{core.SourceDaemonPods: live, core.SourceFabricPods: live}}}
-	for _, v := range snapshot.DaemonViews() {
+	for _, v := range progress.DaemonViews(snapshot) {
 		found := scenario.FoundDaemonSet{Namespace: v.Set.Namespace, Name: v.Set.Name}
 		for _, p := range v.Pods {
 			old := v.Set.OnDelete && slices.Contains(v.Old, p) // others are replaced without anybody's doing

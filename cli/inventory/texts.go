@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"lockstep/core"
+	"lockstep/core/progress"
 	"lockstep/sim/scenario"
 )
 
@@ -84,8 +84,8 @@ func (p *pseudonyms) message(text string) string {
 	if text == "" {
 		return ""
 	}
-	m := core.ReadLockMessage(text)
-	if m.Class == core.MessageUnknown || m.ID == "" {
+	m := progress.ReadLockMessage(text)
+	if m.Class == progress.MessageUnknown || m.ID == "" {
 		return leftOut
 	}
 	for _, foreign := range []string{"error: ", "migrate server "} {

@@ -21,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"lockstep/core"
+	"lockstep/core/engine"
 	"lockstep/e2e/cluster"
 	contract "lockstep/e2e/contract/openstack"
 	"lockstep/e2e/operator"
@@ -453,9 +454,9 @@ func tellsTheStory(t *testing.T, p *operator.Operator) {
 	before := map[string]bool{}
 	for _, r := range p.Records() {
 		switch r.Kind {
-		case core.RecordBefore:
+		case engine.RecordBefore:
 			before[r.Operation] = true
-		case core.RecordVerified:
+		case engine.RecordVerified:
 			got = append(got, r.Title+": "+r.State)
 			if !before[r.Operation] {
 				t.Errorf("%s was not journalled before it was done", r.Title)

@@ -7,19 +7,19 @@ import (
 	"path/filepath"
 	"strings"
 
-	"lockstep/core"
+	"lockstep/core/engine"
 )
 
 // Records are the lines of the program's journal.
-func (o *Operator) Records() []core.Record {
+func (o *Operator) Records() []engine.Record {
 	o.t.Helper()
 	paths, err := filepath.Glob(filepath.Join(o.State, "lockstep", "journal", "*.jsonl"))
 	if err != nil {
 		o.t.Fatal(err)
 	}
-	var all []core.Record
+	var all []engine.Record
 	for _, path := range paths {
-		skipped, err := core.ReadJournal(path, func(r core.Record) { all = append(all, r) })
+		skipped, err := engine.ReadJournal(path, func(r engine.Record) { all = append(all, r) })
 		if err != nil || skipped > 0 {
 			o.t.Fatalf("read the journal: %d lines are no records, %v", skipped, err)
 		}

@@ -1,0 +1,120 @@
+package attention
+
+import (
+	"lockstep/core"
+	"lockstep/core/progress"
+	"lockstep/core/wording"
+)
+
+// failsTold is how often the controller has to fail without a word before it is told: once can be a server that was busy.
+const failsTold = 2
+
+// seeItsLog is where the controller says more.
+const seeItsLog = "Look at its log: deploy/rockoon in osh-system, container nodemaintenancerequest."
+
+// controllerFails is a controller that fails again and again on what is asked of a node, and says so in its bookkeeping only. What has
+// a cause that is told as such, by another rule, is left to that.
+func (f *attentionFacts) controllerFails(n nodeAttention) {
+	if !progress.NodeAccount(f.s, n.Name).Fails() || progress.PlaysOn(f.s, core.ControllerOpenStack, n.Name) {
+		return
+	}
+	a := n.entry(core.RuleControllerFails)
+	if f.fails(&a, progress.NodeAccount(f.s, n.Name), n.Name, n.message) {
+		f.add(a)
+	}
+}
+
+// clusterFails is the same of the cluster's request.
+func (f *attentionFacts) clusterFails() {
+	l := f.s.ClusterLock(core.ControllerOpenStack)
+	if _, played := progress.ActAs(f.s, core.ControllerOpenStack); played || l == nil || f.request == nil {
+		return
+	}
+	a := core.Attention{Rule: core.RuleControllerFails, Key: f.request.UID, Subject: f.request.Ref(), Label: core.ControllerOpenStack, Resolve: clusterProcedure()}
+	if f.fails(&a, progress.AccountOf(f.s, l), "", progress.ReadLock(f.s, l)) {
+		f.add(a)
+	}
+}
+
+// fails fills in an entry about failures without a word; false when there are none.
+func (f *attentionFacts) fails(a *core.Attention, account progress.Account, node string, m progress.LockMessage) bool {
+	switch account.State {
+	case progress.AccountRetries, progress.AccountWorks:
+		if account.Failed < failsTold {
+			return false
+		}
+	case progress.AccountGaveUp:
+	default:
+		return false
+	}
+	switch kind, _ := progress.Failure(f.s, account, node); kind {
+	case progress.FailureOther, progress.FailureBusy, progress.FailureTries:
+	default:
+		return false
+	}
+	if account.OnLock(m) {
+		return false
+	}
+	a.Severity, a.Since = core.SeverityWarning, core.Since{At: account.Started, Exact: !account.Started.IsZero()}
+	a.Reason = "the OpenStack controller fails, and no lock says it: it " + progress.AccountLine(f.s, account, node, m)
+	a.Detail = "These are the words of its exception. " + seeItsLog
+	return true
+}
+
+// requestUnseen is a node's request that the controller does not know of, where that is dangerous, or where the controller runs.
+func (f *attentionFacts) requestUnseen(n nodeAttention) {
+	if n.Request == nil || progress.NodeAccount(f.s, n.Name).State != progress.AccountUnseen || n.own == nil || progress.PlaysOn(f.s, core.ControllerOpenStack, n.Name) {
+		return
+	}
+	a := n.entry(core.RuleRequestUnseen)
+	a.Severity, a.Since = core.SeverityUrgent, core.Since{At: n.Request.Created, Exact: true}
+	released := n.own.State() == core.LockInactive
+	switch {
+	case released && f.s.History.Overrides[n.own.UID].Request == n.Request.UID:
+		return // somebody released it for this request, as an entry of its own says
+	case released && n.leaving():
+		a.Reason = "its lock is inactive, and the OpenStack controller has never seen its request: it has prepared nothing for it"
+		a.Detail = "The lock was left so, or a person released it. LCM does not wait for it: " +
+			"it drains and reboots the node with what runs on it. To hold LCM, set the lock active."
+	case released:
+		a.Since = core.Since{At: n.Request.Deleting, Exact: true}
+		a.Reason = "its request is being removed, and the OpenStack controller has never seen it: it does not take the node back"
+		a.Detail = "The request was made while the controller did not run. Once it is gone, set the lock active again, and enable nova-compute."
+	case n.leaving() && !progress.OpenStackDown(f.s):
+		a.Severity = core.SeverityWarning
+		a.Reason = "the OpenStack controller has never seen its request, which is there since " + wording.ClockText(n.Request.Created)
+		a.Detail = "It puts its finalizer on every request that it sees. " + seeItsLog
+	default:
+		return // that the controller is away is told as such
+	}
+	f.add(a)
+}
+
+// unseenNodes are the nodes whose requests the controller has never seen.
+func (f *attentionFacts) unseenNodes() []string {
+	var names []string
+	for _, v := range progress.NodeViews(f.s) {
+		if progress.NodeAccount(f.s, v.Name).State == progress.AccountUnseen && v.Request != nil {
+			names = append(names, v.Label)
+		}
+	}
+	return names
+}
+
+// awayText is what a controller that is away has never seen; empty when that is nothing, or not certain.
+func (f *attentionFacts) awayText() string {
+	names := f.unseenNodes()
+	if len(names) == 0 {
+		return ""
+	}
+	return "It has never seen the " + wording.Verb(len(names), "request", "requests") + " of " + wording.Some(names, 4) + ": withdrawn before it is back, " +
+		wording.Verb(len(names), "it leaves behind what was done for it.", "they leave behind what was done for them.")
+}
+
+// retried is when the controller tries again what it gets no answer for, for a hint.
+func (f *attentionFacts) retried(l *core.WorkloadLock) string {
+	if a := progress.AccountOf(f.s, l); a.State == progress.AccountRetries {
+		return "wait: retried at " + progress.SecondText(f.s, a.Next)
+	}
+	return "wait: retried within 60 s"
+}

@@ -1,0 +1,54 @@
+package attention
+
+import (
+	"time"
+
+	"lockstep/core"
+	"lockstep/core/procedure"
+	"lockstep/core/progress"
+	"lockstep/core/wording"
+)
+
+// restartsLong is for how long pods of the OpenStack controller's own DaemonSets may be old before that needs a look: it
+// restarts them itself, one after the other (docs/mosk.md#restarts), unless it is played.
+const restartsLong = 30 * time.Minute
+
+// afterUpdate is one entry for all that an update left over. Old pods count also where the end of the update was not seen.
+func (f *attentionFacts) afterUpdate() {
+	if f.request != nil || !f.s.Known(core.SourceClusterRequests) {
+		return
+	}
+	a := core.Attention{Rule: core.RuleAfterUpdate, Severity: core.SeverityNotice, Subject: core.Ref{Kind: core.KindCluster, Name: f.s.Cluster}, Label: "after the update", Resolve: procedure.AfterProcedureKey()}
+	left, over := procedure.AfterUpdateLeft(f.s)
+	_, played := progress.ActAs(f.s, core.ControllerOpenStack)
+	var old []string
+	for _, p := range procedure.AfterUpdate(f.s) {
+		v, ok := progress.DaemonView(f.s, p.Pods)
+		if !ok || len(v.Old) == 0 || v.Set.Namespace == core.NamespaceOpenStack && !played && !v.Made.IsZero() && !f.long(v.Made, restartsLong) {
+			continue // the OpenStack controller restarts its own, and is given the time
+		}
+		old = append(old, v.Short()+" ("+wording.Itoa(len(v.Old))+" of "+wording.Itoa(len(v.Pods))+")")
+	}
+	switch {
+	case len(old) > 0:
+		a.Severity = core.SeverityWarning
+		a.Reason = "pods run an older revision until you restart them: " + wording.Some(old, 4)
+	case over && left > 0:
+		var titles []string
+		for _, p := range procedure.AfterUpdate(f.s) {
+			if !p.Done() && p.Unknown == "" {
+				titles = append(titles, "not yet: "+p.Title)
+			}
+		}
+		if len(titles) == 0 {
+			return // what cannot be seen needs a source, and the sources tell that themselves
+		}
+		a.Reason = wording.Some(titles, 2)
+	default:
+		return
+	}
+	if over {
+		a.Since = core.Since{At: f.s.History.Update.Ended, Exact: true}
+	}
+	f.add(a)
+}

@@ -1,0 +1,38 @@
+package attention
+
+import (
+	"time"
+
+	"lockstep/core"
+	"lockstep/core/progress"
+	"lockstep/core/wording"
+)
+
+// semiUpdated is how long a cluster may be between two releases (docs/mosk.md#phases): longer is a risk for its workloads.
+const semiUpdated = 24 * time.Hour
+
+// betweenSince is since when the cluster is between two releases: since the update's request was made, or its plan was begun, which lasts
+// over the pauses between its steps; zero while it is not.
+func betweenSince(s *core.Snapshot) time.Time {
+	var since time.Time
+	if r := progress.UpdateRequest(s); r != nil {
+		since = r.Created
+	}
+	if p := s.Management.Plan(); p != nil && p.UnderWay() && !p.Started.IsZero() {
+		since = progress.Earlier(since, p.Started)
+	}
+	return since
+}
+
+// betweenReleases is an update that lasts for longer than a day.
+func (f *attentionFacts) betweenReleases() {
+	since := betweenSince(f.s)
+	if !f.long(since, semiUpdated) {
+		return
+	}
+	f.add(core.Attention{Rule: core.RuleBetweenReleases, Severity: core.SeverityWarning, Subject: core.Ref{Kind: core.KindCluster, Name: f.s.Cluster}, Label: wording.OneLine(wording.TextOf(f.s.Cluster, "cluster"), 40),
+		Since: core.Since{At: since, Exact: true}, Resolve: clusterProcedure(),
+		Reason: "between two releases for more than a day: a risk for the workloads",
+		Detail: "A MOSK cluster is not made to run half updated: once begun, an update is to be completed as soon as possible. " +
+			"To put its phases off for longer than one day may corrupt workloads. Users should not write to cloud resources meanwhile."})
+}

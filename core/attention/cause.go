@@ -1,0 +1,336 @@
+package attention
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"lockstep/core"
+	"lockstep/core/progress"
+)
+
+// causes says of each entry from which other one it only follows. What is named has no cause itself: who follows it comes to where the
+// trouble begins. It is as urgent as the most urgent of what follows from it, so that it stands above that.
+func (f *attentionFacts) causes() {
+	f.sort() // of several that can be the cause the most urgent counts, then the oldest
+	direct := map[string]string{}
+	for _, a := range f.found {
+		for _, find := range attentionRows[a.Rule].causes {
+			if id := find(f, a); id != "" && id != a.ID {
+				direct[a.ID] = id
+				break
+			}
+		}
+	}
+	place := make(map[string]int, len(f.found))
+	for i, a := range f.found {
+		place[a.ID] = i
+	}
+	for i := range f.found {
+		a := &f.found[i]
+		root, seen := direct[a.ID], map[string]bool{a.ID: true}
+		for root != "" && direct[root] != "" && !seen[root] {
+			seen[root] = true
+			root = direct[root]
+		}
+		if root == "" || seen[root] {
+			continue // two that name each other: neither is the cause
+		}
+		a.Cause = root
+		cause := &f.found[place[root]]
+		cause.Severity = max(cause.Severity, a.Severity)
+		if f.age == nil {
+			f.age = map[string]time.Time{}
+		}
+		f.age[root] = progress.Earlier(f.age[root], a.Since.At)
+	}
+	f.sort()
+}
+
+// sort puts the most urgent first; of these what follows from nothing else, then the oldest.
+func (f *attentionFacts) sort() {
+	slices.SortStableFunc(f.found, func(a, b core.Attention) int {
+		if a.Severity != b.Severity {
+			return int(b.Severity - a.Severity)
+		}
+		if (a.Cause == "") != (b.Cause == "") {
+			if a.Cause == "" {
+				return -1
+			}
+			return 1
+		}
+		if c := compareAge(f.rankAge(a), f.rankAge(b)); c != 0 {
+			return c
+		}
+		return cmp.Or(cmp.Compare(a.Label, b.Label), cmp.Compare(a.ID, b.ID))
+	})
+}
+
+// rankAge is since when an entry counts: that of which nobody knows the beginning as long as what follows from it.
+func (f *attentionFacts) rankAge(a core.Attention) time.Time {
+	if a.Since.At.IsZero() {
+		return f.age[a.ID]
+	}
+	return a.Since.At
+}
+
+// firstOf is the ID of the first entry of one of the rules for which that holds; empty when there is none.
+func (f *attentionFacts) firstOf(fits func(core.Attention) bool, rules ...core.AttentionRule) string {
+	for _, a := range f.found {
+		if slices.Contains(rules, a.Rule) && (fits == nil || fits(a)) {
+			return a.ID
+		}
+	}
+	return ""
+}
+
+// badRoleLabels is a setting with which the OpenStack controller does not start. Scaled to nothing it is not even tried.
+func badRoleLabels(f *attentionFacts, _ core.Attention) string {
+	if c := f.s.Controller; c == nil || c.Replicas == 0 {
+		return ""
+	}
+	return f.firstOf(nil, core.RuleRoleLabels)
+}
+
+// controllerIsAway is an OpenStack controller of which no replica is ready: nothing that it has to do is done.
+func controllerIsAway(f *attentionFacts, a core.Attention) string {
+	if l := f.lockOf(a); l != nil && l.Controller != core.ControllerOpenStack {
+		return ""
+	}
+	return f.firstOf(nil, core.RuleControllerAway)
+}
+
+// controllerHolds is what keeps the OpenStack controller from a node that is in its hands: that it is away, or gets no answer.
+func controllerHolds(f *attentionFacts, a core.Attention) string {
+	v, ok := progress.NodeView(f.s, a.Node)
+	if !ok {
+		return ""
+	}
+	switch v.Stage {
+	case core.StageQueued, core.StagePreparing, core.StageEvacuating, core.StageReturning:
+	default:
+		return "" // LCM's turn
+	}
+	l := f.s.NodeLock(a.Node, core.ControllerOpenStack)
+	if l != nil && (f.message(l).Class == progress.MessageOutage || progress.SilentOutage(f.s, l)) {
+		if id := f.firstOf(nil, core.RuleOutage); id != "" {
+			return id
+		}
+	}
+	return f.firstOf(nil, core.RuleControllerAway)
+}
+
+// waitsForPlace is a lock that was left behind, and takes the place of a node that waits for others (F).
+func waitsForPlace(f *attentionFacts, a core.Attention) string {
+	v, ok := progress.NodeView(f.s, a.Node)
+	if !ok || !f.waitsForOthers(v) {
+		return ""
+	}
+	return f.firstOf(nil, core.RuleStaleInner)
+}
+
+// clusterOutage is an OpenStack that does not answer, where a cluster lock of its controller's waits.
+func clusterOutage(f *attentionFacts, a core.Attention) string {
+	if l := f.lockOf(a); l == nil || l.Controller != core.ControllerOpenStack {
+		return ""
+	}
+	return f.firstOf(nil, core.RuleOutage)
+}
+
+// ownTrouble is what the node's own machine, pods or services lack, where that is told.
+func ownTrouble(f *attentionFacts, a core.Attention) string {
+	return f.firstOf(func(b core.Attention) bool { return b.Node == a.Node && a.Node != "" },
+		core.RuleNoComputeService, core.RuleEndedPods, core.RuleLockFailed, core.RuleLockStuck, core.RuleDrainBlocked, core.RuleStateItem, core.RuleRebootError, core.RuleAgentError, core.RuleDrainError, core.RuleSwarmError, core.RuleControllerFails)
+}
+
+// ownLockHolds is what keeps a lock of the node that LCM waits for.
+func ownLockHolds(f *attentionFacts, a core.Attention) string {
+	v := f.machineOf(a)
+	if _, inactive := progress.LocksInactive(f.s, a.Node, progress.DrainMessage{}); v == nil || a.Node == "" || inactive {
+		return ""
+	}
+	own := f.firstOf(func(b core.Attention) bool { return b.Node == a.Node }, core.RuleLockFailed, core.RuleLockStuck, core.RuleNodeWaits, core.RuleNoComputeService, core.RuleMigrationFailed, core.RuleAct)
+	if own != "" {
+		return own
+	}
+	if l := f.s.NodeLock(a.Node, core.ControllerOpenStack); l == nil || l.State() != core.LockActive {
+		return ""
+	}
+	return controllerHolds(f, a)
+}
+
+// sourceEntry is the entry that tells of a source, alone or with others of its server; empty when it is live.
+func (f *attentionFacts) sourceEntry(id core.SourceID) string {
+	return f.firstOf(func(a core.Attention) bool {
+		return a.Subject.Name == string(id) || a.Subject.Name == string(id.Server()) && f.s.Sources[id].State != core.SourceLive
+	},
+		core.RuleSource, core.RuleSources)
+}
+
+// openStackUnseen is an OpenStack that answers nobody: neither its controller, nor Lockstep.
+func openStackUnseen(f *attentionFacts, _ core.Attention) string {
+	for _, id := range []core.SourceID{core.SourceInstances, core.SourceComputeServices, core.SourceNetworkAgents} {
+		if src := f.s.Sources[id]; src.State != core.SourceLive && src.Err != nil && src.Err.Uncertain() {
+			if entry := f.sourceEntry(id); entry != "" {
+				return entry
+			}
+		}
+	}
+	return ""
+}
+
+// instancesUnseen is that the instances are not known, where a node waits for them.
+func instancesUnseen(f *attentionFacts, a core.Attention) string {
+	if v, ok := progress.NodeView(f.s, a.Node); !ok || v.Blocking >= 0 {
+		return ""
+	}
+	return f.sourceEntry(core.SourceInstances)
+}
+
+// holdingRules are the rules that tell what holds up LCM at one node.
+var holdingRules = []core.AttentionRule{core.RuleNodeWaits, core.RuleNodeReturns, core.RuleNodeSlow, core.RuleEndedPods, core.RuleNoComputeService, core.RuleLockFailed, core.RuleLockStuck, core.RuleMigrationFailed, core.RuleAct, core.RuleOverride,
+	core.RuleDrainBlocked, core.RuleDrainWaits, core.RuleStateItem, core.RuleRebootError, core.RuleDrainError, core.RuleSwarmError, core.RuleAgentError, core.RuleNodeDeferred, core.RuleStaleInner}
+
+// holdingClusterRules tell what holds up LCM before it comes to the nodes; RuleAct, RuleOverride and RuleLockFailed are of the cluster where
+// they are about no node.
+var holdingClusterRules = []core.AttentionRule{core.RuleControllerAway, core.RuleOutage, core.RuleClusterLock, core.RuleClusterLockWaits, core.RuleOpenStackStatus, core.RuleLockFailed, core.RuleAct, core.RuleOverride}
+
+// holds is the most urgent entry that holds LCM up at one of the nodes, or the controller that holds all of them up; a notice holds nobody
+// up.
+func (f *attentionFacts) holds(at func(node string) bool) string {
+	if id := f.firstOf(nil, core.RuleControllerAway); id != "" && f.anyAsked() {
+		return id
+	}
+	return f.firstOf(func(a core.Attention) bool {
+		others := a.Rule == core.RuleStaleInner && a.Severity == core.SeverityUrgent
+		return a.Severity >= core.SeverityWarning && a.Node != "" && at(a.Node) && (others || f.inMaintenance(a.Node))
+	}, holdingRules...)
+}
+
+// anyAsked tells whether a node is asked for that the OpenStack controller has not released, or is on its way back.
+func (f *attentionFacts) anyAsked() bool {
+	return slices.ContainsFunc(progress.NodeViews(f.s), func(v core.NodeView) bool {
+		l := f.s.NodeLock(v.Name, core.ControllerOpenStack)
+		return v.Request != nil && (!v.Request.Deleting.IsZero() || l == nil || l.State() == core.LockActive)
+	})
+}
+
+// inMaintenance tells whether something is asked of the node, or LCM is at work on it.
+func (f *attentionFacts) inMaintenance(node string) bool {
+	v, ok := progress.NodeView(f.s, node)
+	return ok && (v.Request != nil || v.Active())
+}
+
+// holdsCluster is what holds LCM up at the cluster's own locks: those of one controller, or of any when none is named.
+func (f *attentionFacts) holdsCluster(controller string) string {
+	return f.firstOf(func(a core.Attention) bool {
+		if a.Severity < core.SeverityWarning || a.Node != "" {
+			return false
+		}
+		l := f.lockOf(a)
+		return controller == "" || l != nil && l.Controller == controller || l == nil && controller == core.ControllerOpenStack
+	}, holdingClusterRules...)
+}
+
+// holdsPhase is what holds up a phase.
+func holdsPhase(f *attentionFacts, a core.Attention) string {
+	switch a.Phase {
+	case core.PhaseServices:
+		return f.holdsCluster("")
+	case core.PhaseMasters:
+		return f.holds(f.isMaster)
+	case core.PhaseWorkers:
+		return f.holds(func(node string) bool { return !f.isMaster(node) })
+	}
+	return ""
+}
+
+func (f *attentionFacts) isMaster(node string) bool {
+	n := f.s.Nodes[node]
+	return n != nil && n.Is(core.RoleMaster)
+}
+
+// holdsPlanStep is what holds up the step of the plan that is Stuck: something on a node that the step is about.
+func holdsPlanStep(f *attentionFacts, a core.Attention) string {
+	p := f.s.Management.Plan()
+	if p == nil {
+		return ""
+	}
+	i := slices.IndexFunc(p.Steps, func(st core.PlanStep) bool { return st.ID == a.PlanStep })
+	if i < 0 {
+		return ""
+	}
+	st := p.Steps[i]
+	switch group := st.Group(); {
+	case group != "":
+		return f.holds(f.named(st.Message, func(node string) bool { return f.groupHas(group, node) }))
+	case st.ID == "openstack":
+		return f.holdsCluster(core.ControllerOpenStack)
+	case st.ID == "ceph":
+		return f.holdsCluster(core.ControllerCeph)
+	case strings.HasPrefix(st.ID, "k8s-controllers"):
+		return f.holds(f.named(st.Message, f.isMaster))
+	}
+	return ""
+}
+
+// groupHas tells whether a node is in an update group. A machine without a group is in the default one, whose name nobody knows.
+func (f *attentionFacts) groupHas(group, node string) bool {
+	v := progress.MachineOf(f.s, node)
+	if v == nil || v.Machine == nil {
+		return false
+	}
+	if v.Machine.Group == "" {
+		return !v.Machine.Control && !f.s.Management.HasMachines(group)
+	}
+	return v.Machine.Group == group
+}
+
+// holdsLCM is what keeps an operation of LCM that is stuck.
+func holdsLCM(f *attentionFacts, _ core.Attention) string {
+	c := f.s.Management.LCM
+	if c == nil {
+		return ""
+	}
+	id := f.holds(f.named(c.StuckMessage, func(string) bool { return !strings.Contains(c.StuckMessage, "machine ") }))
+	if id != "" || len(f.namesIn(c.StuckMessage)) > 0 {
+		return id
+	}
+	return f.holdsCluster("")
+}
+
+// named narrows nodes down to those that a text names, where it names any.
+func (f *attentionFacts) named(text string, at func(node string) bool) func(node string) bool {
+	names := f.namesIn(text)
+	if len(names) == 0 {
+		return at
+	}
+	return func(node string) bool { return slices.Contains(names, node) && at(node) }
+}
+
+// namesIn are the nodes that a text names, by their own name, the one that people use, or their machine's.
+func (f *attentionFacts) namesIn(text string) []string {
+	words := map[string]bool{}
+	for _, w := range strings.FieldsFunc(text, func(r rune) bool {
+		return !(r == '-' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z')
+	}) {
+		words[strings.Trim(w, ".-")] = true
+	}
+	var out []string
+	for _, v := range progress.NodeViews(f.s) {
+		machine := ""
+		if m := progress.MachineOf(f.s, v.Name); m != nil {
+			machine = m.Name
+		}
+		if words[v.Name] || words[v.Label] || machine != "" && words[machine] {
+			out = append(out, v.Name)
+		}
+	}
+	return out
+}
+
+// holdsBetween is what keeps a cluster between two releases, where the plan itself says that it does not go on.
+func holdsBetween(f *attentionFacts, _ core.Attention) string {
+	return f.firstOf(nil, core.RuleAutoPause, core.RulePlanStuck, core.RulePlanWaits, core.RuleLCMStuck)
+}

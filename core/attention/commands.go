@@ -1,0 +1,503 @@
+package attention
+
+import (
+	"slices"
+	"strings"
+
+	"lockstep/core"
+	"lockstep/core/procedure"
+	"lockstep/core/progress"
+	"lockstep/core/step"
+	"lockstep/core/wording"
+)
+
+// rockoon is the namespace and the name of the OpenStack controller's Deployment (docs/mosk.md#rockoon).
+func (f *attentionFacts) rockoon() (namespace, name string) {
+	if c := f.s.Controller; c != nil && c.Namespace != "" {
+		return c.Namespace, c.Name
+	}
+	return "osh-system", "rockoon"
+}
+
+func (f *attentionFacts) kubectlRockoon(words ...string) string {
+	namespace, _ := f.rockoon()
+	return wording.ShellCommand(append([]string{"kubectl", "-n", namespace}, words...)...)
+}
+
+// scaleUp is the way out of a controller that is scaled to nothing.
+func scaleUp(f *attentionFacts, _ core.Attention) []core.Command {
+	c := f.s.Controller
+	if c == nil || c.Replicas > 0 {
+		return nil
+	}
+	_, name := f.rockoon()
+	return []core.Command{procedure.Change("scale it up", f.kubectlRockoon("scale", "deployment", name, "--replicas=1")),
+		procedure.Look("who scaled it down", f.kubectlRockoon("get", "deployment", name, "-o", "yaml", "--show-managed-fields"))}
+}
+
+// atController shows the OpenStack controller's pods, what keeps them, and what it says. Without a pod there is no log.
+func atController(f *attentionFacts, a core.Attention) []core.Command {
+	_, name := f.rockoon()
+	out := []core.Command{procedure.Look("which pods there are", f.kubectlRockoon("get", "pods", "-o", "wide")+" | "+wording.ShellCommand("grep", "-e", "^NAME", "-e", "^"+name+"-")),
+		procedure.Look("what keeps it", f.kubectlRockoon("describe", "deployment", name)),
+		procedure.Look("what happened last", f.kubectlRockoon("get", "events", "--sort-by=.lastTimestamp"))}
+	if c := f.s.Controller; c != nil && c.Replicas == 0 {
+		return out
+	}
+	return append(out, append(atControllerLog(f, a), procedure.Look("the log of the run before", f.kubectlRockoon("logs", "deployment/"+name, "-c", "nodemaintenancerequest", "--previous", "--tail=100")))...)
+}
+
+// atControllerLog is the log of the container that works on maintenance.
+func atControllerLog(f *attentionFacts, _ core.Attention) []core.Command {
+	_, name := f.rockoon()
+	return []core.Command{procedure.Look("the controller's log", f.kubectlRockoon("logs", "deployment/"+name, "-c", "nodemaintenancerequest", "--tail=100"))}
+}
+
+// atNodeLog is the log of the container that makes the locks of nodes.
+func atNodeLog(f *attentionFacts, _ core.Attention) []core.Command {
+	_, name := f.rockoon()
+	return []core.Command{procedure.Look("the controller's log on nodes", f.kubectlRockoon("logs", "deployment/"+name, "-c", "node", "--tail=100"))}
+}
+
+// playController is for a controller that is down on purpose, or that cannot run for hours.
+func playController(f *attentionFacts, _ core.Attention) []core.Command {
+	return []core.Command{procedure.Change("play it, where it cannot run", wording.ShellCommand("lockstep", "--act-as", core.ControllerOpenStack))}
+}
+
+func atRoleLabels(f *attentionFacts, _ core.Attention) []core.Command {
+	_, name := f.rockoon()
+	return []core.Command{procedure.Look("the setting", f.kubectlRockoon("get", "deployment", name, "-o", "yaml")+" | "+wording.ShellCommand("grep", "-A1", "OSCTL_OPENSTACK_NODE_LABELS"))}
+}
+
+func atOpenStack(f *attentionFacts, _ core.Attention) []core.Command {
+	return procedure.LookAtOpenStack(f.s, nil, progress.LockMessage{})
+}
+
+func atDeployment(f *attentionFacts, _ core.Attention) []core.Command {
+	_, name := f.rockoon()
+	return append(procedure.LookAtDeployment(f.s, nil, progress.LockMessage{}), procedure.Look("the controller's log on it", f.kubectlRockoon("logs", "deployment/"+name, "-c", "osdpl", "--tail=100")))
+}
+
+// atSources asks the servers by hand what Lockstep could not learn.
+func atSources(f *attentionFacts, a core.Attention) []core.Command {
+	var out []core.Command
+	for _, src := range f.sourcesOf(a) {
+		for _, line := range procedure.SourceCommands(f.s, src) {
+			if !hasLine(out, line) {
+				out = append(out, procedure.Look("whether it answers", line))
+			}
+		}
+	}
+	if len(out) > 0 {
+		return out
+	}
+	switch Source := core.SourceID(a.Subject.Name); {
+	case Source.Server() == core.ServerOpenStack || a.Subject.Name == string(core.ServerOpenStack):
+		return []core.Command{procedure.Look("whether it answers", wording.ShellCommand("openstack", "token", "issue"))}
+	case Source.Server() == core.ServerManagement || a.Subject.Name == string(core.ServerManagement):
+		return []core.Command{procedure.Look("whether it answers", f.s.Place.Kubectl("get", "--raw", "/readyz"))}
+	}
+	return []core.Command{procedure.Look("whether it answers", wording.ShellCommand("kubectl", "get", "--raw", "/readyz"))}
+}
+
+// getLock shows a lock as it stands.
+func getLock(l *core.WorkloadLock) core.Command {
+	return procedure.Look("the lock", wording.ShellCommand("kubectl", "get", strings.ToLower(string(l.Kind)), l.Name, "-o", "yaml"))
+}
+
+// atLock shows what a lock's text is about, the lock, and who holds it.
+func atLock(f *attentionFacts, a core.Attention) []core.Command {
+	l := f.lockOf(a)
+	if l == nil {
+		return atClusterLocks(f, a)
+	}
+	return f.lockCommands(l, a)
+}
+
+func (f *attentionFacts) lockCommands(l *core.WorkloadLock, a core.Attention) []core.Command {
+	out := append(procedure.LookCommands(f.s, l, f.message(l)), getLock(l))
+	switch l.Controller {
+	case core.ControllerOpenStack:
+		out = append(out, atControllerLog(f, a)...)
+	case core.ControllerCeph:
+		out = append(out, procedure.Look("how Ceph is", wording.ShellCommand("kubectl", "-n", "rook-ceph", "get", "cephclusters")))
+	case core.ControllerTungstenFabric:
+		out = append(out, procedure.Look("its pods", wording.ShellCommand("kubectl", "-n", core.NamespaceFabric, "get", "pods", "-o", "wide")))
+	default:
+		for i, line := range progress.AskCommands(l) {
+			out = append(out, procedure.Look([]string{"who wrote it", "what runs by that name"}[i], line))
+		}
+	}
+	return out
+}
+
+// atAnyLock shows the lock of a played controller, or all of the cluster where it has none.
+func atAnyLock(f *attentionFacts, a core.Attention) []core.Command {
+	if l := f.playedLock(a); l != nil {
+		return []core.Command{getLock(l)}
+	}
+	return atClusterLocks(f, a)
+}
+
+func atClusterLocks(*attentionFacts, core.Attention) []core.Command {
+	return []core.Command{procedure.Look("the cluster's locks", wording.ShellCommand("kubectl", "get", "clusterworkloadlocks"))}
+}
+
+func atNodeLock(f *attentionFacts, a core.Attention) []core.Command {
+	if l := f.s.NodeLock(a.Node, core.ControllerOpenStack); l != nil {
+		return []core.Command{getLock(l)}
+	}
+	return atLocksOfNode(f, a)
+}
+
+func atLocksOfNode(_ *attentionFacts, a core.Attention) []core.Command {
+	list := wording.ShellCommand("kubectl", "get", "nodeworkloadlocks", "-o", "wide")
+	if a.Node == "" {
+		return []core.Command{procedure.Look("the locks of nodes", list)}
+	}
+	return []core.Command{procedure.Look("its locks", list+" | "+wording.ShellCommand("grep", "-e", a.Node))}
+}
+
+// atWhatItSays shows more of what the OpenStack controller says of the node.
+func atWhatItSays(f *attentionFacts, a core.Attention) []core.Command {
+	l := f.s.NodeLock(a.Node, core.ControllerOpenStack)
+	if l == nil {
+		return nil
+	}
+	return procedure.LookCommands(f.s, l, f.message(l))
+}
+
+func atOthers(f *attentionFacts, _ core.Attention) []core.Command {
+	return procedure.LookAtOthers(f.s, nil, progress.LockMessage{})
+}
+
+// holdAgain sets the node's lock active, where it was left inactive, so that LCM waits for it.
+func holdAgain(f *attentionFacts, a core.Attention) []core.Command {
+	l := f.s.NodeLock(a.Node, core.ControllerOpenStack)
+	if l == nil || l.State() != core.LockInactive || f.s.NodeRequest(a.Node) != nil && !f.s.NodeRequest(a.Node).Deleting.IsZero() {
+		return nil
+	}
+	return []core.Command{procedure.Change("hold LCM", step.LockCommand(l.Ref(), core.LockStatus{State: core.LockActive}))}
+}
+
+func clearInner(f *attentionFacts, a core.Attention) []core.Command {
+	if l := f.s.NodeLock(a.Node, core.ControllerOpenStack); l != nil {
+		return []core.Command{procedure.Change("clear it, as the last resort", step.InnerCommand(l.Ref(), core.InnerInactive))}
+	}
+	return nil
+}
+
+func holdByOwnLock(_ *attentionFacts, a core.Attention) []core.Command {
+	return []core.Command{procedure.Change("hold it by your own lock", step.CreateLockCommand(progress.OwnLock(a.Node)))}
+}
+
+func giveLabels(f *attentionFacts, a core.Attention) []core.Command {
+	if n := f.s.Nodes[a.Node]; n == nil || n.HasOpenStackRole() {
+		return nil
+	}
+	line := progress.LabelCommand(a.Node, progress.LostLabels(f.s, a.Node, f.s.NodeLock(a.Node, core.ControllerOpenStack)))
+	if line == "" {
+		return nil
+	}
+	return []core.Command{procedure.Change("give it its role back", line)}
+}
+
+func atLabels(_ *attentionFacts, a core.Attention) []core.Command {
+	return []core.Command{procedure.Look("its labels", wording.ShellCommand("kubectl", "get", "node", a.Node, "--show-labels"))}
+}
+
+func atAnnotations(_ *attentionFacts, a core.Attention) []core.Command {
+	return []core.Command{procedure.Look("its annotations", wording.ShellCommand("kubectl", "get", "node", a.Node, "-o", "jsonpath={.metadata.annotations}"))}
+}
+
+func dropMode(_ *attentionFacts, a core.Attention) []core.Command {
+	return []core.Command{procedure.Change("remove it: live counts then", wording.AnnotateCommand(a.Node, core.AnnotationMigrationMode, nil))}
+}
+
+func dropAttempts(_ *attentionFacts, a core.Attention) []core.Command {
+	return []core.Command{procedure.Change("remove it", wording.AnnotateCommand(a.Node, core.AnnotationMigrationAttempts, nil))}
+}
+
+// putModeBack is the annotation as it was before Lockstep set it.
+func putModeBack(f *attentionFacts, a core.Attention) []core.Command {
+	n := f.s.Nodes[a.Node]
+	if n == nil {
+		return nil
+	}
+	c, changed := f.s.History.Changes[n.UID]
+	if !changed {
+		return nil
+	}
+	return []core.Command{procedure.Change("set it back", wording.AnnotateCommand(a.Node, c.Key, c.Old))}
+}
+
+func atNode(_ *attentionFacts, a core.Attention) []core.Command {
+	if a.Node == "" {
+		return nil
+	}
+	return []core.Command{procedure.Look("the node", wording.ShellCommand("kubectl", "describe", "node", a.Node))}
+}
+
+func atNodes(*attentionFacts, core.Attention) []core.Command {
+	return []core.Command{procedure.Look("the nodes", wording.ShellCommand("kubectl", "get", "nodes", "-o", "wide"))}
+}
+
+// atRequest shows what is asked of the node, or of the cluster.
+func atRequest(f *attentionFacts, a core.Attention) []core.Command {
+	if a.Node == "" {
+		return []core.Command{procedure.Look("what is asked for", wording.ShellCommand("kubectl", "get", "clustermaintenancerequests", "-o", "yaml"))}
+	}
+	if r := f.s.NodeRequest(a.Node); r != nil {
+		return []core.Command{procedure.Look("what is asked of it", wording.ShellCommand("kubectl", "get", "nodemaintenancerequest", r.Name, "-o", "yaml"))}
+	}
+	return atRequests(f, a)
+}
+
+func atRequests(*attentionFacts, core.Attention) []core.Command {
+	return []core.Command{procedure.Look("what is asked for", wording.ShellCommand("kubectl", "get", "clustermaintenancerequests,nodemaintenancerequests"))}
+}
+
+func giveScope(f *attentionFacts, a core.Attention) []core.Command {
+	if r := f.s.NodeRequest(a.Node); progress.LacksScope(r) {
+		return []core.Command{procedure.Change("give it its scope", step.ScopeCommand(r))}
+	}
+	return nil
+}
+
+func atRemoval(_ *attentionFacts, a core.Attention) []core.Command {
+	return []core.Command{procedure.Look("what is asked of it", wording.ShellCommand("kubectl", "get", "nodedeletionrequests"))}
+}
+
+// atPods shows the pods of OpenStack on the node: its return waits until they are ready.
+func atPods(_ *attentionFacts, a core.Attention) []core.Command {
+	return []core.Command{procedure.Look("its pods", progress.KubectlOpenStack("get", "pods", "-o", "wide", "--field-selector=spec.nodeName="+a.Node))}
+}
+
+func atEndedPods(f *attentionFacts, a core.Attention) []core.Command {
+	const most = 3
+	var out []core.Command
+	for i, e := range progress.HeldByEndedPods(f.s, a.Node) {
+		if i == most {
+			break
+		}
+		out = append(out, procedure.Look("why it ended", wording.ShellCommand("kubectl", "-n", e.Namespace, "describe", "pod", e.Name)),
+			procedure.Change("delete it", wording.ShellCommand("kubectl", "-n", e.Namespace, "delete", "pod", e.Name)))
+	}
+	return append(out, atPods(f, a)...)
+}
+
+func atCompute(f *attentionFacts, a core.Attention) []core.Command {
+	return []core.Command{procedure.Look("what Nova says of it", wording.ShellCommand("openstack", "compute", "service", "list", "--service", "nova-compute", "--host", f.s.HostOf(a.Node))),
+		procedure.Look("the pod of nova-compute", progress.KubectlOpenStack("get", "pods", "-o", "wide", "-l", "application=nova,component=compute", "--field-selector=spec.nodeName="+a.Node))}
+}
+
+func newComputePod(f *attentionFacts, a core.Attention) []core.Command {
+	return []core.Command{procedure.Change("let a new pod announce it", progress.ComputePodCommand(f.s, a.Node))}
+}
+
+func enableCompute(f *attentionFacts, a core.Attention) []core.Command {
+	return []core.Command{procedure.Change("enable it", wording.ShellCommand("openstack", "compute", "service", "set", "--enable", f.s.HostOf(a.Node), "nova-compute"))}
+}
+
+func enableVolumes(f *attentionFacts, a core.Attention) []core.Command {
+	var out []core.Command
+	for _, v := range f.s.VolumeServicesOn(a.Node) {
+		if v.ForMaintenance() {
+			out = append(out, procedure.Change("enable it", step.SetVolumeCommand(v.Host, true, "")))
+		}
+	}
+	return out
+}
+
+func atVolumeServices(*attentionFacts, core.Attention) []core.Command {
+	return []core.Command{procedure.Look("what Cinder says", wording.ShellCommand("openstack", "volume", "service", "list", "--long"))}
+}
+
+func atInstances(f *attentionFacts, a core.Attention) []core.Command {
+	if a.Node == "" { // one for many nodes
+		return []core.Command{procedure.Look("what will move", wording.ShellCommand("lockstep", "plan"))}
+	}
+	return []core.Command{procedure.Look("its instances", wording.ShellCommand("openstack", "server", "list", "--all-projects", "--long", "--host", f.s.HostOf(a.Node)))}
+}
+
+func atInstance(_ *attentionFacts, a core.Attention) []core.Command {
+	return []core.Command{procedure.Look("the instance", wording.ShellCommand("openstack", "server", "show", a.Instance)),
+		procedure.Look("what was done with it", wording.ShellCommand("openstack", "server", "event", "list", a.Instance))}
+}
+
+func decideMigration(_ *attentionFacts, a core.Attention) []core.Command {
+	return []core.Command{procedure.Change("leave it where it is now", wording.ShellCommand("openstack", "server", "resize", "confirm", a.Instance)),
+		procedure.Change("put it back", wording.ShellCommand("openstack", "server", "resize", "revert", a.Instance))}
+}
+
+func atMigration(_ *attentionFacts, a core.Attention) []core.Command {
+	return []core.Command{procedure.Look("its migrations", wording.ShellCommand("openstack", "server", "migration", "list", "--server", a.Instance))}
+}
+
+// atRoom shows where an instance could go to.
+func atRoom(*attentionFacts, core.Attention) []core.Command {
+	return []core.Command{procedure.Look("where there is room", wording.ShellCommand("openstack", "--os-compute-api-version", "2.87", "hypervisor", "list", "--long"))}
+}
+
+func atTags(_ *attentionFacts, a core.Attention) []core.Command {
+	return []core.Command{procedure.Look("its tags", wording.ShellCommand("openstack", "--os-compute-api-version", step.TagVersion, "server", "show", "-c", "tags", a.Instance))}
+}
+
+func putTagsBack(f *attentionFacts, a core.Attention) []core.Command {
+	c, tagged := f.s.History.Tags[a.Instance]
+	if !tagged {
+		return nil
+	}
+	var out []core.Command
+	for _, line := range step.TagCommands(a.Instance, c.New, c.Old) {
+		out = append(out, procedure.Change("set them back", line))
+	}
+	return out
+}
+
+// atBlockingPod shows what keeps a drain, and deletes it: its workload makes another one elsewhere.
+func atBlockingPod(f *attentionFacts, a core.Attention) []core.Command {
+	v := f.machineOf(a)
+	if v == nil {
+		return nil
+	}
+	var out []core.Command
+	for _, d := range []*core.DrainState{v.Drain, v.Swarm} {
+		if d == nil || !progress.DrainBlocked(d) {
+			continue
+		}
+		m := progress.ReadDrainMessage(d.Message)
+		for i, line := range m.Commands() {
+			out = append(out, procedure.Look([]string{"the pod that stays", "what its budget allows"}[i], line))
+		}
+		if m.Pod != "" {
+			out = append(out, procedure.Change("delete it, if it may go", wording.ShellCommand("kubectl", "-n", m.Namespace, "delete", "pod", m.Pod)))
+		}
+	}
+	return out
+}
+
+func atDrains(f *attentionFacts, a core.Attention) []core.Command {
+	v := f.machineOf(a)
+	if v == nil {
+		return atDrainsAll(f, a)
+	}
+	var out []core.Command
+	for _, d := range []*core.DrainState{v.Drain, v.Swarm} {
+		if d != nil {
+			out = append(out, procedure.Look("the drain, as LCM sees it", f.s.KubectlManagement("get", "lcmclusterstates", d.Name, "-o", "yaml")))
+		}
+	}
+	if len(out) == 0 {
+		return atDrainsAll(f, a)
+	}
+	return out
+}
+
+func atDrainsAll(f *attentionFacts, _ core.Attention) []core.Command {
+	return []core.Command{procedure.Look("the drains, as LCM sees them", f.s.KubectlManagement("get", "lcmclusterstates", "-o", "wide")),
+		procedure.Look("the machines", f.s.KubectlManagement("get", "lcmmachines", "-o", "wide"))}
+}
+
+// atLCM shows which pods' log has LCM's words (docs/mosk.md#when-it-hangs).
+func atLCM(f *attentionFacts, _ core.Attention) []core.Command {
+	return []core.Command{procedure.Look("whose log has LCM's words", f.s.Place.Kubectl("-n", "kaas", "get", "pods")+" | "+wording.ShellCommand("grep", "-e", "lcm-controller"))}
+}
+
+func atMachine(f *attentionFacts, a core.Attention) []core.Command {
+	v := f.machineOf(a)
+	if v == nil {
+		return nil
+	}
+	return []core.Command{procedure.Look("what LCM does on it", f.s.KubectlManagement("get", "lcmmachines", v.Name, "-o", "yaml"))}
+}
+
+func atMachines(f *attentionFacts, _ core.Attention) []core.Command {
+	return []core.Command{procedure.Look("the machines", f.s.KubectlManagement("get", "machines.cluster.k8s.io", "-o", "wide"))}
+}
+
+func atLCMCluster(f *attentionFacts, a core.Attention) []core.Command {
+	return []core.Command{procedure.Look("what LCM says", f.s.KubectlManagement("get", "lcmclusters", a.Subject.Name, "-o", "yaml"))}
+}
+
+func atPlan(f *attentionFacts, _ core.Attention) []core.Command {
+	p := f.s.Management.Plan()
+	if p == nil {
+		return nil
+	}
+	return []core.Command{procedure.Look("the plan", f.s.KubectlManagement("get", "clusterupdateplans", p.Name, "-o", "yaml"))}
+}
+
+// commenceNext begins the step of the plan that comes next.
+func commenceNext(f *attentionFacts, _ core.Attention) []core.Command {
+	p := f.s.Management.Plan()
+	if p == nil {
+		return nil
+	}
+	next, waits := p.Next()
+	i := slices.IndexFunc(p.Steps, func(st core.PlanStep) bool { return st.ID == next.ID })
+	if !waits || i < 0 {
+		return nil
+	}
+	return []core.Command{procedure.Change("commence it", progress.CommenceCommand(f.s, p, i))}
+}
+
+// commencePaused lets a step go on that an alert has paused, once the alert is over.
+func commencePaused(f *attentionFacts, _ core.Attention) []core.Command {
+	p := f.s.Management.Plan()
+	if p == nil || f.s.Management.Pause != nil && len(f.s.Management.Pause.Firing) > 0 {
+		return nil
+	}
+	i := slices.IndexFunc(p.Steps, func(st core.PlanStep) bool { return st.Status == core.PlanAutoPaused })
+	if i < 0 {
+		return nil
+	}
+	return []core.Command{procedure.Change("commence it again", progress.CommenceCommand(f.s, p, i))}
+}
+
+func atPause(f *attentionFacts, _ core.Attention) []core.Command {
+	return []core.Command{procedure.Look("what pauses it", f.s.KubectlManagement("get", "updateautopauses", "-o", "yaml"))}
+}
+
+func atManagementReleases(f *attentionFacts, _ core.Attention) []core.Command {
+	return []core.Command{procedure.Look("the release that it runs", f.s.Place.Kubectl("get", "kaasreleases", "-l", progress.LabelReleaseActive)),
+		procedure.Look("its own upgrade", f.s.Place.Kubectl("get", "mccupgrades", core.UpgradeName, "-o", "yaml"))}
+}
+
+func atDaemonSets(f *attentionFacts, _ core.Attention) []core.Command {
+	out := []core.Command{procedure.Look("the DaemonSets of OpenStack", progress.KubectlOpenStack("get", "daemonsets"))}
+	if slices.ContainsFunc(f.s.DaemonSets, func(d *core.DaemonSet) bool { return d.Namespace == core.NamespaceFabric }) {
+		out = append(out, procedure.Look("those of OpenSDN", wording.ShellCommand("kubectl", "-n", core.NamespaceFabric, "get", "daemonsets")))
+	}
+	return out
+}
+
+// atOperation shows what the step was about, and of a batch what did not go well.
+func atOperation(f *attentionFacts, a core.Attention) []core.Command {
+	const most = 3
+	op := f.operationOf(a)
+	if op == nil {
+		return nil
+	}
+	var out []core.Command
+	if op.Instance != "" {
+		out = append(out, atInstance(f, a)...)
+	}
+	for _, it := range op.Items {
+		if it.Instance != "" && (it.State == core.OperationFailed || it.State == core.OperationUnknown) && len(out) < most {
+			out = append(out, procedure.Look(wording.OneLine(it.Label, 40), wording.ShellCommand("openstack", "server", "show", it.Instance)))
+		}
+	}
+	if op.Node != "" {
+		out = append(out, atNode(f, a)...)
+	}
+	if len(out) == 0 {
+		out = append(out, procedure.Look("how the update is", wording.ShellCommand("lockstep", "status")))
+	}
+	return out
+}
+
+// atLease shows who holds the Lease by which operators keep out of each other's way.
+func atLease(*attentionFacts, core.Attention) []core.Command {
+	return []core.Command{procedure.Look("who may write now", wording.ShellCommand("kubectl", "get", "leases", "--all-namespaces")+" | "+wording.ShellCommand("grep", "-e", "lockstep-operator"))}
+}

@@ -1,0 +1,82 @@
+package attention
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"lockstep/core"
+	"lockstep/core/scene"
+)
+
+// How long the OpenStack controller has been away is what its Deployment says, in this run of Lockstep as in the next. Of
+// several replicas it says when the first was missing, which is not since when none is left.
+func TestControllerIsAwaySinceItsDeploymentSaysSo(t *testing.T) {
+	tests := map[string]struct {
+		replicas, ready int
+		since           time.Time
+		told            bool
+		want            core.Since
+	}{
+		"one replica":                  {1, 0, scene.Ago(40 * time.Minute), true, core.Since{At: scene.Ago(40 * time.Minute), Exact: true}},
+		"it says nothing":              {1, 0, time.Time{}, true, core.Since{}},
+		"three replicas":               {3, 0, scene.Ago(40 * time.Minute), true, core.Since{}},
+		"one of three is left":         {3, 1, scene.Ago(40 * time.Minute), false, core.Since{}},
+		"scaled to nothing on purpose": {0, 0, time.Time{}, false, core.Since{}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			sc := scene.NewScene()
+			sc.Controller = &core.Deployment{Meta: core.Meta{Name: "rockoon"}, Replicas: tt.replicas, Ready: tt.ready, AwaySince: tt.since}
+			told := false
+			for _, a := range Of(sc.Snapshot) {
+				if a.ID == "controller-away" {
+					told = true
+					if a.Since != tt.want {
+						t.Errorf("away since %+v, want %+v", a.Since, tt.want)
+					}
+				}
+			}
+			if told != tt.told {
+				t.Errorf("told of it: %t, want %t", told, tt.told)
+			}
+		})
+	}
+}
+
+// A controller that is scaled to nothing holds up whoever asks for maintenance, and nobody else: then it is told first, with the
+// way out.
+func TestAControllerScaledToNothingIsToldWhileSomebodyWaits(t *testing.T) {
+	for name, tt := range map[string]struct {
+		given func(sc scene.Scene)
+		told  bool
+	}{
+		"nobody asks":                     {func(scene.Scene) {}, false},
+		"an update":                       {func(sc scene.Scene) { sc.Update(time.Hour) }, true},
+		"a node's request, being removed": {func(sc scene.Scene) { sc.Returning("cmp-01", time.Minute, "") }, true},
+		"Lockstep plays it": {func(sc scene.Scene) {
+			sc.Update(time.Hour)
+			sc.Settings.ActAs = []core.ActAs{{Controller: core.ControllerOpenStack}}
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sc := scene.NewScene()
+			sc.Node("cmp-01", core.RoleCompute)
+			sc.Controller = &core.Deployment{Meta: core.Meta{Namespace: "osh-system", Name: "rockoon"}}
+			tt.given(sc)
+			told := false
+			for _, a := range Of(sc.Snapshot) {
+				if a.ID != "controller-away" {
+					continue
+				}
+				told = true
+				if a.Severity != core.SeverityUrgent || !strings.Contains(a.Reason, "scaled to 0") || a.Commands[0] != (core.Command{For: "scale it up", Line: "kubectl -n osh-system scale deployment rockoon --replicas=1", Changes: true}) {
+					t.Errorf("told is %v: %q, %+v", a.Severity, a.Reason, a.Commands)
+				}
+			}
+			if told != tt.told {
+				t.Errorf("told of it: %t, want %t", told, tt.told)
+			}
+		})
+	}
+}

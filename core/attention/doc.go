@@ -1,0 +1,3 @@
+// Package attention says what needs a person now, the most urgent first. Each entry has its reason, its age, its cause, its evidence, and
+// the ways on: commands, and the procedure that resolves it. Its rules are functions of a Snapshot; rows.go has a row for each.
+package attention

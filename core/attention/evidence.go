@@ -1,0 +1,536 @@
+package attention
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"lockstep/core"
+	"lockstep/core/procedure"
+	"lockstep/core/progress"
+	"lockstep/core/step"
+	"lockstep/core/wording"
+)
+
+// saysMost is the longest text of a server's that is told as evidence, in bytes.
+const saysMost = 400
+
+func seenOne(of, says string) []core.Evidence { return []core.Evidence{{Of: of, Says: says}} }
+
+// lockOf is the lock that an entry is about: the lock itself, or the OpenStack controller's on its node.
+func (f *attentionFacts) lockOf(a core.Attention) *core.WorkloadLock {
+	if a.Subject.Kind == core.KindClusterWorkloadLock || a.Subject.Kind == core.KindNodeWorkloadLock {
+		if l := step.LockByUID(f.s, a.Subject.UID); l != nil {
+			return l
+		}
+	}
+	if a.Node == "" {
+		return nil
+	}
+	return f.s.NodeLock(a.Node, core.ControllerOpenStack)
+}
+
+// message is what a lock says.
+func (f *attentionFacts) message(l *core.WorkloadLock) progress.LockMessage {
+	if l == nil || l.Message == "" {
+		return progress.LockMessage{}
+	}
+	return progress.ReadLock(f.s, l)
+}
+
+// seenLockItself is how a lock stands, what it says, and what Lockstep sees of that.
+func (f *attentionFacts) seenLockItself(l *core.WorkloadLock) []core.Evidence {
+	if l == nil {
+		return nil
+	}
+	state := wording.OneLine(string(l.State()), 40)
+	if r, ok := f.s.History.Locks[l.UID]; ok && r.State == l.State() && r.Since.Exact {
+		state += " since " + progress.DayText(r.Since.At, f.s.Now)
+	}
+	if l.InnerState != "" {
+		state += ", inner_state " + wording.OneLine(l.InnerState, 20)
+	}
+	if l.Release != "" {
+		state += ", release " + wording.OneLine(l.Release, 60)
+	}
+	if !l.Deleting.IsZero() {
+		state += ", in deletion since " + progress.DayText(l.Deleting, f.s.Now)
+	}
+	out := seenOne(wording.OneLine(l.Controller, 40)+" lock", state)
+	if l.Message != "" {
+		out = append(out, core.Evidence{Of: "it says", Says: wording.OneLine(l.Message, saysMost)})
+		out = append(out, core.Evidence{Of: "Lockstep sees", Says: procedure.Seen(f.s, l, f.message(l))})
+	} else if l.State() != core.LockInactive {
+		out = append(out, core.Evidence{Of: "it says", Says: "nothing"})
+	}
+	return append(out, core.Evidence{Of: "whom to ask", Says: progress.AskAbout(f.s, l)})
+}
+
+func seenLock(f *attentionFacts, a core.Attention) []core.Evidence {
+	return f.seenLockItself(f.lockOf(a))
+}
+
+func seenNodeLock(f *attentionFacts, a core.Attention) []core.Evidence {
+	return f.seenLockItself(f.s.NodeLock(a.Node, core.ControllerOpenStack))
+}
+
+// seenAnyLock is the lock of a played controller.
+func seenAnyLock(f *attentionFacts, a core.Attention) []core.Evidence {
+	return f.seenLockItself(f.playedLock(a))
+}
+
+// playedLock is the lock that an entry about a played controller is about.
+func (f *attentionFacts) playedLock(a core.Attention) *core.WorkloadLock {
+	if a.Node == "" {
+		return f.s.ClusterLock(a.Controller)
+	}
+	return f.s.NodeLock(a.Node, a.Controller)
+}
+
+// seenLocks are all locks that name a node.
+func seenLocks(f *attentionFacts, a core.Attention) []core.Evidence {
+	var names []string
+	for _, l := range f.s.NodeLocks[a.Node] {
+		names = append(names, wording.OneLine(l.Name, 80)+" ("+wording.OneLine(string(l.State()), 40)+")")
+	}
+	return seenOne("its locks", wording.Some(names, 6))
+}
+
+// seenNode is where the node stands, what is asked of it, and whether it is Ready.
+func seenNode(f *attentionFacts, a core.Attention) []core.Evidence {
+	v, ok := progress.NodeView(f.s, a.Node)
+	if !ok {
+		return nil
+	}
+	out := seenOne("stage", string(v.Stage)+", "+v.Reason)
+	for _, r := range f.s.NodeRequests[a.Node] {
+		text := "since " + progress.DayText(r.Created, f.s.Now) + ", scope " + wording.TextOf(wording.OneLine(string(r.Scope), 20), "none")
+		if !r.Deleting.IsZero() {
+			text += ", being removed since " + progress.DayText(r.Deleting, f.s.Now)
+		}
+		out = append(out, core.Evidence{Of: "request", Says: text})
+	}
+	if d := f.s.Deletions[a.Node]; d != nil {
+		out = append(out, core.Evidence{Of: "its removal", Says: "asked for since " + progress.DayText(d.Created, f.s.Now)})
+	}
+	if n := v.Node; n != nil && (n.Ready != "True" || n.Cordoned) {
+		text := "Ready"
+		if n.Ready != "True" {
+			text = "not Ready since " + progress.DayText(n.ReadySince, f.s.Now) + wording.InBrackets(wording.OneLine(n.ReadyReason, 60))
+		}
+		if n.Cordoned {
+			text += ", cordoned"
+		}
+		out = append(out, core.Evidence{Of: "node", Says: text})
+	}
+	return append(out, seenAccount(f, a)...)
+}
+
+// seenAccount is what the OpenStack controller has noted of its own work.
+func seenAccount(f *attentionFacts, a core.Attention) []core.Evidence {
+	if a.Node == "" {
+		return seenOne("the controller", progress.AccountSentence(f.s, progress.RequestAccount(f.s, f.request), "", progress.LockMessage{}))
+	}
+	return seenOne("the controller", progress.AccountSentence(f.s, progress.NodeAccount(f.s, a.Node), a.Node, f.message(f.s.NodeLock(a.Node, core.ControllerOpenStack))))
+}
+
+func seenService(f *attentionFacts, a core.Attention) []core.Evidence {
+	svc := f.s.Services[f.s.HostOf(a.Node)]
+	if svc == nil {
+		return nil
+	}
+	return seenOne("nova-compute", step.UpText(svc)+", "+core.ServiceText(svc))
+}
+
+func seenVolumeServices(f *attentionFacts, a core.Attention) []core.Evidence {
+	var out []core.Evidence
+	for _, v := range f.s.VolumeServicesOn(a.Node) {
+		out = append(out, core.Evidence{Of: v.Label(), Says: v.Text()})
+	}
+	return out
+}
+
+// seenInstances are the instances on the node that are in the way, by what is to happen with them.
+func seenInstances(f *attentionFacts, a core.Attention) []core.Evidence {
+	if a.Node == "" {
+		return nil
+	}
+	if !f.s.Known(core.SourceInstances) {
+		return seenOne("instances", "not known: "+f.s.WhyUnknown(core.SourceInstances))
+	}
+	return seenOne("in the way", leftText(slices.DeleteFunc(progress.InstanceViews(f.s, a.Node), func(v core.InstanceView) bool { return !v.Blocks })))
+}
+
+func seenInstance(f *attentionFacts, a core.Attention) []core.Evidence {
+	v, ok := progress.InstanceView(f.s, a.Instance)
+	if !ok {
+		return nil
+	}
+	in := v.Instance
+	state := wording.OneLine(in.Status, 40)
+	if in.TaskState != "" {
+		state += ", " + wording.OneLine(in.TaskState, 40)
+	}
+	if in.Host != "" {
+		state += ", on " + progress.HostLabel(f.s, in.Host)
+	}
+	return append(seenOne(progress.InstanceLabel(in), state), core.Evidence{Of: "action", Says: fmt.Sprintf("%s (%s)", v.Action, v.Origin)}, core.Evidence{Of: "why", Says: v.Why},
+		core.Evidence{Of: "fault", Says: wording.OneLine(in.Fault, saysMost)}, core.Evidence{Of: "owner", Says: step.OwnerText(f.s, v)})
+}
+
+// seenMigration are the newest migrations of the instance.
+func seenMigration(f *attentionFacts, a core.Attention) []core.Evidence {
+	const most = 3
+	var out []core.Evidence
+	for i, m := range f.s.Migrations[a.Instance] {
+		if i == most {
+			break
+		}
+		text := wording.OneLine(m.Status, 40)
+		if m.DestHost != "" {
+			text += ", to " + progress.HostLabel(f.s, m.DestHost)
+		}
+		if m.Failure != "" {
+			text += ": " + wording.OneLine(m.Failure, saysMost)
+		}
+		out = append(out, core.Evidence{Of: "try of " + progress.DayText(m.Created, f.s.Now), Says: text})
+	}
+	return out
+}
+
+func seenMode(f *attentionFacts, a core.Attention) []core.Evidence {
+	n := f.s.Nodes[a.Node]
+	if n == nil {
+		return nil
+	}
+	var out []core.Evidence
+	for _, key := range []string{core.AnnotationMigrationMode, core.AnnotationMigrationAttempts} {
+		if value := n.Annotation(key); value != nil {
+			out = append(out, core.Evidence{Of: "annotation", Says: step.AnnotationText(key, value)})
+		}
+	}
+	return out
+}
+
+// seenHeldUp are the nodes that wait for others (text F).
+func seenHeldUp(f *attentionFacts, _ core.Attention) []core.Evidence {
+	var names []string
+	for _, v := range progress.NodeViews(f.s) {
+		if f.waitsForOthers(v) {
+			names = append(names, v.Label)
+		}
+	}
+	return seenOne("held up", wording.Some(names, 6))
+}
+
+// waitsForOthers tells whether the controller has put the node off until others are through (F).
+func (f *attentionFacts) waitsForOthers(v core.NodeView) bool {
+	l := f.s.NodeLock(v.Name, core.ControllerOpenStack)
+	return v.Request != nil && v.Request.Deleting.IsZero() && f.message(l).ID == progress.SaysOthersFirst
+}
+
+func seenPods(f *attentionFacts, a core.Attention) []core.Evidence {
+	pods := f.s.Pods[a.Node]
+	if pods == nil || !f.s.Known(core.SourceNodePods) {
+		return nil
+	}
+	out := seenOne("pods not ready", wording.OneLine(wording.Some(progress.PodNames(pods.NotReady), 6), saysMost))
+	for i := range pods.Ended {
+		out = append(out, core.Evidence{Of: "ended", Says: wording.OneLine(pods.Ended[i].FullName(), 100) + ", " + progress.EndedPodText(&pods.Ended[i], f.s.Now)})
+	}
+	return out
+}
+
+// machineOf is the machine that an entry is about; nil when none is known.
+func (f *attentionFacts) machineOf(a core.Attention) *core.MachineView {
+	if a.Subject.Kind == core.KindMachine || a.Subject.Kind == core.KindLCMMachine {
+		if v := f.s.Management.MachineCalled(a.Subject.Name); v != nil {
+			return v
+		}
+	}
+	if a.Node == "" {
+		return nil
+	}
+	return progress.MachineOf(f.s, a.Node)
+}
+
+func seenMachine(f *attentionFacts, a core.Attention) []core.Evidence {
+	v := f.machineOf(a)
+	if v == nil {
+		return nil
+	}
+	return seenOne(v.Called(), progress.Says(v))
+}
+
+func seenDrains(f *attentionFacts, a core.Attention) []core.Evidence {
+	v := f.machineOf(a)
+	if v == nil {
+		return nil
+	}
+	var out []core.Evidence
+	for _, d := range []*core.DrainState{v.Drain, v.Swarm} {
+		if d != nil && d.Message != "" {
+			out = append(out, core.Evidence{Of: wording.OneLine(d.Type, 40), Says: fmt.Sprintf("attempt %d: %s", d.Attempt, wording.OneLine(d.Message, saysMost))})
+		}
+	}
+	return out
+}
+
+func seenItem(f *attentionFacts, a core.Attention) []core.Evidence {
+	v := f.machineOf(a)
+	if v == nil || v.Failing == nil {
+		return nil
+	}
+	item := *v.Failing
+	out := seenOne("state item", progress.ItemText(item))
+	if !item.Started.IsZero() {
+		out = append(out, core.Evidence{Of: "its last run", Says: "begun " + progress.DayText(item.Started, f.s.Now)})
+	}
+	return out
+}
+
+// seenPlan is the update plan, step by step, those that are not complete.
+func seenPlan(f *attentionFacts, _ core.Attention) []core.Evidence {
+	p := f.s.Management.Plan()
+	if p == nil {
+		return nil
+	}
+	out := seenOne("plan "+wording.OneLine(p.Name, 60), wording.OneLine(wording.TextOf(p.Status, "no status"), 40))
+	for _, st := range p.Steps {
+		if st.Status != core.PlanCompleted {
+			out = append(out, core.Evidence{Of: progress.StepShort(st), Says: progress.PlanStepText(st, f.s.Now)})
+		}
+	}
+	return out
+}
+
+func seenPause(f *attentionFacts, _ core.Attention) []core.Evidence {
+	p := f.s.Management.Pause
+	if p == nil {
+		return nil
+	}
+	out := seenOne("it is paused by", wording.OneLine(wording.Some(p.Alerts, 6), saysMost))
+	out = append(out, core.Evidence{Of: "firing now", Says: wording.TextOf(wording.OneLine(wording.Some(p.Firing, 6), saysMost), "none of them")})
+	return append(out, core.Evidence{Of: "UpdateAutoPause", Says: wording.OneLine(p.Error, saysMost)})
+}
+
+func seenLCM(f *attentionFacts, _ core.Attention) []core.Evidence {
+	c := f.s.Management.LCM
+	if c == nil {
+		return nil
+	}
+	return append(seenOne("LCMCluster", wording.OneLine(wording.TextOf(c.StuckMessage, "an operation is stuck, and it does not say which"), saysMost)),
+		core.Evidence{Of: "nodes", Says: fmt.Sprintf("%d of %d ready", c.ReadyNodes, c.Requested)})
+}
+
+func seenPhase(f *attentionFacts, a core.Attention) []core.Evidence {
+	for _, p := range progress.Phases(f.s) {
+		if p.ID == a.Phase {
+			var out []core.Evidence
+			for _, e := range p.Evidence {
+				out = append(out, core.Evidence{Of: "because", Says: wording.OneLine(e, saysMost)})
+			}
+			return out
+		}
+	}
+	return nil
+}
+
+func seenUpdate(f *attentionFacts, _ core.Attention) []core.Evidence {
+	u := progress.Update(f.s)
+	out := seenOne("update", wording.OneLine(u.From, 60)+" → "+wording.OneLine(u.To, 60))
+	if u.Nodes > 0 {
+		out = append(out, core.Evidence{Of: "nodes", Says: fmt.Sprintf("%d of %d done", u.Done, u.Nodes)})
+	}
+	for _, p := range progress.Phases(f.s) {
+		if p.State != core.PhaseDone && p.State != core.PhasePending {
+			out = append(out, core.Evidence{Of: "phase " + wording.Itoa(int(p.ID)), Says: p.Title + ": " + string(p.State)})
+		}
+	}
+	return out
+}
+
+func seenCluster(f *attentionFacts, _ core.Attention) []core.Evidence {
+	var out []core.Evidence
+	for _, text := range progress.ManagementSummary(f.s) {
+		out = append(out, core.Evidence{Of: "cluster", Says: text})
+	}
+	return out
+}
+
+func seenAfter(f *attentionFacts, _ core.Attention) []core.Evidence {
+	var out []core.Evidence
+	for _, p := range procedure.AfterUpdate(f.s) {
+		if p.Unknown == "" && len(p.Open) > 0 {
+			out = append(out, core.Evidence{Of: "not yet: " + p.Title, Says: wording.OneLine(wording.Some(p.Open, 6), saysMost)})
+		}
+	}
+	return out
+}
+
+// seenController is the OpenStack controller's Deployment.
+func seenController(f *attentionFacts, _ core.Attention) []core.Evidence {
+	c := f.s.Controller
+	switch {
+	case !f.s.Known(core.SourceOpenStackController):
+		return seenOne("rockoon", "not known: "+f.s.WhyUnknown(core.SourceOpenStackController))
+	case c == nil:
+		return seenOne("rockoon", "there is no such Deployment")
+	}
+	text := fmt.Sprintf("%d of %d replicas ready", c.Ready, c.Replicas)
+	if c.Existing > c.Ready {
+		text += ", " + wording.Count(c.Existing, "pod") + " there"
+	}
+	if !c.AwaySince.IsZero() {
+		text += ", fewer than there must be since " + progress.DayText(c.AwaySince, f.s.Now)
+	}
+	return seenOne("Deployment "+wording.OneLine(c.Name, 40), text)
+}
+
+func seenImage(f *attentionFacts, _ core.Attention) []core.Evidence {
+	if c := f.s.Controller; c != nil {
+		return seenOne("image", wording.OneLine(c.Image, 200))
+	}
+	return nil
+}
+
+// seenWaiters is what waits for the OpenStack controller while it is away.
+func seenWaiters(f *attentionFacts, _ core.Attention) []core.Evidence {
+	var asked, back []string
+	for _, v := range progress.NodeViews(f.s) {
+		l := f.s.NodeLock(v.Name, core.ControllerOpenStack)
+		switch {
+		case v.Request == nil:
+		case !v.Request.Deleting.IsZero():
+			back = append(back, v.Label)
+		case l != nil && l.State() == core.LockActive:
+			asked = append(asked, v.Label)
+		}
+	}
+	out := seenOne("not released", wording.Some(asked, 6))
+	out = append(out, core.Evidence{Of: "not taken back", Says: wording.Some(back, 6)})
+	if l := f.s.ClusterLock(core.ControllerOpenStack); l != nil && f.request != nil && l.State() == core.LockActive {
+		out = append(out, core.Evidence{Of: "its cluster lock", Says: "active: LCM waits for it"})
+	}
+	return append(out, core.Evidence{Of: "never seen by it", Says: wording.Some(f.unseenNodes(), 6)})
+}
+
+func seenRoleLabels(f *attentionFacts, _ core.Attention) []core.Evidence {
+	if c := f.s.Controller; c != nil {
+		return seenOne("its setting", wording.OneLine(c.RoleLabels, saysMost))
+	}
+	return nil
+}
+
+// allLocks are the cluster's locks and those of the nodes, in the order of the nodes' labels.
+func (f *attentionFacts) allLocks() []*core.WorkloadLock {
+	all := slices.Clone(f.s.ClusterLocks)
+	for _, v := range progress.NodeViews(f.s) {
+		all = append(all, v.Locks...)
+	}
+	return all
+}
+
+// seenOutage are the locks that say that OpenStack does not answer, each text once.
+func seenOutage(f *attentionFacts, _ core.Attention) []core.Evidence {
+	const most = 4
+	var out []core.Evidence
+	told := map[string]bool{}
+	for _, l := range f.allLocks() {
+		m := f.message(l)
+		text := wording.OneLine(m.Text, saysMost)
+		switch {
+		case m.Class == progress.MessageOutage:
+		case progress.SilentOutage(f.s, l):
+			text = progress.AccountLine(f.s, progress.AccountOf(f.s, l), l.Node, m)
+		default:
+			continue
+		}
+		if !told[text] && len(out) < most {
+			told[text] = true
+			out = append(out, core.Evidence{Of: wording.TextOf(wording.OneLine(f.s.Label(l.Node), 64), "cluster lock"), Says: text})
+		}
+	}
+	return out
+}
+
+func seenOpenStack(f *attentionFacts, _ core.Attention) []core.Evidence {
+	return seenOne("Lockstep sees", procedure.SeesOpenStack(f.s, nil, progress.LockMessage{}))
+}
+
+func seenDeployment(f *attentionFacts, _ core.Attention) []core.Evidence {
+	return append(seenOne("Lockstep sees", procedure.SeesDeployment(f.s, nil, progress.LockMessage{})), core.Evidence{Of: "health", Says: procedure.SeesHealth(f.s, nil, progress.LockMessage{})})
+}
+
+// sourcesOf are the sources that an entry is about.
+func (f *attentionFacts) sourcesOf(a core.Attention) []core.Source {
+	var out []core.Source
+	for id, src := range f.s.Sources {
+		if string(id) == a.Subject.Name || string(id.Server()) == a.Subject.Name && src.State != core.SourceLive {
+			out = append(out, src)
+		}
+	}
+	slices.SortFunc(out, func(a, b core.Source) int { return strings.Compare(string(a.ID), string(b.ID)) })
+	return out
+}
+
+// seenSources is how each source does; what several have in common is told once.
+func seenSources(f *attentionFacts, a core.Attention) []core.Evidence {
+	const most = 6
+	var out []core.Evidence
+	told := map[string]int{}
+	var of [][]string // the sources of each
+	for _, src := range f.sourcesOf(a) {
+		text := string(src.State)
+		if !src.AsOf.IsZero() {
+			text += ", seen last " + wording.SpanText(max(f.s.Wall.Sub(src.AsOf), 0)) + " ago"
+		}
+		if src.Err != nil {
+			text += ": " + string(src.Err.Kind) + progress.Prefixed(": ", wording.OneLine(src.Err.Message, saysMost))
+		}
+		if i, again := told[text]; again {
+			of[i] = append(of[i], string(src.ID))
+			continue
+		}
+		if len(out) < most {
+			told[text] = len(out)
+			out, of = append(out, core.Evidence{Says: text}), append(of, []string{string(src.ID)})
+		}
+	}
+	for i := range out {
+		out[i].Of = wording.Some(of[i], 3)
+	}
+	return out
+}
+
+// operationOf is the operation that an entry is about; nil when it is gone.
+func (f *attentionFacts) operationOf(a core.Attention) *core.Operation {
+	for i := range f.s.Operations {
+		if f.s.Operations[i].ID == a.Operation {
+			return &f.s.Operations[i]
+		}
+	}
+	return nil
+}
+
+func seenOperation(f *attentionFacts, a core.Attention) []core.Evidence {
+	op := f.operationOf(a)
+	if op == nil {
+		return nil
+	}
+	text := string(op.State) + ", begun " + progress.DayText(op.Started, f.s.Now)
+	if !op.Ended.IsZero() {
+		text += ", ended " + progress.DayText(op.Ended, f.s.Now)
+	}
+	out := append(seenOne("step", text), core.Evidence{Of: "it says", Says: wording.OneLine(op.Text, saysMost)})
+	for _, it := range op.Items {
+		if it.State == core.OperationFailed || it.State == core.OperationUnknown {
+			out = append(out, core.Evidence{Of: wording.OneLine(it.Label, 64), Says: string(it.State) + wording.Because(wording.OneLine(it.Text, saysMost))})
+		}
+	}
+	return out
+}
+
+func seenWriting(f *attentionFacts, _ core.Attention) []core.Evidence {
+	return append(seenOne("lost by", wording.OneLine(f.s.Write.Lost, saysMost)), core.Evidence{Of: "the lease", Says: wording.TextOf(wording.OneLine(f.s.Write.Lease, 100), "nobody holds it, as last seen")})
+}

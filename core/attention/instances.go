@@ -1,0 +1,195 @@
+package attention
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"lockstep/core"
+	"lockstep/core/progress"
+	"lockstep/core/step"
+	"lockstep/core/wording"
+)
+
+// instances are those that hold a node in maintenance one by one, and those that will hold a node whose turn has not come.
+func (f *attentionFacts) instances() {
+	if !f.s.Known(core.SourceInstances) {
+		return
+	}
+	var held []holder
+	for _, v := range progress.NodeViews(f.s) {
+		if v.Node == nil || !v.Node.Is(core.RoleCompute) || v.Stage == core.StageDone {
+			continue
+		}
+		m := progress.MaintenanceOf(f.s, v.Name)
+		switch {
+		case v.Request != nil && v.Request.Deleting.IsZero() && f.held(v):
+			waits := f.waits(v)
+			for _, in := range f.s.ByHost[m.Host] {
+				f.instance(progress.ViewInstance(f.s, in, m), v, waits)
+			}
+		case v.Stage == core.StageIdle && v.Request == nil && f.request != nil && f.request.Deleting.IsZero():
+			if names := f.willHold(v, m); len(names) > 0 {
+				held = append(held, holder{view: v, names: names})
+			}
+		}
+	}
+	f.holders(held)
+}
+
+// held tells whether the OpenStack controller still holds the node: after that nothing on it needs a decision.
+func (f *attentionFacts) held(v core.NodeView) bool {
+	l := f.s.NodeLock(v.Name, core.ControllerOpenStack)
+	return l == nil || l.State() != core.LockInactive
+}
+
+func (f *attentionFacts) entryOf(rule core.AttentionRule, v core.InstanceView, node core.NodeView) core.Attention {
+	return core.Attention{Rule: rule, Key: v.Instance.ID, Severity: core.SeverityWarning, Subject: v.Instance.Ref(), Node: node.Name, Instance: v.Instance.ID,
+		Label: node.Label, Since: node.Since, Resolve: &core.ProcedureKey{Kind: core.ProcedureInstance, Subject: v.Instance.ID}}
+}
+
+// failuresTold is how often an instance's migration fails until it is told by itself.
+const failuresTold = 2
+
+// instance is what one instance on a node in maintenance needs. One entry at most: the most telling. The node's own entry,
+// where it waits, names them all with what is special about each; only what it does not say is told again.
+func (f *attentionFacts) instance(v core.InstanceView, node core.NodeView, waits bool) {
+	in, name := v.Instance, progress.InstanceLabel(v.Instance)
+	if !v.Blocks {
+		return
+	}
+	switch {
+	case progress.Moving(f.s, in) && v.Failures < failuresTold:
+		m := v.Migration
+		if m == nil || !m.Running() || !f.long(m.Created, progress.MigrationLong) {
+			return
+		}
+		a := f.entryOf(core.RuleMigrationLong, v, node)
+		a.Since = core.Since{At: m.Created, Exact: true}.Plus(progress.MigrationLong)
+		a.Reason = fmt.Sprintf("the migration of %s does not come to an end: %s, since %s", name, progress.MovingText(f.s, in), wording.ClockText(m.Created))
+		a.Detail = "A guest that writes its memory faster than it can be copied has to be aborted or forced."
+		f.add(a)
+	case v.Failures >= failuresTold:
+		a := f.entryOf(core.RuleMigrationFailed, v, node)
+		a.Reason = fmt.Sprintf("%s failed to migrate %s%s", name, wording.Times(v.Failures), wording.Because(wording.OneLine(v.Failure, wording.MostRead)))
+		a.Since = f.failedSince(v)
+		if step.NoRoom(v) {
+			a.Detail = "No further try helps until there is room for it."
+		}
+		if waits {
+			a.Severity = core.SeverityUrgent
+		}
+		switch {
+		case progress.Moving(f.s, in):
+			a.Reason += "; the next try is under way"
+		case v.Migrates && waits && !progress.PlaysOn(f.s, core.ControllerOpenStack, node.Name):
+			a.Reason += "; the OpenStack controller tries again every minute" // docs/mosk.md#migration-loop
+		}
+		f.add(a)
+	case waits:
+	case v.Action == core.ActionNotify && v.Origin == core.OriginTag:
+		a := f.entryOf(core.RuleInstanceNotify, v, node)
+		a.Reason = fmt.Sprintf("%s holds the node: its owner asked to be told first (project %s)", name, wording.OneLine(f.s.Project(in.ProjectID), 60))
+		f.add(a)
+	case progress.Stranded(v):
+		a := f.entryOf(core.RuleInstanceStranded, v, node)
+		a.Reason = fmt.Sprintf("%s holds the node: %s", name, v.Why)
+		a.Detail = wording.OneLine(in.Fault, wording.MostRead)
+		f.add(a)
+	case v.Origin == core.OriginConflicting:
+		a := f.entryOf(core.RuleInstanceTags, v, node)
+		a.Severity = core.SeverityNotice
+		a.Reason = fmt.Sprintf("%s has several maintenance_action tags, which cancel each other: the node's mode counts (%s)", name, v.Action)
+		f.add(a)
+	}
+}
+
+// failedSince is since when the instance's migrations have failed often enough to be told: a further try that fails makes
+// that no younger.
+func (f *attentionFacts) failedSince(v core.InstanceView) core.Since {
+	left := v.Failures - failuresTold
+	begin := time.Time{}
+	if r := f.s.NodeRequest(v.NodeName(f.s)); r != nil {
+		begin = r.Created
+	}
+	for _, r := range f.s.Migrations[v.Instance.ID] { // newest first
+		if r.SourceHost != v.Instance.Host || !r.Failed() || r.Created.Before(begin) {
+			continue
+		}
+		if left == 0 {
+			return core.Since{At: core.Later(r.Created, r.Updated), Exact: true}
+		}
+		left--
+	}
+	return core.Since{}
+}
+
+// heldFew is how many nodes that will wait when their turn comes are told one by one; more are one entry.
+const heldFew = 8
+
+// holder is a node whose instances will hold it when its turn comes.
+type holder struct {
+	view  core.NodeView
+	names []string // of the instances, with what holds
+}
+
+// willHold are the instances of a node that will hold it when its turn in this update comes, and that can be settled before.
+func (f *attentionFacts) willHold(v core.NodeView, m progress.HostMaintenance) []string {
+	var names []string
+	for _, in := range f.s.ByHost[m.Host] { // makes no views: a fleet has 100,000 instances
+		action, origin := core.EffectiveAction(in.Tags, m.Mode)
+		if !core.Blocks(in, action) {
+			continue
+		}
+		switch {
+		case in.Status != "ACTIVE" && in.Status != "PAUSED" && in.TaskState == "":
+			names = append(names, fmt.Sprintf("%s (%s)", progress.InstanceLabel(in), wording.OneLine(in.Status, 30)))
+		case action == core.ActionNotify && origin == core.OriginNode:
+			names = append(names, progress.InstanceLabel(in)) // manual: the operator moves it
+		case action == core.ActionNotify && origin == core.OriginTag:
+			names = append(names, progress.InstanceLabel(in)+" (notify)")
+		case origin == core.OriginConflicting:
+			names = append(names, progress.InstanceLabel(in)+" (two tags)")
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// manualText is said before what holds a node of which nobody but the operator moves anything.
+func manualText(v core.NodeView) string {
+	if v.Mode == core.ModeManual {
+		return "manual mode: "
+	}
+	return ""
+}
+
+// holders is an entry for each node that will be held; in a large fleet, where these would bury everything else, one for all,
+// which leads to the first of them.
+func (f *attentionFacts) holders(all []holder) {
+	if len(all) == 0 {
+		return
+	}
+	if len(all) <= heldFew {
+		for _, h := range all {
+			a := nodeAttention{NodeView: h.view}.entry(core.RuleWillHold)
+			a.Severity, a.Since = core.SeverityNotice, core.Since{}
+			a.Reason = fmt.Sprintf("%s%s will hold it when its turn comes: %s", manualText(h.view), wording.Count(len(h.names), "instance"), wording.Some(h.names, 4))
+			f.add(a)
+		}
+		return
+	}
+	slices.SortFunc(all, func(a, b holder) int { return cmp.Compare(a.view.Label, b.view.Label) })
+	instances := 0
+	labels := make([]string, len(all))
+	for i, h := range all {
+		instances += len(h.names)
+		labels[i] = fmt.Sprintf("%s (%d)", h.view.Label, len(h.names))
+	}
+	a := nodeAttention{NodeView: all[0].view}.entry(core.RuleWillHold)
+	a.Key, a.Subject, a.Node, a.Label = "", core.Ref{Kind: core.KindCluster, Name: f.s.Cluster}, "", wording.Count(len(all), "node")
+	a.Severity, a.Since = core.SeverityNotice, core.Since{}
+	a.Reason = fmt.Sprintf("%s will hold them when their turn comes: %s", wording.Count(instances, "instance"), wording.Some(labels, 4))
+	f.add(a)
+}

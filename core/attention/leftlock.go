@@ -1,0 +1,25 @@
+package attention
+
+import (
+	"lockstep/core"
+	"lockstep/core/progress"
+	"lockstep/core/wording"
+)
+
+// lockLeft is a lock that the controller never takes back, and that is dangerous at the next maintenance.
+func (f *attentionFacts) lockLeft(n nodeAttention) {
+	l := progress.LeftLock(f.s, n.Name)
+	if l == nil || progress.PlaysAlone(f.s, n.Name) {
+		return // where it is played alone, its own entry says that it is to be taken back
+	}
+	a := n.entry(core.RuleLockLeft)
+	a.Severity, a.Since = core.SeverityUrgent, f.s.History.Locks[l.UID].Since
+	a.Reason = progress.LeftText(f.s, n.Name)
+	if r := progress.LeftUnseen(f.s, n.Name); r.Unseen {
+		a.Detail = "Its request went " + wording.ClockText(r.Ended) + ", and the OpenStack controller had never seen it: it does not take the node back."
+		f.add(a)
+		return
+	}
+	a.Detail = "Nobody asks for the node any more, and the controller takes a lock back only when a request that it has seen goes. A removal that was withdrawn leaves this behind, or a request that came and went while the controller did not run."
+	f.add(a)
+}

@@ -1,0 +1,24 @@
+package attention
+
+import (
+	"lockstep/core"
+	"lockstep/core/progress"
+)
+
+// modeElsewhere is an operator's mode on a node that is no compute: he takes it for held, and it is not.
+func (f *attentionFacts) modeElsewhere(n nodeAttention) {
+	if n.Node == nil || !n.ModeSet || n.Mode != core.ModeManual || progress.ModeCounts(f.s, n.Name) || n.leaving() && n.own != nil && n.own.State() == core.LockInactive {
+		return
+	}
+	a := n.entry(core.RuleModeElsewhere)
+	a.Severity, a.Since = core.SeverityWarning, core.Since{}
+	a.Reason = "mode manual does not hold it: " + progress.ModeIgnored
+	switch {
+	case n.leaving():
+		a.Severity, a.Since = core.SeverityUrgent, core.Since{At: n.Request.Created, Exact: true}
+	case f.request == nil:
+		return // its steps and its inspection say it
+	}
+	a.Detail = "To hold it, make a lock of your own, or do not commence " + progress.GroupOf(f.s, n.Name) + "."
+	f.add(a)
+}

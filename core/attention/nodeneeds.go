@@ -1,0 +1,45 @@
+package attention
+
+import (
+	"lockstep/core"
+)
+
+var nodeNeeds core.Derivation[map[string]core.Severity] // by node
+
+// NodeNeeds is how much a node needs a person now: as much as the most urgent entry about it; 0 when there is none.
+func NodeNeeds(s *core.Snapshot, name string) core.Severity {
+	return nodeNeeds.Of(s, func(s *core.Snapshot) map[string]core.Severity {
+		needs := map[string]core.Severity{}
+		for _, a := range Of(s) {
+			if a.Node != "" {
+				needs[a.Node] = max(needs[a.Node], a.Severity)
+			}
+		}
+		return needs
+	})[name]
+}
+
+// oneUrgent leaves each node one urgent entry about itself: it is one place to go to, and its page has all that it needs. The first one
+// stays, as the rules are in the order of cause and consequence; the others are worth a warning. So are those about the node's instances,
+// which its own entry names; without one, each instance is a matter of its own.
+func (f *attentionFacts) oneUrgent() {
+	own := map[string]bool{} // by node: it has an urgent entry about itself
+	// What says whose turn it is comes last: what holds that turn up is told before it.
+	for _, turns := range []bool{false, true} {
+		for i := range f.found {
+			a := &f.found[i]
+			switch {
+			case a.Severity != core.SeverityUrgent || a.Node == "" || a.Instance != "" || (a.Rule == core.RuleAct) != turns:
+			case own[a.Node]:
+				a.Severity = core.SeverityWarning
+			default:
+				own[a.Node] = true
+			}
+		}
+	}
+	for i := range f.found {
+		if a := &f.found[i]; a.Severity == core.SeverityUrgent && a.Instance != "" && own[a.Node] {
+			a.Severity = core.SeverityWarning
+		}
+	}
+}

@@ -1,0 +1,404 @@
+package attention
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"lockstep/core"
+	"lockstep/core/procedure"
+	"lockstep/core/progress"
+	"lockstep/core/wording"
+)
+
+// nodeRules is the table of what can need a person at one node.
+var nodeRules = []func(*attentionFacts, nodeAttention){
+	(*attentionFacts).nodeLocks,
+	(*attentionFacts).nodeWaits,
+	(*attentionFacts).endedPods,
+	(*attentionFacts).nodeReturns,
+	(*attentionFacts).nodeReboots,
+	(*attentionFacts).nodeSlow,
+	(*attentionFacts).nodeDeferred,
+	(*attentionFacts).nodeSays,
+	(*attentionFacts).controllerFails,
+	(*attentionFacts).requestUnseen,
+	(*attentionFacts).lockLeft,
+	(*attentionFacts).lockStuck,
+	(*attentionFacts).roleless,
+	(*attentionFacts).serviceMissing,
+	(*attentionFacts).modeElsewhere,
+	(*attentionFacts).staleInner,
+	(*attentionFacts).nodeConfiguration,
+	(*attentionFacts).nodeWithoutLock,
+	(*attentionFacts).nodeRemoval,
+	(*attentionFacts).lockWithoutNode,
+	(*attentionFacts).requestsTwice,
+	(*attentionFacts).annotationLeft,
+	(*attentionFacts).computeLeft,
+	(*attentionFacts).volumesLeftOut,
+}
+
+// nodeAttention is one node as the rules see it.
+type nodeAttention struct {
+	core.NodeView
+	own     *core.WorkloadLock   // of the OpenStack controller
+	message progress.LockMessage // of own
+	waiting []string             // nodes whose text is F: they wait for others
+}
+
+// entry is an Attention about the node, to be filled in.
+func (n nodeAttention) entry(rule core.AttentionRule) core.Attention {
+	a := core.Attention{Subject: core.Ref{Kind: core.KindNode, Name: n.Name}, Node: n.Name, Label: n.Label, Since: n.Since,
+		Resolve: &core.ProcedureKey{Kind: core.ProcedureNode, Subject: n.Name}}
+	key := n.Name
+	if n.Node != nil {
+		a.Subject, key = n.Node.Ref(), n.Node.UID
+	}
+	a.Rule, a.Key = rule, key
+	return a
+}
+
+func (n nodeAttention) leaving() bool { return n.Request != nil && n.Request.Deleting.IsZero() }
+
+func (f *attentionFacts) nodes() {
+	views := progress.NodeViews(f.s)
+	all := make([]nodeAttention, 0, len(views))
+	var waiting []string
+	for _, v := range views {
+		n := nodeAttention{NodeView: v, own: f.s.NodeLock(v.Name, core.ControllerOpenStack)}
+		if n.own != nil && n.own.Message != "" {
+			n.message = progress.ReadLock(f.s, n.own)
+			if n.message.ID == progress.SaysOthersFirst && n.leaving() {
+				waiting = append(waiting, v.Label)
+			}
+		}
+		all = append(all, n)
+	}
+	for _, n := range all {
+		n.waiting = waiting
+		for _, rule := range nodeRules {
+			rule(f, n)
+		}
+	}
+}
+
+func (f *attentionFacts) nodeLocks(n nodeAttention) {
+	for _, l := range n.Locks {
+		a := n.entry("") // whose rule the lock's state decides
+		a.Subject, a.Since = l.Ref(), f.lockSince(l, n.Request)
+		m := progress.LockMessage{}
+		if l.Message != "" {
+			m = progress.ReadLock(f.s, l)
+		}
+		f.lockState(l, m, a)
+	}
+}
+
+// nodeWaits is a node that goes no further without the operator.
+func (f *attentionFacts) nodeWaits(n nodeAttention) {
+	if progress.LeftLock(f.s, n.Name) != nil || progress.StuckLock(f.s, n.Name) != nil || progress.FailsOnService(f.s, n.Name) {
+		return // what holds it is told by rules of their own
+	}
+	if !f.waits(n.NodeView) || n.Request == nil && (f.s.Deletions[n.Name] != nil || f.removedLocked(n)) || progress.PlaysOn(f.s, core.ControllerOpenStack, n.Name) || progress.PlaysGone(f.s, n.Name) {
+		return // what holds a removal, and what is asked of a controller that is played, is told by rules of their own
+	}
+	left := f.leftFor(n)
+	says := n.message.Class == progress.MessageActionable && n.message.ID != progress.SaysLeftToOperator
+	if progress.LacksScope(n.Request) {
+		a := n.entry(core.RuleNodeWaits)
+		a.Severity, a.Reason, a.Since = core.SeverityUrgent, progress.Scopeless, n.Since
+		a.Detail = "It takes nova-compute out of scheduling, fails, and tries again for ever. " +
+			"Give the request its scope; os is the one in which the host may reboot."
+		a.Detail = wording.Join(a.Detail, progress.AccountSentence(f.s, progress.NodeAccount(f.s, n.Name), n.Name, n.message))
+		f.add(a)
+		return
+	}
+	if n.Mode.Known() && n.Mode != core.ModeManual && !says && len(left) > 0 && !slices.ContainsFunc(left, func(v core.InstanceView) bool { return v.Failures < failuresTold }) {
+		return // each of them is told with what Nova says
+	}
+	a := n.entry(core.RuleNodeWaits)
+	a.Severity = core.SeverityUrgent
+	a.Detail = leftText(left)
+	switch {
+	case !n.Mode.Known():
+		a.Reason, a.Detail = n.Reason, "Set it to live, manual or skip."
+	case n.Blocking < 0:
+		a.Reason = n.Reason
+		a.Detail = "The instances are not known: " + f.s.WhyUnknown(core.SourceInstances) + "."
+	case len(left) == 0 || says:
+		a.Reason, a.Detail = n.message.Meaning, wording.Sentence(n.message.Remedy)
+	case n.Mode == core.ModeManual:
+		a.Reason = "manual mode: " + demandText(left, "leave")
+	default:
+		a.Reason = demandText(left, "leave or stop")
+	}
+	a.Since = f.waitsForYou(n, left)
+	for _, op := range f.s.Operations {
+		if op.Node == n.Name && len(op.Items) > 0 && !op.Past && (op.State == core.OperationRunning || op.State == core.OperationVerifying) {
+			a.Severity, a.Hint = core.SeverityNotice, "wait: Lockstep moves them"
+			a.Reason += " (" + op.Goes() + ")"
+			break
+		}
+	}
+	f.add(a)
+}
+
+// demandText is what the instances must do first: what waits in VERIFY_RESIZE can neither leave nor stop.
+func demandText(left []core.InstanceView, what string) string {
+	var undecided, others []core.InstanceView
+	for _, v := range left {
+		if v.Instance.Status == "VERIFY_RESIZE" && v.Instance.TaskState == "" {
+			undecided = append(undecided, v)
+		} else {
+			others = append(others, v)
+		}
+	}
+	var parts []string
+	if n := len(others); n > 0 {
+		parts = append(parts, fmt.Sprintf("%s must %s first: %s", wording.Count(n, "instance"), what, namesOf(others)))
+	}
+	if n := len(undecided); n > 0 {
+		parts = append(parts, fmt.Sprintf("confirm or revert the migration of %s", namesOf(undecided)))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// waitsForYou is since when the node waits: a try of the controller's that fails like those before makes that no younger.
+func (f *attentionFacts) waitsForYou(n nodeAttention, left []core.InstanceView) core.Since {
+	since := n.Since
+	for _, v := range left {
+		if v.Failures < failuresTold || v.Failures < max(n.Attempts, 1) {
+			continue
+		}
+		if s := f.failedSince(v); !s.At.IsZero() && s.At.Before(since.At) {
+			since = s
+		}
+	}
+	return since
+}
+
+// waits tells whether the node waits for the operator. After its last try the OpenStack controller begins anew every 60 s
+// (docs/mosk.md#migration-loop), and the node is evacuating again for the time of a migration that will fail like those before: that is
+// no help, and what needs a person does not come and go with it.
+func (f *attentionFacts) waits(v core.NodeView) bool {
+	if v.Stage != core.StageEvacuating {
+		return v.Stage == core.StageWaiting
+	}
+	blocking := 0
+	for _, in := range progress.InstanceViews(f.s, v.Name) {
+		if !in.Blocks {
+			continue
+		}
+		blocking++
+		given := in.Action == core.ActionLiveMigrate && !progress.Stranded(in)
+		switch {
+		case given && in.Failures < max(v.Attempts, 1):
+			return false // the controller moves it, or will
+		case !given && progress.Moving(f.s, in.Instance):
+			return false // the operator moves it
+		}
+	}
+	return blocking > 0
+}
+
+// leftFor are the instances that wait for the operator. What is tagged to be live-migrated on a manual node the controller
+// moves itself, and gives up on with the others.
+func (f *attentionFacts) leftFor(n nodeAttention) []core.InstanceView {
+	left := slices.DeleteFunc(progress.InstanceViews(f.s, n.Name), func(v core.InstanceView) bool { return !v.Blocks })
+	theirs := slices.DeleteFunc(slices.Clone(left), func(v core.InstanceView) bool {
+		return n.Mode == core.ModeManual && v.Action == core.ActionLiveMigrate && progress.Moving(f.s, v.Instance)
+	})
+	if len(theirs) > 0 {
+		return theirs
+	}
+	return left
+}
+
+// namesOf is the instances' names, with what is special about each.
+func namesOf(left []core.InstanceView) string {
+	names := make([]string, len(left))
+	for i, v := range left {
+		names[i] = progress.InstanceLabel(v.Instance)
+		switch {
+		case v.Action == core.ActionNotify && v.Origin == core.OriginTag:
+			names[i] += " (notify)"
+		case progress.Stranded(v):
+			names[i] += " (" + wording.OneLine(v.Instance.Status, 30) + ")"
+		case v.Origin == core.OriginConflicting:
+			names[i] += " (two tags)"
+		}
+	}
+	return wording.Some(names, 4)
+}
+
+// leftText names the instances in the way, by what is to happen with them.
+func leftText(left []core.InstanceView) string {
+	var parts []string
+	for _, action := range []core.MaintenanceAction{core.ActionLiveMigrate, core.ActionNotify, core.ActionUnknown} {
+		var names []string
+		for _, v := range left {
+			if v.Action == action {
+				names = append(names, progress.InstanceLabel(v.Instance))
+			}
+		}
+		if len(names) > 0 {
+			parts = append(parts, fmt.Sprintf("%s: %s", action, wording.Some(names, 6)))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// nodeReturns is a node that does not get back into service: with a text of the controller, or silently (docs/mosk.md#return-of-a-node:
+// no text is set while it waits for the node and its pods).
+func (f *attentionFacts) nodeReturns(n nodeAttention) {
+	if n.Stage != core.StageReturning || n.message.Class == progress.MessageOutage || f.leavesForGood(n) || progress.PlaysOn(f.s, core.ControllerOpenStack, n.Name) {
+		return // what a played controller takes back is told by its turn
+	}
+	if len(progress.HeldByEndedPods(f.s, n.Name)) > 0 && n.message.Class != progress.MessageActionable && n.own != nil && n.own.InnerState == core.InnerActive {
+		return // they are named
+	}
+	a := n.entry(core.RuleNodeReturns)
+	switch {
+	case n.message.Class == progress.MessageActionable && !f.fromBefore(n):
+		a.Severity, a.Reason, a.Detail = core.SeverityUrgent, n.message.Meaning, wording.Sentence(n.message.Remedy)
+		if !n.message.At.IsZero() && !a.Since.Exact {
+			a.Since = core.Since{At: n.message.At}
+		}
+		if n.message.ID == progress.SaysAgentsStayDown {
+			if down := progress.AgentsDown(f.s, f.s.HostOf(n.Name)); len(down) > 0 {
+				a.Reason = "network agents down: " + wording.Some(down, 4)
+			}
+		}
+	case f.long(n.Since.At, progress.ReturnLong):
+		a = n.entry(core.RuleNodeSlow)
+		a.Severity = core.SeverityWarning
+		a.Since = n.Since.Plus(progress.ReturnLong)
+		a.Reason = "does not get back into service: " + wording.TextOf(n.What, "the controller does not say what it waits for")
+		a.Detail = progress.AccountSentence(f.s, progress.NodeAccount(f.s, n.Name), n.Name, n.message)
+		if n.Node != nil && n.Node.Ready != "True" {
+			a.Severity = core.SeverityUrgent
+		}
+	default:
+		return
+	}
+	f.add(a)
+}
+
+// fromBefore tells whether the controller's text is about the node's leaving, and not about its return: J stays where
+// somebody else released the lock.
+func (f *attentionFacts) fromBefore(n nodeAttention) bool {
+	return n.message.ID == progress.SaysLeftToOperator || n.Request != nil && !n.message.At.IsZero() && n.message.At.Before(n.Request.Deleting)
+}
+
+func (f *attentionFacts) nodeReboots(n nodeAttention) {
+	if n.Stage != core.StageRebooting || !f.long(n.Since.At, progress.RebootLong) {
+		return
+	}
+	a := n.entry(core.RuleNodeSlow)
+	a.Severity, a.Since = core.SeverityUrgent, n.Since.Plus(progress.RebootLong)
+	a.Reason = "does not come back: not Ready since " + wording.ClockText(n.Since.At) + wording.InBrackets(n.Node.ReadyReason)
+	a.Detail = "Look at the machine's console, and at its kubelet."
+	f.add(a)
+}
+
+// nodeSlow is a node that stays in a stage in which somebody else works for longer than the documents allow for all of it,
+// or whose maintenance as a whole takes much longer than that.
+func (f *attentionFacts) nodeSlow(n nodeAttention) {
+	if v := progress.MachineOf(f.s, n.Name); v != nil && v.Machine != nil && v.Machine.InMaintenance {
+		return // it is held there, for as long as somebody wants
+	}
+	var own time.Duration // a rule of its own speaks from then on
+	switch n.Stage {
+	case core.StageEvacuating:
+		if f.waits(n.NodeView) {
+			return
+		}
+		own = progress.StageLong
+	case core.StagePreparing:
+		if n.message.Class == progress.MessageWaiting {
+			return
+		}
+		own = progress.StageLong
+	case core.StageReleased, core.StageDraining, core.StageUpdating:
+		own = progress.StageLong
+	case core.StageRebooting:
+		own = progress.RebootLong
+	case core.StageReturning:
+		own = progress.ReturnLong
+		if n.message.Class == progress.MessageActionable || n.message.Class == progress.MessageOutage {
+			return
+		}
+	default:
+		return
+	}
+	long := f.long(n.Since.At, own)
+	if long && own != progress.StageLong {
+		return
+	}
+	a := n.entry(core.RuleNodeSlow)
+	a.Severity = core.SeverityWarning
+	switch whole := time.Duration(float64(f.estimate.Worker()) * f.s.Settings.Overdue); {
+	case long:
+		a.Since = n.Since.Plus(own)
+		a.Reason = string(n.Stage) + " for long, since " + wording.ClockText(n.Since.At) + ": " + n.Reason
+	case n.Request != nil && whole > 0 && f.long(n.Request.Created, whole):
+		a.Since = core.Since{At: n.Request.Created, Exact: true}.Plus(f.estimate.Worker())
+		a.Reason = fmt.Sprintf("in maintenance for long, since %s, now %s: %s", wording.ClockText(n.Request.Created), n.Stage, n.Reason)
+	default:
+		return
+	}
+	f.add(a)
+}
+
+// nodeSays is a text of the OpenStack controller that no document lists.
+func (f *attentionFacts) nodeSays(n nodeAttention) {
+	if n.Request == nil || n.message.Class != progress.MessageUnknown || n.own.State() == core.LockInactive && n.Stage != core.StageReturning {
+		return
+	}
+	a := n.entry(core.RuleNodeSays)
+	a.Severity, a.Since = core.SeverityWarning, core.Since{At: n.message.At, Exact: !n.message.At.IsZero()}
+	a.Reason = "the OpenStack controller says what no document lists: " + wording.OneLine(n.message.Text, wording.MostRead)
+	f.add(a)
+}
+
+// nodeDeferred is a node that waits for others: F and G, and A when it lasts.
+func (f *attentionFacts) nodeDeferred(n nodeAttention) {
+	if !n.leaving() || n.message.Class != progress.MessageWaiting || n.own.State() != core.LockActive {
+		return
+	}
+	a := n.entry(core.RuleNodeDeferred)
+	if a.Since = n.Since; a.Since.At.Before(n.Request.Created) {
+		a.Since = core.Since{At: n.Request.Created, Exact: true}
+	}
+	limit := f.waitingLimit(n.message.ID)
+	long := f.long(a.Since.At, limit)
+	seen := procedure.Seen(f.s, n.own, n.message)
+	switch {
+	case n.message.ID == progress.SaysOthersFirst: // the others are under way; or a stale inner state holds it, which is an entry of its own
+		return
+	case !long && !progress.QuorumBroken(f.s, n.message.Blockers):
+		return // F, G and A come by themselves to what they wait for
+	case n.message.ID == progress.SaysServicesNeedNode:
+		a.Reason = "deferred: "
+		if long {
+			a.Reason = "deferred for long: "
+		}
+		if seen != "" { // which pod it is says more than which service
+			a.Reason += seen + "; "
+		}
+		a.Reason += n.message.Meaning
+	default:
+		a.Reason = "waits for long: " + n.message.Meaning
+	}
+	a.Severity = core.SeverityWarning
+	if long && !progress.QuorumBroken(f.s, n.message.Blockers) {
+		a.Since = a.Since.Plus(limit)
+	}
+	a.Detail = wording.Sentence(n.message.Remedy)
+	if seen != "" && n.message.ID != progress.SaysServicesNeedNode {
+		a.Detail = wording.Join(wording.Sentence("Seen: "+seen), a.Detail)
+	}
+	f.add(a)
+}

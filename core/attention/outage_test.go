@@ -1,0 +1,26 @@
+package attention
+
+import (
+	"testing"
+	"time"
+
+	"lockstep/core"
+	"lockstep/core/scene"
+)
+
+// The API keeps nothing of when an outage began: after a restart it is as old as the text that stands there, and at least so old.
+func TestOutageIsAtLeastAsOldAsItsText(t *testing.T) {
+	sc := scene.NewScene()
+	sc.Node("cmp-01", core.RoleCompute)
+	at := scene.Noon.Add(-40 * time.Second)
+	sc.Maintained("cmp-01", "").Message = at.Format("2006-01-02 15:04:05.000000") + " Retrying migrate instances from host. Cannot execute openstack commands, error: 503"
+	for _, a := range Of(sc.Snapshot) {
+		if a.ID == "outage" {
+			if a.Since != (core.Since{At: at}) {
+				t.Errorf("since %+v, want at least since %s", a.Since, at)
+			}
+			return
+		}
+	}
+	t.Error("there is no entry")
+}

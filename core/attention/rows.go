@@ -1,0 +1,157 @@
+package attention
+
+import (
+	"strings"
+
+	"lockstep/core"
+	"lockstep/core/progress"
+)
+
+// attentionRow is what belongs to a rule of attention beside what it finds: what an entry of it rests on, what an operator can do and look
+// at by hand, and from which other entries it can follow. The first command is what is tried first.
+type attentionRow struct {
+	evidence []func(*attentionFacts, core.Attention) []core.Evidence
+	commands []func(*attentionFacts, core.Attention) []core.Command
+	causes   []func(*attentionFacts, core.Attention) string // the first that names one counts
+}
+
+// attentionRows is the table of all rules.
+var attentionRows = map[core.AttentionRule]attentionRow{
+	// What moves nothing any more.
+	core.RuleControllerAway: {evidence: seeing(seenController, seenWaiters, seenImage), commands: byHand(scaleUp, atController, playController), causes: from(badRoleLabels)},
+	core.RuleRoleLabels:     {evidence: seeing(seenController, seenRoleLabels), commands: byHand(atRoleLabels, atController)},
+	core.RuleOutage:         {evidence: seeing(seenOutage, seenOpenStack), commands: byHand(atOpenStack, atControllerLog), causes: from(openStackUnseen)},
+	core.RuleSource:         {evidence: seeing(seenSources), commands: byHand(atSources)},
+	core.RuleSources:        {evidence: seeing(seenSources), commands: byHand(atSources)},
+
+	// Locks.
+	core.RuleClusterLock:        {evidence: seeing(seenLock), commands: byHand(atLock)},
+	core.RuleClusterLockWaits:   {evidence: seeing(seenLock), commands: byHand(atLock), causes: from(controllerIsAway, clusterOutage)},
+	core.RuleClusterLockSays:    {evidence: seeing(seenLock), commands: byHand(atLock)},
+	core.RuleClusterLockMissing: {evidence: seeing(seenController, seenDeployment), commands: byHand(atClusterLocks, atControllerLog), causes: from(controllerIsAway)},
+	core.RuleLockFailed:         {evidence: seeing(seenLock), commands: byHand(atLock)},
+	core.RuleLockState:          {evidence: seeing(seenLock), commands: byHand(atLock)},
+	core.RuleOverride:           {evidence: seeing(seenLock), commands: byHand(atLock)},
+	core.RuleDeployments:        {evidence: seeing(seenDeployments), commands: byHand(atDeployments, atControllerLog)},
+	core.RuleOpenStackStatus:    {evidence: seeing(seenDeployment), commands: byHand(atDeployment)},
+
+	// Nodes in maintenance.
+	core.RuleNodeWaits:        {evidence: seeing(seenNode, seenNodeLock, seenInstances), commands: byHand(giveScope, atWhatItSays, atInstances, atRequest, atNodeLock), causes: from(instancesUnseen)},
+	core.RuleNodeReturns:      {evidence: seeing(seenNode, seenNodeLock, seenService), commands: byHand(atWhatItSays, atPods, atControllerLog), causes: from(ownTrouble)},
+	core.RuleNodeSlow:         {evidence: seeing(seenNode, seenNodeLock, seenPods, seenMachine), commands: byHand(atNode, atWhatItSays, atPods, atMachine, atControllerLog), causes: from(ownTrouble, controllerHolds, waitsForPlace)},
+	core.RuleNodeSays:         {evidence: seeing(seenNode, seenNodeLock), commands: byHand(atControllerLog, atNodeLock)},
+	core.RuleNodeDeferred:     {evidence: seeing(seenNode, seenNodeLock), commands: byHand(atWhatItSays, atNodeLock)},
+	core.RuleControllerFails:  {evidence: seeing(seenNode, seenAccount), commands: byHand(atControllerLog, atRequest)},
+	core.RuleRequestUnseen:    {evidence: seeing(seenNode, seenNodeLock, seenController), commands: byHand(holdAgain, atController, atRequest)},
+	core.RuleEndedPods:        {evidence: seeing(seenNode, seenPods), commands: byHand(atEndedPods)},
+	core.RuleNoComputeService: {evidence: seeing(seenNode, seenAccount), commands: byHand(atCompute, newComputePod)},
+	core.RuleMigrationLong:    {evidence: seeing(seenInstance, seenMigration), commands: byHand(atMigration, atInstance)},
+	core.RuleMigrationFailed:  {evidence: seeing(seenInstance, seenMigration), commands: byHand(atMigration, atInstance, atRoom)},
+	core.RuleOwnMigration:     {evidence: seeing(seenInstance, seenMigration), commands: byHand(decideMigration, atMigration, atInstance)},
+	core.RuleInstanceNotify:   {evidence: seeing(seenInstance), commands: byHand(atInstance)},
+	core.RuleInstanceStranded: {evidence: seeing(seenInstance, seenMigration), commands: byHand(atInstance)},
+	core.RuleInstanceTags:     {evidence: seeing(seenInstance), commands: byHand(atTags, atInstance)},
+
+	// Nodes before and after it.
+	core.RuleLockLeft:       {evidence: seeing(seenNode, seenNodeLock, seenService), commands: byHand(holdAgain, atNodeLock)},
+	core.RuleLockStuck:      {evidence: seeing(seenNode, seenNodeLock), commands: byHand(atNodeLock, giveLabels)},
+	core.RuleRoleless:       {evidence: seeing(seenNode, seenService), commands: byHand(giveLabels, atLabels)},
+	core.RuleModeElsewhere:  {evidence: seeing(seenNode, seenMode), commands: byHand(holdByOwnLock, atAnnotations)},
+	core.RuleStaleInner:     {evidence: seeing(seenNode, seenNodeLock, seenHeldUp), commands: byHand(clearInner, atOthers, atControllerLog)},
+	core.RuleMode:           {evidence: seeing(seenNode, seenMode), commands: byHand(dropMode, atAnnotations)},
+	core.RuleAttempts:       {evidence: seeing(seenNode, seenMode), commands: byHand(dropAttempts, atAnnotations)},
+	core.RuleNoLock:         {evidence: seeing(seenNode, seenController), commands: byHand(atLabels, atNodeLog), causes: from(controllerIsAway)},
+	core.RuleNoNode:         {evidence: seeing(seenLocks, seenNodeLock), commands: byHand(atLocksOfNode, atNodes)},
+	core.RuleNodeRemoval:    {evidence: seeing(seenNode, seenNodeLock), commands: byHand(atWhatItSays, atRemoval, atInstances)},
+	core.RuleRequests:       {evidence: seeing(seenNode), commands: byHand(atRequests)},
+	core.RuleAnnotationLeft: {evidence: seeing(seenNode, seenMode), commands: byHand(putModeBack, atAnnotations)},
+	core.RuleComputeLeft:    {evidence: seeing(seenService), commands: byHand(enableCompute, atCompute)},
+	core.RuleVolumesLeft:    {evidence: seeing(seenVolumeServices), commands: byHand(enableVolumes, atVolumeServices)},
+	core.RuleTagsLeft:       {evidence: seeing(seenInstance), commands: byHand(atTags, putTagsBack)},
+	core.RuleWillHold:       {evidence: seeing(seenNode, seenInstances), commands: byHand(atInstances)},
+
+	// LCM and the update.
+	core.RuleDrainBlocked:       {evidence: seeing(seenMachine, seenDrains), commands: byHand(atBlockingPod, atDrains)},
+	core.RuleDrainWaits:         {evidence: seeing(seenMachine, seenDrains), commands: byHand(atDrains, atLocksOfNode, atLCM), causes: from(ownLockHolds)},
+	core.RuleStateItem:          {evidence: seeing(seenMachine, seenItem), commands: byHand(atMachine, atNode)},
+	core.RuleDrainError:         {evidence: seeing(seenMachine, seenDrains), commands: byHand(atDrains, atMachine)},
+	core.RuleSwarmError:         {evidence: seeing(seenMachine, seenDrains), commands: byHand(atDrains, atMachine)},
+	core.RuleAgentError:         {evidence: seeing(seenMachine), commands: byHand(atMachine, atNode)},
+	core.RuleRebootError:        {evidence: seeing(seenMachine), commands: byHand(atMachine, atNode)},
+	core.RulePlanStuck:          {evidence: seeing(seenPlan), commands: byHand(atPlan, atDrainsAll, atLCM), causes: from(holdsPlanStep)},
+	core.RulePlanWaits:          {evidence: seeing(seenPlan), commands: byHand(commenceNext, atPlan)},
+	core.RuleAutoPause:          {evidence: seeing(seenPause, seenPlan), commands: byHand(atPause, commencePaused, atPlan)},
+	core.RuleAutoPauseError:     {evidence: seeing(seenPause), commands: byHand(atPause, atPlan)},
+	core.RuleLCMStuck:           {evidence: seeing(seenLCM), commands: byHand(atLCMCluster, atDrainsAll, atLCM), causes: from(holdsLCM)},
+	core.RulePhase:              {evidence: seeing(seenPhase), commands: byHand(atRequests, atOthers, atClusterLocks), causes: from(holdsPhase)},
+	core.RuleBetweenReleases:    {evidence: seeing(seenUpdate), commands: byHand(atRequests, atPlan), causes: from(holdsBetween)},
+	core.RuleRebootsLeft:        {commands: byHand(atMachines)},
+	core.RuleMaintenanceMode:    {evidence: seeing(seenCluster), commands: byHand(atMachines)},
+	core.RuleManagementOutdated: {evidence: seeing(seenPlan), commands: byHand(atManagementReleases)},
+	core.RuleAfterUpdate:        {evidence: seeing(seenAfter), commands: byHand(atDaemonSets)},
+
+	// Lockstep itself.
+	core.RuleAct:       {evidence: seeing(seenNode, seenAnyLock), commands: byHand(atRequest, atAnyLock)},
+	core.RuleOperation: {evidence: seeing(seenOperation), commands: byHand(atOperation)},
+	core.RuleDisarmed:  {evidence: seeing(seenWriting), commands: byHand(atLease)},
+}
+
+func seeing(of ...func(*attentionFacts, core.Attention) []core.Evidence) []func(*attentionFacts, core.Attention) []core.Evidence {
+	return of
+}
+
+func byHand(of ...func(*attentionFacts, core.Attention) []core.Command) []func(*attentionFacts, core.Attention) []core.Command {
+	return of
+}
+
+func from(of ...func(*attentionFacts, core.Attention) string) []func(*attentionFacts, core.Attention) string {
+	return of
+}
+
+// complete gives the entries their evidence and their commands, and takes the steps away of what is not there any more.
+func (f *attentionFacts) complete() {
+	for i := range f.found {
+		a := &f.found[i]
+		if !f.hasSteps(a.Resolve) {
+			a.Resolve = nil
+		}
+		row := attentionRows[a.Rule]
+		for _, see := range row.evidence {
+			for _, e := range see(f, *a) {
+				if e.Says != "" && !strings.Contains(a.Reason, e.Says) && !strings.Contains(a.Detail, e.Says) {
+					a.Evidence = append(a.Evidence, e)
+				}
+			}
+		}
+		for _, of := range row.commands {
+			for _, c := range of(f, *a) {
+				if c.Line != "" && !hasLine(a.Commands, c.Line) {
+					a.Commands = append(a.Commands, c)
+				}
+			}
+		}
+	}
+}
+
+// hasSteps tells whether there is the node or instance of which a procedure would be; every other procedure is always there.
+func (f *attentionFacts) hasSteps(key *core.ProcedureKey) bool {
+	switch {
+	case key == nil:
+		return false
+	case key.Kind == core.ProcedureInstance:
+		return f.s.Instances[key.Subject] != nil
+	case key.Kind == core.ProcedureNode:
+		_, there := progress.NodeView(f.s, key.Subject)
+		return there
+	}
+	return true
+}
+
+func hasLine(commands []core.Command, line string) bool {
+	for _, c := range commands {
+		if c.Line == line {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,15 @@
+package attention
+
+import (
+	"testing"
+
+	"lockstep/core/scene"
+)
+
+func BenchmarkAttention(b *testing.B) {
+	sc := scene.Large()
+	b.ReportAllocs()
+	for b.Loop() {
+		Of(sc.Again().Snapshot)
+	}
+}

@@ -1,0 +1,41 @@
+package attention
+
+import (
+	"lockstep/core"
+	"lockstep/core/procedure"
+	"lockstep/core/progress"
+	"lockstep/core/wording"
+)
+
+// serviceMissing is such a compute: urgent when it is asked for, told before that while there is time to mend it.
+func (f *attentionFacts) serviceMissing(n nodeAttention) {
+	s := f.s
+	if !progress.Serviceless(s, n.Name) || progress.PlaysOn(s, core.ControllerOpenStack, n.Name) && n.leaving() || f.leavesForGood(n) {
+		return // the entry of the turn says it
+	}
+	a := n.entry(core.RuleNoComputeService)
+	a.Detail = "Its nova-compute was never heard from, or somebody has deleted the service while it ran. A new pod of it announces itself anew."
+	switch {
+	case progress.FailsOnService(s, n.Name):
+		a.Severity, a.Since = core.SeverityUrgent, core.Since{At: n.Request.Created, Exact: true}
+		a.Reason = progress.ServicelessCause + ": the OpenStack controller fails on its request without a word"
+		if n.own.InnerState == core.InnerActive {
+			a.Detail = wording.Join(a.Detail, "Meanwhile the node counts as worked on: requests for other computes can fail in the same way.")
+		}
+	case procedure.ReturnFailsOnService(s, n.Name):
+		a.Severity, a.Since = core.SeverityUrgent, core.Since{At: n.Request.Deleting, Exact: true}
+		a.Reason = progress.ServicelessCause + ": the OpenStack controller fails on its return without a word"
+		a.Detail = wording.Join(a.Detail, "The node stays in maintenance until then, and counts as worked on.")
+	case n.Request != nil:
+		return
+	case f.request != nil:
+		a.Severity, a.Since = core.SeverityWarning, core.Since{}
+		a.Reason = progress.ServicelessCause + ": the OpenStack controller will fail on its maintenance without a word"
+	case f.long(n.Node.Created, progress.HealthLong):
+		a.Severity, a.Since = core.SeverityNotice, core.Since{}
+		a.Reason = progress.ServicelessCause + ": the OpenStack controller would fail on its maintenance without a word"
+	default:
+		return // it is being set up
+	}
+	f.add(a)
+}

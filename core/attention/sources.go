@@ -1,0 +1,146 @@
+package attention
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"lockstep/core"
+	"lockstep/core/progress"
+	"lockstep/core/wording"
+)
+
+// optionalSources are those without which nothing is judged wrongly: less is shown.
+var optionalSources = map[core.SourceID]bool{
+	core.SourceDeletionRequests: true, core.SourceDisableNotices: true, core.SourceProjects: true, core.SourceNetworkAgents: true,
+	core.SourceVolumeServices: true, core.SourceVolumes: true, core.SourceStatefulSets: true, core.SourceRedisSets: true, core.SourceRedisPods: true,
+	core.SourceClaims: true, core.SourceRedisClaims: true, core.SourceLocalVolumes: true,
+	core.SourceOpenStackController: true, core.SourceNodePods: true, core.SourceGroups: true, core.SourceAutoPauses: true, core.SourceReboots: true,
+	core.SourceReleases: true, core.SourceManagementUpgrades: true,
+}
+
+// unprojected are the sources that lie in no project: who is bound to one may not read them, and is told so where they would be shown.
+var unprojected = map[core.SourceID]bool{core.SourceReleases: true, core.SourceManagementUpgrades: true}
+
+// hiccup is how long a source may be out of order before it is told: a watch that breaks off is opened again in less.
+const hiccup = 5 * time.Second
+
+// sources are those that are not live. Sources of one server that fail alike are one entry.
+func (f *attentionFacts) sources() {
+	type fault struct {
+		server core.Server
+		cause  string // what is the matter with the server as a whole; else the state
+	}
+	groups, all := map[fault][]core.Source{}, map[core.Server]int{}
+	for _, src := range f.s.Sources {
+		after := f.s.Settings.StaleAfterOf(src.ID)
+		if src.State != core.SourceOff && src.State != core.SourceAbsent && !src.AsksNobody() {
+			all[src.ID.Server()]++
+		}
+		switch src.State {
+		case core.SourceLive:
+			if src.AsOf.IsZero() || f.s.Wall.Sub(src.AsOf) <= 2*after {
+				continue
+			}
+			src.State = core.SourceStale // nobody confirms it, and nobody says so
+		case core.SourceOff:
+			if src.ID.Server() == core.ServerManagement {
+				continue // nobody asked for it
+			}
+		case core.SourceAbsent:
+			if optionalSources[src.ID] {
+				continue // a kind that older releases do not have
+			}
+		case core.SourceForbidden:
+			if unprojected[src.ID] {
+				continue
+			}
+			redis, _ := progress.QuorumNamed("redis")
+			if _, there := progress.Quorum(f.s, redis); src.ID == core.SourceRedisClaims && !there && f.s.Known(core.SourceRedisSets) {
+				continue // there is none, and the manifest's Role had no namespace to be in
+			}
+		case core.SourceConnecting:
+			if f.s.Wall.Sub(src.Since) <= after {
+				continue
+			}
+		case core.SourceStale:
+			refused := src.Err != nil && f.s.Wall.Sub(src.Since) > hiccup // the server says why
+			if !refused && !src.AsOf.IsZero() && f.s.Wall.Sub(src.AsOf) <= after/2 {
+				continue
+			}
+		}
+		k := fault{server: src.ID.Server(), cause: string(src.State)}
+		if e := src.Trouble(); e != nil && e.WholeServer() {
+			k.cause = e.Cause()
+		}
+		groups[k] = append(groups[k], src)
+	}
+	for k, list := range groups {
+		slices.SortFunc(list, func(a, b core.Source) int { return strings.Compare(string(a.ID), string(b.ID)) })
+		if e := list[0].Trouble(); len(list) > 2 || len(list) == 2 && e != nil && e.WholeServer() {
+			f.source(list, len(list) == all[k.server], core.RuleSources, fmt.Sprintf("%s/%s", k.server, k.cause), string(k.server))
+			continue
+		}
+		for _, src := range list {
+			f.source([]core.Source{src}, false, core.RuleSource, string(src.ID), string(src.ID))
+		}
+	}
+}
+
+// source adds one source, or several of one server with one trouble; whole says that the server has no others.
+func (f *attentionFacts) source(list []core.Source, whole bool, rule core.AttentionRule, key, subject string) {
+	src := list[0] // the one that tells
+	names := make([]string, len(list))
+	for i, other := range list {
+		names[i] = string(other.ID)
+		if !other.Since.IsZero() && other.Since.Before(src.Since) || !optionalSources[other.ID] && optionalSources[src.ID] {
+			src = other
+		}
+	}
+	what := wording.Some(names, 3)
+	a := core.Attention{Rule: rule, Key: key, Severity: core.SeverityWarning, Subject: core.Ref{Kind: core.KindSource, Name: subject}, Label: string(src.ID.Server()), Since: f.since(src.Since),
+		Resolve: &core.ProcedureKey{Kind: core.ProcedureSource, Subject: subject}}
+	old := ""
+	if src.State == core.SourceStale {
+		old = "not confirmed for " + wording.SpanText(max(f.s.Wall.Sub(src.AsOf), 0))
+	}
+	trouble := src.Trouble()
+	if trouble != nil {
+		a.Fault = trouble.Cause()
+	}
+	switch {
+	case src.State == core.SourceOff:
+		a.Severity, a.Reason = core.SeverityNotice, what+" not configured: what rests on them is not shown"
+	case src.State == core.SourceConnecting:
+		a.Severity, a.Reason = core.SeverityNotice, what+": no answer yet"
+	case src.State == core.SourceAbsent:
+		a.Severity, a.Reason = core.SeverityNotice, what+": the API does not have them"
+	case trouble != nil && whole:
+		a.Reason = trouble.Cause() + ": " + wording.TextOf(old, "nothing of it is seen")
+	case trouble != nil:
+		a.Reason = trouble.Cause() + ": " + what + wording.TextIf(old != "", ", "+old, "")
+	case old != "":
+		a.Reason = what + " " + old + ": what is shown may be old"
+	default:
+		a.Reason = what + ": " + string(src.State)
+	}
+	if optionalSources[src.ID] {
+		a.Severity = core.SeverityNotice
+	}
+	if whole && src.ID.Server() == core.ServerKubernetes && trouble != nil && trouble.WholeServer() && f.s.Wall.Sub(src.Since) > f.s.Settings.StaleAfterOf(src.ID) {
+		a.Severity = core.SeverityUrgent // all that is shown is old, or there is nothing
+	}
+	if src.Err != nil {
+		if text := src.Err.Message; trouble != nil && text != "" {
+			a.Reason += wording.Because(wording.OneLine(text, wording.MostRead))
+		} else {
+			a.Reason += wording.Because(wording.OneLine(src.Err.Error(), wording.MostRead))
+		}
+		a.Detail = src.Err.Remedy
+	}
+	if src.ID.Server() == core.ServerManagement && f.request != nil && (src.State == core.SourceStale || src.State == core.SourceFailed) {
+		a.Detail = wording.Join(wording.Sentence(a.Detail), "LCM works from there: if its API is away for LCM, too, nothing new begins on the nodes; what their controllers have begun goes on.")
+	}
+	f.add(a)
+}

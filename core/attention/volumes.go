@@ -1,0 +1,56 @@
+package attention
+
+import (
+	"slices"
+
+	"lockstep/core"
+	"lockstep/core/progress"
+)
+
+// volumesLeft is how many volumes are on the node's disks; -1 when that is not known.
+func (f *attentionFacts) volumesLeft(node string) int {
+	volumes, known := f.s.VolumesOn(node)
+	if !known {
+		return -1
+	}
+	return len(volumes)
+}
+
+// namedVolumes are the volumes that hold up a removal (T), where they are known.
+func (f *attentionFacts) namedVolumes(n nodeAttention) []string {
+	if n.message.ID != progress.SaysVolumesHoldRemoval {
+		return nil
+	}
+	volumes, _ := f.s.VolumesOn(n.Name)
+	names := make([]string, len(volumes))
+	for i, v := range volumes {
+		names[i] = progress.VolumeName(&v)
+	}
+	return names
+}
+
+// volumesLeftOut are volume services that nobody will enable: the OpenStack controller enables the first of a host only, and only
+// where its own reason stands.
+func (f *attentionFacts) volumesLeftOut(n nodeAttention) {
+	if n.Node == nil || n.Request != nil || !f.s.Known(core.SourceNodeRequests) || !f.s.Known(core.SourceVolumeServices) || f.leavesForGood(n) {
+		return
+	}
+	if slices.ContainsFunc(f.s.Settings.ActAs, func(a core.ActAs) bool {
+		return a.Controller == core.ControllerOpenStack && progress.TurnOn(f.s, a, n.Name) == progress.TurnReturn
+	}) {
+		return // the next step of who plays the controller
+	}
+	if r := f.s.History.Rounds[n.Node.UID]; r.Request != "" && (r.Ended.IsZero() || !f.long(r.Ended, progress.ServiceSettles)) {
+		return // what Cinder said last can be older than the end of the maintenance
+	}
+	for _, v := range f.s.VolumeServicesOn(n.Name) {
+		if !v.ForMaintenance() {
+			continue
+		}
+		a := n.entry(core.RuleVolumesLeft)
+		a.Severity, a.Since = core.SeverityWarning, core.Since{At: v.Updated}
+		a.Reason = v.Label() + " was left disabled for the maintenance, and the maintenance is over"
+		f.add(a)
+		return
+	}
+}

@@ -1,0 +1,281 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"lockstep/core"
+	"lockstep/core/progress"
+	"lockstep/core/step"
+	"lockstep/core/wording"
+)
+
+// actCheck is what is asked of the servers themselves right before a step of a played controller: what is known can be older
+// than the last change. It is nil for all other steps.
+func (e *Engine) actCheck(step core.Step) func(context.Context) error {
+	checks := actChecks[step.Intent.Kind]
+	if checks == nil {
+		return nil
+	}
+	return func(ctx context.Context) error {
+		s := e.Snapshot()
+		a, played := progress.ActAs(s, step.Intent.Controller)
+		if !played {
+			return refuse("Lockstep does not play %s", step.Intent.Controller)
+		}
+		for _, check := range checks {
+			if err := check(actCheckAt{e, s, a, step}, ctx); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// nobodyElse asks for the Deployment of an OpenStack controller that Lockstep plays, right before a write in its name: two that
+// write the same locks undo what the other does.
+func (e *Engine) nobodyElse(ctx context.Context, step core.Step) error {
+	s := e.Snapshot()
+	a, played := progress.ActAs(s, step.Intent.Controller)
+	if !played || a.Controller != core.ControllerOpenStack || e.cfg.Kubernetes == nil {
+		return nil
+	}
+	now, err := e.cfg.Kubernetes.ControllerDeployment(ctx)
+	if err != nil {
+		return err
+	}
+	g := core.Guard{Holds: true}
+	if progress.OutOfTheWay(&g, now, a.Absent); !g.Holds {
+		return refuse("the OpenStack controller itself is not out of the way: %s", g.Answer)
+	}
+	return nil
+}
+
+// actCheckAt is the step that is checked, and what is known.
+type actCheckAt struct {
+	e    *Engine
+	s    *core.Snapshot
+	a    core.ActAs
+	step core.Step
+}
+
+// actChecks are the checks of each kind of step, in order.
+var actChecks = map[core.IntentKind][]func(actCheckAt, context.Context) error{
+	core.IntentActBegin:           {actCheckAt.requestStands, actCheckAt.withinTheRule, actCheckAt.quorumsHold},
+	core.IntentActOutOfScheduling: {actCheckAt.requestStands},
+	core.IntentActVolumeOut:       {actCheckAt.requestStands},
+	core.IntentActRelease: {actCheckAt.requestStands, actCheckAt.outOfScheduling, actCheckAt.volumesOut, actCheckAt.noVolumes, actCheckAt.hostEmpty,
+		actCheckAt.clusterPodsReady, actCheckAt.quorumsHold},
+	core.IntentActVolumeIn:       {actCheckAt.nodePodsReady},
+	core.IntentActIntoScheduling: {actCheckAt.nodePodsReady, actCheckAt.computeUp},
+	core.IntentActDeleteClaim:    {},
+	core.IntentActDropLock:       {actCheckAt.noClaims},
+	core.IntentActLetGo:          {actCheckAt.noClaims},
+	core.IntentActRearm:          {actCheckAt.nodePodsReady, actCheckAt.backInScheduling, actCheckAt.volumesBack},
+}
+
+// requestStands asks whether the request on which the step was granted is still there: without it LCM is not there to take the
+// node, and a lock that is released then lets LCM go on at once when it asks the next time.
+func (c actCheckAt) requestStands(ctx context.Context) error {
+	node := c.step.Intent.Node
+	if c.removal() {
+		return c.removalStands(ctx)
+	}
+	r := c.s.ClusterRequest()
+	if node != "" {
+		r = c.s.NodeRequest(node)
+	}
+	i := slices.IndexFunc(c.step.Basis, func(f core.Fact) bool { return f.Name == step.RequestFactName })
+	if r == nil || i < 0 || c.step.Basis[i].Value != r.UID {
+		return refuse("nobody asks for it any more by the request that was there")
+	}
+	now, err := c.e.cfg.Kubernetes.Request(ctx, r.Ref())
+	switch {
+	case err != nil && isGone(err):
+		return refuse("the request is gone: %v", err)
+	case err != nil:
+		return err
+	case !now.Deleting.IsZero():
+		return refuse("the request is being removed")
+	}
+	return nil
+}
+
+// removalStands asks the same of the removal.
+func (c actCheckAt) removalStands(ctx context.Context) error {
+	d := progress.AsksRemoval(c.s, c.step.Intent.Node)
+	i := slices.IndexFunc(c.step.Basis, func(f core.Fact) bool { return f.Name == step.RemovalFactName })
+	if d == nil || i < 0 || c.step.Basis[i].Value != d.UID {
+		return refuse("nobody asks for its removal any more by the request that was there")
+	}
+	now, err := c.e.cfg.Kubernetes.DeletionRequest(ctx, d.Name, d.UID)
+	switch {
+	case err != nil:
+		return err
+	case now == nil:
+		return refuse("the request for its removal is gone")
+	case !now.Deleting.IsZero():
+		return refuse("the request for its removal is being removed")
+	}
+	return nil
+}
+
+// withinTheRule asks for all locks, whether the rule of how many nodes are worked on still holds.
+func (c actCheckAt) withinTheRule(ctx context.Context) error {
+	locks, err := c.e.cfg.Kubernetes.NodeLocks(ctx)
+	if err != nil {
+		return err
+	}
+	s := c.s.CopyFacts()
+	s.NodeLocks = map[string][]*core.WorkloadLock{}
+	for _, l := range locks {
+		s.NodeLocks[l.Node] = append(s.NodeLocks[l.Node], l)
+	}
+	s.Operations = nil // this one is among them
+	now := step.Plan(s, c.step.Intent)
+	for _, id := range []core.GuardID{core.GuardConcurrency, core.GuardZone} {
+		if g, unmet := now.Unmet(id); unmet {
+			return refuse("%s: %s", g.Text, g.Answer)
+		}
+	}
+	return nil
+}
+
+// compute is the node's nova-compute as Nova itself shows it now; nil where the step has nothing to do with one.
+func (c actCheckAt) compute(ctx context.Context) (*core.ComputeService, error) {
+	node := c.step.Intent.Node
+	if node == "" || c.a.Controller != core.ControllerOpenStack || !progress.HasGuests(c.s, c.a, node) || c.s.Services[c.s.HostOf(node)] == nil {
+		return nil, nil
+	}
+	if c.e.cfg.OpenStack == nil {
+		return nil, refuse("Nova cannot be asked")
+	}
+	return c.e.cfg.OpenStack.ComputeService(ctx, c.s.HostOf(node))
+}
+
+func (c actCheckAt) outOfScheduling(ctx context.Context) error {
+	svc, err := c.compute(ctx)
+	if err == nil && svc != nil && svc.Enabled {
+		err = refuse("nova-compute of %s is enabled again: the scheduler may put instances on it", c.s.Label(c.step.Intent.Node))
+	}
+	return err
+}
+
+func (c actCheckAt) computeUp(ctx context.Context) error {
+	svc, err := c.compute(ctx)
+	if err == nil && svc != nil && (!svc.Up || svc.ForcedDown) {
+		err = refuse("nova-compute of %s is %s now", c.s.Label(c.step.Intent.Node), step.UpText(svc))
+	}
+	return err
+}
+
+func (c actCheckAt) backInScheduling(ctx context.Context) error {
+	svc, err := c.compute(ctx)
+	if err == nil && svc != nil && !svc.Enabled && svc.DisabledReason == core.DisabledReasonMaintenance {
+		err = refuse("nova-compute of %s is %s", c.s.Label(c.step.Intent.Node), core.ServiceText(svc))
+	}
+	return err
+}
+
+// removal tells whether the node is to be removed, and not only maintained.
+func (c actCheckAt) removal() bool {
+	return c.step.Intent.Node != "" && progress.TurnOn(c.s, c.a, c.step.Intent.Node) == progress.TurnRemove
+}
+
+func (c actCheckAt) hostEmpty(ctx context.Context) error {
+	if c.removal() {
+		return c.nothingOn(ctx)
+	}
+	if node := c.step.Intent.Node; node != "" && progress.MovesInstances(c.s, c.a, node) {
+		return c.e.hostIsSafe(ctx, node)
+	}
+	return nil
+}
+
+// nothingOn asks Nova itself, right before a node is let go for good, whether a server is on it, in whatever state.
+func (c actCheckAt) nothingOn(ctx context.Context) error {
+	node := c.step.Intent.Node
+	if c.a.Controller != core.ControllerOpenStack {
+		return nil
+	}
+	if c.e.cfg.OpenStack == nil {
+		return refuse("Nova cannot be asked what is on the host")
+	}
+	found, err := c.e.cfg.OpenStack.InstancesOf(ctx, c.s.HostOf(node))
+	if err != nil {
+		return err
+	}
+	if len(found) > 0 {
+		names := make([]string, len(found))
+		for i, in := range found {
+			names[i] = progress.InstanceLabel(in)
+		}
+		return refuse("Nova still shows on %s: %s", c.s.Label(node), wording.Clip(strings.Join(names, ", "), 300))
+	}
+	if !progress.HasGuests(c.s, c.a, node) {
+		return nil // nothing comes to a node that is no compute
+	}
+	return c.e.nothingComes(ctx, node)
+}
+
+// clusterPodsReady asks for the pods of the whole controller before its cluster lock goes.
+func (c actCheckAt) clusterPodsReady(ctx context.Context) error {
+	if c.step.Intent.Node != "" {
+		return nil
+	}
+	return c.podsReady(ctx, "")
+}
+
+// nodePodsReady asks for the controller's pods on the node before it is taken back.
+func (c actCheckAt) nodePodsReady(ctx context.Context) error {
+	if c.step.Intent.Node == "" {
+		return nil
+	}
+	return c.podsReady(ctx, c.step.Intent.Node)
+}
+
+func (c actCheckAt) podsReady(ctx context.Context, node string) error {
+	if c.a.Namespace == "" {
+		return nil
+	}
+	pods, err := c.e.cfg.Kubernetes.NotReadyPods(ctx, c.a.Namespace, node)
+	if err != nil {
+		return err
+	}
+	if len(pods) > 0 {
+		return refuse("pods in %s are not ready: %s", c.a.Namespace, wording.Clip(wording.Some(pods, 6), 300))
+	}
+	return nil
+}
+
+// quorumsHold asks whether the node may go, and its pods with it.
+func (c actCheckAt) quorumsHold(ctx context.Context) error {
+	return c.e.quorumCheck(ctx, c.step.Intent.Controller, c.step.Intent.Node)
+}
+
+// quorumCheck asks the server itself whether every StatefulSet that needs a quorum can do without the node: right before a played
+// controller gives it to LCM, what is known can be older than a pod's end.
+func (e *Engine) quorumCheck(ctx context.Context, controller, node string) error {
+	s := e.Snapshot()
+	if len(progress.QuorumSources(s, controller, node)) == 0 {
+		return nil
+	}
+	for _, q := range progress.QuorumSets {
+		if !q.AskedFirst() {
+			continue
+		}
+		set, pods, err := e.cfg.Kubernetes.StatefulSet(ctx, q.Namespace, q.Name)
+		if err != nil {
+			return err
+		}
+		if set == nil {
+			continue
+		}
+		v := progress.QuorumView{QuorumSet: q, Replicas: set.Replicas, Pods: pods}
+		if v.Holds(node) != progress.QuorumFree {
+			return refuse("what needs a quorum cannot do without the node: %s", progress.QuorumText(s, v, node))
+		}
+	}
+	return nil
+}

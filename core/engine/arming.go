@@ -1,0 +1,111 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Arm lets steps be done from now on. It takes the operator lease; with takeOver from whoever holds it. The error says
+// who holds it, or what is missing.
+func (e *Engine) Arm(ctx context.Context, takeOver bool) error {
+	if e.cfg.Barred != "" {
+		return refuse("writing cannot be armed: %s", e.cfg.Barred)
+	}
+	if err := e.journal(ctx, Record{Kind: RecordArm, State: "asked", Exact: takeOver}); err != nil {
+		return refuse("writing cannot be armed: %v", err)
+	}
+	if err := e.acquire(ctx, takeOver); err != nil {
+		e.record(Record{Kind: RecordArm, State: "refused", Error: err.Error()}, false)
+		return err
+	}
+	armed := e.call(func() {
+		e.armed.Store(true)
+		e.write.Armed, e.write.Lost, e.write.Since = true, "", e.cfg.Wall()
+		e.leaseSeen()
+		e.record(Record{Kind: RecordArm, State: "armed", Exact: takeOver}, true)
+	})
+	if !armed {
+		return refuse("Lockstep is leaving")
+	}
+	return nil
+}
+
+// acquire takes the operator lease, once it has been given back where that is still under way.
+func (e *Engine) acquire(ctx context.Context, takeOver bool) error {
+	if e.cfg.Lease == nil {
+		return nil
+	}
+	var givenBack <-chan struct{}
+	e.call(func() { givenBack = e.givenBack })
+	if givenBack != nil {
+		select {
+		case <-givenBack:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return e.cfg.Lease.Acquire(ctx, takeOver)
+}
+
+// Disarm ends writing; what runs is watched to its end, nothing new begins. It returns when the lease is given back, or the
+// server has not answered in time.
+func (e *Engine) Disarm() {
+	var givenBack <-chan struct{}
+	e.call(func() {
+		e.disarm("")
+		givenBack = e.givenBack
+	})
+	if givenBack != nil {
+		<-givenBack
+	}
+}
+
+// releaseTimeout is how long giving the lease back may take. It expires by itself if it must.
+const releaseTimeout = 3 * time.Second
+
+// disarm runs in the Engine's goroutine, and gives the lease back in another: the server may be slow to answer, and who looks at
+// the cluster must not wait for it. A reason means that it was not the operator who asked.
+func (e *Engine) disarm(reason string) {
+	if !e.write.Armed {
+		return
+	}
+	e.armed.Store(false)
+	e.write.Armed, e.write.Lost, e.write.Since = false, reason, e.cfg.Wall()
+	e.record(Record{Kind: RecordDisarm, Text: reason}, true)
+	e.leaseSeen()
+	if e.cfg.Lease == nil {
+		return
+	}
+	givenBack := make(chan struct{})
+	e.givenBack = givenBack
+	go func() {
+		defer close(givenBack)
+		ctx, cancel := context.WithTimeout(context.Background(), releaseTimeout)
+		defer cancel()
+		if err := e.cfg.Lease.Release(ctx); err != nil {
+			e.cfg.Log.Warn("give the operator lease back", "error", err)
+		}
+		e.call(e.leaseSeen)
+	}()
+}
+
+func (e *Engine) leaseSeen() {
+	if e.cfg.Lease == nil {
+		return
+	}
+	e.write.Mine = e.cfg.Lease.Held()
+	e.write.Lease = e.cfg.Lease.Holder()
+}
+
+// watchLease disarms when the lease is gone: a lost lease means read-only, never the end of the program.
+func (e *Engine) watchLease() {
+	e.leaseSeen()
+	if e.write.Armed && e.cfg.Lease != nil && !e.write.Mine {
+		reason := "the operator lease was lost: it could not be renewed in time"
+		if e.write.Lease != "" {
+			reason = fmt.Sprintf("the operator lease was lost; %s holds it now", e.write.Lease)
+		}
+		e.disarm(reason)
+	}
+}

@@ -1,0 +1,367 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"lockstep/core"
+	"lockstep/core/progress"
+	"lockstep/core/step"
+	"lockstep/core/wording"
+)
+
+// runBatch does the items of a batch in order, at most AtOnce at a time, each planned again from the newest Snapshot right
+// before it. It pauses by itself at the first item that failed in all its tries (unless the grant says to go on past failures), when the gate closes,
+// when a source that it rests on goes stale, and when anything that is still to be done has changed since the grant; it goes
+// on only when the operator says so.
+func (e *Engine) runBatch(ctx context.Context, op *operation, b core.Batch) {
+	atOnce := max(b.AtOnce, 1)
+	r := &batchRun{e: e, op: op, batch: b, items: b.Items, told: map[int]string{}}
+	var (
+		running sync.WaitGroup
+		slots   = make(chan struct{}, atOnce)
+	)
+	for i := range b.Items {
+		select {
+		case slots <- struct{}{}:
+		case <-ctx.Done():
+		}
+		if !r.mayBegin(ctx, i) {
+			break
+		}
+		if op.takeSkip() {
+			op.setItem(i, core.OperationSkipped, "left out by the operator", e.cfg.Clock())
+			<-slots
+			continue
+		}
+		running.Add(1)
+		work, done := e.work()
+		go func() {
+			defer running.Done()
+			defer func() { <-slots }()
+			defer done()
+			state, text := e.runItem(work, op, i, b)
+			op.setItem(i, state, text, e.cfg.Clock())
+			if state == core.OperationUnknown || state == core.OperationFailed && !b.PastFailures {
+				r.fail(b.Items[i].Label + ": " + text)
+			}
+			e.changed()
+		}()
+		if atOnce == 1 {
+			running.Wait() // a failure must be seen before the next item begins
+		}
+	}
+	running.Wait()
+
+	// What is left over was never begun.
+	for i, item := range op.snapshot().Items {
+		if item.State == core.OperationQueued {
+			op.setItem(i, core.OperationStopped, "not begun", e.cfg.Clock())
+		}
+	}
+	state, text := sumOf(op.snapshot().Items)
+	op.set(state, text, e.cfg.Clock())
+}
+
+// batchRun is a batch that is being done.
+type batchRun struct {
+	e     *Engine
+	op    *operation
+	batch core.Batch
+	items []core.BatchItem
+	told  map[int]string // how items that are still to be done have changed, as the operator was told; -1 is the request
+
+	mu     sync.Mutex
+	failed string // why it is to pause; empty while nothing failed
+}
+
+func (r *batchRun) fail(why string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.failed == "" {
+		r.failed = why
+	}
+}
+
+func (r *batchRun) takeFailure() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	why := r.failed
+	r.failed = ""
+	return why
+}
+
+// mayBegin waits while the batch is paused, and tells whether item i may begin: not when the operator has stopped the batch
+// or Lockstep leaves.
+func (r *batchRun) mayBegin(ctx context.Context, i int) bool {
+	e, op := r.e, r.op
+	why := r.takeFailure()
+	if why == "" && op.goesOn() {
+		why = r.obstacle(i)
+	}
+	for {
+		if why != "" {
+			op.pause()
+		}
+		if op.isStopped() || e.ctx.Err() != nil {
+			return false
+		}
+		if op.goesOn() {
+			if why = r.obstacle(i); why == "" {
+				op.set(core.OperationRunning, "", e.cfg.Clock())
+				return true
+			}
+			continue
+		}
+		op.set(core.OperationPaused, "paused: "+wording.TextOf(why, "by the operator"), e.cfg.Clock())
+		e.changed()
+		select {
+		case <-op.control:
+		case <-ctx.Done():
+			return false
+		}
+		if op.goesOn() {
+			why = r.takeFailure() // of an item that ended while it was paused
+		}
+	}
+}
+
+// obstacle is why item i may not begin now; empty when nothing stands in its way that stands in the way of the whole batch.
+// What stands in the way of the one item fails that item.
+func (r *batchRun) obstacle(i int) string {
+	if err := r.e.mayWrite(); err != nil {
+		return err.Error()
+	}
+	s := r.e.Snapshot().Without(r.op.state.ID)
+	if g, unmet := step.Plan(s, r.items[i].Intent).Unmet(core.GuardFresh); unmet {
+		return "what is known is not fresh: " + g.Answer
+	}
+	if r.batch.Node != "" && s.Known(core.SourceNodeRequests) {
+		if now := step.StandingRequest(s, r.batch.Node); now != r.batch.Request && r.told[-1] != now+"." {
+			r.told[-1] = now + "."
+			if now == "" {
+				return "the maintenance request of " + s.Label(r.batch.Node) + " is gone: nobody asks for the node any more"
+			}
+			return s.Label(r.batch.Node) + " has another maintenance request than when the batch was confirmed"
+		}
+	}
+	states := r.op.snapshot().Items
+	for j := i + 1; j < len(r.items); j++ {
+		if states[j].State != core.OperationQueued {
+			continue
+		}
+		if changed := changedSince(s, r.items[j], step.Plan(s, r.items[j].Intent)); changed != "" && r.told[j] != changed {
+			r.told[j] = changed
+			return r.items[j].Label + ", which is still to be done, has changed since the batch was confirmed: " + changed
+		}
+	}
+	return ""
+}
+
+// changedSince is how an item is no longer as the grant was given for; empty when it is, or when nothing is left to do.
+func changedSince(s *core.Snapshot, item core.BatchItem, now core.Step) string {
+	if gone, _ := nothingLeft(s, item); gone {
+		return ""
+	}
+	switch changed := step.ChangedFactsIn(s, item.Basis, now.Basis); {
+	case len(changed) > 0:
+		return strings.Join(changed, "; ")
+	case now.Change == nil:
+		return wording.TextOf(now.Blocker(), "it cannot be done any more")
+	case !reflect.DeepEqual(now.Change, item.Change):
+		return changeText(item.Change) + " → " + changeText(now.Change)
+	}
+	return ""
+}
+
+func (op *operation) goesOn() bool {
+	op.mu.Lock()
+	defer op.mu.Unlock()
+	return !op.paused
+}
+
+func (op *operation) isStopped() bool {
+	op.mu.Lock()
+	defer op.mu.Unlock()
+	return op.stopped
+}
+
+func (op *operation) pause() {
+	op.mu.Lock()
+	defer op.mu.Unlock()
+	op.paused = true
+}
+
+func (op *operation) takeSkip() bool {
+	op.mu.Lock()
+	defer op.mu.Unlock()
+	if op.skip == 0 {
+		return false
+	}
+	op.skip--
+	return true
+}
+
+// runItem does one item, and tries again what failed only when it was under way, as often as the item says.
+func (e *Engine) runItem(ctx context.Context, op *operation, i int, b core.Batch) (core.OperationState, string) {
+	item := b.Items[i]
+	tries := max(item.Tries, 1)
+	for try := 1; ; try++ {
+		o := e.tryItem(ctx, op, i, item, try, tries)
+		switch {
+		case o.state == core.OperationDone && try > 1:
+			return o.state, o.text + wording.InBrackets(tryText(try, tries))
+		case !o.again || try == tries:
+			if try > 1 && o.state == core.OperationFailed {
+				o.text = tryText(try, tries) + ": " + o.text
+			}
+			return o.state, o.text
+		}
+		op.setItem(i, core.OperationVerifying, tryText(try+1, tries)+" comes: "+o.text, e.cfg.Clock())
+		e.changed()
+		e.awaitItem(ctx, op, item)
+		if !op.goesOn() || op.isStopped() || e.ctx.Err() != nil {
+			return o.state, tryText(try, tries) + ": " + o.text + "; not tried again: the batch is held"
+		}
+		if s := e.Snapshot(); b.Node != "" && s.Known(core.SourceNodeRequests) && step.StandingRequest(s, b.Node) != b.Request {
+			return o.state, tryText(try, tries) + ": " + o.text + "; not tried again: the node's maintenance request is not the one that was there"
+		}
+	}
+}
+
+func tryText(try, tries int) string { return fmt.Sprintf("try %d of %d", try, tries) }
+
+// awaitItem waits, for as long as a result may take to be seen, until what is known shows the item as it was before its last
+// try: that was watched on the server itself, and what is known comes later.
+func (e *Engine) awaitItem(ctx context.Context, op *operation, item core.BatchItem) {
+	for quiet := e.cfg.Wall(); e.cfg.Wall().Sub(quiet) < e.cfg.Settle && e.ctx.Err() == nil && op.goesOn() && !op.isStopped(); {
+		s := e.Snapshot().Without(op.state.ID)
+		gone, _ := nothingLeft(s, item)
+		if step := step.Plan(s, item.Intent); gone || changedSince(s, item, step) == "" && step.Blocker() == "" {
+			return
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(e.cfg.PollEvery):
+		}
+	}
+}
+
+// tryItem plans one item again and does it. An item that has nothing left to do is skipped, one that is not as the grant was
+// given for is a failure.
+func (e *Engine) tryItem(ctx context.Context, op *operation, i int, item core.BatchItem, try, tries int) outcome {
+	s := e.Snapshot().Without(op.state.ID)
+	step := step.Plan(s, item.Intent)
+	if gone, why := nothingLeft(s, item); gone {
+		return outcome{state: core.OperationSkipped, text: why}
+	}
+	if step.Change == nil {
+		return outcome{state: core.OperationFailed, text: "it cannot be done any more: " + step.Blocker()}
+	}
+	if changed := changedSince(s, item, step); changed != "" {
+		return outcome{state: core.OperationFailed, text: "it has changed since the batch was confirmed: " + changed}
+	}
+	if b := step.Blocker(); b != "" {
+		return outcome{state: core.OperationFailed, text: b}
+	}
+	text := ""
+	if try > 1 {
+		text = tryText(try, tries)
+		step.Title += wording.InBrackets(text)
+	}
+	op.setItem(i, core.OperationRunning, text, e.cfg.Clock())
+	e.changed()
+	return e.perform(ctx, op, i, step)
+}
+
+// nothingLeft tells whether what an item is for has happened already: the instance is gone from the host, or the value is
+// set.
+func nothingLeft(s *core.Snapshot, item core.BatchItem) (bool, string) {
+	switch c := item.Change.(type) {
+	case core.InstanceAction:
+		in := s.Instances[c.Instance.UID]
+		if in == nil {
+			return true, "it does not exist any more"
+		}
+		if in.Host != c.Host && in.Host != "" {
+			return true, "it is on " + s.Label(in.Host) + " already"
+		}
+	case core.SetNodeAnnotation:
+		n := s.Nodes[c.Node.Name]
+		if n == nil || n.UID != c.Node.UID {
+			return true, "the node does not exist any more"
+		}
+		v, set := n.Annotations[c.Key]
+		if set && c.New != nil && v == *c.New || !set && c.New == nil {
+			return true, "it is set already"
+		}
+	case core.DeletePod:
+		seen := s.Pods[c.Node] != nil && s.Known(core.SourceNodePods)
+		if seen && !slices.ContainsFunc(progress.EndedPodsOn(s, c.Node), func(e core.EndedPod) bool { return e.UID == c.Pod.UID }) {
+			return true, "it is gone already"
+		}
+	case core.RestartPod:
+		v, ok := progress.DaemonView(s, c.Set.UID)
+		if !ok {
+			return false, ""
+		}
+		if p := v.On(c.Node); p != nil && p.UID != c.Pod.UID && p.Ready {
+			if old, known := v.IsOld(p); known && !old {
+				return true, "a new pod is there already"
+			}
+		}
+	}
+	return false, ""
+}
+
+func changeText(c core.Change) string {
+	switch c := c.(type) {
+	case core.InstanceAction:
+		return fmt.Sprintf("%s, %s on %s", c.Do, c.Status, c.Host)
+	case core.SetNodeAnnotation:
+		return step.AnnotationText(c.Key, c.New) + " instead of " + wording.TextOr(c.Old, "(not set)")
+	case core.SetComputeService:
+		return core.ServiceText(&core.ComputeService{Enabled: c.Enabled, DisabledReason: c.Reason})
+	case core.DeletePod:
+		return "delete pod " + c.Pod.Name
+	case core.RestartPod:
+		return "restart pod " + c.Pod.Name + " on " + c.Node
+	case core.SetTempest:
+		return c.Text()
+	}
+	return fmt.Sprintf("%T", c)
+}
+
+// sumOf is how a batch ended, or goes in an earlier run's stead, from its items.
+func sumOf(items []core.OperationItem) (core.OperationState, string) {
+	counts := map[core.OperationState]int{}
+	for _, item := range items {
+		counts[item.State]++
+	}
+	parts := []string{fmt.Sprintf("%d of %d done", counts[core.OperationDone], len(items))}
+	for _, s := range []core.OperationState{core.OperationFailed, core.OperationUnknown, core.OperationVerifying, core.OperationSkipped, core.OperationStopped} {
+		if counts[s] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", counts[s], wording.TextOf(sumWords[s], string(s))))
+		}
+	}
+	text := strings.Join(parts, ", ")
+	switch {
+	case counts[core.OperationVerifying] > 0:
+		return core.OperationVerifying, text
+	case counts[core.OperationFailed] > 0:
+		return core.OperationFailed, text
+	case counts[core.OperationUnknown] > 0:
+		return core.OperationUnknown, text
+	case counts[core.OperationStopped] > 0:
+		return core.OperationStopped, text
+	}
+	return core.OperationDone, text
+}
+
+// sumWords are the words for items of a batch, where the state's own is not the one.
+var sumWords = map[core.OperationState]string{core.OperationVerifying: "under way", core.OperationStopped: "not begun"}

@@ -1,0 +1,315 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lockstep/core"
+	"lockstep/core/scene"
+	"lockstep/core/step"
+	"lockstep/sim/bubble"
+)
+
+// movesHeld is a batch of three moves whose first is under way until finish is called.
+func movesHeld(t *testing.T) (b *bench, id string, finish func()) {
+	t.Helper()
+	b = newBench(t, t.TempDir(), newTestCloud())
+	b.cloud.migrating = true
+	b.arm()
+	id, err := b.confirm(core.Intent{Kind: core.IntentLiveMigrateAll, Node: "cmp-1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.await(id, func(op core.Operation) bool { return op.Items[0].State == core.OperationVerifying })
+	return b, id, func() {
+		b.cloud.mu.Lock()
+		defer b.cloud.mu.Unlock()
+		b.cloud.migrating = false
+		b.cloud.finish("id-web-1")
+	}
+}
+
+func itemStates(op core.Operation) []core.OperationState {
+	var out []core.OperationState
+	for _, item := range op.Items {
+		out = append(out, item.State)
+	}
+	return out
+}
+
+// A batch begins nothing on facts that are stale: it pauses, says which, stays so when it is told to go on too early, and goes
+// on where it was, with nothing lost, once they are seen again.
+func TestBatchPausesOnStaleFacts(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		b, id, finish := movesHeld(t)
+		defer b.end()
+		b.engine.Apply(core.Delta{Source: core.SourceInstances, State: core.SourceStale, Err: &core.APIError{Kind: core.ErrUnreachable, Call: "list instances"}, At: time.Now()})
+		b.engine.call(b.engine.drain)
+		finish()
+		pausedStale := func(op core.Operation) bool {
+			return op.State == core.OperationPaused && strings.Contains(op.Text, "not fresh") && strings.Contains(op.Text, "instances")
+		}
+		op := b.await(id, pausedStale)
+		if want := []core.OperationState{core.OperationDone, core.OperationQueued, core.OperationQueued}; !slices.Equal(itemStates(op), want) {
+			t.Fatalf("it paused with %v, want %v", itemStates(op), want)
+		}
+		resume(b, id)
+		b.await(id, pausedStale)
+		b.sync()
+		op = b.await(id, func(op core.Operation) bool {
+			if op.State == core.OperationPaused { // what it saw last may have been stale yet
+				resume(b, id)
+			}
+			return op.State.Ended()
+		})
+		if op.State != core.OperationDone {
+			t.Errorf("it ended as %s: %s", op.State, op.Text)
+		}
+		if got := b.cloud.written(); len(got) != 3 {
+			t.Errorf("the cloud received %q", got)
+		}
+	})
+}
+
+// What is still to be done changes: the batch pauses before it begins anything more, not only when that one's turn comes, and
+// says it once. What has changed is not done without a grant of its own.
+func TestBatchPausesWhenWhatIsStillToBeDoneChanges(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		b, id, finish := movesHeld(t)
+		defer b.end()
+		b.cloud.mu.Lock()
+		b.cloud.instances["id-web-3"].Tags = []string{core.TagMaintenanceAction + "notify"}
+		b.cloud.mu.Unlock()
+		b.sync()
+		finish()
+		op := b.await(id, func(op core.Operation) bool { return op.State == core.OperationPaused })
+		if want := []core.OperationState{core.OperationDone, core.OperationQueued, core.OperationQueued}; !slices.Equal(itemStates(op), want) || !strings.Contains(op.Text, "web-3, which is still to be done") || !strings.Contains(op.Text, "notify") {
+			t.Fatalf("it paused as %q with %v, want %v", op.Text, itemStates(op), want)
+		}
+		resume(b, id)
+		op = b.await(id, func(op core.Operation) bool { return op.Items[2].State.Ended() })
+		if want := []core.OperationState{core.OperationDone, core.OperationDone, core.OperationFailed}; !slices.Equal(itemStates(op), want) || !strings.Contains(op.Items[2].Text, "notify") {
+			t.Errorf("it went on to %v, %q; want %v", itemStates(op), op.Items[2].Text, want)
+		}
+		if got := b.cloud.written(); len(got) != 2 {
+			t.Errorf("the cloud received %q", got)
+		}
+	})
+}
+
+// What has left the host by itself is no change that stops a batch: there is nothing left to do.
+func TestBatchPassesOverWhatIsGone(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		b, id, finish := movesHeld(t)
+		defer b.end()
+		b.cloud.mu.Lock()
+		delete(b.cloud.instances, "id-web-3")
+		b.cloud.mu.Unlock()
+		b.sync()
+		finish()
+		op := b.awaitEnd(id)
+		if want := []core.OperationState{core.OperationDone, core.OperationDone, core.OperationSkipped}; !slices.Equal(itemStates(op), want) || op.State != core.OperationDone {
+			t.Errorf("it ended as %s with %v, want %v", op.State, itemStates(op), want)
+		}
+	})
+}
+
+// Told otherwise, a batch goes on past a failure, which stays on its item; but not past the gate.
+func TestBatchGoesOnPastFailuresWhenToldTo(t *testing.T) {
+	t.Run("a refusal", func(t *testing.T) {
+		bubble.Run(t, func(t *testing.T) {
+			cloud := newTestCloud()
+			cloud.fail["live-migrate"] = &core.APIError{Kind: core.ErrInvalid, Call: "live-migrate", Message: failText, Status: 400}
+			b := newBench(t, t.TempDir(), cloud)
+			defer b.end()
+			b.arm()
+			id, err := b.confirm(core.Intent{Kind: core.IntentLiveMigrateAll, Node: "cmp-1", PastFailures: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			op := b.awaitEnd(id)
+			if want := []core.OperationState{core.OperationFailed, core.OperationDone, core.OperationDone}; !slices.Equal(itemStates(op), want) || op.State != core.OperationFailed || !strings.Contains(op.Items[0].Text, failText) {
+				t.Errorf("it ended as %s with %v (%s), want failed with %v", op.State, itemStates(op), op.Items[0].Text, want)
+			}
+		})
+	})
+	t.Run("writing is disarmed", func(t *testing.T) {
+		bubble.Run(t, func(t *testing.T) {
+			b := newBench(t, t.TempDir(), newTestCloud())
+			defer b.end()
+			b.arm()
+			b.cloud.migrating = true
+			id, err := b.confirm(core.Intent{Kind: core.IntentLiveMigrateAll, Node: "cmp-1", PastFailures: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.await(id, func(op core.Operation) bool { return op.Items[0].State == core.OperationVerifying })
+			b.engine.Disarm()
+			b.cloud.mu.Lock()
+			b.cloud.finish("id-web-1")
+			b.cloud.mu.Unlock()
+			op := b.await(id, func(op core.Operation) bool { return op.State == core.OperationPaused })
+			if want := []core.OperationState{core.OperationDone, core.OperationQueued, core.OperationQueued}; !slices.Equal(itemStates(op), want) {
+				t.Errorf("it paused with %v, want %v", itemStates(op), want)
+			}
+		})
+	})
+}
+
+// Each kind of batch stops for each of these, with nothing begun that was not begun: the gate closes, a source goes stale, an item
+// fails.
+func TestEveryKindOfBatchStopsByItself(t *testing.T) {
+	silent := func() *testCloud {
+		cloud := newTestCloud()
+		sc := scene.NewScene()
+		cloud.daemons = testDaemons{hash: "new", broken: map[string]bool{}}
+		for workload, agent := range map[string]string{scene.OvsAgents: "neutron-openvswitch-agent", "openstack/neutron-l3-agent-default": "neutron-l3-agent"} {
+			component := map[string]string{"neutron-openvswitch-agent": "neutron-ovs-agent", "neutron-l3-agent": "l3-agent"}[agent]
+			set := sc.DaemonSet(workload, component, false, "cmp-1")
+			cloud.daemons.sets = append(cloud.daemons.sets, set)
+			cloud.daemons.revisions = append(cloud.daemons.revisions, sc.DaemonRevisions[set.UID]...)
+			cloud.daemons.pods = append(cloud.daemons.pods, sc.DaemonPods[set.UID]...)
+			cloud.daemons.agents = append(cloud.daemons.agents, &core.NetworkAgent{ID: agent, Host: "cmp-1", Binary: agent, Type: agent, AdminUp: true})
+		}
+		cloud.agents = nil
+		return cloud
+	}
+	for kind, tt := range map[core.IntentKind]struct {
+		cloud  func() *testCloud
+		intent core.Intent
+		rests  core.SourceID
+		fails  string // the write that fails
+	}{
+		core.IntentLiveMigrateAll: {newTestCloud, core.Intent{Kind: core.IntentLiveMigrateAll, Node: "cmp-1"}, core.SourceInstances, "live-migrate"},
+		core.IntentSetMode:        {newTestCloud, core.Intent{Kind: core.IntentSetMode, Nodes: []string{"cmp-1", "cmp-2", "cmp-3"}, Mode: core.ModeLive}, core.SourceNodes, "annotate"},
+		core.IntentSetAttempts:    {newTestCloud, core.Intent{Kind: core.IntentSetAttempts, Nodes: []string{"cmp-1", "cmp-2", "cmp-3"}, Attempts: 5}, core.SourceNodes, "annotate"},
+		core.IntentRestartPods:    {func() *testCloud { return newTestCloud().withVRouters() }, scene.RestartAll(), core.SourceNodes, "delete-pod"},
+		core.IntentRestartAgents:  {silent, core.Intent{Kind: core.IntentRestartAgents, Node: "cmp-1"}, core.SourceNodes, "delete-pod"},
+	} {
+		for name, spoil := range map[string]func(b *bench){
+			"writing is disarmed": func(b *bench) { b.engine.Disarm() },
+			"the lease is lost":   func(b *bench) { b.cloud.mu.Lock(); b.cloud.held = false; b.cloud.mu.Unlock() },
+			"a source goes stale": func(b *bench) {
+				b.engine.Apply(core.Delta{Source: tt.rests, State: core.SourceStale, Err: &core.APIError{Kind: core.ErrUnreachable, Call: "list"}, At: time.Now()})
+				b.engine.call(b.engine.drain)
+			},
+			"the first fails": func(b *bench) {
+				b.cloud.mu.Lock()
+				b.cloud.fail[tt.fails] = &core.APIError{Kind: core.ErrForbidden, Call: tt.fails, Message: "no right"}
+				b.cloud.mu.Unlock()
+			},
+		} {
+			t.Run(string(kind)+", "+name, func(t *testing.T) {
+				bubble.Run(t, func(t *testing.T) {
+					b := newBench(t, t.TempDir(), tt.cloud())
+					defer b.end()
+					b.arm()
+					once := false
+					b.cloud.onWrite = func(string) {
+						if !once {
+							once = true
+							spoil(b)
+						}
+					}
+					step := step.Plan(b.engine.Snapshot(), tt.intent)
+					if items := len(step.Change.(core.Batch).Items); items < 2 {
+						t.Fatalf("it is a list of %d", items)
+					}
+					g, err := b.engine.Grant(step, step.Type)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if err := b.execute(g); err != nil {
+						t.Fatal(err)
+					}
+					op := b.await(g.ID, func(op core.Operation) bool {
+						if op.Items[0].State == core.OperationVerifying {
+							b.cloud.mu.Lock()
+							for _, a := range b.cloud.daemons.agents { // the agent of the new pod reports again
+								a.Alive, a.Heartbeat = strings.HasPrefix(op.Items[0].Label, a.Binary), worldTime.Add(time.Minute)
+							}
+							b.cloud.mu.Unlock()
+							for _, d := range b.cloud.deltas(time.Now()) {
+								if d.Source != tt.rests {
+									b.engine.Apply(d)
+								}
+							}
+						}
+						return op.State == core.OperationPaused
+					})
+					if !op.Items[0].State.Ended() || op.Items[1].State != core.OperationQueued {
+						t.Errorf("it paused as %q with %v", op.Text, itemStates(op))
+					}
+					if got := b.cloud.written(); len(got) != 1 {
+						t.Errorf("the servers received %q", got)
+					}
+					if kind == core.IntentLiveMigrateAll && name == "the first fails" && op.Items[0].State != core.OperationFailed {
+						t.Errorf("the failure does not stay: %+v", op.Items[0])
+					}
+				})
+			})
+		}
+	}
+}
+
+// The request for which a node is emptied is withdrawn: the batch pauses, for nobody needs the node empty any more; it goes on
+// when the operator says so.
+func TestBatchPausesWhenTheRequestIsWithdrawn(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		b, id, finish := movesHeld(t)
+		defer b.end()
+		b.cloud.mu.Lock()
+		delete(b.cloud.requests, "cmp-1")
+		b.cloud.mu.Unlock()
+		b.sync()
+		finish()
+		op := b.await(id, func(op core.Operation) bool { return op.State == core.OperationPaused })
+		if want := []core.OperationState{core.OperationDone, core.OperationQueued, core.OperationQueued}; !slices.Equal(itemStates(op), want) || !strings.Contains(op.Text, "nobody asks for the node any more") {
+			t.Errorf("it paused as %q with %v", op.Text, itemStates(op))
+		}
+		resume(b, id)
+		if op := b.awaitEnd(id); op.State != core.OperationDone {
+			t.Errorf("it ended as %s: %s, %v", op.State, op.Text, itemStates(op))
+		}
+	})
+}
+
+// With more than one at a time, a second failure can come while the batch is paused for the first: it pauses for that one too.
+func TestBatchTellsEveryFailure(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		cloud := newTestCloud()
+		cloud.migrating, cloud.failMoves = true, true
+		cloud.annotations["cmp-1"][core.AnnotationMigrationAttempts] = "1"
+		for _, name := range []string{"web-4", "web-5"} {
+			cloud.add(name, "cmp-1")
+		}
+		b := newBench(t, t.TempDir(), cloud)
+		defer b.end()
+		b.arm()
+		id, err := b.confirm(core.Intent{Kind: core.IntentLiveMigrateAll, Node: "cmp-1", AtOnce: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.await(id, func(op core.Operation) bool {
+			return op.Items[0].State == core.OperationVerifying && op.Items[1].State == core.OperationVerifying
+		})
+		for i, name := range []string{"id-web-1", "id-web-2"} {
+			cloud.mu.Lock()
+			cloud.finish(name)
+			cloud.mu.Unlock()
+			b.await(id, func(op core.Operation) bool { return op.Items[i].State.Ended() && op.State == core.OperationPaused })
+		}
+		resume(b, id)
+		op := b.await(id, func(op core.Operation) bool {
+			return op.State == core.OperationPaused && strings.Contains(op.Text, "web-2")
+		})
+		if op.Items[2].State != core.OperationQueued {
+			t.Errorf("it went on to %v", itemStates(op))
+		}
+		if got := cloud.written(); len(got) != 2 {
+			t.Errorf("the cloud received %q", got)
+		}
+	})
+}

@@ -1,0 +1,131 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"lockstep/core"
+	"lockstep/core/step"
+	"lockstep/sim/bubble"
+)
+
+// An instance whose migration fails is tried again by itself, as often as its node says (docs/mosk.md#migration-loop),
+// and the batch pauses after the last try only. What is refused, and what nobody knows the end of, is not sent twice.
+func TestABatchTriesAFailedMigrationAgain(t *testing.T) {
+	unreachable := &core.APIError{Kind: core.ErrTimeout, Call: "live-migrate"}
+	for name, tt := range map[string]struct {
+		cloud  func(c *testCloud)
+		writes int // of the first instance
+		state  core.OperationState
+		text   string
+	}{
+		"two fail, the third does not": {func(c *testCloud) { c.failFirst = 2 }, 3, core.OperationDone, "(try 3 of 3)"},
+		"all fail":                     {func(c *testCloud) { c.failMoves = true }, 3, core.OperationFailed, "try 3 of 3: the migration failed"},
+		"as often as the node says": {func(c *testCloud) {
+			c.annotations["cmp-1"][core.AnnotationMigrationAttempts], c.failMoves = "5", true
+		}, 5, core.OperationFailed, "try 5 of 5: the migration failed"},
+		"once": {func(c *testCloud) {
+			c.annotations["cmp-1"][core.AnnotationMigrationAttempts], c.failMoves = "1", true
+		}, 1, core.OperationFailed, "the migration failed"},
+		"it is refused": {func(c *testCloud) {
+			c.fail["live-migrate"] = &core.APIError{Kind: core.ErrInvalid, Call: "live-migrate", Message: "no"}
+		}, 1, core.OperationFailed, "no"},
+		"its answer is lost, and nothing came of it": {func(c *testCloud) { c.fail["live-migrate"] = unreachable }, 1, core.OperationFailed, "it was not done"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble.Run(t, func(t *testing.T) {
+				c := newTestCloud()
+				tt.cloud(c)
+				b := newBench(t, t.TempDir(), c)
+				defer b.end()
+				b.arm()
+				id, err := b.confirm(core.Intent{Kind: core.IntentLiveMigrateAll, Node: "cmp-1"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				op := b.await(id, func(op core.Operation) bool { return op.State == core.OperationPaused || op.State.Ended() })
+				if got := op.Items[0]; got.State != tt.state || !strings.Contains(got.Text, tt.text) {
+					t.Errorf("it ended as %s: %q; want %s, %q", got.State, got.Text, tt.state, tt.text)
+				}
+				n := 0
+				for _, w := range c.written() {
+					if w == "live-migrate id-web-1" {
+						n++
+					}
+				}
+				if n != tt.writes {
+					t.Errorf("the cloud received %q; want %d of the first", c.written(), tt.writes)
+				}
+				if want := tt.state == core.OperationFailed; (op.State == core.OperationPaused) != want {
+					t.Errorf("the batch is %s", op.State)
+				}
+			})
+		})
+	}
+}
+
+// The dialog says how often, the grant rests on it, and an instance that is moved by itself is tried once.
+func TestHowOftenIsPartOfWhatIsConfirmed(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		c := newTestCloud()
+		b := newBench(t, t.TempDir(), c)
+		defer b.end()
+		all := step.Plan(b.engine.Snapshot(), core.Intent{Kind: core.IntentLiveMigrateAll, Node: "cmp-1"})
+		if !strings.Contains(all.Why, "up to the node's 3 attempts") || all.Change.(core.Batch).Items[0].Tries != 3 || !slices.Contains(all.Basis, core.Fact{Name: "attempts", Value: "3"}) {
+			t.Errorf("%q, basis %v", all.Why, all.Basis)
+		}
+		c.failMoves = true
+		b.arm()
+		id, err := b.confirm(liveMigrate("web-1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if op := b.awaitEnd(id); op.State != core.OperationFailed || len(c.written()) != 1 {
+			t.Errorf("it ended as %s after %q", op.State, c.written())
+		}
+	})
+}
+
+// Between two tries the batch can be held.
+func TestABatchThatIsHeldDoesNotTryAgain(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		b, id, _ := movesHeld(t)
+		defer b.end()
+		c := b.cloud
+		c.mu.Lock()
+		c.failMoves = true
+		c.mu.Unlock()
+		b.engine.Control(id, core.ControlPause)
+		c.mu.Lock()
+		c.finish("id-web-1")
+		c.mu.Unlock()
+		op := b.await(id, func(op core.Operation) bool { return op.Items[0].State.Ended() })
+		if got := op.Items[0]; got.State != core.OperationFailed || !strings.Contains(got.Text, "not tried again") || len(c.written()) != 1 {
+			t.Errorf("it ended as %s: %q, after %q", got.State, got.Text, c.written())
+		}
+	})
+}
+
+// Nor is anything tried again for a maintenance that is given up meanwhile.
+func TestABatchTriesNothingAgainForAMaintenanceThatIsOver(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		b, id, _ := movesHeld(t)
+		defer b.end()
+		c := b.cloud
+		c.mu.Lock()
+		c.failMoves = true
+		c.mu.Unlock()
+		c.mu.Lock()
+		delete(c.requests, "cmp-1")
+		c.mu.Unlock()
+		b.sync()
+		c.mu.Lock()
+		c.finish("id-web-1")
+		c.mu.Unlock()
+		op := b.await(id, func(op core.Operation) bool { return op.Items[0].State.Ended() })
+		if got := op.Items[0]; got.State != core.OperationFailed || !strings.Contains(got.Text, "not tried again") || len(c.written()) != 1 {
+			t.Errorf("it ended as %s: %q, after %q", got.State, got.Text, c.written())
+		}
+	})
+}

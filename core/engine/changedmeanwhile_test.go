@@ -1,0 +1,268 @@
+package engine
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"lockstep/core"
+	"lockstep/core/scene"
+	"lockstep/sim/bubble"
+)
+
+// pausedBatch is a confirmed batch that has paused after the failure of its first item.
+func pausedBatch(b *bench, i core.Intent) string {
+	b.t.Helper()
+	id, err := b.confirm(i)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.await(id, func(op core.Operation) bool { return op.State == core.OperationPaused })
+	return id
+}
+
+func resume(b *bench, id string) {
+	b.t.Helper()
+	if err := b.engine.Control(id, core.ControlResume); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// An item of a batch is done on what the operator confirmed, or not at all: an owner who asks to be told is not passed over
+// because the list was confirmed before.
+func TestBatchHearsAnOwnerWhoSpeaksMeanwhile(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		cloud := newTestCloud()
+		cloud.fail["live-migrate"] = &core.APIError{Kind: core.ErrInvalid, Call: "live-migrate", Message: failText, Status: 400}
+		b := newBench(t, t.TempDir(), cloud)
+		defer b.end()
+		b.arm()
+		id := pausedBatch(b, core.Intent{Kind: core.IntentLiveMigrateAll, Node: "cmp-1"})
+		cloud.mu.Lock()
+		cloud.instances["id-web-2"].Tags = []string{core.TagMaintenanceAction + "notify"}
+		cloud.mu.Unlock()
+		b.sync()
+		resume(b, id)
+		op := b.await(id, func(op core.Operation) bool { return op.Items[1].State.Ended() })
+		if item := op.Items[1]; item.State != core.OperationFailed || !strings.Contains(item.Text, "notify") {
+			t.Errorf("the tagged instance: %+v", item)
+		}
+		if got := cloud.written(); len(got) != 1 {
+			t.Errorf("the cloud received %q", got)
+		}
+	})
+}
+
+// Nor is a node let go that LCM has asked for since the list of nodes was confirmed: skip means that its instances go down.
+func TestBatchLetsNoNodeGoThatIsInMaintenanceByNow(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		cloud := newTestCloud()
+		delete(cloud.requests, "cmp-1")
+		cloud.locks["cmp-1"].InnerState = core.InnerInactive
+		cloud.fail["annotate"] = &core.APIError{Kind: core.ErrServer, Call: "annotate", Message: "out of order", Status: 500}
+		b := newBench(t, t.TempDir(), cloud)
+		defer b.end()
+		b.arm()
+		id := pausedBatch(b, core.Intent{Kind: core.IntentSetMode, Nodes: []string{"cmp-1", "cmp-3"}, Mode: core.ModeSkip})
+		cloud.mu.Lock()
+		cloud.requests["cmp-3"] = &core.MaintenanceRequest{Meta: core.Meta{Name: "cmp-3", UID: "nmr-3", Created: worldTime, Finalizers: scene.HeldBy}, Kind: core.KindNodeMaintenanceRequest,
+			Node: "cmp-3", Scope: core.ScopeOS, Release: "21.0.0+25.2"}
+		cloud.mu.Unlock()
+		b.sync()
+		resume(b, id)
+		op := b.await(id, func(op core.Operation) bool { return op.Items[1].State.Ended() })
+		if item := op.Items[1]; item.State != core.OperationFailed || !strings.Contains(item.Text, "request") {
+			t.Errorf("the node that is in maintenance by now: %+v", item)
+		}
+		if got := cloud.annotations["cmp-3"][core.AnnotationMigrationMode]; got != "manual" {
+			t.Errorf("its mode is %q", got)
+		}
+	})
+}
+
+// What is gone while its result is awaited ends the operation, so that its node is free for the next step.
+func TestResultOfWhatIsGone(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		cloud := newTestCloud()
+		cloud.migrating = true
+		b := newBench(t, t.TempDir(), cloud)
+		defer b.end()
+		b.arm()
+		id, err := b.confirm(liveMigrate("web-1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.await(id, func(op core.Operation) bool { return strings.Contains(op.Text, "running") })
+		cloud.mu.Lock()
+		delete(cloud.instances, "id-web-1")
+		cloud.mu.Unlock()
+		if op := b.awaitEnd(id); op.State != core.OperationUnknown || !strings.Contains(op.Text, "not seen") {
+			t.Errorf("ended as %s: %s", op.State, op.Text)
+		}
+	})
+}
+
+// An instance that Nova is starting counts as running in the last look, too.
+func TestDeclareSafeSeesWhatComesUp(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		cloud := newTestCloud()
+		for _, in := range cloud.instances {
+			in.Host = "cmp-2"
+		}
+		b := newBench(t, t.TempDir(), cloud)
+		defer b.end()
+		b.arm()
+		cloud.mu.Lock()
+		in := cloud.instances["id-web-3"]
+		in.Host, in.Status, in.VMState, in.Power, in.TaskState = "cmp-1", "SHUTOFF", "stopped", core.PowerShutdown, "powering-on"
+		cloud.mu.Unlock()
+		id, err := b.confirm(core.Intent{Kind: core.IntentDeclareSafe, Node: "cmp-1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if op := b.awaitEnd(id); op.State != core.OperationFailed || !strings.Contains(op.Text, "web-3") {
+			t.Errorf("ended as %s: %s", op.State, op.Text)
+		}
+		if got := cloud.written(); len(got) != 0 {
+			t.Errorf("the cloud received %q", got)
+		}
+	})
+}
+
+// A confirmation of a cold migration is under way as long as its record says so, though the instance shows nothing of it.
+func TestSlowConfirmationIsNoFailure(t *testing.T) {
+	cloud := newTestCloud()
+	in := cloud.instances["id-web-1"]
+	in.Status, in.VMState, in.Host = "VERIFY_RESIZE", "resized", "cmp-2"
+	record := &core.Migration{ID: 1, InstanceID: in.ID, Type: core.MigrationCold, Status: "finished", SourceHost: "cmp-1", DestHost: "cmp-2", Created: worldTime}
+	cloud.migrations[in.ID] = []*core.Migration{record}
+	slow := &slowConfirm{testCloud: cloud, record: record}
+	w := &instanceChecker{nova: slow, change: core.InstanceAction{Do: core.IntentConfirmResize, Instance: core.Ref{UID: in.ID}, Host: "cmp-2",
+		Status: "VERIFY_RESIZE"},
+		now: func() time.Time { return slow.time }, label: func(host string) string { return host }}
+	for _, step := range []struct {
+		after  time.Duration
+		status string
+		moving bool
+	}{{0, "finished", false}, {time.Second, "confirming", true}, {time.Minute, "confirming", true}, {time.Hour, "confirming", false}} {
+		slow.time, record.Status = worldTime.Add(step.after), step.status
+		if o := w.outcome(t.Context(), sent{began: worldTime}); o.err != nil || o.state != core.OperationVerifying || o.moving != step.moving {
+			t.Errorf("%s after %v: %+v", step.status, step.after, o)
+		}
+	}
+	in.Status = "ACTIVE"
+	if o := w.outcome(t.Context(), sent{began: worldTime}); o.state != core.OperationDone {
+		t.Errorf("once it is ACTIVE: %+v", o)
+	}
+}
+
+type slowConfirm struct {
+	*testCloud
+	record *core.Migration
+	time   time.Time
+}
+
+// A batch that was acknowledged does not come back piece by piece.
+func TestAcknowledgedBatchStaysAway(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		dir, cloud := t.TempDir(), newTestCloud()
+		cloud.fail["live-migrate"] = &core.APIError{Kind: core.ErrInvalid, Call: "live-migrate", Message: failText, Status: 400}
+		b := newBench(t, dir, cloud)
+		b.arm()
+		id := pausedBatch(b, core.Intent{Kind: core.IntentLiveMigrateAll, Node: "cmp-1"})
+		if err := b.engine.Control(id, core.ControlStop); err != nil {
+			t.Fatal(err)
+		}
+		b.awaitEnd(id)
+		b.end()
+
+		b = newBench(t, dir, cloud)
+		if ops := b.engine.Snapshot().Operations; len(ops) != 1 {
+			t.Fatalf("before it is acknowledged: %+v", ops)
+		}
+		b.engine.record(Record{Kind: RecordControl, Operation: id, State: "acknowledged"}, true)
+		b.end()
+
+		b = newBench(t, dir, cloud)
+		defer b.end()
+		if ops := b.engine.Snapshot().Operations; len(ops) != 0 {
+			t.Errorf("acknowledged, and back: %+v", ops)
+		}
+	})
+}
+
+// An owner who asked to be told between the last look and the write is heard: the instance is read once more, tags and all.
+func TestTheOwnerIsHeardRightBeforeTheWrite(t *testing.T) {
+	for name, change := range map[string]func(in *core.Instance){
+		"a tag":      func(in *core.Instance) { in.Tags = []string{core.TagMaintenanceAction + "notify"} },
+		"the guest":  func(in *core.Instance) { in.Power = core.PowerShutdown },
+		"its status": func(in *core.Instance) { in.Status = "PAUSED" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble.Run(t, func(t *testing.T) {
+				cloud := newTestCloud()
+				b := newBench(t, t.TempDir(), cloud)
+				defer b.end()
+				b.arm()
+				cloud.mu.Lock()
+				change(cloud.instances["id-web-1"])
+				cloud.mu.Unlock()
+				id, err := b.confirm(liveMigrate("web-1"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if op := b.awaitEnd(id); op.State != core.OperationFailed {
+					t.Errorf("it ended as %s: %s", op.State, op.Text)
+				}
+				if got := cloud.written(); len(got) > 0 {
+					t.Errorf("the cloud received %q", got)
+				}
+			})
+		})
+	}
+}
+
+// A mode that the server refused is nobody's: neither now nor after a restart is it offered to be taken back.
+func TestARefusedModeIsNotRememberedAsOurs(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		dir, cloud := t.TempDir(), newTestCloud()
+		cloud.fail["annotate"] = &core.APIError{Kind: core.ErrServer, Call: "annotate", Message: "out of order", Status: 500}
+		b := newBench(t, dir, cloud)
+		b.arm()
+		id, err := b.confirm(core.Intent{Kind: core.IntentSetMode, Nodes: []string{"cmp-1"}, Mode: core.ModeLive})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if op := b.awaitEnd(id); op.State != core.OperationFailed {
+			t.Fatalf("it ended as %s: %s", op.State, op.Text)
+		}
+		b.end()
+		b = newBench(t, dir, cloud)
+		defer b.end()
+		if got := b.engine.Snapshot().History.Changes; len(got) > 0 {
+			t.Errorf("after a restart it has %+v", got)
+		}
+	})
+}
+
+// The end of a run is the last record of it, whatever is seen in its last moment.
+func TestTheEndIsTheLastRecord(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		for range 20 {
+			dir, cloud := t.TempDir(), newTestCloud()
+			b := newBench(t, dir, cloud)
+			cloud.mu.Lock()
+			cloud.locks["cmp-2"].RawState = core.LockInactive
+			cloud.requests["cmp-2"] = &core.MaintenanceRequest{Meta: core.Meta{Name: "cmp-2", UID: "nmr-2", Created: worldTime, Finalizers: scene.HeldBy}, Kind: core.KindNodeMaintenanceRequest, Node: "cmp-2", Scope: core.ScopeOS}
+			cloud.mu.Unlock()
+			for _, d := range cloud.deltas(time.Now()) {
+				b.engine.Apply(d) // and no Snapshot has shown it yet
+			}
+			b.end()
+			records := b.journal()
+			if last := records[len(records)-1]; last.Kind != RecordStop {
+				t.Fatalf("the last record is %s", last.Kind)
+			}
+		}
+	})
+}

@@ -1,0 +1,180 @@
+package engine
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"time"
+
+	"lockstep/core"
+)
+
+// changeRules has one row for each kind of Change that is written. A Batch is none: its items are.
+var changeRules = []changeRule{
+	changeRow[core.SetNodeAnnotation]{server: core.ServerKubernetes, checker: checkAnnotation, memory: rememberAnnotation}.rule(),
+	changeRow[core.SetLock]{server: core.ServerKubernetes, checker: checkSetLock, memory: rememberOverride}.rule(),
+	changeRow[core.SetInnerState]{server: core.ServerKubernetes, checker: checkInnerState}.rule(),
+	changeRow[core.CreateLock]{server: core.ServerKubernetes, checker: checkCreateLock}.rule(),
+	changeRow[core.CreateRequest]{server: core.ServerKubernetes, checker: checkCreateRequest}.rule(),
+	changeRow[core.DeleteObject]{server: core.ServerKubernetes, checker: checkDeleteObject}.rule(),
+	changeRow[core.AddFinalizer]{server: core.ServerKubernetes, checker: checkAddFinalizer}.rule(),
+	changeRow[core.RemoveFinalizer]{server: core.ServerKubernetes, checker: checkRemoveFinalizer}.rule(),
+	changeRow[core.RestartPod]{server: core.ServerKubernetes, checker: checkRestartPod}.rule(),
+	changeRow[core.DeletePod]{server: core.ServerKubernetes, checker: checkDeletePod}.rule(),
+	changeRow[core.DeleteClaim]{server: core.ServerKubernetes, checker: checkDeleteClaim}.rule(),
+	changeRow[core.SetTempest]{server: core.ServerKubernetes, checker: checkTempest}.rule(),
+
+	changeRow[core.InstanceAction]{server: core.ServerOpenStack, checker: checkInstance, memory: rememberInstance, slow: true,
+		kinds: instanceActions}.rule(),
+	changeRow[core.SetMaintenanceTags]{server: core.ServerOpenStack, checker: checkTags, memory: rememberTags, complete: withAllTags}.rule(),
+	changeRow[core.SetComputeService]{server: core.ServerOpenStack, checker: checkComputeService}.rule(),
+	changeRow[core.SetVolumeService]{server: core.ServerOpenStack, checker: checkVolumeService}.rule(),
+
+	changeRow[core.SetMaintenance]{server: core.ServerManagement, checker: checkMaintenance}.rule(),
+	changeRow[core.RequestReboot]{server: core.ServerManagement, checker: checkReboot}.rule(),
+}
+
+// changeRow is how one kind of Change is made.
+type changeRow[C core.Change] struct {
+	// server is where it is written, and where it is tried before: in a dry-run, where the server has one.
+	server core.Server
+	// checker makes what asks the servers before the write whether it may be made, and after it what came of it.
+	checker func(e *Engine, step core.Step, c C) checker
+	// memory makes what is remembered of it; nil: nothing but its records.
+	memory func(e *Engine, step core.Step, c C, by checker) memory
+	// complete adds to the change what its check has read; nil: it is sent as it was confirmed.
+	complete func(c C, by checker) C
+	// slow: its answer can take so long that what becomes of it is looked at meanwhile.
+	slow bool
+	// kinds has one change for each of the actions that are of this kind; nil: it is one action.
+	kinds func() []core.Change
+}
+
+// changeRule is a changeRow of whatever kind.
+type changeRule struct {
+	zero     core.Change
+	server   core.Server
+	checker  func(e *Engine, step core.Step, c core.Change) checker
+	memory   func(e *Engine, step core.Step, c core.Change, by checker) memory
+	complete func(c core.Change, by checker) core.Change
+	slow     bool
+	kinds    func() []core.Change
+}
+
+func (r changeRow[C]) rule() changeRule {
+	var zero C
+	rule := changeRule{zero: zero, server: r.server, slow: r.slow,
+		checker:  func(e *Engine, step core.Step, c core.Change) checker { return r.checker(e, step, c.(C)) },
+		memory:   func(*Engine, core.Step, core.Change, checker) memory { return noMemory{} },
+		complete: func(c core.Change, _ checker) core.Change { return c },
+		kinds:    func() []core.Change { return []core.Change{zero} },
+	}
+	if r.kinds != nil {
+		rule.kinds = r.kinds
+	}
+	if r.memory != nil {
+		rule.memory = func(e *Engine, step core.Step, c core.Change, by checker) memory { return r.memory(e, step, c.(C), by) }
+	}
+	if r.complete != nil {
+		rule.complete = func(c core.Change, by checker) core.Change { return r.complete(c.(C), by) }
+	}
+	return rule
+}
+
+// ruleOf is how a change is made; false for a Batch, and for none.
+func ruleOf(c core.Change) (changeRule, bool) {
+	i := slices.IndexFunc(changeRules, func(r changeRule) bool { return reflect.TypeOf(r.zero) == reflect.TypeOf(c) })
+	if i < 0 {
+		return changeRule{}, false
+	}
+	return changeRules[i], true
+}
+
+// ChangesAt has an empty change of each kind that is written to a server, and of InstanceAction one of each action: what the server's
+// ChangeWriter has to know.
+func ChangesAt(server core.Server) []core.Change {
+	var all []core.Change
+	for _, r := range changeRules {
+		if r.server == server {
+			all = append(all, r.kinds()...)
+		}
+	}
+	return all
+}
+
+// checker asks the servers themselves about one change: before its write whether it may be made, and after it what came of it.
+type checker interface {
+	// check reads from the server, not from what is known, whether the change may be made. A dry-run comes after it.
+	check(ctx context.Context) error
+	// outcome tells what the server shows now of a write that was sent.
+	outcome(ctx context.Context, of sent) outcome
+	// values are what the change replaces and what it sets, for the journal.
+	values() (from, to string)
+}
+
+// sent is a write that was sent.
+type sent struct {
+	began    time.Time // cluster time
+	accepted bool      // the answer was a good one; not known while it is waited for, and where it was lost
+}
+
+// memory is what is remembered of a write beside the records of it.
+type memory interface {
+	// begins completes all records of the write, once the servers were asked.
+	begins(r *Record)
+	// before completes the record before the write alone: it is what tells of the write where nobody sees its end.
+	before(r *Record)
+	// ends completes the record of the end, and returns what is to be noted in the history then; nil: nothing.
+	ends(r *Record, state core.OperationState) (note func(h *core.History))
+}
+
+// noMemory is of a write of which the records tell enough.
+type noMemory struct{}
+
+func (noMemory) begins(*Record) {}
+
+func (noMemory) before(*Record) {}
+
+func (noMemory) ends(*Record, core.OperationState) func(*core.History) { return nil }
+
+// target is one of the servers that are written to.
+type target struct {
+	writer ChangeWriter
+	dryRun DryRunner // nil: it has no dry-run
+}
+
+// target is where the changes of a server go.
+func (e *Engine) target(server core.Server) (target, error) {
+	var t target
+	switch server {
+	case core.ServerKubernetes:
+		if e.cfg.Kubernetes == nil || e.cfg.Writers.Kubernetes == nil {
+			return t, refuse("there is no Kubernetes API to write to")
+		}
+		return target{e.cfg.Writers.Kubernetes, e.cfg.Kubernetes}, nil
+	case core.ServerOpenStack:
+		if e.cfg.OpenStack == nil || e.cfg.Writers.OpenStack == nil {
+			return t, refuse("there is no OpenStack API to write to")
+		}
+		return target{e.cfg.Writers.OpenStack, nil}, nil
+	case core.ServerManagement:
+		if e.cfg.Management == nil || e.cfg.Writers.Management == nil {
+			return t, refuse("there is no management cluster to write to")
+		}
+		return target{e.cfg.Writers.Management, e.cfg.Management}, nil
+	}
+	return t, refuse("there is no server %q to write to", server)
+}
+
+// try has the server try a change, and tells whether it has a dry-run for it.
+func (e *Engine) try(ctx context.Context, c core.Change) (tried bool, err error) {
+	rule, ok := ruleOf(c)
+	if !ok {
+		return false, nil
+	}
+	to, err := e.target(rule.server)
+	if err != nil || to.dryRun == nil {
+		return false, nil
+	}
+	return true, to.dryRun.DryRun(ctx, c)
+}

@@ -1,0 +1,60 @@
+package engine
+
+import (
+	"lockstep/core"
+)
+
+// Control pauses, resumes, skips in or stops a running operation.
+func (e *Engine) Control(id string, c core.Control) error {
+	op := e.ops.find(id)
+	if op == nil {
+		for _, other := range e.ops.allElsewhere() {
+			if other.ID == id {
+				return refuse("another window of yours has it under way (%s): control it there", other.Elsewhere)
+			}
+		}
+		return refuse("there is no operation %s", id)
+	}
+	op.mu.Lock()
+	if op.state.State.Ended() {
+		op.mu.Unlock()
+		return refuse("%s has ended", op.state.Title)
+	}
+	if len(op.state.Items) == 0 {
+		op.mu.Unlock()
+		return refuse("%s is a single step: what was sent cannot be called back here", op.state.Title)
+	}
+	switch c {
+	case core.ControlPause:
+		op.paused = true
+	case core.ControlResume:
+		op.paused = false
+	case core.ControlSkip:
+		op.skip++
+	case core.ControlStop:
+		op.stopped = true
+	default:
+		op.mu.Unlock()
+		return refuse("unknown control %q", c)
+	}
+	title := op.state.Title
+	op.mu.Unlock()
+	e.record(Record{Kind: RecordControl, Operation: id, State: string(c), Title: title}, true)
+	select {
+	case op.control <- struct{}{}:
+	default:
+	}
+	e.changed()
+	return nil
+}
+
+// Acknowledge takes an ended operation out of what needs the operator.
+func (e *Engine) Acknowledge(id string) {
+	if e.ops.acknowledge(id) {
+		e.record(Record{Kind: RecordControl, Operation: id, State: stateAcknowledged}, false)
+		e.changed()
+	}
+}
+
+// stateAcknowledged is what the record of an acknowledgement says.
+const stateAcknowledged = "acknowledged"

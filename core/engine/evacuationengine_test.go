@@ -1,0 +1,71 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lockstep/core"
+	"lockstep/core/evacuation"
+	"lockstep/core/scene"
+)
+
+// evacuationAnswers is OpenStack as a forecast asks it.
+type evacuationAnswers struct {
+	facts         core.EvacuationFacts
+	hosts, traits []string
+	wait          bool
+}
+
+func (a *evacuationAnswers) EvacuationFacts(ctx context.Context, hosts, traits []string, progress core.InventoryProgress) core.EvacuationFacts {
+	a.hosts, a.traits = hosts, traits
+	progress("hosts' inventories", 1)
+	if a.wait {
+		<-ctx.Done()
+	}
+	return a.facts
+}
+
+func TestTheEngineAsksForAForecastOnly(t *testing.T) {
+	answers := &evacuationAnswers{facts: core.EvacuationFacts{Microversion: 93}}
+	e := New(Config{Evacuation: answers, Wall: func() time.Time { return scene.Noon }, Sources: []core.SourceID{core.SourceNodes, core.SourceInstances, core.SourceComputeServices}})
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- e.Run(ctx) }()
+	n := &core.Node{Meta: core.Meta{Name: "cmp-01", UID: "u1"}, Roles: []core.Role{core.RoleCompute}}
+	in := &core.Instance{ID: "i1", Name: "web", Host: "cmp-01", Status: "ACTIVE", VMState: "active", Power: core.PowerRunning,
+		Flavor: core.Flavor{RAMMiB: 1024, ExtraSpecs: map[string]string{"trait:CUSTOM_FAST": "required", "trait:CUSTOM_ODD": "nonsense"}}}
+	e.Apply(core.Delta{Source: core.SourceNodes, State: core.SourceLive, Replace: true, Upserts: []core.Object{n}})
+	e.Apply(core.Delta{Source: core.SourceInstances, State: core.SourceLive, Replace: true, Upserts: []core.Object{in}})
+	snapshots, cancel := e.Subscribe()
+	for s := range snapshots {
+		if len(s.Instances) == 1 && len(s.Nodes) == 1 {
+			break
+		}
+	}
+	cancel()
+	told := 0
+	p, err := e.ForecastEvacuation(t.Context(), evacuation.EvacuationRequest{Nodes: []string{"cmp-01"}}, func(string, int) { told++ })
+	if err != nil || !p.Made.Equal(scene.Noon) || p.Counts.Unknown != 1 || told != 1 {
+		t.Errorf("%+v, %v, told %d times", p.Counts, err, told)
+	}
+	if !slices.Equal(answers.hosts, []string{"cmp-01"}) || !slices.Equal(answers.traits, []string{"CUSTOM_FAST"}) {
+		t.Errorf("asked about %q and %q", answers.hosts, answers.traits)
+	}
+	answers.wait = true
+	late, give := context.WithCancel(t.Context())
+	give()
+	if _, err := e.ForecastEvacuation(late, evacuation.EvacuationRequest{}, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("given up, and the answer is %v", err)
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if _, err := New(Config{}).ForecastEvacuation(t.Context(), evacuation.EvacuationRequest{}, nil); err == nil || !strings.Contains(err.Error(), "OpenStack") {
+		t.Error(err)
+	}
+}

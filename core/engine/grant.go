@@ -1,0 +1,133 @@
+package engine
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"lockstep/core"
+	"lockstep/core/step"
+	"lockstep/core/wording"
+)
+
+// GrantLifetime is how long a grant can be used, unless Config says otherwise; long enough for a slow dry-run, short enough that nobody forgets it.
+const GrantLifetime = 2 * time.Minute
+
+// Preview says what the servers make of a step before it is confirmed: a dry-run where the API has one. It changes
+// nothing, and needs no grant. Where writing can never be armed, nothing is asked: a dry-run takes the rights of the write.
+func (e *Engine) Preview(ctx context.Context, i core.Intent) core.Preview {
+	p := core.Preview{Step: step.Plan(e.Snapshot(), i)}
+	if e.cfg.Barred != "" {
+		return p
+	}
+	changes := []core.Change{p.Step.Change}
+	if b, ok := p.Step.Change.(core.Batch); ok {
+		changes = nil
+		for _, item := range b.Items {
+			changes = append(changes, item.Change)
+		}
+	}
+	for _, c := range changes {
+		tried, err := e.try(ctx, c)
+		if !tried {
+			continue
+		}
+		p.DryRun = "dry-run on the server: accepted"
+		if err != nil {
+			p.Err = asAPIError(err, "dry-run of "+p.Step.Title)
+			p.DryRun = "dry-run on the server: refused"
+			return p
+		}
+	}
+	return p
+}
+
+func asAPIError(err error, call string) *core.APIError {
+	var api *core.APIError
+	if errors.As(err, &api) {
+		return api
+	}
+	return &core.APIError{Kind: core.ErrOther, Call: call, Message: err.Error(), Err: err}
+}
+
+// Grant confirms exactly this step as it was shown. It fails when the step has changed since, when a guard does not hold,
+// or when what has to be typed was not.
+func (e *Engine) Grant(st core.Step, typed string) (core.Grant, error) {
+	if st.Change == nil {
+		return core.Grant{}, refuse("%s is not the operator's to do", st.Title)
+	}
+	if st.Type != "" && typed != st.Type {
+		return core.Grant{}, refuse("type %s to confirm", st.Type)
+	}
+	now := step.Plan(e.Snapshot(), st.Intent)
+	if err := stillAs(e.Snapshot(), now, st.Target, st.Basis); err != nil {
+		return core.Grant{}, err
+	}
+	if !reflect.DeepEqual(now.Change, st.Change) {
+		return core.Grant{}, otherChange(st.Change, now.Change)
+	}
+	if b := now.Blocker(); b != "" {
+		return core.Grant{}, refuse("%s", b)
+	}
+	g := core.Grant{
+		ID: e.cfg.NewID(), StepID: st.ID, Intent: st.Intent, Target: st.Target, Basis: slices.Clone(st.Basis), Typed: typed,
+		By: e.cfg.Operator, At: wallTime(e.cfg.Wall()),
+	}
+	g.Expires = g.At.Add(e.cfg.GrantFor)
+	if err := e.journal(e.ctx, Record{Kind: RecordGrant, Operation: g.ID, Step: st.ID, Intent: &g.Intent, Object: &g.Target, Node: st.Node,
+		Title: st.Title, Commands: st.Commands, Basis: g.Basis, Typed: typed}); err != nil {
+		return core.Grant{}, refuse("%v", err)
+	}
+	e.grants.Store(g.ID, granted{g, st.Change})
+	return g, nil
+}
+
+// granted is a grant and what it was given for, whole: facts alone do not make a list.
+type granted struct {
+	grant  core.Grant
+	change core.Change
+}
+
+// otherChange is the refusal of what is not what was shown any more, though all facts are as they were.
+func otherChange(shown, now core.Change) error {
+	was, wasList := shown.(core.Batch)
+	is, isList := now.(core.Batch)
+	if wasList && isList {
+		return refuse("the list has changed since it was shown: %s → %s; look at it as it is now", listText(was), listText(is))
+	}
+	return refuse("what it would do has changed since it was shown: %s → %s", changeText(shown), changeText(now))
+}
+
+// listText is "web-1, web-2" for the items of a batch.
+func listText(b core.Batch) string {
+	labels := make([]string, len(b.Items))
+	for i, item := range b.Items {
+		labels[i] = wording.OneLine(item.Label, 64)
+	}
+	return wording.Some(labels, 6)
+}
+
+// stillAs tells whether a step that was planned again is the one that was confirmed.
+func stillAs(s *core.Snapshot, now core.Step, target core.Ref, basis []core.Fact) error {
+	if now.Change == nil {
+		return refuse("%s: there is nothing to do any more", now.Title)
+	}
+	if now.Target != target {
+		return refuse("it was confirmed for %s (%s), and is about %s (%s) now", target, target.UID, now.Target, now.Target.UID)
+	}
+	if changed := step.ChangedFactsIn(s, basis, now.Basis); len(changed) > 0 {
+		return refuse("it has changed since it was confirmed: %s", strings.Join(changed, "; "))
+	}
+	return nil
+}
+
+func newID() string {
+	b := make([]byte, 8)
+	rand.Read(b) // never fails
+	return hex.EncodeToString(b)
+}

@@ -1,0 +1,335 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"lockstep/core"
+	"lockstep/core/progress"
+	"lockstep/core/step"
+	"lockstep/core/wording"
+)
+
+// instanceChecker asks about one of Nova's actions on one instance.
+type instanceChecker struct {
+	nova   OpenStackChecker
+	change core.InstanceAction
+	basis  []core.Fact // of the step
+	now    func() time.Time
+	settle time.Duration
+	label  func(host string) string // what people call the host's node
+
+	known int  // the newest migration record before the write
+	begun bool // the action was seen to have begun
+}
+
+func checkInstance(e *Engine, step core.Step, c core.InstanceAction) checker {
+	return &instanceChecker{nova: e.cfg.OpenStack, change: c, basis: step.Basis, now: e.cfg.Clock, settle: e.cfg.Settle,
+		label: func(host string) string { return progress.HostLabel(e.Snapshot(), host) }}
+}
+
+// instanceActions has one InstanceAction of each action that there is.
+func instanceActions() []core.Change {
+	var all []core.Change
+	for _, kind := range slices.Sorted(maps.Keys(step.InstanceRules)) {
+		all = append(all, core.InstanceAction{Do: kind})
+	}
+	return all
+}
+
+func (w *instanceChecker) check(ctx context.Context) error {
+	in, err := w.nova.Instance(ctx, w.change.Instance.UID)
+	if err != nil {
+		return err
+	}
+	switch w.change.Do {
+	case core.IntentAbortMigration, core.IntentForceComplete:
+		m, _, err := w.migration(ctx, w.change.MigrationID)
+		if err != nil {
+			return err
+		}
+		if m == nil || !m.Running() {
+			return refuse("migration %d of %s has ended", w.change.MigrationID, in.Name)
+		}
+		return nil
+	}
+	switch {
+	case in.Host != w.change.Host:
+		return refuse("%s is on %s now, not on %s", in.Name, w.label(in.Host), w.label(w.change.Host))
+	case in.Status != w.change.Status:
+		return refuse("%s is %s now, not %s", in.Name, in.Status, w.change.Status)
+	case in.TaskState != "":
+		return refuse("%s is busy: %s", in.Name, in.TaskState)
+	case step.InstanceRules[w.change.Do].Runs && in.Power != core.PowerRunning:
+		return refuse("the guest of %s does not run now: power state %s", in.Name, in.Power)
+	}
+	if changed := step.ChangedFrom(w.basis, in); changed != "" { // its owner's tag above all
+		return refuse("%s has changed: %s", in.Name, changed)
+	}
+	if step.InstanceRules[w.change.Do].Dead {
+		if err := w.hostIsDead(ctx, in.Host); err != nil {
+			return err
+		}
+	}
+	ms, err := w.nova.MigrationsOf(ctx, in.ID)
+	if err != nil {
+		return err
+	}
+	for _, m := range ms {
+		w.known = max(w.known, m.ID)
+	}
+	return nil
+}
+
+// hostIsDead asks Nova itself whether nova-compute of the host is down.
+func (w *instanceChecker) hostIsDead(ctx context.Context, host string) error {
+	svc, err := w.nova.ComputeService(ctx, host)
+	switch {
+	case err != nil:
+		return err
+	case svc.Up && !svc.ForcedDown:
+		return refuse("nova-compute of %s is up now", w.label(host))
+	}
+	return nil
+}
+
+func (w *instanceChecker) outcome(ctx context.Context, of sent) outcome {
+	in, err := w.nova.Instance(ctx, w.change.Instance.UID)
+	if err != nil {
+		return outcome{err: err}
+	}
+	switch w.change.Do {
+	case core.IntentLiveMigrate, core.IntentColdMigrate:
+		return w.migrated(ctx, in)
+	case core.IntentEvacuate:
+		return w.rebuilt(ctx, in)
+	case core.IntentAbortMigration, core.IntentForceComplete:
+		return w.settled(ctx, in)
+	}
+	return w.stateReached(ctx, in, of.began)
+}
+
+// migrated judges a live or cold migration. Only the instance says where it is: a record can say "completed" too early,
+// and be all that tells of a failure.
+func (w *instanceChecker) migrated(ctx context.Context, in *core.Instance) outcome {
+	m, later, err := w.own(ctx)
+	if err != nil {
+		return outcome{err: err}
+	}
+	live := w.change.Do == core.IntentLiveMigrate
+	switch {
+	case later && !m.Running():
+		return w.overtaken(m)
+	case in.Status == "ERROR":
+		return outcome{state: core.OperationFailed, text: "the instance is in ERROR on " + w.label(in.Host) + wording.Because(in.Fault)}
+	case live && in.Host != w.change.Host && in.TaskState == "" && (m == nil || !m.Running()):
+		return outcome{state: core.OperationDone, text: "runs on " + w.label(in.Host)}
+	case !live && in.Status == "VERIFY_RESIZE" && in.TaskState == "":
+		return outcome{state: core.OperationDone, text: "is on " + w.label(in.Host) + "; the migration waits to be confirmed or reverted"}
+	case !live && in.Host != w.change.Host && in.Host != "" && in.TaskState == "" && (in.Status == "ACTIVE" || in.Status == "SHUTOFF"):
+		return outcome{state: core.OperationDone, text: "is " + in.Status + " on " + w.label(in.Host) + "; the migration is confirmed already"} // by Nova's resize_confirm_window, or by its owner
+	case in.TaskState == "" && m != nil && m.Status == "cancelled":
+		return outcome{state: core.OperationFailed, text: "the migration was aborted; it is still on " + w.label(in.Host)}
+	case in.TaskState == "" && m != nil && m.Failed():
+		return outcome{state: core.OperationFailed, again: live, text: "the migration failed" + wording.Because(m.Failure) + "; it is still on " + w.label(in.Host)}
+	case m != nil && m.Running():
+		w.begun = true
+		return outcome{state: core.OperationVerifying, moving: true, text: w.progress(m)}
+	case in.TaskState != "" || in.Status == "MIGRATING" || in.Status == "RESIZE":
+		w.begun = true
+		return outcome{state: core.OperationVerifying, moving: true, text: strings.ToLower(in.Status) + ", " + in.TaskState}
+	}
+	text := "Nova took the migration, but the instance does not move from " + w.label(in.Host)
+	if w.begun {
+		text = "the migration ended, and the instance is still on " + w.label(in.Host)
+	}
+	return outcome{state: core.OperationVerifying, text: text}
+}
+
+// rebuilt judges an evacuation: the instance is on another host, and nothing is done with it any more.
+func (w *instanceChecker) rebuilt(ctx context.Context, in *core.Instance) outcome {
+	m, later, err := w.own(ctx)
+	if err != nil {
+		return outcome{err: err}
+	}
+	switch {
+	case later && !m.Running():
+		return w.overtaken(m)
+	case in.TaskState != "" || m != nil && m.Running():
+		w.begun = true
+		return outcome{state: core.OperationVerifying, moving: true, text: wording.TextOf(in.TaskState, "it is being rebuilt")}
+	case in.Host != w.change.Host && in.Host != "" && in.Status != "ERROR":
+		return outcome{state: core.OperationDone, text: "is " + in.Status + " on " + w.label(in.Host)}
+	case m != nil && m.Failed() || in.Status == "ERROR" && w.change.Status != "ERROR":
+		text := "it was not rebuilt"
+		if m != nil {
+			text += wording.Because(m.Failure)
+		}
+		return outcome{state: core.OperationFailed, text: text + wording.Because(in.Fault)}
+	}
+	return outcome{state: core.OperationVerifying, text: "Nova took it, but the instance is on " + w.label(in.Host) + " still"}
+}
+
+// settled judges an abort or a force-complete: the migration has to come to its end.
+func (w *instanceChecker) settled(ctx context.Context, in *core.Instance) outcome {
+	m, later, err := w.migration(ctx, w.change.MigrationID)
+	if err != nil {
+		return outcome{err: err}
+	}
+	if later && !m.Running() {
+		return w.overtaken(m)
+	}
+	if m != nil && m.Running() || in.TaskState == "migrating" {
+		// An abort is a request: Nova may take its time, or the migration may end first. Both are an end.
+		text := "the migration still runs"
+		if m != nil {
+			text = w.progress(m)
+		}
+		return outcome{state: core.OperationVerifying, moving: w.change.Do == core.IntentForceComplete, text: text}
+	}
+	aborted := m == nil || m.Status == "cancelled"
+	switch {
+	case w.change.Do == core.IntentAbortMigration && aborted:
+		return outcome{state: core.OperationDone, text: "aborted; it runs on " + w.label(in.Host)}
+	case w.change.Do == core.IntentAbortMigration && in.Host == w.change.Host:
+		return outcome{state: core.OperationDone, text: "the migration ended as " + m.Status + "; it is on " + w.label(in.Host)}
+	case w.change.Do == core.IntentAbortMigration:
+		return outcome{state: core.OperationFailed, text: "too late: the migration was completed, it runs on " + w.label(in.Host)}
+	case in.Host != w.change.Host:
+		return outcome{state: core.OperationDone, text: "runs on " + w.label(in.Host)}
+	}
+	return outcome{state: core.OperationFailed, text: fmt.Sprintf("the migration ended%s; it is still on %s", statusOf(m), w.label(in.Host))}
+}
+
+func statusOf(m *core.Migration) string {
+	if m == nil {
+		return ""
+	}
+	return " as " + m.Status + wording.Because(m.Failure)
+}
+
+// stateReached judges the actions that end in a state of the instance.
+func (w *instanceChecker) stateReached(ctx context.Context, in *core.Instance, began time.Time) outcome {
+	var ok bool
+	switch w.change.Do {
+	case core.IntentConfirmResize:
+		ok = in.Status == "ACTIVE" || in.Status == "SHUTOFF"
+	case core.IntentRevertResize:
+		ok = in.Status == "ACTIVE" || in.Status == "SHUTOFF"
+	case core.IntentStop:
+		ok = in.Status == "SHUTOFF"
+	case core.IntentStart, core.IntentResume, core.IntentResetState, core.IntentUnshelve:
+		ok = in.Status == "ACTIVE"
+	case core.IntentShelve:
+		ok = in.Status == "SHELVED" || in.Status == "SHELVED_OFFLOADED"
+	}
+	switch {
+	case in.Status == "ERROR" && w.change.Do != core.IntentResetState:
+		return outcome{state: core.OperationFailed, text: "the instance is in ERROR" + wording.Because(in.Fault)}
+	case ok && in.TaskState == "":
+		if in.Host == "" {
+			return outcome{state: core.OperationDone, text: "is " + in.Status + ", on no host"}
+		}
+		return outcome{state: core.OperationDone, text: "is " + in.Status + " on " + w.label(in.Host)}
+	case in.TaskState != "":
+		return outcome{state: core.OperationVerifying, moving: true, text: in.TaskState}
+	case w.change.Do == core.IntentConfirmResize:
+		return w.confirming(ctx, in, began)
+	}
+	return outcome{state: core.OperationVerifying, text: "Nova took it, but the instance is " + in.Status + " still"}
+}
+
+// confirmPatience is how long the source of a cold migration may take to clean up before that is no sign of progress any
+// more: the request to it may have been lost.
+const confirmPatience = 10 * time.Minute
+
+// confirming judges a confirmation that is not through. Nova sets no task state for it; only the record tells that the
+// source is being cleaned up.
+func (w *instanceChecker) confirming(ctx context.Context, in *core.Instance, began time.Time) outcome {
+	ms, err := w.nova.MigrationsOf(ctx, in.ID)
+	if err != nil {
+		return outcome{err: err}
+	}
+	var last *core.Migration
+	for _, m := range ms {
+		if last == nil || m.ID > last.ID {
+			last = m
+		}
+	}
+	if last != nil && last.Status == "confirming" {
+		return outcome{state: core.OperationVerifying, moving: w.now().Sub(began) < confirmPatience,
+			text: "confirming: " + w.label(last.SourceHost) + " is to clean up; the instance is " + in.Status + " until it has"}
+	}
+	return outcome{state: core.OperationVerifying, text: "Nova took it, but the instance is " + in.Status + " still"}
+}
+
+// own is the migration record that this write made: the first that was not there before. The rest is as migration tells it.
+func (w *instanceChecker) own(ctx context.Context) (m *core.Migration, later bool, err error) {
+	return w.record(ctx, func(id int) bool { return id > w.known })
+}
+
+// migration is the record of a number, nil when there is none, and whether another one came after it: then what the instance does
+// now is that one's.
+func (w *instanceChecker) migration(ctx context.Context, id int) (m *core.Migration, later bool, err error) {
+	return w.record(ctx, func(one int) bool { return one == id })
+}
+
+// record is the oldest record of the instance that is meant.
+func (w *instanceChecker) record(ctx context.Context, meant func(id int) bool) (m *core.Migration, later bool, err error) {
+	ms, err := w.nova.MigrationsOf(ctx, w.change.Instance.UID)
+	if err != nil {
+		return nil, false, err
+	}
+	newest := 0
+	for _, one := range ms {
+		newest = max(newest, one.ID)
+		if meant(one.ID) && (m == nil || one.ID < m.ID) {
+			m = one
+		}
+	}
+	return m, m != nil && newest > m.ID, nil
+}
+
+// overtaken judges a migration that is over and that another one has followed, as the OpenStack controller begins one anew after an
+// abort: where the instance is, and what it does, tells nothing of this one any more.
+func (w *instanceChecker) overtaken(m *core.Migration) outcome {
+	const since = "; another migration of it has begun since"
+	moved, aborts := false, w.change.Do == core.IntentAbortMigration
+	switch m.Status {
+	case "completed", "finished", "confirmed", "done":
+		moved = true
+	}
+	state := core.OperationFailed
+	if moved != aborts {
+		state = core.OperationDone
+	}
+	switch {
+	case moved && aborts:
+		return outcome{state: state, text: "too late: the migration was completed, to " + w.label(m.DestHost) + since}
+	case moved:
+		return outcome{state: state, text: "was moved to " + w.label(m.DestHost) + since}
+	case m.Status == "cancelled":
+		return outcome{state: state, text: "the migration was aborted" + since}
+	}
+	return outcome{state: state, text: "the migration ended" + statusOf(m) + since}
+}
+
+func (w *instanceChecker) values() (string, string) {
+	return w.change.Status + " on " + wording.TextOf(w.change.Host, "no host"), string(w.change.Do)
+}
+
+// progress is how a running migration goes.
+func (w *instanceChecker) progress(m *core.Migration) string {
+	text := m.Status
+	if m.DestHost != "" {
+		text += ", to " + w.label(m.DestHost)
+	}
+	if p := m.Percent(); p >= 0 {
+		text += ", " + wording.Itoa(p) + " %"
+	}
+	return text
+}

@@ -1,0 +1,228 @@
+package engine
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"lockstep/core"
+	"lockstep/core/wording"
+)
+
+func readAll(t *testing.T, path string) (records []Record, skipped int) {
+	t.Helper()
+	skipped, err := ReadJournal(path, func(r Record) { records = append(records, r) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return records, skipped
+}
+
+func openJournal(t *testing.T) *Journal {
+	t.Helper()
+	j, err := OpenJournal(filepath.Join(t.TempDir(), "state", "journal.jsonl"), JournalOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { j.Close() })
+	return j
+}
+
+func TestJournalKeepsWhatWasWritten(t *testing.T) {
+	j := openJournal(t)
+	at := time.Date(2026, 1, 16, 15, 25, 37, 0, time.UTC)
+	for _, r := range []Record{
+		{Kind: RecordStart, Wall: at, Cluster: "mos"},
+		{Kind: RecordBefore, Wall: at, Operation: "1", Intent: &core.Intent{Kind: core.IntentLiveMigrate, Instance: "i"}, Object: &core.Ref{Kind: core.KindInstance, Name: "web-1", UID: "i"}},
+	} {
+		if err := j.Write(r, true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	records, skipped := readAll(t, j.Path())
+	if skipped != 0 || len(records) != 2 || records[1].Object.UID != "i" || records[1].Intent.Kind != core.IntentLiveMigrate || !records[0].Wall.Equal(at) {
+		t.Fatalf("read back %d skipped, %+v", skipped, records)
+	}
+	for name, mode := range map[string]os.FileMode{j.Path(): 0o600, filepath.Dir(j.Path()): 0o700} {
+		if info, err := os.Stat(name); err != nil || info.Mode().Perm() != mode {
+			t.Errorf("%s has mode %v (%v); it is the operator's alone: %v", filepath.Base(name), info.Mode(), err, mode)
+		}
+	}
+}
+
+// fullDisk has a journal's writes fail, from some bytes on; room ends it.
+func fullDisk(j *Journal, most int) (room func()) {
+	whole := j.write
+	j.write = func(f *os.File, b []byte) (int, error) {
+		n := min(most, len(b))
+		if n == len(b) {
+			return whole(f, b)
+		}
+		if n > 0 {
+			if _, err := whole(f, b[:n]); err != nil {
+				return 0, err
+			}
+		}
+		return n, syscall.ENOSPC
+	}
+	return func() { j.write = whole }
+}
+
+// A disk that was full for a while cuts a line off in the middle: nothing of it stays, what is written next is a record, and what
+// happened meanwhile is written then, in its order. What was to be written before something is done is not: it was not done.
+func TestJournalGoesOnAfterAFullDisk(t *testing.T) {
+	for _, most := range []int{0, 5, 60} {
+		j := openJournal(t)
+		if err := j.Keep(false, Record{Kind: RecordStart}); err != nil {
+			t.Fatal(err)
+		}
+		room := fullDisk(j, most)
+		if err := j.Write(Record{Kind: RecordGrant, Operation: "not done"}, true); !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("the disk is full, and it was written: %v", err)
+		}
+		for _, id := range []string{"1", "2"} {
+			if err := j.Keep(true, Record{Kind: RecordVerified, Operation: id}); !errors.Is(err, syscall.ENOSPC) {
+				t.Errorf("the disk is full, and it was written: %v", err)
+			}
+		}
+		if records, skipped := readAll(t, j.Path()); len(records) != 1 || skipped != 0 {
+			t.Errorf("with %d bytes left there are %d records and %d torn lines", most, len(records), skipped)
+		}
+		room()
+		if err := j.Write(Record{Kind: RecordBefore, Operation: "3"}, true); err != nil {
+			t.Fatal(err)
+		}
+		if got := operationsIn(t, j.Path()); !slices.Equal(got, []string{"", "1", "2", "3"}) {
+			t.Errorf("with %d bytes left: %q", most, got)
+		}
+	}
+}
+
+// What waits for a disk with room is written also when nothing more happens, and at the latest when Lockstep leaves.
+func TestJournalWritesWhatWaits(t *testing.T) {
+	j := openJournal(t)
+	room := fullDisk(j, 0)
+	if err := j.Keep(false, Record{Kind: RecordVerified, Operation: "1"}); err == nil {
+		t.Fatal("the disk is full")
+	}
+	if _, err := j.Follow(); err == nil {
+		t.Error("what waits is forgotten")
+	}
+	room()
+	if _, err := j.Follow(); err != nil || !slices.Equal(operationsIn(t, j.Path()), []string{"1"}) {
+		t.Errorf("%v, %q", err, operationsIn(t, j.Path()))
+	}
+	room = fullDisk(j, 0)
+	if err := j.Keep(false, Record{Kind: RecordVerified, Operation: "2"}); err == nil {
+		t.Fatal("the disk is full")
+	}
+	room()
+	if err := j.Close(); err != nil || !slices.Equal(operationsIn(t, j.Path()), []string{"1", "2"}) {
+		t.Errorf("%v, %q", err, operationsIn(t, j.Path()))
+	}
+}
+
+// What waits is bounded, and what finds no room is counted.
+func TestJournalSaysHowMuchIsLost(t *testing.T) {
+	j := openJournal(t)
+	room := fullDisk(j, 0)
+	for range maxWaiting + 7 {
+		_ = j.Keep(false, Record{Kind: RecordVerified})
+	}
+	if err := j.Keep(false, Record{Kind: RecordStop}); !errors.Is(err, syscall.ENOSPC) {
+		t.Fatal(err)
+	}
+	room()
+	if _, err := j.Follow(); err != nil {
+		t.Fatal(err)
+	}
+	records, _ := readAll(t, j.Path())
+	last := records[len(records)-1]
+	if len(records) != maxWaiting+1 || last.Kind != RecordLost || !strings.HasPrefix(last.Text, "8 more records") {
+		t.Errorf("%d records, the last one %+v", len(records), last)
+	}
+}
+
+func operationsIn(t *testing.T, path string) (ids []string) {
+	t.Helper()
+	records, skipped := readAll(t, path)
+	if skipped > 0 {
+		t.Errorf("%d lines are torn", skipped)
+	}
+	for _, r := range records {
+		ids = append(ids, r.Operation)
+	}
+	return ids
+}
+
+// A crash can cut the last line off, and a newer version can write what this one does not know. Neither may cost a record.
+func TestJournalSurvivesATornLine(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	torn := `{"kind":"start","wall":"2026-01-16T15:25:37Z"}` + "\n" + `{"kind":"before","operat`
+	if err := os.WriteFile(path, []byte(torn), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	j, err := OpenJournal(path, JournalOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	if err := j.Write(Record{Kind: RecordStop}, true); err != nil {
+		t.Fatal(err)
+	}
+	records, skipped := readAll(t, path)
+	if skipped != 1 || len(records) != 2 || records[1].Kind != RecordStop {
+		t.Fatalf("read %d records, %d skipped: %+v", len(records), skipped, records)
+	}
+}
+
+func TestJournalOfNobodyIsEmpty(t *testing.T) {
+	records, skipped := readAll(t, filepath.Join(t.TempDir(), "none.jsonl"))
+	if len(records)+skipped != 0 {
+		t.Fatalf("a missing journal gave %v", records)
+	}
+}
+
+func TestJournalCutsEndlessTexts(t *testing.T) {
+	j := openJournal(t)
+	if err := j.Write(Record{Kind: RecordAfter, Error: strings.Repeat("ä", 1<<20)}, false); err != nil {
+		t.Fatal(err)
+	}
+	records, _ := readAll(t, j.Path())
+	if got := records[0].Error; len(got) > wording.MaxRecordText+20 || !utf8.ValidString(got) || !strings.HasSuffix(got, "…(cut)") {
+		t.Fatalf("the error was kept with %d bytes", len(got))
+	}
+}
+
+// Two programs on one journal, or many goroutines of one, never mix their lines.
+func TestJournalLinesStayWhole(t *testing.T) {
+	first := openJournal(t)
+	second, err := OpenJournal(first.Path(), JournalOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer second.Close()
+	var wg sync.WaitGroup
+	const each = 200
+	for _, j := range []*Journal{first, second, first, second} {
+		wg.Go(func() {
+			for range each {
+				if err := j.Write(Record{Kind: RecordStage, Text: strings.Repeat("x", 3000)}, false); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	records, skipped := readAll(t, first.Path())
+	if len(records) != 4*each || skipped != 0 {
+		t.Fatalf("%d records, %d torn", len(records), skipped)
+	}
+}

@@ -1,0 +1,228 @@
+package engine
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"lockstep/core"
+)
+
+// digest keeps of a journal, record by record, what a History and the operations of earlier runs are made of, and no more: so it
+// does not grow with the journal. It is what a run reads at its start, and what the next file of the journal begins with.
+type digest struct {
+	actions bool // only what was done is kept, not what was seen
+
+	next   int
+	seen   map[string]keptRecord // by kind and object: its last transition
+	phases map[core.PhaseID]keptRecord
+	update string // UID of the update that the phases are of
+
+	operations []string // IDs of those that still count; an item's is its batch's
+	spoken     map[string]*spokenOf
+	effects    map[string][]keptRecord // by object: what was done to it and may have to be set back
+}
+
+// keptRecord is a record with its place among all.
+type keptRecord struct {
+	place  int
+	record Record
+}
+
+// spokenOf is what a journal tells of one operation.
+type spokenOf struct {
+	records []keptRecord
+	open    map[string]bool // by ID, of it or of an item: it was begun and did not end well
+	failed  bool            // it ended, and not well
+	begun   bool            // something of it was begun, or it ended
+}
+
+func newDigest(actions bool) *digest {
+	return &digest{actions: actions, seen: map[string]keptRecord{}, phases: map[core.PhaseID]keptRecord{},
+		spoken: map[string]*spokenOf{}, effects: map[string][]keptRecord{}}
+}
+
+// forgottenGrant is how long after its confirmation a step was not begun for certain.
+const forgottenGrant = 10 * time.Minute
+
+// add takes the next record of the journal.
+func (d *digest) add(r Record) {
+	d.next++
+	k := keptRecord{d.next, r}
+	k.record.Commands, k.record.Basis, k.record.Typed = nil, nil, "" // what was shown; no state is made of it
+	switch r.Kind {
+	case RecordUpdate:
+		d.addUpdate(k)
+	case RecordPhase:
+		if !d.actions && r.Phase != nil {
+			d.phases[r.Number] = k
+		}
+	case RecordStage, RecordRound, RecordLock, RecordMigrationRefused:
+		if !d.actions && r.Object != nil {
+			d.seen[string(r.Kind)+" "+r.Object.UID] = k
+		}
+	case RecordMigrated:
+		d.addEffect(k)
+	case RecordGrant, RecordBefore, RecordVerified, RecordEnded, RecordControl:
+		if !r.Settled {
+			d.addOperation(k)
+		}
+		d.addEffect(k)
+	}
+}
+
+func (d *digest) addUpdate(k keptRecord) {
+	u := k.record.Update
+	if u == nil {
+		return
+	}
+	if u.UID != d.update {
+		d.update = u.UID
+		clear(d.phases)
+		d.seen[string(RecordUpdate)+" first seen"] = k
+	}
+	d.seen[string(RecordUpdate)] = k
+	if u.Ended.IsZero() { // what was open in the one before is history
+		d.operations = nil
+		clear(d.spoken)
+	}
+}
+
+func (d *digest) addOperation(k keptRecord) {
+	r := k.record
+	id := core.BatchOf(r.Operation)
+	op := d.spoken[id]
+	if op == nil {
+		if r.Kind == RecordControl {
+			return // of one that is settled
+		}
+		op = &spokenOf{open: map[string]bool{}}
+		d.spoken[id], d.operations = op, append(d.operations, id)
+	}
+	op.records = append(op.records, k)
+	switch r.Kind {
+	case RecordGrant:
+		return
+	case RecordBefore:
+		op.begun, op.open[r.Operation] = true, true
+	case RecordVerified:
+		if r.State == string(core.OperationDone) {
+			delete(op.open, r.Operation)
+		}
+	case RecordEnded:
+		clear(op.open)
+		op.begun, op.failed = true, r.State == string(core.OperationFailed) || r.State == string(core.OperationUnknown)
+	case RecordControl:
+		if r.State == stateAcknowledged {
+			clear(op.open)
+			op.failed = false
+		}
+	}
+	d.forgetSettled(r.Wall)
+}
+
+// forgetSettled drops the operations that ended well, or were acknowledged: they count only where one that did not came before.
+func (d *digest) forgetSettled(now time.Time) {
+	open := d.next + 1 // the place from which on everything counts
+	for _, id := range d.operations {
+		if op := d.spoken[id]; !op.settled(now) {
+			open = min(open, op.records[0].place)
+		}
+	}
+	d.operations = slices.DeleteFunc(d.operations, func(id string) bool {
+		records := d.spoken[id].records
+		if records[len(records)-1].place >= open || !d.spoken[id].settled(now) {
+			return false
+		}
+		delete(d.spoken, id)
+		return true
+	})
+}
+
+// settled tells whether nothing more is to be told of the operation: it ended well, was acknowledged, or was never begun.
+func (op *spokenOf) settled(now time.Time) bool {
+	if !op.begun {
+		return now.Sub(op.records[0].record.Wall) >= forgottenGrant
+	}
+	return !op.failed && len(op.open) == 0 && op.ended()
+}
+
+// ended tells whether nothing more comes of the operation: its end was recorded, or, as older versions did, that of its one write.
+func (op *spokenOf) ended() bool {
+	return slices.ContainsFunc(op.records, func(k keptRecord) bool {
+		return k.record.Kind == RecordEnded || k.record.Kind == RecordVerified && !core.OfBatch(k.record.Operation) ||
+			k.record.Kind == RecordControl && k.record.State == stateAcknowledged
+	})
+}
+
+// addEffect keeps what was done to an object for as long as anything follows of it.
+func (d *digest) addEffect(k keptRecord) {
+	if k.record.Object == nil || !slices.Contains([]RecordKind{RecordBefore, RecordVerified, RecordMigrated}, k.record.Kind) {
+		return
+	}
+	key := k.record.Object.UID + " " + k.record.Object.Name
+	all := slices.DeleteFunc(d.effects[key], func(b keptRecord) bool { // what was begun is told by its end, or by the next try
+		return b.record.Kind == RecordBefore && b.record.Operation == k.record.Operation
+	})
+	all = append(all, k)
+	d.effects[key] = all
+	records := make([]Record, len(all))
+	for i := range all {
+		if records[i] = all[i].record; records[i].Kind == RecordBefore {
+			return // its end decides
+		}
+	}
+	if replay(records).NothingDone() {
+		delete(d.effects, key)
+	}
+}
+
+// records are those that are kept, in the journal's order.
+func (d *digest) records() []Record {
+	all := map[int]Record{}
+	keep := func(k keptRecord) { all[k.place] = k.record }
+	for _, effects := range d.effects {
+		for _, k := range effects {
+			if k.record.Kind == RecordBefore { // of an operation that nobody speaks of any more, unless it is among those below
+				k.record.Settled = true
+			}
+			keep(k)
+		}
+	}
+	for _, k := range d.seen {
+		keep(k)
+	}
+	for _, k := range d.phases {
+		keep(k)
+	}
+	for _, op := range d.spoken {
+		for _, k := range op.records {
+			if _, follows := all[k.place]; !follows { // what it did was set back, or is told by another record
+				k.record.Change, k.record.Tags, k.record.Override = nil, nil, nil
+			}
+			keep(k)
+		}
+	}
+	out := make([]Record, 0, len(all))
+	for _, place := range slices.SortedFunc(maps.Keys(all), cmp.Compare[int]) {
+		out = append(out, all[place])
+	}
+	return out
+}
+
+// unseen is the record of a write that was begun, as one of which the result was not seen.
+func (r Record) unseen() Record {
+	r.Kind, r.State = RecordVerified, string(core.OperationUnknown)
+	r.Override = r.Override.Remembered(core.OperationUnknown)
+	return r
+}
+
+// counts tells whether a digest makes anything of records of the kind: others need not even be decoded.
+func counts(kind RecordKind) bool {
+	switch kind {
+	case RecordStart, RecordStop, RecordArm, RecordDisarm, RecordAfter, RecordRefused:
+		return false
+	}
+	return true
+}

@@ -1,0 +1,120 @@
+package engine
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"lockstep/core"
+	"lockstep/core/wording"
+)
+
+// Whoever prints the journal on a terminal sees its signs and nothing else: no control of the terminal, no text in another order.
+func TestJournalIsPlainToWhoPrintsIt(t *testing.T) {
+	wild := "a\x1b[2Jb\u0085c\u009b31md\x7fe\u202ef\u2066g\u200eh\u2028i\u200bj\U000e0041k\ufeffl\u061cm\xffn\tö…日"
+	r := Record{Kind: RecordLock, Title: wild, Node: wild, By: wild, From: wild, Commands: []string{wild},
+		Basis: []core.Fact{{Name: wild, Value: wild}}, Object: &core.Ref{Name: wild}, Items: []ItemRecord{{Label: wild}}}
+	line, err := encodeRecord(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range strings.TrimSuffix(string(line), "\n") {
+		if hides(c) || c == utf8.RuneError {
+			t.Errorf("%U stands in it as it is", c)
+		}
+	}
+	if !strings.Contains(string(line), "ö…日") {
+		t.Errorf("what is harmless is escaped: %s", line)
+	}
+	var back Record
+	err = json.Unmarshal(line, &back)
+	if err != nil || back.Commands[0] != strings.ToValidUTF8(wild, "\ufffd") || back.Object.Name != back.Title {
+		t.Errorf("read back: %q, %v", back.Commands, err)
+	}
+}
+
+// No string of a record, in whatever field, is endless.
+func TestJournalCutsEveryString(t *testing.T) {
+	long := strings.Repeat("ä\u0085\n", 100000)
+	var r Record
+	fillStrings(reflect.ValueOf(&r).Elem(), long)
+	r.Change = &core.AnnotationChange{Node: "n", Key: "k", Old: &long}
+	line, err := encodeRecord(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back Record
+	if err := json.Unmarshal(line, &back); err != nil {
+		t.Fatal(err)
+	}
+	n := eachString(reflect.ValueOf(back), func(s string) {
+		if len(s) > wording.MaxRecordText+20 || !strings.HasSuffix(s, " …(cut)") && len(s) > 200 {
+			t.Errorf("a string of %d bytes is left: %s", len(s), s[:20])
+		}
+	})
+	if n < 50 {
+		t.Errorf("a record has %d strings", n)
+	}
+	if back.Change != nil {
+		t.Error("a value that was cut is kept to be set back")
+	}
+	if short := plainJSON([]byte(`{"a":"bc","d":["\"","é"]}`), 2); string(short) != `{"a":"bc","d":["\"","é"]}` {
+		t.Errorf("%s", short)
+	}
+	if cut := plainJSON([]byte(`"b\u0041cd"`), 2); string(cut) != `"b …(cut)"` {
+		t.Errorf("%s", cut)
+	}
+}
+
+// fillStrings sets every string below a value.
+func fillStrings(v reflect.Value, s string) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(s)
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fillStrings(v.Elem(), s)
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		fillStrings(v.Index(0), s)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Field(i).CanSet() {
+				fillStrings(v.Field(i), s)
+			}
+		}
+	}
+}
+
+func eachString(v reflect.Value, see func(string)) (n int) {
+	switch v.Kind() {
+	case reflect.String:
+		see(v.String())
+		return 1
+	case reflect.Pointer:
+		if !v.IsNil() {
+			return eachString(v.Elem(), see)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			n += eachString(v.Index(i), see)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			n += eachString(v.Field(i), see)
+		}
+	}
+	return n
+}
+
+// A line without an end is no record, and takes no more memory than one may.
+func TestJournalSkipsEndlessLines(t *testing.T) {
+	text := `{"kind":"start","text":"` + strings.Repeat("x", maxJournalLine+1<<20) + `"}` + "\n" + `{"kind":"stop"}` + "\n"
+	var kinds []RecordKind
+	skipped, err := readRecords(strings.NewReader(text), "", nil, func(r Record) { kinds = append(kinds, r.Kind) })
+	if err != nil || skipped != 1 || len(kinds) != 1 || kinds[0] != RecordStop {
+		t.Errorf("%d skipped, %v, %v", skipped, kinds, err)
+	}
+}

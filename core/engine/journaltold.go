@@ -1,0 +1,102 @@
+package engine
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+// told is what other runs on the same journal have seen and told: what two dashboards see is recorded once. It is kept by what it is
+// about. A run that is behind comes through the same values later; one that is ahead has written them first.
+type told map[string]toldOf
+
+// toldOf is what others have told of one object.
+type toldOf struct {
+	last  string
+	queue []toldValue // that this run has not seen yet
+}
+
+type toldValue struct {
+	value string
+	wall  time.Time
+}
+
+// toldFor is how long a value that another run has told, and left since, is waited for to be seen here.
+const toldFor = 10 * time.Minute
+
+// observation is what a record says was seen: of what, and what it came to be; false of all that is not seen but done.
+func (r Record) observation() (about, value string, ok bool) {
+	object := ""
+	if r.Object != nil {
+		object = r.Object.UID
+	}
+	switch {
+	case r.Kind == RecordStage, r.Kind == RecordLock:
+		return string(r.Kind) + " " + object, r.To, true
+	case r.Kind == RecordRound && r.Round != nil:
+		return string(r.Kind) + " " + object, r.Round.Request + beganOrEnded(r.Round.Ended), true
+	case r.Kind == RecordUpdate && r.Update != nil:
+		return string(r.Kind), r.Update.UID + beganOrEnded(r.Update.Ended), true
+	case r.Kind == RecordPhase && r.Phase != nil:
+		return fmt.Sprint(r.Kind, " ", r.Number), r.State + beganOrEnded(r.Phase.Ended.At), true
+	case r.Kind == RecordMigrated:
+		return string(r.Kind) + " " + object, r.From, true
+	case r.Kind == RecordEnded && r.LookedUp:
+		return string(r.Kind) + " " + r.Operation, r.State, true
+	case r.Kind == RecordMigrationRefused && r.Refusal != nil:
+		return string(r.Kind) + " " + object, r.Refusal.At.UTC().Format(time.RFC3339Nano) + " " + r.Refusal.Text, true
+	}
+	return "", "", false
+}
+
+func beganOrEnded(ended time.Time) string {
+	if ended.IsZero() {
+		return " began"
+	}
+	return " ended"
+}
+
+// hear notes what another run wrote.
+func (t told) hear(r Record) {
+	about, value, ok := r.observation()
+	if !ok {
+		return
+	}
+	o := t[about]
+	o.last = value
+	recent := slices.DeleteFunc(slices.Clone(o.queue), func(v toldValue) bool { return r.Wall.Sub(v.wall) > toldFor })
+	o.queue = append(recent, toldValue{value, r.Wall})
+	t[about] = o
+}
+
+// again tells whether another run has told what this one is about to tell. What it has not is this run's to tell.
+func (t told) again(r Record) bool {
+	about, value, ok := r.observation()
+	if !ok {
+		return false
+	}
+	o, heard := t[about]
+	if !heard {
+		return false
+	}
+	if i := slices.IndexFunc(o.queue, func(v toldValue) bool { return v.value == value && r.Wall.Sub(v.wall) <= toldFor }); i >= 0 {
+		o.queue = slices.Clone(o.queue[i+1:])
+		t[about] = o
+		return true
+	}
+	if o.last == value {
+		o.queue = nil
+		t[about] = o
+		return true
+	}
+	delete(t, about)
+	return false
+}
+
+func (t told) clone() told {
+	if len(t) == 0 {
+		return told{}
+	}
+	return maps.Clone(t)
+}

@@ -1,0 +1,194 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"lockstep/core"
+	"lockstep/core/progress"
+	"lockstep/core/step"
+	"lockstep/core/wording"
+)
+
+// beginsFrom is what the action that is about to be sent begins from.
+func (w *instanceChecker) beginsFrom(at time.Time) *core.ActionBegun {
+	return &core.ActionBegun{Host: w.change.Host, Status: w.change.Status, Migration: w.change.MigrationID, Known: w.known, At: at}
+}
+
+// leftUnseen is what an operation says that an earlier run began and did not see the end of.
+const leftUnseen = "Lockstep ended before the result was seen"
+
+// nothingShows is how old a write has to be to count as one that nothing came of, when the cluster shows nothing of it.
+const nothingShows = 30 * time.Second
+
+// lookUp tells from what is known now how a write of an earlier run ended, or how it goes; false when nothing tells.
+func lookUp(s *core.Snapshot, w core.PastWrite) (outcome, bool) {
+	if rule, ok := step.InstanceRules[w.Intent.Kind]; ok && w.Begun != nil {
+		return lookUpAction(s, w, rule)
+	}
+	if !settled(s) {
+		return outcome{}, false
+	}
+	st := step.Plan(s, w.Intent)
+	if _, unmet := st.Unmet(core.GuardFresh); unmet {
+		return outcome{}, false
+	}
+	if st.State != core.StepDone || st.Target.UID != w.Object.UID {
+		return outcome{}, false
+	}
+	return outcome{state: core.OperationDone, text: wording.TextOf(st.Status, "the cluster shows it")}, true
+}
+
+// lookUpAction is the same of an action on an instance, judged as it is judged while Lockstep watches it.
+func lookUpAction(s *core.Snapshot, w core.PastWrite, rule step.InstanceRule) (outcome, bool) {
+	for _, id := range []core.SourceID{core.SourceInstances, core.SourceMigrations} {
+		if !s.Known(id) || s.Sources[id].State != core.SourceLive {
+			return outcome{}, false
+		}
+	}
+	in := s.Instances[w.Intent.Instance]
+	if in == nil {
+		return outcome{state: core.OperationSkipped, text: "the instance does not exist any more"}, true
+	}
+	iw := &instanceChecker{
+		nova: knownNova{s: s}, now: func() time.Time { return s.Now }, label: func(host string) string { return progress.HostLabel(s, host) }, known: w.Begun.Known,
+		change: core.InstanceAction{Do: w.Intent.Kind, Instance: in.Ref(), Host: w.Begun.Host, Status: w.Begun.Status, MigrationID: w.Begun.Migration},
+	}
+	o := iw.outcome(context.Background(), sent{began: w.Begun.At})
+	switch {
+	case o.err != nil:
+		return outcome{}, false
+	case o.state.Ended():
+		o.at = iw.endedAt(in, w.At)
+		return o, true
+	case o.moving:
+		return o, true
+	case s.Wall.Sub(w.Wall) < nothingShows:
+		return outcome{}, false
+	}
+	where := wording.TextOf(progress.HostLabel(s, in.Host), "no host")
+	if in.Host != w.Begun.Host {
+		return outcome{state: core.OperationDone, text: "it is " + in.Status + " on " + where + " now", at: iw.endedAt(in, w.At)}, true
+	}
+	return outcome{state: core.OperationFailed, text: "nothing shows that it was done: it is " + in.Status + " on " + where}, true
+}
+
+// endedAt is when an action that began at a moment ended, as Nova notes it; zero when it does not.
+func (w *instanceChecker) endedAt(in *core.Instance, began time.Time) time.Time {
+	at := in.Updated
+	if m, _, err := w.own(context.Background()); err == nil && m != nil {
+		at = m.Updated
+	}
+	if at.Before(began) {
+		return time.Time{}
+	}
+	return at
+}
+
+// knownNova answers from a Snapshot what is asked of Nova to tell how an action ended. Nothing else may be asked of it.
+type knownNova struct {
+	OpenStackChecker
+	s *core.Snapshot
+}
+
+// Instance implements OpenStackChecker.
+func (n knownNova) Instance(_ context.Context, id string) (*core.Instance, error) {
+	if in := n.s.Instances[id]; in != nil {
+		return in, nil
+	}
+	return nil, &core.APIError{Kind: core.ErrNotFound, Server: core.ServerOpenStack, Call: "show instance " + id}
+}
+
+// MigrationsOf implements OpenStackChecker.
+func (n knownNova) MigrationsOf(_ context.Context, instance string) ([]*core.Migration, error) {
+	return n.s.Migrations[instance], nil
+}
+
+// lookUp tells of the operations of earlier runs how they ended, or how they go, by a Snapshot. Ended are those of which the last write
+// that was not seen has found its end.
+func (o *operations) lookUp(s *core.Snapshot) (ended []core.Operation, changed bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.unseen) == 0 {
+		return nil, false
+	}
+	var left []core.PastWrite
+	touched := map[string]bool{}
+	for _, w := range o.unseen {
+		i := slices.IndexFunc(o.past, func(op core.Operation) bool { return op.ID == w.Operation })
+		if i < 0 {
+			continue
+		}
+		found, ok := lookUp(s, w)
+		if !ok {
+			left = append(left, w)
+			continue
+		}
+		if !found.state.Ended() {
+			left = append(left, w)
+		}
+		if tell(&o.past[i], w.Item, found) {
+			touched[w.Operation], changed = true, true
+		}
+	}
+	o.unseen = left
+	for i := range o.past {
+		op := &o.past[i]
+		if !touched[op.ID] {
+			continue
+		}
+		if len(op.Items) > 0 {
+			op.State, op.Text = sumOf(op.Items)
+			op.Ended = time.Time{}
+			for _, item := range op.Items {
+				op.Ended = core.Later(op.Ended, item.Ended)
+			}
+		}
+		if !slices.ContainsFunc(left, func(w core.PastWrite) bool { return w.Operation == op.ID }) {
+			ended = append(ended, *op)
+		}
+	}
+	return ended, changed
+}
+
+// tell notes how the operation, or an item of it, ended or goes, and tells whether that is news.
+func tell(o *core.Operation, item int, found outcome) bool {
+	if item < 0 {
+		if o.State == found.state && o.Text == found.text {
+			return false
+		}
+		o.State, o.Text, o.Ended = found.state, found.text, found.at
+		return true
+	}
+	if item >= len(o.Items) {
+		return false
+	}
+	it := &o.Items[item]
+	if it.State == found.state && it.Text == found.text {
+		return false
+	}
+	o.Items = slices.Clone(o.Items) // Snapshots have the other one
+	it = &o.Items[item]
+	it.State, it.Text, it.Ended = found.state, found.text, found.at
+	return true
+}
+
+// lookUpPast looks up what earlier runs did not see the end of, and records what it finds. It tells whether anything is news.
+func (e *Engine) lookUpPast(s *core.Snapshot) bool {
+	ended, changed := e.ops.lookUp(s)
+	for _, op := range ended {
+		e.record(e.ops.endOf(op), true)
+	}
+	return changed
+}
+
+// endOf is the record of the end of an operation of an earlier run.
+func (o *operations) endOf(op core.Operation) Record {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	r := o.records[op.ID]
+	r.Kind, r.At, r.State, r.Text, r.LookedUp = RecordEnded, op.Ended, string(op.State), op.Text, true
+	r.Began, r.Items = op.Started.UTC(), recordsOf(op.Items)
+	return r
+}

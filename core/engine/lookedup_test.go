@@ -1,0 +1,245 @@
+package engine
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lockstep/core"
+	"lockstep/core/attention"
+	"lockstep/core/scene"
+	"lockstep/core/step"
+	"lockstep/sim/bubble"
+)
+
+// hungUp begins what is confirmed and hangs up while the server has the first call. The next run begins a minute later.
+func hungUp(t *testing.T, cloud *testCloud, i core.Intent) (next *bench, id string) {
+	t.Helper()
+	dir := t.TempDir()
+	b := newBench(t, dir, cloud)
+	b.arm()
+	cloud.onWrite = func(string) { b.cancel() }
+	id, err := b.confirm(i)
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-b.ended
+	cloud.onWrite = nil
+	time.Sleep(time.Minute)
+	return newBench(t, dir, cloud), id
+}
+
+// killed is the same with a kill: of it no more is left than the journal as it was while the server had the call. What comes of that
+// says after.
+func killed(t *testing.T, cloud *testCloud, i core.Intent, after func(c *testCloud)) (next *bench, id string) {
+	t.Helper()
+	dir := t.TempDir()
+	b := newBench(t, t.TempDir(), cloud)
+	b.arm()
+	cloud.onWrite = func(string) {
+		copyJournal(t, b.path, dir)
+	}
+	id, err := b.confirm(i)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.await(id, func(op core.Operation) bool {
+		return op.State.Ended() || op.State == core.OperationVerifying && op.Text != "accepted"
+	})
+	cloud.onWrite = nil
+	b.end()
+	cloud.mu.Lock()
+	after(cloud)
+	cloud.mu.Unlock()
+	time.Sleep(time.Minute)
+	return newBench(t, dir, cloud), id
+}
+
+func toldBy(s *core.Snapshot, rule string) []core.Attention {
+	return slices.DeleteFunc(slices.Clone(attention.Of(s)), func(a core.Attention) bool { return !strings.HasPrefix(a.ID, rule) })
+}
+
+// What a kill left unseen is looked up at the next start, and told as it is: done, under way, or not done.
+func TestWhatAKillLeftUnseenIsLookedUp(t *testing.T) {
+	at := func(host string) func(c *testCloud) {
+		return func(c *testCloud) {
+			in := c.instances["id-web-1"]
+			in.Host, in.Status, in.TaskState = host, "ACTIVE", ""
+			m := c.migrations["id-web-1"][0]
+			if m.Status = "completed"; host != m.DestHost {
+				m.Status, m.Failure = "error", failText
+			}
+		}
+	}
+	for name, tt := range map[string]struct {
+		intent core.Intent
+		after  func(c *testCloud) // what comes of the call
+		state  core.OperationState
+		text   string
+		told   int // entries of it that need somebody
+	}{
+		"it has left":    {liveMigrate("web-1"), at("cmp-2"), core.OperationDone, "runs on cmp-2", 0},
+		"it failed":      {liveMigrate("web-1"), at("cmp-1"), core.OperationFailed, "No valid host", 1},
+		"it moves still": {liveMigrate("web-1"), func(*testCloud) {}, core.OperationVerifying, "running, to cmp-2", 0},
+		"the instance is gone": {liveMigrate("web-1"),
+			func(c *testCloud) { delete(c.instances, "id-web-1") }, core.OperationSkipped, "does not exist any more", 0},
+		"a stop that was done": {core.Intent{Kind: core.IntentStop, Instance: "id-web-1"},
+			func(*testCloud) {}, core.OperationDone, "is SHUTOFF on cmp-1", 0},
+		"a stop that was not": {core.Intent{Kind: core.IntentStop, Instance: "id-web-1"},
+			func(c *testCloud) { c.instances["id-web-1"].Status = "ACTIVE" }, core.OperationFailed, "nothing shows that it was done: it is ACTIVE on cmp-1", 1},
+		"a cold migration": {core.Intent{Kind: core.IntentColdMigrate, Instance: "id-web-1"},
+			func(*testCloud) {}, core.OperationDone, "waits to be confirmed or reverted", 0},
+		"a migration mode": {core.Intent{Kind: core.IntentSetMode, Nodes: []string{"cmp-2"}, Mode: core.ModeLive},
+			func(*testCloud) {}, core.OperationDone, "", 0},
+		"a mode that was not set": {core.Intent{Kind: core.IntentSetMode, Nodes: []string{"cmp-2"}, Mode: core.ModeLive},
+			func(c *testCloud) { c.annotations["cmp-2"][core.AnnotationMigrationMode] = "manual" }, core.OperationUnknown, leftUnseen, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble.Run(t, func(t *testing.T) {
+				cloud := newTestCloud()
+				cloud.migrating = true
+				b, id := killed(t, cloud, tt.intent, tt.after)
+				defer func() { b.end() }()
+				b.sync()
+				op := b.operation(id)
+				if op.State != tt.state || !strings.Contains(op.Text, tt.text) {
+					t.Errorf("it is %s: %s", op.State, op.Text)
+				}
+				if got := toldBy(b.engine.Snapshot(), "operation/"); len(got) != tt.told {
+					t.Errorf("told: %+v", got)
+				}
+				if got := cloud.written(); len(got) != 1 {
+					t.Errorf("the cloud received %q", got)
+				}
+				if tt.state == core.OperationVerifying {
+					cloud.mu.Lock()
+					cloud.finish("id-web-1")
+					cloud.mu.Unlock()
+					b.sync()
+					if op := b.operation(id); op.State != core.OperationDone || op.Text != "runs on cmp-2" {
+						t.Errorf("after its end it is %s: %s", op.State, op.Text)
+					}
+				}
+				b.end()
+				again := newBench(t, filepath.Dir(b.path), cloud)
+				defer again.end()
+				want := tt.state // what has ended well needs no third look
+				switch tt.state {
+				case core.OperationDone, core.OperationVerifying, core.OperationSkipped:
+					want = ""
+				}
+				if op := again.operation(id); op.State != want {
+					t.Errorf("the run after that has it as %s: %s", op.State, op.Text)
+				}
+			})
+		})
+	}
+}
+
+// Of a batch that a hang-up cut off nothing has failed: what was done is done, what is under way is watched, and the rest was not begun
+// and can be confirmed anew.
+func TestABatchThatWasCutOffIsToldAsItIs(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		cloud := newTestCloud()
+		cloud.migrating = true
+		b, id := hungUp(t, cloud, core.Intent{Kind: core.IntentLiveMigrateAll, Node: "cmp-1"})
+		defer b.end()
+		b.sync()
+		op := b.operation(id)
+		if op.State != core.OperationVerifying || op.Text != "0 of 3 done, 1 under way, 2 not begun" {
+			t.Errorf("it is %s: %s", op.State, op.Text)
+		}
+		if item := op.Items[0]; item.State != core.OperationVerifying || !strings.Contains(item.Text, "running, to cmp-2") || item.Started.IsZero() {
+			t.Errorf("its first item is %+v", item)
+		}
+		if got := toldBy(b.engine.Snapshot(), "operation/"); len(got) != 0 {
+			t.Errorf("told: %+v", got)
+		}
+		if got := toldBy(b.engine.Snapshot(), "node-waits/"); len(got) != 1 || got[0].Severity != core.SeverityUrgent {
+			t.Errorf("nobody moves the others, and the node's entry is %+v", got)
+		}
+		if err := b.engine.Control(id, core.ControlStop); err == nil {
+			t.Error("what another run began can be stopped")
+		}
+		b.arm()
+		if st := step.Plan(b.engine.Snapshot(), liveMigrate("web-2")); !st.Doable() {
+			t.Errorf("the next one cannot be confirmed: %s", st.Blocker())
+		}
+		cloud.mu.Lock()
+		cloud.finish("id-web-1")
+		cloud.mu.Unlock()
+		b.sync()
+		if op := b.operation(id); op.State != core.OperationStopped || op.Text != "1 of 3 done, 2 not begun" || op.Items[0].Text != "runs on cmp-2" {
+			t.Errorf("it is %s: %s; %+v", op.State, op.Text, op.Items[0])
+		}
+	})
+}
+
+// What was cut off before anything was sent has not failed.
+func TestWhatWasNotSentOnLeavingHasNotFailed(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		cloud := newTestCloud()
+		settings := core.DefaultSettings()
+		settings.MigrateAtOnce = 2
+		cloud.migrating = true
+		b := newBenchWith(t, t.TempDir(), cloud, settings)
+		b.arm()
+		cloud.onWrite = func(string) { b.cancel(); time.Sleep(time.Second) }
+		if _, err := b.confirm(core.Intent{Kind: core.IntentLiveMigrateAll, Node: "cmp-1"}); err != nil {
+			t.Fatal(err)
+		}
+		<-b.ended
+		for _, r := range b.journal() {
+			if r.Kind == RecordEnded && (r.State == string(core.OperationFailed) || strings.Contains(r.Text, "failed")) {
+				t.Errorf("%s: %s; %+v", r.State, r.Text, r.Items)
+			}
+		}
+	})
+}
+
+// Times are those of the work: when it was confirmed or sent, and when it ended as Nova notes it; not when Lockstep left, or looked.
+func TestTimesOfAnEarlierRunAreThoseOfTheWork(t *testing.T) {
+	at := func(minute int) time.Time { return scene.Noon.Add(time.Duration(minute-60) * time.Minute) }
+	intent := liveMigrate("db-1")
+	object := &core.Ref{Kind: core.KindInstance, Name: "db-1", UID: "id-db-1"}
+	begun := &core.ActionBegun{Host: "cmp-01", Status: "ACTIVE", At: at(41)}
+	batch := []Record{
+		{Kind: RecordGrant, Operation: "b", At: at(40)},
+		{Kind: RecordBefore, Operation: "b/0", At: at(41), Wall: at(41), Intent: &intent, Object: object, Begun: begun},
+		{Kind: RecordVerified, Operation: "b/0", At: at(43), State: string(core.OperationUnknown)},
+		{Kind: RecordEnded, Operation: "b", At: at(54), State: string(core.OperationUnknown),
+			Began: at(40), Items: []ItemRecord{{Label: "db-1", Instance: "id-db-1", State: core.OperationUnknown, Began: at(41), Ended: at(43)}}},
+	}
+	single := []Record{{Kind: RecordBefore, Operation: "s", At: at(41), Wall: at(41), Intent: &intent, Object: object, Begun: begun}}
+	for id, past := range map[string][]Record{"b": batch, "s": single} {
+		o := newOperations()
+		o.restore(past)
+		op := o.list()[0]
+		if want := map[string]time.Time{"b": at(40), "s": at(41)}[id]; op.ID != id || !op.Started.Equal(want) || id == "s" && !op.Ended.IsZero() {
+			t.Errorf("%s is %+v", id, op)
+		}
+		if id == "b" && (!op.Items[0].Started.Equal(at(41)) || !op.Items[0].Ended.Equal(at(43))) {
+			t.Errorf("its item is %+v", op.Items[0])
+		}
+		sc := scene.NewScene()
+		sc.Node("cmp-01", core.RoleCompute)
+		sc.Node("cmp-02", core.RoleCompute)
+		in := sc.Instance("cmp-02", "db-1")
+		delete(sc.Instances, in.ID)
+		in.ID = "id-db-1"
+		sc.Instances[in.ID] = in
+		sc.Migrations[in.ID] = []*core.Migration{{ID: 7, InstanceID: in.ID, Type: core.MigrationLive, Status: "completed",
+			SourceHost: "cmp-01", DestHost: "cmp-02", Created: at(41), Updated: at(44)}}
+		ended, _ := o.lookUp(sc.Snapshot)
+		if len(ended) != 1 || ended[0].State != core.OperationDone || !ended[0].Ended.Equal(at(44)) {
+			t.Fatalf("%s ended as %+v", id, ended)
+		}
+		again := newOperations()
+		again.restore(append(past, o.endOf(ended[0])))
+		if left := again.list(); len(left) != 0 {
+			t.Errorf("%s is still told by the run after that: %+v", id, left)
+		}
+	}
+}

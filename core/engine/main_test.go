@@ -1,0 +1,16 @@
+package engine
+
+import (
+	"os"
+	"testing"
+	"time"
+)
+
+// The tests do not know where whoever runs them is.
+func TestMain(m *testing.M) {
+	time.Local = time.UTC
+	if path := os.Getenv("LOCKSTEP_TEST_JOURNAL"); path != "" {
+		beKilled(path)
+	}
+	os.Exit(m.Run())
+}

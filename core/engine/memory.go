@@ -1,0 +1,128 @@
+package engine
+
+import (
+	"maps"
+
+	"lockstep/core"
+	"lockstep/core/progress"
+	"lockstep/core/step"
+)
+
+// annotationMemory is what a change of a node's annotation replaced, to be offered back.
+type annotationMemory struct {
+	noMemory
+	uid    string // of the node
+	change core.AnnotationChange
+}
+
+func rememberAnnotation(e *Engine, step core.Step, c core.SetNodeAnnotation, _ checker) memory {
+	return annotationMemory{uid: step.Target.UID,
+		change: core.AnnotationChange{Node: c.Node.Name, Key: c.Key, Old: c.Old, New: c.New, At: e.cfg.Clock(), By: e.cfg.Operator}}
+}
+
+func (m annotationMemory) before(r *Record) { r.Change = &m.change }
+
+func (m annotationMemory) ends(r *Record, state core.OperationState) func(*core.History) {
+	if !state.MayHaveBeenDone() {
+		return nil
+	}
+	r.Change = &m.change
+	return func(h *core.History) {
+		all := h.ChangesOf(m.change.Key)
+		if all == nil {
+			return
+		}
+		changes := maps.Clone(*all) // Snapshots have the other one
+		if changes == nil {
+			changes = map[string]core.AnnotationChange{}
+		}
+		noteChange(changes, m.uid, m.change)
+		*all = changes
+	}
+}
+
+// tagMemory is the same of an instance's tags.
+type tagMemory struct {
+	noMemory
+	uid    string // of the instance
+	change core.TagChange
+}
+
+func rememberTags(e *Engine, step core.Step, c core.SetMaintenanceTags, _ checker) memory {
+	return tagMemory{uid: step.Target.UID,
+		change: core.TagChange{Instance: c.Instance.Name, Old: c.Old, New: c.New, At: e.cfg.Clock(), By: e.cfg.Operator}}
+}
+
+func (m tagMemory) before(r *Record) { r.Tags = &m.change }
+
+func (m tagMemory) ends(r *Record, state core.OperationState) func(*core.History) {
+	if !state.MayHaveBeenDone() {
+		return nil
+	}
+	r.Tags = &m.change
+	return func(h *core.History) {
+		changes := maps.Clone(h.Tags)
+		step.NoteTags(changes, m.uid, m.change)
+		h.Tags = changes
+	}
+}
+
+// overrideMemory is what a lock was made to say over the head of its controller.
+type overrideMemory struct {
+	noMemory
+	override core.Override
+}
+
+func rememberOverride(e *Engine, st core.Step, c core.SetLock, _ checker) memory {
+	if st.Intent.Kind != core.IntentOverrideLock {
+		return noMemory{}
+	}
+	o := core.Override{Lock: c.Lock, Was: c.Was, To: c.To.State, Text: c.To.Message, At: e.cfg.Clock(), By: e.cfg.Operator}
+	s := e.Snapshot()
+	if l := step.LockByUID(s, c.Lock.UID); l != nil {
+		if r := progress.RequestFor(s, l); r != nil {
+			o.Request = r.UID
+		}
+	}
+	return overrideMemory{override: o}
+}
+
+func (m overrideMemory) before(r *Record) { r.Override = &m.override }
+
+func (m overrideMemory) ends(r *Record, state core.OperationState) func(*core.History) {
+	kept := m.override.Remembered(state)
+	if kept == nil {
+		return nil
+	}
+	r.Override = kept
+	return func(h *core.History) { h.Overrides = progress.WithOverride(h.Overrides, *kept) }
+}
+
+// instanceMemory is what an action on an instance began from, and which instances Lockstep stopped or moved in the cold.
+type instanceMemory struct {
+	noMemory
+	e    *Engine
+	step core.Step
+	by   *instanceChecker
+}
+
+func rememberInstance(e *Engine, step core.Step, _ core.InstanceAction, by checker) memory {
+	return instanceMemory{e: e, step: step, by: by.(*instanceChecker)}
+}
+
+func (m instanceMemory) begins(r *Record) {
+	r.By = m.e.cfg.Operator
+	r.Begun = m.by.beginsFrom(m.e.cfg.Clock())
+}
+
+func (m instanceMemory) ends(r *Record, state core.OperationState) func(*core.History) {
+	began := r.cold()
+	return func(h *core.History) {
+		stopped := maps.Clone(h.Stopped) // Snapshots have the other one
+		noteStop(stopped, m.step.Intent, state, core.StopRecord{Name: m.step.Target.Name, At: m.e.cfg.Clock(), By: m.e.cfg.Operator})
+		h.Stopped = stopped
+		cold := maps.Clone(h.Cold)
+		core.NoteCold(cold, m.step.Intent, state, began)
+		h.Cold = cold
+	}
+}

@@ -1,0 +1,427 @@
+package engine
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"lockstep/core"
+	"lockstep/core/progress"
+	"lockstep/core/step"
+	"lockstep/core/wording"
+)
+
+// cold is the cold migration of which a record of a write tells. The host that it left is that of the write's beginning.
+func (r Record) cold() core.ColdMigration {
+	c := core.ColdMigration{At: r.At, By: r.By}
+	if r.Object != nil {
+		c.Name = r.Object.Name
+	}
+	if r.Begun != nil {
+		c.From, c.Known, c.At = r.Begun.Host, r.Begun.Known, r.Begun.At
+	}
+	return c
+}
+
+// observeCold forgets, and records, the cold migrations of Lockstep's that are seen to be over.
+func (e *Engine) observeCold(s *core.Snapshot, h core.History) core.History {
+	if len(h.Cold) == 0 {
+		return h
+	}
+	cold := h.Cold
+	for _, id := range slices.Sorted(maps.Keys(h.Cold)) {
+		c := h.Cold[id]
+		if progress.ColdOf(s, id, c) != progress.ColdOver {
+			continue
+		}
+		text := "the instance does not exist any more"
+		if in := s.Instances[id]; in != nil {
+			text = "is " + in.Status + " on " + progress.HostLabel(s, in.Host)
+		}
+		cold = maps.Clone(cold)
+		delete(cold, id)
+		e.see(Record{Kind: RecordMigrated, Object: &core.Ref{Kind: core.KindInstance, Name: c.Name, UID: id}, From: c.From, Text: text})
+	}
+	h.Cold = cold
+	return h
+}
+
+// observe compares a Snapshot with what was recorded before it, journals every transition, and returns the History that
+// the next Snapshot carries. The maps of a History that was handed out are never changed: one that changes is cloned.
+func (e *Engine) observe(s *core.Snapshot) core.History {
+	h := s.History
+	if !settled(s) {
+		// Before every list of Kubernetes has arrived once, a missing request means nothing.
+		return h
+	}
+	h = e.observeUpdate(s, h)
+	h = e.observeRounds(s, h)
+	h = e.observeStages(s, h)
+	h = e.observeLocks(s, h)
+	h = e.observePhases(s, h)
+	h = e.observeCold(s, h)
+	e.keep(false, e.seen...)
+	e.seen = nil
+	return h
+}
+
+// see notes a transition, for the journal.
+func (e *Engine) see(r Record) { e.seen = append(e.seen, e.stamped(r)) }
+
+// settled tells whether the sources that stages and phases rest on have been heard, and are not known to be away.
+func settled(s *core.Snapshot) bool {
+	for _, id := range []core.SourceID{core.SourceNodes, core.SourceNodeLocks, core.SourceNodeRequests, core.SourceClusterLocks, core.SourceClusterRequests} {
+		src, ok := s.Sources[id]
+		if !ok || src.AsOf.IsZero() || src.State != core.SourceLive {
+			return false
+		}
+	}
+	return true
+}
+
+func (e *Engine) observeUpdate(s *core.Snapshot, h core.History) core.History {
+	cmr := progress.UpdateRequest(s)
+	if cmr != nil {
+		e.updateSeen = cmr.UID
+	}
+	switch {
+	case cmr != nil && cmr.UID != h.Update.UID && step.ToBeTold(s, cmr):
+		return h // whether it is an update has not been told yet
+	case cmr != nil && cmr.UID != h.Update.UID:
+		h.Update = core.UpdateRecord{UID: cmr.UID, Release: cmr.Release, From: lockRelease(s), Started: cmr.Created}
+		if h.Update.From == h.Update.Release {
+			h.Update.From = "" // the locks are at the target already: where the update came from was not seen
+		}
+		h.Phases = nil
+		e.see(Record{Kind: RecordUpdate, Update: &h.Update, Object: new(cmr.Ref())})
+	case cmr == nil && h.Update.UID != "" && h.Update.Ended.IsZero():
+		h.Update.EndSeen = e.updateSeen == h.Update.UID
+		h.Update.Ended = s.Now
+		e.see(Record{Kind: RecordUpdate, Update: &h.Update})
+	}
+	return h
+}
+
+// lockRelease is the release that the cluster's locks carry, the one seen before they are armed anew for the target.
+func lockRelease(s *core.Snapshot) string {
+	for _, l := range s.ClusterLocks {
+		if l.Release != "" {
+			return l.Release
+		}
+	}
+	return ""
+}
+
+func (e *Engine) observeRounds(s *core.Snapshot, h core.History) core.History {
+	rounds := core.CloneOnWrite[string, core.Round]{M: h.Rounds}
+	for _, name := range s.NodeNames() { // in one order, so that the same history makes the same journal
+		node, req := s.Nodes[name], s.NodeRequest(name)
+		old, had := h.Rounds[node.UID]
+		unseen := progress.RequestAccount(s, req).State == progress.AccountUnseen
+		switch {
+		case req != nil && old.Request != req.UID:
+			r := core.Round{Request: req.UID, Started: req.Created, Instances: countInstances(s, name), Unseen: unseen}
+			if cmr := s.ClusterRequest(); cmr != nil && progress.IsFor(req, cmr) {
+				r.Update = cmr.UID
+			}
+			rounds.Set(node.UID, r)
+			e.see(Record{Kind: RecordRound, Node: name, Object: new(node.Ref()), Round: &r})
+		case req != nil && old.Instances < 0 && countInstances(s, name) >= 0:
+			old.Instances = countInstances(s, name)
+			rounds.Set(node.UID, old)
+		case req != nil && old.Unseen != unseen && s.Sources[core.SourceNodeRequests].State == core.SourceLive:
+			old.Unseen = unseen
+			rounds.Set(node.UID, old)
+		case req == nil && had && old.Ended.IsZero():
+			old.Ended = s.Now
+			rounds.Set(node.UID, old)
+			e.see(Record{Kind: RecordRound, Node: name, Object: new(node.Ref()), Round: &old})
+		}
+	}
+	h.Rounds = rounds.M
+	return h
+}
+
+// countInstances is how many instances are on the node; -1 when that is not known.
+func countInstances(s *core.Snapshot, node string) int {
+	if s.Sources[core.SourceInstances].AsOf.IsZero() {
+		return -1
+	}
+	return len(s.InstancesOn(node))
+}
+
+func (e *Engine) observeStages(s *core.Snapshot, h core.History) core.History {
+	stages, changed := core.CloneOnWrite[string, core.StageRecord]{M: h.Stages}, false
+	for _, v := range progress.NodeViews(s) {
+		if v.Node == nil {
+			continue
+		}
+		old, had := h.Stages[v.Node.UID]
+		if had && old.Stage == v.Stage {
+			continue
+		}
+		r := core.StageRecord{Stage: v.Stage, Since: v.Since}
+		if r.Since.At.IsZero() {
+			r.Since = core.Since{At: s.Now, Exact: had}
+		}
+		stages.Set(v.Node.UID, r)
+		changed = changed || had
+		e.see(Record{Kind: RecordStage, Node: v.Name, Object: new(v.Node.Ref()), From: string(old.Stage), To: string(v.Stage), Exact: r.Since.Exact,
+			Stage: &r, Text: v.Reason})
+	}
+	h.Stages = stages.M
+	if changed && e.cfg.OnStage != nil {
+		e.cfg.OnStage()
+	}
+	return h
+}
+
+func (e *Engine) observeLocks(s *core.Snapshot, h core.History) core.History {
+	locks := core.CloneOnWrite[string, core.LockRecord]{M: h.Locks}
+	outages := core.CloneOnWrite[string, core.OutageRecord]{M: h.Outages}
+	refused := core.CloneOnWrite[string, core.RefusalRecord]{M: h.Refused}
+	see := func(l *core.WorkloadLock) {
+		observeOutage(s, l, &outages)
+		if in, r, anew := progress.ObserveRefusal(s, l, &refused); anew {
+			e.see(Record{Kind: RecordMigrationRefused, Node: l.Node, Object: &in, Refusal: &r})
+		}
+		old, had := h.Locks[l.UID]
+		unseen := had && old.PassedBy(l)
+		if had && old.State == l.State() && !unseen {
+			if old.Release != l.Release {
+				old.Release = l.Release
+				locks.Set(l.UID, old)
+			}
+			return
+		}
+		r := core.LockRecord{State: l.State(), Release: l.Release, Since: core.Since{At: s.Now, Exact: !unseen}}
+		if !had {
+			r.Since = lockSince(s, l)
+		}
+		locks.Set(l.UID, r)
+		switch {
+		case unseen:
+			why := fmt.Sprintf("it was let go and taken back while Lockstep could not see it: its release was %s and is %s", wording.OneLine(old.Release, 60), wording.OneLine(l.Release, 60))
+			e.see(Record{Kind: RecordLock, Node: l.Node, Object: new(l.Ref()), From: string(old.State), To: string(core.LockInactive), Text: why})
+			e.see(Record{Kind: RecordLock, Node: l.Node, Object: new(l.Ref()), From: string(core.LockInactive), To: string(r.State), Text: why})
+		case had: // the first sight of a lock is no transition
+			e.see(Record{Kind: RecordLock, Node: l.Node, Object: new(l.Ref()), From: string(old.State), To: string(r.State), Exact: true,
+				Text: l.Message})
+		}
+	}
+	for _, l := range s.ClusterLocks {
+		see(l)
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.NodeLocks)) {
+		for _, l := range s.NodeLocks[name] {
+			see(l)
+		}
+	}
+	h.Locks, h.Outages, h.Refused = locks.M, outages.M, refused.M
+	return h
+}
+
+// observeOutage notes since when a lock's text, or the controller's bookkeeping, has said that an API is away.
+func observeOutage(s *core.Snapshot, l *core.WorkloadLock, outages *core.CloneOnWrite[string, core.OutageRecord]) {
+	if l.Message == "" && l.Controller != core.ControllerOpenStack {
+		return
+	}
+	m := progress.ReadLock(s, l)
+	if m.Class != progress.MessageOutage {
+		if !progress.SilentOutage(s, l) {
+			return
+		}
+		m.At = time.Time{} // what the lock says is of something else
+	}
+	r, had := outages.M[l.UID]
+	if !had || s.Now.Sub(r.Last) > core.OutageBetween {
+		if r.First = m.At; m.At.IsZero() || m.At.After(s.Now) {
+			r.First = s.Now
+		}
+	}
+	r.Last = s.Now
+	outages.Set(l.UID, r)
+}
+
+// lockSince is what the objects say of since when a lock is in its state: an inactive one not for longer than it was asked
+// for. Of an active one they say nothing.
+func lockSince(s *core.Snapshot, l *core.WorkloadLock) core.Since {
+	if l.State() != core.LockInactive {
+		return core.Since{}
+	}
+	if l.Node == "" {
+		if cmr := s.ClusterRequest(); cmr != nil {
+			return core.Since{At: cmr.Created}
+		}
+	} else if req := s.NodeRequest(l.Node); req != nil {
+		return core.Since{At: req.Created}
+	}
+	return core.Since{}
+}
+
+func (e *Engine) observePhases(s *core.Snapshot, h core.History) core.History {
+	if r := progress.UpdateRequest(s); r != nil && r.UID != h.Update.UID {
+		return h // it is not known yet to be an update
+	}
+	phases := core.CloneOnWrite[core.PhaseID, core.PhaseRecord]{M: h.Phases}
+	first := h.Phases == nil
+	for _, p := range progress.Phases(s) {
+		r := phases.M[p.ID]
+		before := r
+		if p.State != core.PhasePending && r.Started.At.IsZero() {
+			if r.Started = p.Started; r.Started.At.IsZero() {
+				r.Started = core.Since{At: s.Now, Exact: !first}
+			}
+		}
+		switch {
+		case p.State == core.PhaseDone && r.Ended.At.IsZero():
+			if r.Ended = p.Ended; r.Ended.At.IsZero() {
+				r.Ended = core.Since{At: s.Now, Exact: !first}
+			}
+		case p.State != core.PhaseDone:
+			r.Ended = core.Since{} // a phase that goes on again has not ended
+		}
+		if r != before {
+			phases.Set(p.ID, r)
+			e.see(Record{Kind: RecordPhase, Number: p.ID, State: string(p.State), Title: p.Title, Phase: &r})
+		}
+	}
+	h.Phases = phases.M
+	return h
+}
+
+// replay makes a History of what the journal held.
+func replay(past []Record) core.History {
+	h := core.History{Changes: map[string]core.AnnotationChange{}, Tries: map[string]core.AnnotationChange{}, Tags: map[string]core.TagChange{}, Stopped: map[string]core.StopRecord{},
+		Cold: map[string]core.ColdMigration{}}
+	stages, locks, rounds := map[string]core.StageRecord{}, map[string]core.LockRecord{}, map[string]core.Round{}
+	phases, refused := map[core.PhaseID]core.PhaseRecord{}, map[string]core.RefusalRecord{}
+	unseen := unseenEnds(past)
+	for i, r := range past {
+		if unseen[i] {
+			r = r.unseen()
+		}
+		switch r.Kind {
+		case RecordUpdate:
+			if r.Update != nil {
+				if r.Update.UID != h.Update.UID {
+					clear(phases)
+				}
+				h.Update = *r.Update
+			}
+		case RecordPhase:
+			if r.Phase != nil {
+				phases[r.Number] = *r.Phase
+			}
+		case RecordStage:
+			if r.Stage != nil && r.Object != nil {
+				stages[r.Object.UID] = *r.Stage
+			}
+		case RecordRound:
+			if r.Round != nil && r.Object != nil {
+				rounds[r.Object.UID] = *r.Round
+			}
+		case RecordMigrationRefused:
+			if r.Refusal != nil && r.Object != nil {
+				refused[r.Object.UID] = *r.Refusal
+			}
+		case RecordLock:
+			if r.Object != nil {
+				locks[r.Object.UID] = core.LockRecord{State: core.LockState(r.To), Since: core.Since{At: r.At, Exact: r.Exact}}
+			}
+		case RecordVerified, RecordMigrated:
+			noteRecord(&h, r)
+		}
+	}
+	h.Stages, h.Locks, h.Rounds, h.Phases, h.Refused = stages, locks, rounds, phases, refused
+	if len(phases) == 0 {
+		h.Phases = nil
+	}
+	return h
+}
+
+// noteRecord takes in how a write ended. The maps of what was done are the History's own.
+func noteRecord(h *core.History, r Record) {
+	if r.Kind == RecordMigrated {
+		if r.Object != nil {
+			delete(h.Cold, r.Object.UID)
+		}
+		return
+	}
+	if r.Change != nil && r.Object != nil && (r.State == string(core.OperationDone) || r.State == string(core.OperationUnknown)) {
+		if m := h.ChangesOf(r.Change.Key); m != nil {
+			noteChange(*m, r.Object.UID, *r.Change)
+		}
+	}
+	if r.Override != nil {
+		h.Overrides = progress.WithOverride(h.Overrides, *r.Override)
+	}
+	if r.Tags != nil && r.Object != nil {
+		step.NoteTags(h.Tags, r.Object.UID, *r.Tags)
+	}
+	if r.Intent != nil && r.Object != nil {
+		noteStop(h.Stopped, *r.Intent, core.OperationState(r.State), core.StopRecord{Name: r.Object.Name, At: r.At, By: r.By})
+		core.NoteCold(h.Cold, *r.Intent, core.OperationState(r.State), r.cold())
+	}
+}
+
+// own is the History with maps of its own for what was done.
+func own(h core.History) core.History {
+	h.Changes, h.Tries, h.Tags, h.Stopped, h.Cold = ownMap(h.Changes), ownMap(h.Tries), ownMap(h.Tags), ownMap(h.Stopped), ownMap(h.Cold)
+	return h
+}
+
+// ownMap is a map that can be changed.
+func ownMap[K comparable, V any](m map[K]V) map[K]V {
+	if m = maps.Clone(m); m == nil {
+		m = map[K]V{}
+	}
+	return m
+}
+
+// unseenEnds are the writes, by their places, that were begun and of whose end there is no record: Lockstep was killed meanwhile.
+func unseenEnds(past []Record) map[int]bool {
+	last := map[string]int{} // by operation: its newest write
+	for i, r := range past {
+		switch r.Kind {
+		case RecordBefore:
+			last[r.Operation] = i
+		case RecordVerified:
+			delete(last, r.Operation)
+		}
+	}
+	unseen := map[int]bool{}
+	for _, i := range last {
+		unseen[i] = true
+	}
+	return unseen
+}
+
+// noteChange remembers that Lockstep changed an annotation of a node. What counts as the old value is what stood there
+// before Lockstep's first change; a change back to it is the end of the matter.
+func noteChange(changes map[string]core.AnnotationChange, uid string, c core.AnnotationChange) {
+	if first, ok := changes[uid]; ok {
+		c.Old = first.Old
+	}
+	if step.EqualText(c.Old, c.New) {
+		delete(changes, uid)
+		return
+	}
+	changes[uid] = c
+}
+
+// noteStop remembers that Lockstep stopped or shelved an instance, or that this may have come of what it sent, until it is seen to
+// have started or unshelved it again.
+func noteStop(stopped map[string]core.StopRecord, i core.Intent, ended core.OperationState, r core.StopRecord) {
+	switch i.Kind {
+	case core.IntentStop, core.IntentShelve:
+		if ended == core.OperationDone || ended == core.OperationUnknown {
+			stopped[i.Instance] = r
+		}
+	case core.IntentStart, core.IntentUnshelve:
+		if ended == core.OperationDone {
+			delete(stopped, i.Instance)
+		}
+	}
+}

@@ -1,0 +1,147 @@
+package engine
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"lockstep/core"
+	"lockstep/core/wording"
+)
+
+// apart tells the operations that other runs, which live, have under way from what is settled: a run that lives tells itself how they
+// end. Of its own operations an Engine knows more than the journal.
+func (e *Engine) apart(past []Record) (settled []Record, elsewhere []core.Operation) {
+	type begun struct {
+		run   string
+		op    core.Operation
+		ended bool
+	}
+	open := map[string]*begun{}
+	var order []string
+	for _, r := range past {
+		id := core.BatchOf(r.Operation)
+		if r.Settled {
+			continue
+		}
+		switch r.Kind {
+		case RecordGrant, RecordBefore:
+			b := open[id]
+			if b == nil {
+				b = &begun{run: r.Run, op: r.operation(core.OperationRunning)}
+				b.op.ID, b.op.Ended, b.op.Started = id, time.Time{}, time.Time{}
+				open[id] = b
+				order = append(order, id)
+			}
+			if r.Kind == RecordBefore && b.op.Started.IsZero() {
+				b.op.Started = r.At
+			}
+		case RecordEnded:
+			if b := open[id]; b != nil {
+				b.ended = true
+			}
+		}
+	}
+	lives := map[string]string{} // by run: who it is
+	apart := map[string]bool{}   // operations of no concern to those of earlier runs
+	for _, id := range order {
+		b := open[id]
+		if e.ops.find(id) != nil {
+			apart[id] = true
+			continue
+		}
+		if b.ended || b.run == "" || e.cfg.Lives == nil {
+			continue
+		}
+		who, known := lives[b.run]
+		if !known {
+			var alive bool
+			if who, alive = e.cfg.Lives(b.run); alive {
+				who = wording.TextOf(who, "another process")
+			}
+			lives[b.run] = who
+		}
+		if who == "" {
+			continue
+		}
+		if apart[id] = true; b.op.Started.IsZero() {
+			continue // it was confirmed, and is not begun
+		}
+		b.op.Elsewhere, b.op.Run = who, b.run
+		b.op.Text = "under way in another window of yours: " + who
+		elsewhere = append(elsewhere, b.op)
+	}
+	slices.Reverse(elsewhere) // newest first
+	settled = slices.DeleteFunc(slices.Clone(past), func(r Record) bool { return apart[core.BatchOf(r.Operation)] && r.Operation != "" })
+	return settled, elsewhere
+}
+
+// startFrom takes in what the journal held at the start.
+func (e *Engine) startFrom(past []Record) {
+	settled, elsewhere := e.apart(past)
+	e.ops.restore(settled)
+	e.ops.setElsewhere(elsewhere)
+	// What a run that lives has begun and not seen the end of has not ended.
+	e.history = replay(slices.DeleteFunc(slices.Clone(past), func(r Record) bool {
+		return r.Kind == RecordBefore && slices.ContainsFunc(elsewhere, func(op core.Operation) bool { return op.ID == core.BatchOf(r.Operation) })
+	}))
+}
+
+// followOthers takes in, until ctx is done, what other runs do, and notices those that die. It has a goroutine of its own: the disk may be
+// slow, and the Engine's does not wait for it.
+func (e *Engine) followOthers(ctx context.Context) {
+	tick := time.NewTicker(tickEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			e.follow()
+		}
+	}
+}
+
+func (e *Engine) follow() {
+	others, err := e.cfg.Journal.Follow()
+	e.kept(err)
+	before := e.ops.allElsewhere()
+	died := slices.ContainsFunc(before, func(op core.Operation) bool {
+		_, lives := e.cfg.Lives(op.Run)
+		return !lives
+	})
+	if len(others) == 0 && !died {
+		return
+	}
+	settled, elsewhere := e.apart(e.cfg.Journal.Done())
+	dead := map[string]bool{}
+	for _, op := range before {
+		dead[op.ID] = !slices.ContainsFunc(elsewhere, func(o core.Operation) bool { return o.ID == op.ID })
+	}
+	var did []Record // by others, in its order
+	for _, r := range others {
+		if r.Kind == RecordVerified {
+			did = append(did, r)
+		}
+	}
+	for _, i := range slices.Sorted(maps.Keys(unseenEnds(settled))) {
+		if dead[core.BatchOf(settled[i].Operation)] {
+			did = append(did, settled[i].unseen())
+		}
+	}
+	e.call(func() {
+		h := own(e.history)
+		for _, r := range did {
+			noteRecord(&h, r)
+		}
+		e.history = h
+		for _, r := range others {
+			if r.Kind == RecordControl && r.State == stateAcknowledged {
+				e.ops.acknowledge(r.Operation)
+			}
+		}
+		e.ops.restore(settled)
+		e.ops.setElsewhere(elsewhere)
+	})
+}

@@ -1,0 +1,81 @@
+package engine
+
+import (
+	"slices"
+	"testing"
+
+	"lockstep/core"
+	"lockstep/sim/bubble"
+)
+
+// A write of which only the text was to change is seen by the text; one that changed the state, by the state: its controller
+// may have written beside it since.
+func TestALockIsSeenAsSet(t *testing.T) {
+	for _, tc := range []struct {
+		was, to core.LockStatus
+		is      core.LockStatus
+		done    bool
+	}{
+		{core.LockStatus{State: core.LockActive}, core.LockStatus{State: core.LockInactive}, core.LockStatus{State: core.LockInactive}, true},
+		{core.LockStatus{State: core.LockActive}, core.LockStatus{State: core.LockInactive}, core.LockStatus{State: core.LockActive}, false},
+		{core.LockStatus{State: core.LockActive}, core.LockStatus{State: core.LockInactive}, core.LockStatus{State: core.LockInactive, Message: "later"}, true},
+		{core.LockStatus{State: core.LockFailed}, core.LockStatus{State: core.LockFailed, Message: "a fan"}, core.LockStatus{State: core.LockFailed}, false},
+		{core.LockStatus{State: core.LockFailed}, core.LockStatus{State: core.LockFailed, Message: "a fan"}, core.LockStatus{State: core.LockFailed, Message: "a fan"}, true},
+	} {
+		o := lockSeen(core.SetLock{Was: tc.was.State, To: tc.to}, &core.WorkloadLock{RawState: tc.is.State, Message: tc.is.Message})
+		if (o.state == core.OperationDone) != tc.done {
+			t.Errorf("%v over %v, and it is %v: %s, %s", tc.to, tc.was, tc.is, o.state, o.text)
+		}
+	}
+}
+
+// A request is the one that was asked for when its scope and release are.
+func TestARequestIsSeenAsMade(t *testing.T) {
+	asked := core.NewRequest{Kind: core.KindNodeMaintenanceRequest, Name: "cmp-01", Node: "cmp-01", Scope: core.ScopeOS, Release: "21.0.0"}
+	is := func(change func(r *core.MaintenanceRequest)) *core.MaintenanceRequest {
+		r := &core.MaintenanceRequest{Kind: asked.Kind, Node: asked.Node, Scope: asked.Scope, Release: asked.Release, MadeBy: core.MadeByLockstep}
+		change(r)
+		return r
+	}
+	for name, tc := range map[string]struct {
+		change func(r *core.MaintenanceRequest)
+		done   bool
+	}{
+		"as asked":        {func(*core.MaintenanceRequest) {}, true},
+		"another scope":   {func(r *core.MaintenanceRequest) { r.Scope = core.ScopeDrain }, false},
+		"another release": {func(r *core.MaintenanceRequest) { r.Release = "" }, false},
+		"LCM's":           {func(r *core.MaintenanceRequest) { r.MadeBy = "" }, false},
+	} {
+		if o := requestSeen(asked, is(tc.change)); (o.state == core.OperationDone) != tc.done {
+			t.Errorf("%s: %s, %s", name, o.state, o.text)
+		}
+	}
+}
+
+// An override whose answer was lost and of which nothing was seen is remembered too, over a restart.
+func TestAnOverrideOfUnknownOutcomeIsRemembered(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		dir, cloud := t.TempDir(), newTestCloud()
+		b := newBench(t, dir, cloud)
+		e := b.engine
+		l := e.Snapshot().NodeLock("cmp-1", core.ControllerOpenStack)
+		c := core.SetLock{Lock: l.Ref(), Was: l.RawState, To: core.LockStatus{State: core.LockInactive, Message: "x"}}
+		o := rememberOverride(e, core.Step{Intent: core.Intent{Kind: core.IntentOverrideLock}}, c, nil)
+		b.end()
+		var before Record
+		if o.before(&before); before.Override == nil || before.Override.Text != "x" {
+			t.Fatalf("%+v", before.Override)
+		}
+		for _, tc := range []struct {
+			state core.OperationState
+			want  []bool // remembered, unsure
+		}{{core.OperationDone, []bool{true, false}}, {core.OperationUnknown, []bool{true, true}}, {core.OperationFailed, []bool{false, false}}} {
+			var end Record
+			note := o.ends(&end, tc.state)
+			r := end.Override
+			if got := []bool{r != nil, r != nil && r.Unsure}; !slices.Equal(got, tc.want) || (note != nil) != tc.want[0] {
+				t.Errorf("%s: %v, want %v", tc.state, got, tc.want)
+			}
+		}
+	})
+}

@@ -1,0 +1,258 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"lockstep/core"
+)
+
+// The deadlines of a step's parts: a slow one leaves the others their own.
+const (
+	// checkTimeout is for all that is asked before a write: what was checked is then no older than facts may be to write on
+	// (Settings.StaleAfter).
+	checkTimeout = time.Minute
+
+	// leaseTimeout is for asking whose the operator lease is: two calls, and a renewal that may be under way.
+	leaseTimeout = 30 * time.Second
+
+	// lookTimeout is for one look at what became of a write.
+	lookTimeout = 30 * time.Second
+)
+
+// perform makes the change of a step and watches until the cluster shows its result. Item is the batch item's index, or -1.
+func (e *Engine) perform(work context.Context, op *operation, item int, step core.Step) outcome {
+	w := e.newWriting(work, op, item, step)
+	if err := w.check(); err != nil {
+		return w.refused(err)
+	}
+	if err := w.announce(); err != nil {
+		return outcome{state: core.OperationFailed, text: "not done: " + err.Error()}
+	}
+	p, end, err := e.permit(op.let, step, w.change)
+	if err != nil { // a slow disk may have taken longer than the lease is good for
+		return w.ended(outcome{state: core.OperationFailed, text: "not done: " + errorText(err)})
+	}
+	err = w.send(p)
+	end()
+	w.answered(err)
+	if err != nil && !uncertain(err) {
+		return w.ended(outcome{state: core.OperationFailed, text: errorText(err)})
+	}
+	return w.ended(w.verify(err))
+}
+
+// writing is one change on its way: from the last look before its write to its result.
+type writing struct {
+	e    *Engine
+	work context.Context
+	op   *operation
+	item int // of a batch; -1: the operation is this one change
+	step core.Step
+	base Record // what its records have in common
+
+	rule    changeRule
+	to      target
+	checker checker
+	memory  memory
+	unable  error // why it cannot be written at all
+
+	change core.Change // as it is sent
+	sent   sent
+}
+
+// newWriting is a change that nobody was asked about yet.
+func (e *Engine) newWriting(work context.Context, op *operation, item int, step core.Step) *writing {
+	w := &writing{e: e, work: work, op: op, item: item, step: step, change: step.Change}
+	id := op.state.ID // never changed
+	if item >= 0 {
+		id = core.ItemID(id, item)
+	}
+	w.base = Record{Operation: id, Step: step.ID, Intent: &step.Intent, Object: new(step.Target), Node: step.Node, Title: step.Title}
+	rule, known := ruleOf(step.Change)
+	if !known {
+		w.unable = refuse("%s: a change of type %T cannot be done", step.Title, step.Change)
+		return w
+	}
+	w.rule = rule
+	if w.to, w.unable = e.target(rule.server); w.unable == nil {
+		w.checker = rule.checker(e, step, step.Change)
+		w.memory = rule.memory(e, step, step.Change, w.checker)
+	}
+	return w
+}
+
+// report shows how it goes.
+func (w *writing) report(state core.OperationState, text string) {
+	if w.item >= 0 {
+		w.op.setItem(w.item, state, text, w.e.cfg.Clock())
+	} else {
+		w.op.set(state, text, w.e.cfg.Clock())
+	}
+	w.e.changed()
+}
+
+// check asks the servers themselves whether the change may be made, and has them try it; then it takes the last look: the lease can
+// have gone while the servers were asked, or been taken over since it was last renewed.
+func (w *writing) check() error {
+	if w.unable != nil {
+		return w.unable
+	}
+	if err := w.checkServers(); err != nil {
+		return err
+	}
+	w.change = w.rule.complete(w.change, w.checker)
+	return w.e.mayStillWrite(w.work)
+}
+
+func (w *writing) checkServers() error {
+	ctx, cancel := context.WithTimeout(w.work, checkTimeout)
+	defer cancel()
+	if err := w.e.nobodyElse(ctx, w.step); err != nil {
+		return err
+	}
+	if err := w.checker.check(ctx); err != nil {
+		return err
+	}
+	if w.to.dryRun == nil {
+		return nil
+	}
+	return w.to.dryRun.DryRun(ctx, w.change)
+}
+
+// refused records that nothing was written, and why.
+func (w *writing) refused(err error) outcome {
+	r := w.base
+	r.Kind, r.Error = RecordRefused, err.Error()
+	w.e.kept(w.e.journal(w.work, r))
+	if w.e.ctx.Err() != nil { // nothing failed: it was not begun
+		return outcome{state: core.OperationStopped, text: "not begun: Lockstep left"}
+	}
+	return outcome{state: core.OperationFailed, text: errorText(err)}
+}
+
+// announce records what is about to be written. Nothing is written before the record is on the disk.
+func (w *writing) announce() error {
+	w.memory.begins(&w.base)
+	r := w.base
+	r.Kind, r.Commands = RecordBefore, w.step.Commands
+	r.From, r.To = w.checker.values()
+	w.memory.before(&r)
+	return w.e.journal(w.work, r)
+}
+
+// answered records the server's answer, or that there was none.
+func (w *writing) answered(err error) {
+	r := w.base
+	r.Kind, r.State = RecordAfter, "accepted"
+	if err != nil {
+		r.State, r.Error = "refused", err.Error()
+		if uncertain(err) {
+			r.State = "answer lost"
+		}
+	}
+	w.e.kept(w.e.journal(w.work, r))
+	w.e.wrote()
+}
+
+// ended records how it ended, and remembers what is to be remembered of it.
+func (w *writing) ended(o outcome) outcome {
+	r := w.base
+	r.Kind, r.State = RecordVerified, string(o.state)
+	if o.state == core.OperationDone {
+		r.Text = o.text
+	} else {
+		r.Error = o.text
+	}
+	note := w.memory.ends(&r, o.state)
+	w.e.kept(w.e.journal(w.work, r))
+	if note != nil {
+		w.e.call(func() { note(&w.e.history) })
+	}
+	return o
+}
+
+// wrote tells the pollers that there may be something to see.
+func (e *Engine) wrote() {
+	if e.cfg.OnWrite != nil {
+		e.cfg.OnWrite()
+	}
+}
+
+// verify looks until the cluster shows how it ended, or it is clear that nothing will come. Lost is why the answer is not known; nil:
+// the change was accepted.
+func (w *writing) verify(lost error) outcome {
+	if lost != nil {
+		w.report(core.OperationVerifying, "whether it was done is not known ("+errorText(lost)+"): looking")
+	} else {
+		w.report(core.OperationVerifying, "accepted")
+	}
+	defer w.e.wrote()
+	var (
+		last  string
+		quiet = w.e.cfg.Wall() // since when nothing has happened
+	)
+	for {
+		o := w.look()
+		if w.work.Err() != nil {
+			return outcome{state: core.OperationUnknown, text: leftUnseen}
+		}
+		switch {
+		case o.err != nil && isGone(o.err):
+			o.text = "it cannot be found any more: " + errorText(o.err)
+			if w.e.cfg.Wall().Sub(quiet) > w.e.cfg.Settle {
+				return outcome{state: core.OperationUnknown, text: "the result was not seen: " + errorText(o.err)}
+			}
+		case o.err != nil:
+			o.text = "cannot see the result: " + errorText(o.err)
+			quiet = w.e.cfg.Wall() // an outage is not a sign that nothing happens
+		case o.state.Ended():
+			return outcome{state: o.state, text: o.text, again: o.again}
+		case o.moving:
+			quiet = w.e.cfg.Wall()
+		case w.e.cfg.Wall().Sub(quiet) > w.e.cfg.Settle:
+			if lost != nil {
+				return outcome{state: core.OperationFailed, text: "it was not done: " + errorText(lost)}
+			}
+			if o.text == "" {
+				o.text = "accepted, but nothing came of it"
+			}
+			return outcome{state: core.OperationFailed, text: o.text}
+		}
+		if o.text != "" && o.text != last {
+			last = o.text
+			w.report(core.OperationVerifying, o.text)
+		}
+		select {
+		case <-w.work.Done():
+			return outcome{state: core.OperationUnknown, text: leftUnseen}
+		case <-time.After(w.e.cfg.PollEvery):
+		}
+	}
+}
+
+// isGone tells whether a server says that what was written to is not there, or is another object of the name by now.
+func isGone(err error) bool {
+	var api *core.APIError
+	return errors.As(err, &api) && (api.Kind == core.ErrNotFound || api.Kind == core.ErrConflict)
+}
+
+// uncertain tells whether a write may have been made although it failed. What does not say that it was refused was not.
+func uncertain(err error) bool {
+	var api *core.APIError
+	if errors.As(err, &api) {
+		return api.Uncertain()
+	}
+	return !errors.Is(err, ErrRefused)
+}
+
+// errorText is an error for an operation's line: the server's own words where there are some.
+func errorText(err error) string {
+	var api *core.APIError
+	if errors.As(err, &api) && api.Message != "" {
+		return fmt.Sprintf("%s: %s", api.Kind, api.Message)
+	}
+	return err.Error()
+}

@@ -1,0 +1,148 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"os"
+	"reflect"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"lockstep/core"
+	"lockstep/sim/bubble"
+)
+
+// hold lets every fsync of the journal wait, until release is called. It tells what there was before.
+func (b *bench) hold() (release func()) {
+	held := make(chan struct{})
+	before := b.engine.cfg.Journal.sync
+	b.engine.cfg.Journal.sync = func(f *os.File) error {
+		<-held
+		return before(f)
+	}
+	return sync.OnceFunc(func() { close(held) })
+}
+
+// A disk that hangs holds up nobody but who is about to write to the cluster: what the cluster does is taken in and shown, refusals come at
+// once, and nothing is sent before its record is on the disk.
+func TestADiskThatHangsHoldsUpNobody(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		b := newBench(t, t.TempDir(), newTestCloud())
+		defer b.end()
+		b.arm()
+		g, again := b.grant(liveMigrate("web-1")), b.grant(liveMigrate("web-2"))
+		<-b.engine.scribe.written()
+		release := b.hold()
+		defer release()
+		began := time.Now()
+		if err := b.execute(g); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if op := b.operation(g.ID); op.State != core.OperationRunning || len(b.cloud.written()) > 0 {
+			t.Errorf("it is %s: %s; %q were sent", op.State, op.Text, b.cloud.written())
+		}
+		b.locked(func(c *testCloud) { c.instances["id-web-3"].Status = "SHUTOFF" })
+		b.sync()
+		if in := b.engine.Snapshot().Instances["id-web-3"]; in.Status != "SHUTOFF" {
+			t.Errorf("the instance is shown as %s", in.Status)
+		}
+		again.Typed = "another"
+		refused(t, b.execute(again), "not as it was given")
+		b.engine.Acknowledge("none")
+		b.engine.Disarm()
+		if took := time.Since(began); took > 0 {
+			t.Errorf("that took %s", took)
+		}
+		release()
+		if op := b.awaitEnd(g.ID); op.State != core.OperationFailed || len(b.cloud.written()) > 0 {
+			t.Errorf("disarmed meanwhile, it is %s: %s; %q were sent", op.State, op.Text, b.cloud.written())
+		}
+	})
+}
+
+// slowBook takes a second for each record, and refuses what a write depends on.
+type slowBook struct {
+	mu      sync.Mutex
+	written string // the titles
+}
+
+func (b *slowBook) read() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.written
+}
+
+func (b *slowBook) Keep(_ bool, records ...Record) error {
+	for _, r := range records {
+		time.Sleep(time.Second)
+		b.mu.Lock()
+		b.written += r.Title
+		b.mu.Unlock()
+	}
+	return nil
+}
+
+func (b *slowBook) Write(r Record, durable bool) error {
+	_ = b.Keep(durable, r)
+	return errors.New("the disk is full")
+}
+
+// Records are written in the order of what they tell, whoever waits for them.
+func TestRecordsKeepTheirOrder(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		b := &slowBook{}
+		s := scribe{journal: b}
+		s.put(false, nil, Record{Title: "a"}, Record{Title: "b"})
+		failed := make(chan error, 1)
+		s.demand(Record{Title: "c"}, func(err error) { failed <- err })
+		s.put(false, nil, Record{Title: "d"})
+		if err := <-failed; err == nil || b.read() != "abc" {
+			t.Errorf("%v after %v", err, b.read())
+		}
+		<-s.written()
+		if b.read() != "abcd" {
+			t.Errorf("%v", b.read())
+		}
+	})
+}
+
+// Whoever leaves does not wait for ever for a disk that hangs.
+func TestLeavingDoesNotWaitForADiskThatHangs(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		b := newBench(t, t.TempDir(), newTestCloud())
+		b.arm()
+		<-b.engine.scribe.written()
+		release := b.hold()
+		began := time.Now()
+		b.cancel()
+		<-b.engine.done
+		if took := time.Since(began); took > leaveTimeout+time.Second {
+			t.Errorf("left after %s", took)
+		}
+		if err := b.engine.Arm(context.Background(), false); !errors.Is(err, ErrRefused) {
+			t.Errorf("armed after the end: %v", err)
+		}
+		release()
+		<-b.ended
+	})
+}
+
+// What is recorded is what was known when it was recorded, however late it is written: nothing of a record is its maker's any more.
+func TestARecordIsDetachedFromItsMaker(t *testing.T) {
+	var r Record
+	v := reflect.ValueOf(&r).Elem()
+	for i := range v.NumField() {
+		if f := v.Field(i); f.Kind() == reflect.Pointer {
+			f.Set(reflect.New(f.Type().Elem()))
+		}
+	}
+	d := reflect.ValueOf(r.detached())
+	for i := range v.NumField() {
+		if f := v.Field(i); f.Kind() == reflect.Pointer && f.Pointer() == d.Field(i).Pointer() {
+			t.Errorf("%s is shared", v.Type().Field(i).Name)
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package engine
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"lockstep/core"
+	"lockstep/core/attention"
+	"lockstep/core/scene"
+	"lockstep/core/step"
+)
+
+// After a suspend what is known is as old as the wall clock says, and a confirmation from before counts no longer. A bubble has no
+// monotonic clock: this one is on real time, and waits for none.
+func TestASuspendMakesWhatIsKnownOld(t *testing.T) {
+	cloud := newTestCloud()
+	journal, err := OpenJournal(filepath.Join(t.TempDir(), "journal.jsonl"), JournalOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer journal.Close()
+	var slept atomic.Int64
+	wall := func() time.Time { return scene.Asleep(time.Now(), time.Duration(slept.Load())) }
+	e := New(Config{Cluster: "mos", Operator: "anna@jump01", Journal: journal, Kubernetes: cloud, OpenStack: cloud,
+		Writers: Writers{Kubernetes: cloud, OpenStack: cloud}, Lease: cloud,
+		Wall: wall, Clock: func() time.Time { return worldTime }})
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() { defer close(ended); _ = e.Run(ctx) }()
+	defer func() { cancel(); <-ended }()
+	tell := func() {
+		for _, d := range cloud.deltas(wall()) {
+			e.Apply(d)
+		}
+		e.call(e.drain)
+	}
+	tell()
+	if err := e.Arm(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	st := step.Plan(e.Snapshot(), liveMigrate("web-1"))
+	if b := st.Blocker(); b != "" {
+		t.Fatal(b)
+	}
+	grant, err := e.Grant(st, st.Type)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	slept.Store(int64(2 * time.Hour))
+	e.call(func() {})
+	s := e.Snapshot()
+	if ok, text := s.Fresh(core.SourceInstances); ok || !strings.Contains(text, "2 h") {
+		t.Errorf("fresh: %v, %q", ok, text)
+	}
+	told := false
+	for _, a := range attention.Of(s) {
+		told = told || strings.Contains(a.Reason, "not confirmed for 2 h")
+	}
+	if !told {
+		t.Errorf("it is not told: %+v", attention.Of(s))
+	}
+	if b := step.Plan(s, liveMigrate("web-1")).Blocker(); b == "" {
+		t.Error("a step rests on facts from before the suspend")
+	}
+
+	tell()
+	if ok, text := e.Snapshot().Fresh(core.SourceInstances); !ok {
+		t.Errorf("after the sources have been heard: %s", text)
+	}
+	_, err = e.Execute(t.Context(), grant)
+	refused(t, err, "the confirmation is older than")
+}

@@ -1,0 +1,107 @@
+package evacuation
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lockstep/core"
+	"lockstep/core/progress"
+	"lockstep/core/scene"
+	"lockstep/core/wording"
+)
+
+// Where disks made from images lie is a reason of each instance that has one, by the OpenStackDeployment (docs/mosk.md#tags).
+func TestDisksOfAHostsOwn(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		d    []*core.OpenStackDeployment
+		disk int
+		want EvacuationLevel
+		fate Fate
+		note string
+	}{
+		{"lvm", []*core.OpenStackDeployment{{Disks: "lvm"}}, 20, LevelRisk, FateMayFail, "own storage (lvm)"},
+		{"lvm, and it was started from a volume", []*core.OpenStackDeployment{{Disks: "lvm"}}, 0, "", FateMoves, "own storage (lvm)"},
+		{"qcow2", []*core.OpenStackDeployment{{Disks: "qcow2"}}, 20, LevelNote, FateMoves, "own storage (qcow2)"},
+		{"local", []*core.OpenStackDeployment{{Disks: "local"}}, 20, LevelNote, FateMoves, "own storage (local)"},
+		{"ceph", []*core.OpenStackDeployment{{Disks: "ceph"}}, 20, "", FateMoves, "lie in Ceph"},
+		{"another for some nodes", []*core.OpenStackDeployment{{Disks: "ceph", NodeDisks: map[string]string{"disks::local": "lvm"}}}, 20, LevelUnknown, FateUnknown, "not known per node"},
+		{"the same for some nodes", []*core.OpenStackDeployment{{Disks: "ceph", NodeDisks: map[string]string{"disks::local": "ceph"}}}, 20, "", FateMoves, "lie in Ceph"},
+		{"nobody says", []*core.OpenStackDeployment{{}}, 20, "", FateMoves, "is not known"},
+		{"there is none", nil, 20, "", FateMoves, "is not known"},
+	} {
+		sc := scene.Healthy()
+		sc.Deployments = tc.d
+		for _, in := range sc.Instances {
+			in.Flavor = core.Flavor{Name: "m1", VCPUs: 1, RAMMiB: 1024, DiskGiB: tc.disk}
+		}
+		p, err := ForecastEvacuation(sc.Snapshot, core.EvacuationFacts{Microversion: 96}, EvacuationRequest{Nodes: []string{"cmp-01"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := p.Nodes[0].Instances[0]
+		i := slices.IndexFunc(x.Reasons, func(r EvacuationReason) bool { return r.Kind == KindDisk })
+		got := EvacuationLevel("")
+		if i >= 0 {
+			got = x.Reasons[i].Level
+		}
+		if got != tc.want {
+			t.Errorf("%s: %q, want %q (%+v)", tc.name, got, tc.want, x.Reasons)
+		}
+		if !slices.ContainsFunc(p.Otherwise, func(n string) bool { return strings.Contains(n, tc.note) }) {
+			t.Errorf("%s: notes %q, want %q", tc.name, p.Otherwise, tc.note)
+		}
+	}
+}
+
+// Many at once take as long as the place that is full the longest.
+func TestMakespan(t *testing.T) {
+	m := Span(time.Minute)
+	for _, tc := range []struct {
+		times  []Span
+		atOnce int
+		want   Span
+	}{
+		{nil, 1, 0}, {[]Span{3 * m, m, 2 * m}, 1, 6 * m}, {[]Span{3 * m, m, 2 * m}, 0, 6 * m}, {[]Span{3 * m, m, 2 * m}, 2, 3 * m}, {[]Span{3 * m, m, 2 * m}, 9, 3 * m},
+	} {
+		if got := makespan(tc.times, tc.atOnce); got != tc.want {
+			t.Errorf("%v, %d at once: %v, want %v", tc.times, tc.atOnce, got, tc.want)
+		}
+	}
+}
+
+// The time of a node is counted with as many at once as who moves them moves: the OpenStack controller one, Lockstep what its
+// setting says; and which it is stands beside it.
+func TestTheForecastCountsWithTheSettingOfWhoMoves(t *testing.T) {
+	plan := func(sc scene.Scene) EvacuationForecast {
+		sc.Settings.MigrateAtOnce = 2
+		for n := range 3 {
+			sc.Instance("cmp-01", "extra-"+wording.Itoa(n))
+		}
+		for _, in := range sc.Instances {
+			in.Flavor = core.Flavor{Name: "m1", VCPUs: 1, RAMMiB: 6000}
+		}
+		done := sc.Migration(sc.Named("web-2"), "completed", "cmp-03", 4*time.Minute)
+		done.Updated = done.Created.Add(time.Minute) // 100 MiB a second: 70 s each
+		p, err := ForecastEvacuation(sc.Snapshot, core.EvacuationFacts{Microversion: 96}, EvacuationRequest{Nodes: []string{"cmp-01"}})
+		if err != nil || p.Time == nil {
+			t.Fatalf("%v, %+v", err, p)
+		}
+		return p
+	}
+	p := plan(scene.Healthy())
+	if got := time.Duration(*p.Time); got != 280*time.Second || !strings.Contains(p.TimeText(), "instance_migrate_concurrency is 1 unless it was set") {
+		t.Errorf("the controller moves them: %s, %s", got, p.TimeText())
+	}
+	sc := scene.Healthy()
+	sc.Settings.ActAs = []core.ActAs{{Controller: core.ControllerOpenStack, Roles: []core.Role{core.RoleCompute}}}
+	if !progress.PlaysOn(sc.Snapshot, core.ControllerOpenStack, "cmp-01") {
+		t.Fatal("it is not played")
+	}
+	p = plan(sc)
+	if got := time.Duration(*p.Time); got != 140*time.Second || !strings.Contains(p.TimeText(), "2 at a time on a node, as Lockstep's migrateAtOnce says") {
+		t.Errorf("Lockstep moves them: %s, %s", got, p.TimeText())
+	}
+}

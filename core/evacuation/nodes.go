@@ -1,0 +1,99 @@
+package evacuation
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"lockstep/core"
+	"lockstep/core/progress"
+)
+
+// ResolveNodes finds nodes by their labels or names. A name that no node has, or several have, is an error.
+func ResolveNodes(s *core.Snapshot, names []string) ([]string, error) {
+	var out []string
+	for _, name := range names {
+		var found []string
+		for _, known := range s.NodeNames() {
+			if known == name {
+				found = []string{known}
+				break
+			}
+			if s.Label(known) == name {
+				found = append(found, known)
+			}
+		}
+		switch len(found) {
+		case 0:
+			return nil, fmt.Errorf("there is no node %q", name)
+		case 1:
+			if !slices.Contains(out, found[0]) {
+				out = append(out, found[0])
+			}
+		default:
+			return nil, fmt.Errorf("%q is the name of %d nodes: %s", name, len(found), strings.Join(found, ", "))
+		}
+	}
+	return out, nil
+}
+
+// evacuated are the nodes that a forecast is for, in the order of their maintenance, and the labels of those that the update is
+// through with.
+func evacuated(s *core.Snapshot, r EvacuationRequest) (nodes, done []string) {
+	if len(r.Nodes) > 0 {
+		for _, n := range r.Nodes {
+			if s.Nodes[n] != nil && !slices.Contains(nodes, n) {
+				nodes = append(nodes, n)
+			}
+		}
+	} else {
+		for _, n := range s.NodeNames() {
+			v, _ := progress.NodeView(s, n)
+			switch {
+			case !s.Nodes[n].Is(core.RoleCompute):
+			case v.Stage == core.StageDone:
+				done = append(done, core.Tidy(s.Label(n)))
+			default:
+				nodes = append(nodes, n)
+			}
+		}
+	}
+	place := map[string]int{}
+	for i, n := range r.Order {
+		if _, ok := place[n]; !ok {
+			place[n] = i + 1
+		}
+	}
+	rank := func(n string) int {
+		if at, ok := place[n]; ok {
+			return at
+		}
+		return len(r.Order) + 1
+	}
+	slices.SortFunc(nodes, func(a, b string) int {
+		return cmp.Or(rank(a)-rank(b), strings.Compare(s.Label(a), s.Label(b)), strings.Compare(a, b))
+	})
+	return nodes, done
+}
+
+// EvacuationHosts are the hosts whose instances a forecast asks about, and the traits that their flavors require. No hosts
+// means all of them.
+func EvacuationHosts(s *core.Snapshot, r EvacuationRequest) (hosts, traits []string) {
+	for _, n := range r.Nodes {
+		hosts = append(hosts, s.HostOf(n))
+	}
+	seen := map[string]bool{}
+	for _, in := range s.Instances {
+		for key, value := range in.Flavor.ExtraSpecs {
+			if trait, ok := traitOf(key); ok && (value == "required" || value == "forbidden") {
+				seen[trait] = true
+			}
+		}
+	}
+	for t := range seen {
+		traits = append(traits, t)
+	}
+	slices.Sort(traits)
+	return hosts, traits
+}

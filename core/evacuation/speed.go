@@ -1,0 +1,101 @@
+package evacuation
+
+import (
+	"slices"
+	"time"
+
+	"lockstep/core"
+	"lockstep/core/progress"
+)
+
+// MigrationSpeed is how fast this cloud live-migrates, by what was seen of it. Without an observation nothing is known.
+type MigrationSpeed struct {
+	Observations int     `json:"observations"`
+	MiBPerSecond float64 `json:"mibPerSecond,omitempty"`     // of memory, the median
+	Slow         float64 `json:"mibPerSecondSlow,omitempty"` // the slowest quarter is no faster
+}
+
+// migrationOverhead is what each migration takes beside its transfer: the OpenStack controller pauses between its looks
+// (docs/mosk.md#migration-loop).
+const migrationOverhead = 10 * time.Second
+
+// speedOf measures the completed live migrations that Nova has records of, and those that Lockstep has carried out and Nova
+// has forgotten: the instance's memory over the time from the request to the end.
+func speedOf(s *core.Snapshot) MigrationSpeed {
+	var rates []float64
+	observe := func(in *core.Instance, memory *core.Progress, took time.Duration) {
+		if took < time.Second {
+			return
+		}
+		mib := 0.0
+		switch {
+		case memory != nil && memory.Total > 0:
+			mib = float64(memory.Total) / (1 << 20)
+		case in != nil:
+			mib = float64(in.Flavor.RAMMiB)
+		}
+		if mib > 0 {
+			rates = append(rates, mib/took.Seconds())
+		}
+	}
+	for id, records := range s.Migrations {
+		for _, m := range records {
+			if m.Type == core.MigrationLive && m.Status == "completed" {
+				observe(s.Instances[id], m.Memory, m.Updated.Sub(m.Created))
+			}
+		}
+	}
+	for i := range s.Operations {
+		op := &s.Operations[i]
+		alone := op.State == core.OperationDone && op.Is(core.IntentLiveMigrate)
+		if alone && len(s.Migrations[op.Instance]) == 0 {
+			observe(s.Instances[op.Instance], nil, op.Ended.Sub(op.Started))
+		}
+		if !op.Is(core.IntentLiveMigrateAll) {
+			continue
+		}
+		for _, it := range op.Items {
+			if it.State == core.OperationDone && len(s.Migrations[it.Instance]) == 0 {
+				observe(s.Instances[it.Instance], nil, it.Ended.Sub(it.Started))
+			}
+		}
+	}
+	if len(rates) == 0 {
+		return MigrationSpeed{}
+	}
+	slices.Sort(rates)
+	return MigrationSpeed{Observations: len(rates), MiBPerSecond: rates[len(rates)/2], Slow: rates[len(rates)/4]}
+}
+
+// of is how long an instance with so much memory takes, usually and at the slow end; false when no speed is known, or no
+// memory.
+func (m MigrationSpeed) of(mib int) (usual, slow Span, ok bool) {
+	if m.Observations == 0 || mib <= 0 {
+		return 0, 0, false
+	}
+	take := func(rate float64) Span {
+		return Span((time.Duration(float64(mib)/rate*float64(time.Second)) + migrationOverhead).Round(time.Second))
+	}
+	return take(m.MiBPerSecond), take(m.Slow), true
+}
+
+// NodePace is how long whole maintenances of compute nodes took here: with their update and reboot.
+type NodePace struct {
+	Rounds int  `json:"rounds"`
+	Middle Span `json:"medianSeconds"`
+}
+
+// nodePaceOf is the pace of the rounds in the journal that ended; nil when they are fewer than two.
+func nodePaceOf(s *core.Snapshot) *NodePace {
+	var ended []core.Round
+	for _, n := range s.Nodes {
+		if r := s.History.Rounds[n.UID]; n.Is(core.RoleCompute) && r.Ended.After(r.Started) {
+			ended = append(ended, r)
+		}
+	}
+	p, ok := progress.PaceOf(ended)
+	if !ok {
+		return nil
+	}
+	return &NodePace{Rounds: len(ended), Middle: Span(p.Middle)}
+}

@@ -1,0 +1,51 @@
+package core
+
+import (
+	"lockstep/core/wording"
+)
+
+// The kinds of Neutron's agents that serve something which a node takes down with it.
+const (
+	AgentL3   = "L3 agent"
+	AgentDHCP = "DHCP agent"
+)
+
+// ServedText is what an agent serves: "3 routers, 1 of them with HA", and whether all that can be said of it is known.
+func (a *NetworkAgent) ServedText() (text string, known bool) {
+	switch {
+	case a.Load == nil:
+		return "what it serves is not known yet", false
+	case a.Load.Err != "":
+		return "what it serves is not known: " + wording.OneLine(a.Load.Err, 200), false
+	case a.Type == AgentDHCP:
+		return wording.Count(len(a.Load.Networks), "network"), true
+	}
+	ha := 0
+	for _, r := range a.Load.Routers {
+		if r.HA {
+			ha++
+		}
+	}
+	text = wording.Count(len(a.Load.Routers), "router")
+	if ha > 0 {
+		text += ", " + wording.Itoa(ha) + " of them with HA"
+	}
+	return text, true
+}
+
+// LeftToGo are the names of what an agent serves that nobody else takes over by itself.
+func (a *NetworkAgent) LeftToGo() []string {
+	var names []string
+	if a.Load == nil {
+		return nil
+	}
+	for _, r := range a.Load.Routers {
+		if !r.HA {
+			names = append(names, wording.OneLine(wording.TextOf(r.Name, ShortID(r.ID)), 64))
+		}
+	}
+	for _, n := range a.Load.Networks {
+		names = append(names, wording.OneLine(wording.TextOf(n.Name, ShortID(n.ID)), 64))
+	}
+	return names
+}

@@ -1,0 +1,108 @@
+package procedure
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"lockstep/core"
+	"lockstep/core/progress"
+	"lockstep/core/step"
+	"lockstep/core/wording"
+)
+
+// ChangedNodes are the names of the nodes whose migration mode is still what Lockstep set, in the order of their labels.
+func ChangedNodes(s *core.Snapshot) []string { return stillChanged(s, s.History.Changes) }
+
+// TriesNodes are those whose number of migration attempts is.
+func TriesNodes(s *core.Snapshot) []string { return stillChanged(s, s.History.Tries) }
+
+func stillChanged(s *core.Snapshot, changes map[string]core.AnnotationChange) []string {
+	var out []string
+	for _, name := range s.NodeNames() {
+		n := s.Nodes[name]
+		if c, ok := changes[n.UID]; ok && step.EqualText(n.Annotation(c.Key), c.New) && !step.EqualText(c.Old, c.New) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+func openChanges(s *core.Snapshot) []string {
+	return changeTexts(s, ChangedNodes(s), s.History.Changes)
+}
+
+func OpenTries(s *core.Snapshot) []string { return changeTexts(s, TriesNodes(s), s.History.Tries) }
+
+// RestoreTries gives a node the number of migration attempts back that it had before Lockstep set one; false when it still has
+// its own.
+func RestoreTries(s *core.Snapshot, name string) (core.Step, bool) {
+	if !slices.Contains(TriesNodes(s), name) {
+		return core.Step{}, false
+	}
+	c := s.History.Tries[s.Nodes[name].UID]
+	n, err := strconv.Atoi(strings.TrimSpace(wording.TextOr(c.Old, "0")))
+	if err != nil || n < 1 {
+		n = 0 // what stood there was no number: the default
+	}
+	st := step.Plan(s, core.Intent{Kind: core.IntentSetAttempts, Nodes: []string{name}, Attempts: n})
+	st.Why = wording.Join("Lockstep set "+step.AnnotationText(c.Key, c.New)+" for this maintenance; before, it was "+wording.TextOr(c.Old, "not set")+".", st.Why)
+	return st, true
+}
+
+func changeTexts(s *core.Snapshot, names []string, changes map[string]core.AnnotationChange) []string {
+	var out []string
+	for _, name := range names {
+		n := s.Nodes[name]
+		c := changes[n.UID]
+		out = append(out, wording.OneLine(n.Label(), 64)+" ("+wording.OneLine(wording.TextOr(c.New, "not set"), 20)+")")
+	}
+	return out
+}
+
+// setByOthers are the names of the nodes that have an annotation which Lockstep did not set: it may be there for good. Lockstep
+// changed it on the nodes of changed.
+func setByOthers(s *core.Snapshot, key string, changed []string) []string {
+	var out []string
+	for _, name := range s.NodeNames() {
+		if s.Nodes[name].Annotation(key) != nil && !slices.Contains(changed, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// stoppedAhead is how long before an update an instance may have been stopped for it.
+const stoppedAhead = 24 * time.Hour
+
+// TaggedInstances are the instances whose maintenance tags are still what Lockstep set, by name, then ID.
+func TaggedInstances(s *core.Snapshot) []*core.Instance {
+	var out []*core.Instance
+	for id, c := range s.History.Tags {
+		if in := s.Instances[id]; in != nil && step.SameActions(core.RecognisedTags(in.Tags), c.New) && !step.SameActions(c.Old, c.New) {
+			out = append(out, in)
+		}
+	}
+	return progress.ByName(out)
+}
+
+// StoppedInstances are the instances that Lockstep stopped or shelved for the update and that are still down, by name, then
+// ID.
+func StoppedInstances(s *core.Snapshot) []*core.Instance {
+	var out []*core.Instance
+	for id, r := range s.History.Stopped {
+		if in := s.Instances[id]; in != nil && in.BroughtBackBy() != "" && !r.At.Before(s.History.Update.Started.Add(-stoppedAhead)) {
+			out = append(out, in)
+		}
+	}
+	return progress.ByName(out)
+}
+
+func instanceLabels(list []*core.Instance) []string {
+	var out []string
+	for _, in := range list {
+		out = append(out, progress.InstanceLabel(in))
+	}
+	return out
+}

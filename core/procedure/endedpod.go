@@ -1,0 +1,37 @@
+package procedure
+
+import (
+	"lockstep/core"
+	"lockstep/core/progress"
+	"lockstep/core/step"
+	"lockstep/core/wording"
+)
+
+// endedPodsSummary is a line for each of the pods that have ended, on which a narrow screen cuts the end only.
+func (b *nodeSteps) endedPodsSummary() []string {
+	const most = 3
+	var out []string
+	pods := progress.EndedPodsOn(b.s, b.v.Name)
+	for i := range pods {
+		if i == most && len(pods) > most+1 {
+			return append(out, wording.Count(len(pods)-most, "more pod")+" have ended")
+		}
+		out = append(out, "pod ended, and is waited for: "+wording.OneLine(pods[i].FullName(), 100)+", "+progress.EndedPodText(&pods[i], b.s.Now))
+	}
+	return out
+}
+
+// endedPodSteps delete the pods that hold the node's way back.
+func (b *nodeSteps) endedPodSteps() {
+	switch pods := progress.EndedPodsOn(b.s, b.v.Name); len(pods) {
+	case 0:
+	case 1:
+		b.add(step.Plan(b.s, core.Intent{Kind: core.IntentDeletePod, Node: b.v.Name, Object: pods[0].Ref()}))
+	default:
+		st := step.Plan(b.s, core.Intent{Kind: core.IntentDeletePods, Node: b.v.Name})
+		for i := range pods {
+			st.Alternatives = append(st.Alternatives, step.Plan(b.s, core.Intent{Kind: core.IntentDeletePod, Node: b.v.Name, Object: pods[i].Ref()}))
+		}
+		b.add(st)
+	}
+}

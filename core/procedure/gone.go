@@ -1,0 +1,86 @@
+package procedure
+
+import (
+	"lockstep/core"
+	"lockstep/core/progress"
+	"lockstep/core/wording"
+)
+
+// gone tells whether the node is no more, and what is left of it is all that there is.
+func (b *nodeSteps) gone() bool {
+	return b.v.Node == nil && b.v.Request == nil && b.s.Known(core.SourceNodes)
+}
+
+// goneGoal is the goal of the procedure of such a node.
+const goneGoal = "What OpenStack kept of the node is cleaned up, and its locks are gone with it."
+
+func goneTitle(label string) string { return "What is left of " + label + ", which is gone" }
+
+// goneSummary is what is known of a node that is gone: it has no mode and no attempts any more.
+func (b *nodeSteps) goneSummary() []string {
+	out := []string{string(b.v.Stage) + ": " + b.v.Reason}
+	if b.message.Class != progress.MessageNone {
+		out = append(out, "the OpenStack controller says: "+wording.OneLine(b.message.Text, wording.MostRead))
+	}
+	if n := len(b.s.InstancesOn(b.v.Name)); n > 0 {
+		out = append(out, "Nova still has "+wording.Count(n, "instance")+" on it")
+	}
+	if bound, _ := progress.ClaimsOn(b.s, b.v.Name); progress.PlaysGone(b.s, b.v.Name) && len(bound) > 0 {
+		out = append(out, wording.Count(len(bound), "volume claim")+wording.Verb(len(bound), " is", " are")+" bound to its disks")
+	}
+	return out
+}
+
+// cleanup are the steps of a node that has left the cluster: the OpenStack controller deletes its services and agents and then
+// its lock, once no StatefulSet holds it (text U; docs/mosk.md#after-a-node-is-gone).
+func (b *nodeSteps) cleanup() {
+	s, label := b.s, b.v.Label
+	b.add(b.other("gone", label+" is gone", "Locks name it, and the cluster has no such node.", core.StepDone, ""))
+	b.situation()
+	if b.message.ID == progress.SaysQuorumHoldsCleanup && !progress.PlaysGone(b.s, b.v.Name) { // else the claims' own steps say what holds them now
+		b.add(b.quorumHolds())
+	}
+	if d := s.Disablings[b.v.Name]; d != nil {
+		b.add(b.other("disabled", "the machine of "+label+" is enabled again, or removed", "A NodeDisableNotification names the node: while it is there, the OpenStack controller keeps the lock and cleans nothing up.",
+			core.StepWaiting, "disabled since "+wording.ClockText(d.Created)))
+	}
+	b.act()
+	for _, l := range b.v.Locks {
+		if a, played := progress.ActAs(s, l.Controller); played && progress.TurnOn(s, a, b.v.Name) == progress.TurnGone {
+			continue // the steps are ours
+		}
+		b.add(b.lockOfGone(l))
+	}
+}
+
+// quorumHolds is a StatefulSet that holds the cleanup of a node that is gone.
+func (b *nodeSteps) quorumHolds() core.Step {
+	name := "a StatefulSet"
+	if len(b.message.Blockers) > 0 {
+		name = "the StatefulSet of " + wording.OneLine(b.message.Blockers[0], 60)
+		if set, known := progress.QuorumNamed(b.message.Blockers[0]); known {
+			name = "the StatefulSet " + set.Name
+		}
+	}
+	st := b.other("quorum", name+" can do without "+b.v.Label,
+		"The cleanup waits until all its other pods are ready. A pod that is Pending is bound to the node by its volume: look at where its PersistentVolumeClaim is, and whether the StatefulSet has a node to go to.",
+		core.StepWaiting, wording.OneLine(b.message.Text, wording.MostRead))
+	st.Commands = look(b.s, b.lock, b.message)
+	return st
+}
+
+// lockOfGone is a lock that names a node that is gone.
+func (b *nodeSteps) lockOfGone(l *core.WorkloadLock) core.Step {
+	st := lockStep(b.s, l, "the lock of "+wording.OneLine(l.Controller, 40)+" is removed", false)
+	st.Node, st.Label, st.State = b.v.Name, b.v.Label, core.StepWaiting
+	switch {
+	case l == b.lock && b.message.ID == progress.SaysQuorumHoldsCleanup:
+		st.State, st.Status = core.StepLater, "when no StatefulSet holds it"
+	case st.Status == "":
+		st.Status = wording.OneLine(string(l.State()), 40)
+	}
+	if l.Controller == core.ControllerOpenStack {
+		st.Why = wording.Join("The OpenStack controller deletes the node's compute service and agents, then this lock.", st.Why)
+	}
+	return st
+}

@@ -1,0 +1,127 @@
+package procedure
+
+import (
+	"lockstep/core"
+	"lockstep/core/progress"
+	"lockstep/core/step"
+	"lockstep/core/wording"
+)
+
+// restore offers an annotation that Lockstep changed back to what it was, once the node is through.
+func (b *nodeSteps) restore() {
+	if b.v.Node == nil {
+		return
+	}
+	if st, ok := RestoreTries(b.s, b.v.Name); ok {
+		st = optionalIf(b.preparedFor(b.s.History.Tries[b.v.Node.UID]), st)
+		if b.v.Request != nil && st.State != core.StepRunning {
+			st.State, st.Status = core.StepLater, "when the node is back"
+		}
+		b.add(st)
+	}
+	change, changed := b.s.History.Changes[b.v.Node.UID]
+	if !changed {
+		return
+	}
+	st := optionalIf(b.preparedFor(change), step.Plan(b.s, core.Intent{Kind: core.IntentRestoreMode, Node: b.v.Name}))
+	if b.v.Request != nil && st.State != core.StepRunning && st.State != core.StepDone {
+		st.State, st.Status = core.StepLater, "when the node is back"
+	}
+	b.add(st)
+}
+
+// outside are the steps on a node of which nothing is asked: what can be settled before its turn comes, and after it.
+func (b *nodeSteps) outside() {
+	b.stuckLockSteps()
+	b.serviceSteps()
+	if b.ownReturn() {
+		b.endedPodSteps()
+	}
+	b.act()
+	if b.ownReturn() {
+		b.leftLockSteps()
+		b.restore()
+		return // nothing is prepared for the next time before this one is over
+	}
+	b.leftLockSteps()
+	switch b.v.Stage {
+	case core.StageDone:
+		b.add(b.other("done", b.v.Label+" went through its maintenance", "", core.StepDone, b.v.What))
+		b.remoteUsers()
+		b.leftInner()
+		b.restore()
+		b.compute()
+		b.volumeScheduling()
+		return
+	case core.StageIdle:
+	default:
+		b.add(b.other("stage", wording.TextOf(b.v.What, string(b.v.Stage)), b.v.Reason, core.StepWaiting, string(b.v.Stage)))
+		for _, l := range b.v.Locks {
+			if l.State() == core.LockFailed {
+				b.add(lockStep(b.s, l, "the lock of "+wording.OneLine(l.Controller, 40), false))
+			}
+		}
+	}
+	b.restore()
+	b.leftInner()
+	soon := b.v.Stage == core.StageIdle && b.s.ClusterRequest() != nil
+	if soon {
+		b.ahead()
+	}
+	b.preparation()
+	if b.v.Stage == core.StageIdle && !soon {
+		b.ahead()
+	}
+	if cmr := b.s.ClusterRequest(); b.v.Node != nil && cmr != nil && cmr.ByHand() {
+		b.askByHand()
+	}
+	if b.v.Stage == core.StageIdle {
+		state, status := core.StepLater, "no update runs"
+		switch {
+		case b.s.ClusterRequest() != nil && b.s.ClusterRequest().ByHand():
+			return
+		case b.s.ClusterRequest() != nil:
+			state, status = core.StepWaiting, "an update runs; its turn has not come"
+		case !b.s.Known(core.SourceClusterRequests):
+			status = "whether an update runs is not known"
+		}
+		b.add(b.other("asked", "LCM asks for "+b.v.Label, "LCM makes a NodeMaintenanceRequest when the node's turn comes.", state, status))
+	}
+}
+
+// preparation is what can be settled before the node's turn comes (docs/mosk.md#before-the-update).
+func (b *nodeSteps) preparation() {
+	if b.v.Node == nil {
+		return
+	}
+	b.remoteUsers()
+	nodes := []string{b.v.Name}
+	if progress.ModeCounts(b.s, b.v.Name) {
+		for _, mode := range []core.MigrationMode{core.ModeLive, core.ModeManual, core.ModeSkip} {
+			b.add(optional(step.Plan(b.s, core.Intent{Kind: core.IntentSetMode, Nodes: nodes, Mode: mode}))...)
+		}
+	}
+	b.ignoredModeSteps()
+	if b.v.Node.Is(core.RoleCompute) {
+		i := core.Intent{Kind: core.IntentSetAttempts, Nodes: nodes, Attempts: progress.ExampleAttempts}
+		if b.v.AttemptsRaw != "" {
+			i.Attempts = 0
+		}
+		b.add(optional(step.Plan(b.s, i))...)
+	}
+	b.compute()
+	b.volumeScheduling()
+}
+
+// compute offers to take the node's host out of scheduling, or to put it back, which is waited for where the maintenance has left it out.
+func (b *nodeSteps) compute() {
+	svc := b.v.Service
+	switch {
+	case svc == nil:
+	case svc.Enabled:
+		b.add(optional(step.Plan(b.s, core.Intent{Kind: core.IntentDisableCompute, Node: b.v.Name, Reason: progress.OutOfScheduling(b.s)}))...)
+	default:
+		left := b.v.Stage == core.StageDone && svc.LeftDisabled()
+		b.add(optionalIf(!left, step.Plan(b.s, core.Intent{Kind: core.IntentEnableCompute, Node: b.v.Name})))
+	}
+}

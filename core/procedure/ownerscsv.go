@@ -1,0 +1,69 @@
+package procedure
+
+import (
+	"strings"
+	"unicode"
+)
+
+// ownersHeader are the columns of OwnersCSV.
+var ownersHeader = []string{"project", "project_id", "instance", "instance_id", "node", "status", "locked", "action", "action_from", "what_happens", "what_to_do",
+	"owner", "owner_id", "owner_email", "member_emails"}
+
+// OwnersCSV is the notes as CSV, one instance a line, safe to be opened in a spreadsheet whatever parts cells there: many
+// languages have the semicolon. Every field is quoted.
+func OwnersCSV(notes []OwnerNote) string {
+	var b strings.Builder
+	writeRow(&b, ownersHeader...)
+	for _, n := range notes {
+		members := strings.Join(mails(n.Members), " ")
+		for _, in := range n.Instances {
+			locked := ""
+			if in.Locked {
+				locked = "yes"
+			}
+			owner := personOf(n, in.Owner)
+			writeRow(&b, n.Project, n.ProjectID, in.Name, in.ID, in.Node, in.Status, locked, string(in.Action), string(in.Origin), in.Happens, in.Do,
+				owner.Name, owner.ID, owner.Email, members)
+		}
+	}
+	return b.String()
+}
+
+// writeRow writes one line of CSV. encoding/csv would quote only what holds a comma.
+func writeRow(b *strings.Builder, cells ...string) {
+	for i, cell := range cells {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(`"` + strings.ReplaceAll(plainCell(cell), `"`, `""`) + `"`)
+	}
+	b.WriteByte('\n')
+}
+
+// cellSeparators are what parts cells, in some language or by somebody's choice. Tabs are gone by then, as all controls.
+const cellSeparators = ",;|:"
+
+// plainCell keeps a spreadsheet from taking a cell, or what stands behind a separator in it, for a formula: names come from
+// the cloud's users. Quotes alone do not help where another separator is meant: then a cell's second field begins with a
+// comma, and its quotes are read as they stand. A cell is one line.
+func plainCell(text string) string {
+	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp) }), " ")
+	var b strings.Builder
+	begins := true // nothing was read of a cell yet
+	from := 0      // where it begins
+	for i, r := range text {
+		switch {
+		case strings.ContainsRune(cellSeparators, r):
+			begins = true
+			b.WriteString(text[from : i+1])
+			from = i + 1
+		case begins && strings.ContainsRune("=+-@＝＋－＠", r):
+			b.WriteByte('\'')
+			begins = false
+		case unicode.IsSpace(r), unicode.Is(unicode.Cf, r), r == '"': // a spreadsheet may drop them
+		default:
+			begins = false
+		}
+	}
+	return b.String() + text[from:]
+}

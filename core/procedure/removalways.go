@@ -1,0 +1,95 @@
+package procedure
+
+import (
+	"slices"
+	"strings"
+
+	"lockstep/core"
+	"lockstep/core/progress"
+	"lockstep/core/step"
+	"lockstep/core/wording"
+)
+
+// removalWays is what takes an instance off a node for good, by its status, while nova-compute there is up: stopping it is no
+// help, for text S counts every instance.
+var removalWays = map[string][]core.IntentKind{
+	"ACTIVE":        {core.IntentLiveMigrate, core.IntentColdMigrate, core.IntentShelve},
+	"PAUSED":        {core.IntentLiveMigrate, core.IntentShelve},
+	"SHUTOFF":       {core.IntentColdMigrate, core.IntentShelve},
+	"SUSPENDED":     {core.IntentResume, core.IntentShelve},
+	"VERIFY_RESIZE": {core.IntentConfirmResize, core.IntentRevertResize},
+}
+
+// removalWaysOf are the steps that take the instance off its node for good, the best first; none where Nova has no such step.
+func removalWaysOf(s *core.Snapshot, in *core.Instance) []core.IntentKind {
+	switch {
+	case progress.HostDown(s, in.Host) && slices.Contains(step.InstanceRules[core.IntentEvacuate].Statuses, in.Status):
+		return []core.IntentKind{core.IntentEvacuate}
+	case progress.HostDown(s, in.Host):
+		return nil // it takes no other call
+	case in.Status == "ERROR" && in.Power == core.PowerRunning:
+		return []core.IntentKind{core.IntentResetState}
+	}
+	return removalWays[in.Status]
+}
+
+// removalAdvice is what is to be done with an instance that holds the removal of its node where Lockstep has no step for it:
+// the text, and the words of the command around its ID. SHELVED_OFFLOADED is on no host.
+type removalAdvice struct {
+	text    string
+	command []string // may be nil
+}
+
+// removalAdvices are by the instance's status, while nova-compute there is up.
+var removalAdvices = map[string]removalAdvice{
+	"ERROR":         {"its guest does not run: its owner rebuilds it, and it can be migrated then; or its owner deletes it", []string{"openstack", "server", "rebuild"}},
+	"RESCUE":        {"end its rescue first", []string{"openstack", "server", "unrescue"}},
+	"SHELVED":       {"take it off its host: it stays shelved", []string{"openstack", "server", "shelve", "--offload"}},
+	"SOFT_DELETED":  {"Nova removes it for good by itself; sooner, by hand", []string{"openstack", "server", "delete", "--force"}},
+	"REVERT_RESIZE": {"wait until its migration is reverted", nil},
+}
+
+// deadHostAdvice is for a host whose nova-compute is down, and an instance that Nova does not evacuate in its status.
+var deadHostAdvice = removalAdvice{"its host is down, and Nova evacuates what is " + strings.Join(step.InstanceRules[core.IntentEvacuate].Statuses, ", ") +
+	": written down as ERROR it can be evacuated, from its disks", []string{"openstack", "server", "set", "--state", "error"}}
+
+// removalStep takes one instance off a node that is to be removed.
+func removalStep(s *core.Snapshot, v core.InstanceView) core.Step {
+	in := v.Instance
+	if progress.Moving(s, in) {
+		return movingStep(s, v)
+	}
+	ways := removalWaysOf(s, in)
+	if len(ways) == 0 {
+		return removalAdvised(s, v)
+	}
+	st := step.Plan(s, core.Intent{Kind: ways[0], Instance: in.ID})
+	st.Why = wording.Join("Its node is to be removed, and goes only without it.", st.Why)
+	for _, kind := range ways[1:] {
+		st.Alternatives = append(st.Alternatives, step.Plan(s, core.Intent{Kind: kind, Instance: in.ID}))
+	}
+	return st
+}
+
+// removalAdvised is an instance on a node that is to be removed for which Lockstep has no step.
+func removalAdvised(s *core.Snapshot, v core.InstanceView) core.Step {
+	in := v.Instance
+	a := removalAdvices[in.Status]
+	if progress.HostDown(s, in.Host) {
+		a = deadHostAdvice
+	}
+	st := noWayStep(s, v)
+	st.Title = "get " + st.Label + " off the node"
+	st.Why = wording.Join("Its node is to be removed, and goes only without it.", step.OwnerText(s, v), step.LockedText(s, in))
+	st.Status = in.Status
+	switch {
+	case in.TaskState != "":
+		st.Status += ", " + in.TaskState
+	default:
+		st.Status += progress.Dashed(wording.TextOf(a.text, "wait until Nova is done with it"))
+	}
+	if a.command != nil {
+		st.Commands = []string{wording.ShellCommand(append(slices.Clone(a.command), in.ID)...)}
+	}
+	return st
+}

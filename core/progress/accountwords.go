@@ -1,0 +1,147 @@
+package progress
+
+import (
+	"regexp"
+	"strings"
+
+	"lockstep/core"
+	"lockstep/core/wording"
+)
+
+// The words of failures that the OpenStack controller writes on no lock: exceptions, by their text (docs/mosk.md#bookkeeping).
+const (
+	wordsScope     = "'scope'"                 // KeyError: the request has none (docs/mosk.md#requests-without-a-scope)
+	wordsEmptyList = "list index out of range" // IndexError: of a compute, Nova knows no nova-compute (docs/mosk.md#no-compute-service)
+)
+
+var (
+	wordsNodeExists = regexp.MustCompile(`^The kubernetes node .* still exists\. Deffer`)
+	wordsAttempts   = regexp.MustCompile(`^invalid literal for int\(\)`)
+	wordsBusy       = regexp.MustCompile(`^429 Client Error|Too Many Requests`)
+	wordsOutage     = regexp.MustCompile(`Unable to establish connection|HTTPS?ConnectionPool|Connection refused|Connection aborted|` +
+		`Server Error for url|HttpException: 50\d|Max retries exceeded|Read timed out`)
+)
+
+// failureKind is what a failure comes of.
+type failureKind int
+
+const (
+	FailureOther   failureKind = iota // read its words
+	failureText                       // a text that stands on a lock as well
+	failureScope                      // the request has no scope
+	failureMode                       // the node's migration mode is none that the controller knows
+	FailureTries                      // the node's number of attempts is none
+	failureService                    // the compute has no nova-compute
+	failureExists                     // the lock is in deletion, and the node is there
+	failureOutage                     // an API does not answer
+	FailureBusy                       // the Kubernetes API turns it away
+)
+
+// Failure is what the last failure comes of, and that in a few words; these are empty where the controller's own have to do. It is
+// about what is asked of the node, or of the cluster when there is none.
+func Failure(s *core.Snapshot, a Account, node string) (failureKind, string) {
+	n := s.Nodes[node]
+	quoted := func(text string) bool { return text != "" && a.Words == "'"+wording.OneLine(text, core.MaxWords)+"'" }
+	switch {
+	case !a.Fails():
+	case a.Words == wordsScope:
+		if r := s.NodeRequest(node); r != nil && r.Scope != "" {
+			return failureScope, "its request had no scope then"
+		}
+		return failureScope, "its request has no scope"
+	case n != nil && quoted(n.Annotations[core.AnnotationMigrationMode]):
+		return failureMode, "its migration mode is none that the controller knows"
+	case wordsAttempts.MatchString(a.Words):
+		return FailureTries, "its number of migration attempts is none"
+	case a.Words == wordsEmptyList && knowsNoCompute(s, node):
+		return failureService, "Nova knows no nova-compute of the node"
+	case wordsNodeExists.MatchString(a.Words):
+		return failureExists, "the node still exists, and it cleans up only behind one that is gone"
+	case wordsBusy.MatchString(a.Words):
+		return FailureBusy, "the API server turns it away, for it is asked too much"
+	case ReadLockMessage(a.Words).ID != "" || ReadLockMessage(a.Words).Class == MessageOutage:
+		return failureText, ""
+	case wordsOutage.MatchString(a.Words):
+		return failureOutage, "an API does not answer it"
+	}
+	return FailureOther, ""
+}
+
+// knowsNoCompute tells whether a node is a compute of which Nova is known to have no nova-compute.
+func knowsNoCompute(s *core.Snapshot, node string) bool {
+	n := s.Nodes[node]
+	return n != nil && n.Is(core.RoleCompute) && s.Known(core.SourceComputeServices) && s.Services[s.HostOf(node)] == nil
+}
+
+// OnLock tells whether the words of the last failure are those that the lock bears: its text begins with them, or is of the same kind.
+func (a Account) OnLock(m LockMessage) bool {
+	if a.Words == "" || m.Class == MessageNone {
+		return false
+	}
+	said := ReadLockMessage(a.Words)
+	if said.ID != "" && said.ID == m.ID {
+		return true
+	}
+	begin, text := strings.TrimSuffix(a.Words, " …"), strings.Join(strings.Fields(m.Text), " ")
+	return begin != "" && strings.HasPrefix(text, begin)
+}
+
+// SilentOutage tells whether the controller gets no answer from OpenStack, and says so nowhere but in its bookkeeping.
+func SilentOutage(s *core.Snapshot, l *core.WorkloadLock) bool {
+	a := AccountOf(s, l)
+	if a.State != AccountRetries {
+		return false // the try that runs now may get its answers
+	}
+	kind, _ := Failure(s, a, l.Node)
+	return kind == failureOutage
+}
+
+// AccountLine is what the controller does with what is asked of a node, or of the cluster, with what its failure comes of. What the lock
+// says already is left out.
+func AccountLine(s *core.Snapshot, a Account, node string, m LockMessage) string {
+	text := AccountText(s, a, !a.OnLock(m))
+	if _, means := Failure(s, a, node); means != "" && text != "" {
+		text += " (" + means + ")"
+	}
+	return text
+}
+
+// AccountSentence is the account as a sentence; empty when nothing is known, or nothing failed and nothing is special about it.
+func AccountSentence(s *core.Snapshot, a Account, node string, m LockMessage) string {
+	if a.State == AccountNone || a.State == AccountHandled {
+		return ""
+	}
+	return wording.Sentence(ControllerName(s, node) + " " + AccountLine(s, a, node, m))
+}
+
+// ControllerName is what to call the OpenStack controller where its bookkeeping is told: where Lockstep plays it, it is the other one.
+func ControllerName(s *core.Snapshot, node string) string {
+	_, played := ActAs(s, core.ControllerOpenStack)
+	if node != "" {
+		played = PlaysOn(s, core.ControllerOpenStack, node)
+	}
+	return "the OpenStack controller" + wording.TextIf(played, " itself", "")
+}
+
+// ClusterAccount is what the OpenStack controller does with the cluster's request, for the cluster's page.
+func ClusterAccount(s *core.Snapshot) []string {
+	_, played := ActAs(s, core.ControllerOpenStack)
+	a, m := RequestAccount(s, s.ClusterRequest()), LockMessage{}
+	if l := s.ClusterLock(core.ControllerOpenStack); l != nil {
+		m = ReadLock(s, l)
+	}
+	text := AccountLine(s, a, "", m)
+	if text == "" || a.State == AccountHandled && !played {
+		return nil
+	}
+	return []string{ControllerName(s, "") + " " + text}
+}
+
+// AccountMeaning is what the last failure comes of, in a few words; empty where the controller's own have to do. Node is the node of
+// which something is asked; empty for the cluster.
+func AccountMeaning(s *core.Snapshot, a Account, node string) string {
+	if kind, means := Failure(s, a, node); kind != failureText {
+		return means
+	}
+	return ReadLockMessage(a.Words).Meaning
+}

@@ -1,0 +1,195 @@
+package progress
+
+import (
+	"fmt"
+	"slices"
+
+	"lockstep/core"
+	"lockstep/core/wording"
+)
+
+// ActAs is how the controller is played; false when it is not.
+func ActAs(s *core.Snapshot, controller string) (core.ActAs, bool) {
+	i := slices.IndexFunc(s.Settings.ActAs, func(a core.ActAs) bool { return a.Controller == controller })
+	if i < 0 {
+		return core.ActAs{}, false
+	}
+	return s.Settings.ActAs[i], true
+}
+
+// ActTurn is what the flow of the documents asks of a played controller next, on one node or on the cluster.
+type ActTurn int
+
+const (
+	TurnNone     ActTurn = iota // nothing: nobody asks, and the lock is held
+	TurnCreate                  // it has no lock there
+	TurnPrepare                 // it is asked for, and holds it
+	TurnReleased                // it is asked for, and has released it: LCM's turn
+	TurnReturn                  // it is asked for no more, and has not taken it back
+	TurnRemove                  // its removal is asked for, and it holds it
+	TurnGone                    // the node has left the cluster, and its lock is left
+)
+
+// turnOf is whose turn it is. A request that is being removed is as good as gone: with a controller of its own it would wait
+// in its removal until that was through (docs/mosk.md#return-of-a-node). A removal of the node is asked for by d.
+func turnOf(l *core.WorkloadLock, r *core.MaintenanceRequest, d *core.NodeNotice) ActTurn {
+	asked := r != nil && r.Deleting.IsZero()
+	switch {
+	case l == nil:
+		return TurnCreate
+	case (asked || d != nil) && l.State() == core.LockInactive:
+		return TurnReleased
+	case asked:
+		return TurnPrepare
+	case d != nil:
+		return TurnRemove
+	case l.State() != core.LockActive || l.InnerState == core.InnerActive:
+		return TurnReturn
+	}
+	return TurnNone
+}
+
+// TurnOn is the turn of a played controller on a node ("" for the cluster); turnNone while what it rests on is not known.
+func TurnOn(s *core.Snapshot, a core.ActAs, node string) ActTurn {
+	if node == "" {
+		if !s.Known(core.SourceClusterLocks) || !s.Known(core.SourceClusterRequests) {
+			return TurnNone
+		}
+		return turnOf(s.ClusterLock(a.Controller), s.ClusterRequest(), nil)
+	}
+	if !s.Known(core.SourceNodeLocks) || !s.Known(core.SourceNodeRequests) {
+		return TurnNone
+	}
+	l := s.NodeLock(node, a.Controller)
+	n := s.Nodes[node]
+	switch {
+	case n == nil && l != nil && goneFor(s, node):
+		return TurnGone
+	case n == nil || !a.Holds(n) && l == nil:
+		return TurnNone
+	}
+	return turnOf(l, s.NodeRequest(node), AsksRemoval(s, node))
+}
+
+// MovesInstances tells whether the played controller has instances to see to on the node: only OpenStack's does, only
+// where instances can be, and only when the host may reboot: scope drain never migrates.
+func MovesInstances(s *core.Snapshot, a core.ActAs, node string) bool {
+	m := MaintenanceOf(s, node)
+	return a.Controller == core.ControllerOpenStack && HasGuests(s, a, node) && m.node != nil && m.Reboot
+}
+
+// HasGuests tells whether the node is a compute; or was one, for a label that was taken off moves no instance: it is none that
+// the controller holds by its roles, and Nova knows its host. Of others Rockoon does not ask: a controller can have the
+// nova-compute of Ironic.
+func HasGuests(s *core.Snapshot, a core.ActAs, node string) bool {
+	return MaintenanceOf(s, node).Compute || !a.Holds(s.Nodes[node]) && (s.Services[s.HostOf(node)] != nil || len(s.InstancesOn(node)) > 0)
+}
+
+// WorksOn tells whether the controller counts as being at work on the node: its lock has inner_state active (docs/mosk.md#locks), or
+// is not held, and LCM may be at work there. Not every controller that was there before keeps an inner_state (docs/mosk.md#tungsten-fabric:
+// while any lock of OpenSDN's is inactive, no other node is handled). A removal counts against nothing.
+func WorksOn(s *core.Snapshot, controller, node string) bool {
+	l := s.NodeLock(node, controller)
+	switch {
+	case l == nil:
+		return false
+	case l.InnerState == core.InnerActive:
+		return true
+	}
+	return l.State() != core.LockActive && AsksRemoval(s, node) == nil
+}
+
+// UnderWay are the nodes at which the controller counts as being at work, by each of their roles.
+func UnderWay(s *core.Snapshot, controller, but string) map[core.Role][]string {
+	out := map[core.Role][]string{}
+	for _, name := range s.NodeNames() {
+		if name == but || !WorksOn(s, controller, name) {
+			continue
+		}
+		roles := s.Nodes[name].Roles
+		if len(roles) == 0 {
+			out[""] = append(out[""], s.Label(name))
+		}
+		for _, role := range roles {
+			out[role] = append(out[role], s.Label(name))
+		}
+	}
+	return out
+}
+
+// PlaysOn tells whether Lockstep plays the controller on the node.
+func PlaysOn(s *core.Snapshot, controller, node string) bool {
+	a, played := ActAs(s, controller)
+	return played && a.Holds(s.Nodes[node])
+}
+
+// SilentOn are the network agents of a host that Neutron does not hear from.
+func SilentOn(s *core.Snapshot, host string) []*core.NetworkAgent {
+	var out []*core.NetworkAgent
+	for _, a := range s.Agents[host] {
+		if !a.Alive {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// PlaysGone tells whether the node is gone, and a played OpenStack controller has to clean up behind it.
+func PlaysGone(s *core.Snapshot, node string) bool {
+	a, played := ActAs(s, core.ControllerOpenStack)
+	return played && TurnOn(s, a, node) == TurnGone
+}
+
+// GuardNobodyElse holds when the controller itself is not at work: two that write one lock undo each other.
+func GuardNobodyElse(s *core.Snapshot, a core.ActAs) core.Guard {
+	g := core.Guard{ID: core.GuardNobodyElse, Text: "the controller itself does not run", Holds: true, Answer: "you said so: Lockstep cannot see it"}
+	if a.Controller != core.ControllerOpenStack {
+		return g
+	}
+	if !s.Known(core.SourceOpenStackController) {
+		g.Holds, g.Answer = false, "not known: "+s.WhyUnknown(core.SourceOpenStackController)
+		g.Remedy = "see the Deployment rockoon first"
+		return g
+	}
+	OutOfTheWay(&g, s.Controller, a.Absent)
+	return g
+}
+
+// OutOfTheWay says in a guard whether the OpenStack controller is out of the way: its Deployment c, which is nil where there is none, has
+// no replicas; absent is the operator's word that it has none by another name.
+func OutOfTheWay(g *core.Guard, c *core.Deployment, absent bool) {
+	switch {
+	case c == nil && absent:
+		g.Answer = "it has no Deployment rockoon in osh-system, as you said"
+	case c == nil:
+		g.Holds, g.Answer = false, "there is no Deployment rockoon in osh-system: where it goes by another name it may run all the same"
+		g.Remedy = "look: kubectl get deployments --all-namespaces; where none is there, say so: controllers.openstack.absent in the configuration"
+	case c.Ready > 0:
+		g.Holds, g.Answer = false, fmt.Sprintf("%d of %d replicas are ready", c.Ready, c.Replicas)
+		g.Remedy = wording.ShellCommand("kubectl", "-n", c.Namespace, "scale", "deployment", c.Name, "--replicas=0")
+	case c.Replicas > 0:
+		g.Holds, g.Answer = false, "none of its replicas is ready now; it begins as soon as one is"
+		g.Remedy = wording.ShellCommand("kubectl", "-n", c.Namespace, "scale", "deployment", c.Name, "--replicas=0")
+	case c.Existing > 0:
+		g.Holds, g.Answer = false, wording.Count(c.Existing, "pod")+" of it "+wording.Verb(c.Existing, "is", "are")+" there still"
+		g.Remedy = "wait until they are gone"
+	default:
+		g.Answer = "its Deployment is scaled to 0"
+	}
+}
+
+// AsksRemoval is the NodeDeletionRequest that a node's locks have to answer; nil when none is to be, or while the node is in
+// maintenance, which comes first.
+func AsksRemoval(s *core.Snapshot, node string) *core.NodeNotice {
+	d := s.Deletions[node]
+	if d == nil || !d.Deleting.IsZero() || !s.Known(core.SourceDeletionRequests) || s.NodeRequest(node) != nil {
+		return nil
+	}
+	return d
+}
+
+// goneFor tells whether the node has left the cluster, and is not there for as long as its machine is disabled: then locks and
+// what OpenStack knows of it stay (docs/mosk.md#deletion-requests).
+func goneFor(s *core.Snapshot, node string) bool {
+	return s.Nodes[node] == nil && s.Known(core.SourceNodes) && s.Known(core.SourceDisableNotices) && s.Disablings[node] == nil
+}

@@ -1,0 +1,24 @@
+package progress
+
+import (
+	"lockstep/core"
+	"lockstep/core/wording"
+)
+
+// HostDown tells whether nova-compute of the host is known to be down.
+func HostDown(s *core.Snapshot, host string) bool {
+	svc := s.Services[host]
+	return svc != nil && (!svc.Up || svc.ForcedDown)
+}
+
+// ExampleAttempts is the number of attempts that the documents use as their example (docs/mosk.md#migration-mode).
+const ExampleAttempts = 5
+
+// OutOfScheduling is the reason that Lockstep proposes for a host that is taken out of scheduling.
+func OutOfScheduling(s *core.Snapshot) string {
+	reason := core.DisabledByLockstep
+	if s.Operator != "" {
+		reason += " by " + wording.OneLine(s.Operator, 100)
+	}
+	return reason
+}

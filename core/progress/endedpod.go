@@ -1,0 +1,80 @@
+package progress
+
+import (
+	"slices"
+	"time"
+
+	"lockstep/core"
+	"lockstep/core/wording"
+)
+
+// EndedPodText is how it stands: "Failed (Evicted), since 03:12".
+func EndedPodText(e *core.EndedPod, now time.Time) string {
+	text := wording.OneLine(wording.TextOf(e.Phase, "no phase"), 20) + wording.InBrackets(wording.OneLine(e.Reason, 40))
+	switch {
+	case e.Since.At.IsZero():
+	case e.Since.Exact:
+		text += ", since " + DayText(e.Since.At, now)
+	default:
+		text += ", begun at " + DayText(e.Since.At, now)
+	}
+	if !e.Deleting.IsZero() {
+		text += ", being deleted since " + DayText(e.Deleting, now)
+	}
+	return text
+}
+
+// DayText is a moment with its day, where that is not today's or last night's.
+func DayText(at, now time.Time) string {
+	if d := now.Sub(at); d > -12*time.Hour && d < 12*time.Hour {
+		return wording.ClockText(at)
+	}
+	return at.Local().Format("2006-01-02 15:04")
+}
+
+// EndedPodsOn are the pods that are over and that the way back of the node waits for, by name.
+func EndedPodsOn(s *core.Snapshot, node string) []core.EndedPod {
+	pods := s.Pods[node]
+	if pods == nil || !s.Known(core.SourceNodePods) {
+		return nil
+	}
+	return pods.Ended
+}
+
+// EndedPodsText names pods that are over, with how each stands.
+func EndedPodsText(s *core.Snapshot, pods []core.EndedPod, most int) string {
+	names := make([]string, len(pods))
+	for i := range pods {
+		names[i] = wording.OneLine(pods[i].FullName(), 100) + " (" + EndedPodText(&pods[i], s.Now) + ")"
+	}
+	return wording.Some(names, most)
+}
+
+// HeldByEndedPods are the pods that alone hold the node's way back: it is Ready, and every other pod of OpenStack on it is as well.
+func HeldByEndedPods(s *core.Snapshot, node string) []core.EndedPod {
+	n, pods := s.Nodes[node], s.Pods[node]
+	ended := EndedPodsOn(s, node)
+	if n == nil || n.Ready != "True" || len(ended) == 0 {
+		return nil
+	}
+	for _, name := range pods.NotReady {
+		if !slices.ContainsFunc(ended, func(e core.EndedPod) bool { return e.PodName() == name }) {
+			return nil
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(ended), func(e core.EndedPod) bool { return !e.Deleting.IsZero() })
+}
+
+// EndedNames are the pods' names.
+func EndedNames(pods []core.EndedPod) []core.PodName {
+	names := make([]core.PodName, len(pods))
+	for i := range pods {
+		names[i] = pods[i].PodName()
+	}
+	return names
+}
+
+// ComesBack tells whether the node is on its way back: the OpenStack controller takes it back, or Lockstep has to in its place.
+func ComesBack(s *core.Snapshot, v core.NodeView) bool {
+	return v.Stage == core.StageReturning || ReturnsOurs(s, v.Name)
+}

@@ -1,0 +1,16 @@
+package progress
+
+import (
+	"testing"
+
+	"lockstep/core/scene"
+)
+
+// What waits for the operator does not move.
+func TestAWaitingNodeDoesNotMove(t *testing.T) {
+	sc := scene.InMaintenance()
+	sc.Maintained("cmp-02", "Starting migration for "+sc.Named("web-2").ID)
+	if u := Update(sc.Snapshot); u.Waiting != 1 || u.Moving != 1 {
+		t.Errorf("%d wait, %d move", u.Waiting, u.Moving)
+	}
+}

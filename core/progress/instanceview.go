@@ -1,0 +1,311 @@
+package progress
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"lockstep/core"
+	"lockstep/core/wording"
+)
+
+func ByName(list []*core.Instance) []*core.Instance {
+	slices.SortFunc(list, func(a, b *core.Instance) int { return strings.Compare(a.Name+"\x00"+a.ID, b.Name+"\x00"+b.ID) })
+	return list
+}
+
+// Stranded tells whether the instance runs in a status in which nothing moves it.
+func Stranded(v core.InstanceView) bool {
+	in := v.Instance
+	return v.Blocks && in.Status != "ACTIVE" && in.Status != "PAUSED" && in.TaskState == ""
+}
+
+// InstanceLabel is what to call an instance: its name, or the beginning of its ID when it has none.
+func InstanceLabel(in *core.Instance) string {
+	return wording.TextOf(wording.OneLine(in.Name, 100), core.ShortID(in.ID))
+}
+
+// HostMaintenance is what a node says about the instances on it.
+type HostMaintenance struct {
+	node        *core.Node
+	name        string // the node's
+	Host        string // by which OpenStack knows it
+	Mode        core.MigrationMode
+	modeSet     bool
+	Attempts    int
+	attemptsRaw string
+	request     *core.MaintenanceRequest // nil when nothing is asked of the node
+	Reboot      bool                     // the host may reboot: only then does Rockoon look at instances
+	Compute     bool
+}
+
+func MaintenanceOf(s *core.Snapshot, name string) HostMaintenance {
+	m := HostMaintenance{node: s.Nodes[name], name: name, Host: s.HostOf(name), Mode: core.ModeLive, Attempts: core.DefaultMigrationAttempts,
+		request: s.NodeRequest(name), Compute: true}
+	if m.node != nil {
+		if v, ok := m.node.Annotations[core.AnnotationMigrationMode]; ok {
+			m.Mode, m.modeSet = core.MigrationMode(v), true
+		}
+		if v, ok := m.node.Annotations[core.AnnotationMigrationAttempts]; ok {
+			m.attemptsRaw = v
+			if n, err := strconv.Atoi(strings.TrimSpace(v)); err == nil {
+				m.Attempts = n
+			}
+		}
+		m.Compute = m.node.Is(core.RoleCompute)
+	}
+	m.Reboot = ScopeOf(s, m.request) != core.ScopeDrain
+	return m
+}
+
+// ScopeOf is the scope of a node's request. That of the cluster's request counts for no node: the OpenStack controller never
+// reads it (docs/mosk.md#requests-without-a-scope). A scope that nobody says, or a request that is not there yet, is taken for the wider one: empty.
+func ScopeOf(s *core.Snapshot, r *core.MaintenanceRequest) core.Scope {
+	if r == nil {
+		return ""
+	}
+	return r.Scope
+}
+
+// Scopeless is what a node's request without a scope does: the controller has taken nova-compute out of scheduling by then, tries
+// again for ever, and writes no text (docs/mosk.md#requests-without-a-scope).
+const Scopeless = "its request has no scope: the OpenStack controller fails on it without a word"
+
+// LacksScope tells whether a node is asked for by a request that has no scope.
+func LacksScope(r *core.MaintenanceRequest) bool {
+	return r != nil && r.Deleting.IsZero() && r.Scope == ""
+}
+
+// InstanceViews are the instances of the node, those that block its lock first, then by name.
+func InstanceViews(s *core.Snapshot, node string) []core.InstanceView {
+	m := MaintenanceOf(s, node)
+	on := s.ByHost[m.Host]
+	views := make([]core.InstanceView, 0, len(on))
+	for _, in := range on {
+		views = append(views, ViewInstance(s, in, m))
+	}
+	slices.SortStableFunc(views, func(a, b core.InstanceView) int {
+		if a.Blocks != b.Blocks {
+			if a.Blocks {
+				return -1
+			}
+			return 1
+		}
+		if c := strings.Compare(a.Instance.Name, b.Instance.Name); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Instance.ID, b.Instance.ID)
+	})
+	return views
+}
+
+// InstanceView is the view of one instance; false when it is not known.
+func InstanceView(s *core.Snapshot, id string) (core.InstanceView, bool) {
+	in := s.Instances[id]
+	if in == nil {
+		return core.InstanceView{}, false
+	}
+	name := in.Host
+	if n := s.NodeOfHost(in.Host); n != nil {
+		name = n.Name
+	}
+	return ViewInstance(s, in, MaintenanceOf(s, name)), true
+}
+
+func ViewInstance(s *core.Snapshot, in *core.Instance, m HostMaintenance) core.InstanceView {
+	v := core.InstanceView{Instance: in, Tags: core.RecognisedTags(in.Tags), Migration: s.LatestMigration(in.ID)}
+	v.Action, v.Origin = core.EffectiveAction(in.Tags, m.Mode)
+	v.Migrates = m.Reboot && core.Migrates(in, v.Action)
+	v.Blocks = m.Reboot && in.Host != "" && core.Blocks(in, v.Action)
+	v.Failures, v.Failure = failuresOf(s.Migrations[in.ID], in, m)
+	v.Why = whyOf(s, in, v, m)
+	return v
+}
+
+// failuresOf counts the migrations from the instance's present host that failed since its maintenance began, and tells the
+// newest one's text that is known.
+func failuresOf(records []*core.Migration, in *core.Instance, m HostMaintenance) (int, string) {
+	if m.request == nil {
+		return 0, ""
+	}
+	n, text := 0, ""
+	for _, r := range records { // newest first
+		if r.SourceHost != in.Host || !r.Failed() || r.Created.Before(m.request.Created) {
+			continue
+		}
+		if text == "" { // of the newest one the reason may not have been found yet
+			text = r.Failure
+		}
+		n++
+	}
+	return n, text
+}
+
+// Moving tells whether the instance is on its way off its host.
+func Moving(s *core.Snapshot, in *core.Instance) bool {
+	if in.TaskState == "migrating" || in.Status == "MIGRATING" {
+		return true
+	}
+	r := s.LatestMigration(in.ID)
+	return r != nil && r.Running() && r.SourceHost == in.Host
+}
+
+// NothingMoves is what has to come first for the states in which a running instance is migrated by nobody.
+var NothingMoves = map[string]string{
+	"VERIFY_RESIZE": "confirm or revert its migration first",
+	"ERROR":         "stop it, or reset its state and then migrate it",
+	"RESCUE":        "end its rescue first",
+	"RESIZE":        "wait until the resize is over",
+	"REBOOT":        "wait until the reboot is over",
+	"HARD_REBOOT":   "wait until the reboot is over",
+	"PASSWORD":      "wait until it is over",
+	"REBUILD":       "wait until the rebuild is over",
+}
+
+// WayOut is what has to come first for an instance that runs in a status in which nobody migrates it; empty for any other.
+func WayOut(in *core.Instance) string {
+	if in.Status == "ERROR" && in.Power != core.PowerRunning {
+		return "stop it, or have its owner repair or delete it" // ACTIVE would not be true of it
+	}
+	return NothingMoves[in.Status]
+}
+
+// whyOf says why the instance holds its node's lock, or why it does not, in operators' words.
+func whyOf(s *core.Snapshot, in *core.Instance, v core.InstanceView, m HostMaintenance) string {
+	word, safe := core.SafeAsItStands(in)
+	failure, givenUp := "", false
+	if v.Migrates {
+		failure, givenUp = gaveUp(s, v, m)
+	}
+	switch {
+	case in.Host == "":
+		return "safe: on no host"
+	case holdsRemoval(s, m):
+		return removalWhy(s, in)
+	case safe && in.TaskState != "":
+		return fmt.Sprintf("safe: %s, but busy: %s", word, in.TaskState)
+	case safe:
+		return "safe: " + word
+	case !m.Reboot:
+		return "safe: the host does not reboot (scope drain)"
+	case Moving(s, in):
+		return "moves: " + MovingText(s, in)
+	case in.Status == "VERIFY_RESIZE" && in.TaskState == "" && v.Action != core.ActionPowerOff:
+		return "waits for a decision: confirm or revert its migration (VERIFY_RESIZE)"
+	case v.Action == core.ActionPowerOff && v.Origin == core.OriginTag:
+		return "safe: poweroff, goes down with the host and comes back"
+	case v.Action == core.ActionPowerOff:
+		return "safe: skip, goes down with the host and comes back"
+	case v.Action == core.ActionUnknown:
+		return fmt.Sprintf("the node's mode %q is none that the controller knows", wording.OneLine(string(m.Mode), 40))
+	case v.Action == core.ActionNotify && v.Origin == core.OriginTag:
+		return "notify: its owner decides (project " + s.Project(in.ProjectID) + ")"
+	case in.TaskState != "":
+		return "busy: " + in.TaskState
+	case v.Action == core.ActionNotify && in.Status != "ACTIVE" && in.Status != "PAUSED":
+		return fmt.Sprintf("%s, and cannot be live-migrated: status %s%s", in.PowerWord(), in.Status, Dashed(WayOut(in)))
+	case v.Action == core.ActionNotify:
+		return "manual: the operator moves it"
+	case !v.Migrates:
+		return fmt.Sprintf("%s, and nothing moves it: status %s%s", in.PowerWord(), in.Status, Dashed(WayOut(in)))
+	case givenUp && v.Failures > 0:
+		return "live migration failed " + wording.Times(v.Failures) + ", and the OpenStack controller tries again every minute" +
+			wording.Because(wording.OneLine(v.Failure, wording.MostRead))
+	case givenUp:
+		return "the OpenStack controller could not move it, and tries again every minute" + wording.Because(failure)
+	case v.Failures > 0:
+		return fmt.Sprintf("live migration failed %s%s", wording.Times(v.Failures), wording.Because(wording.OneLine(v.Failure, wording.MostRead)))
+	case m.request == nil:
+		return in.PowerWord() + ": live-migrated in its node's next maintenance"
+	}
+	if PlaysOn(s, core.ControllerOpenStack, m.name) {
+		return in.PowerWord() + ": it is live-migrated first"
+	}
+	return in.PowerWord() + ": the OpenStack controller live-migrates it"
+}
+
+func Dashed(text string) string {
+	if text == "" {
+		return ""
+	}
+	return " — " + text
+}
+
+// MovingText is how the instance's migration goes: "to cmp-09, 81 %".
+func MovingText(s *core.Snapshot, in *core.Instance) string {
+	r := s.LatestMigration(in.ID)
+	if r == nil || !r.Running() {
+		if in.TaskState != "" {
+			return in.TaskState
+		}
+		return strings.ToLower(in.Status)
+	}
+	parts := []string{r.Status}
+	if r.DestHost != "" {
+		dest := r.DestHost
+		if n := s.NodeOfHost(dest); n != nil {
+			dest = n.Label()
+		}
+		parts = append(parts, "to "+dest)
+	}
+	if p := r.Percent(); p >= 0 {
+		parts = append(parts, wording.Itoa(p)+" %")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// hostCount counts what is on a host. It is done for every host in every Snapshot, so it makes no texts.
+type hostCount struct {
+	all, blocking, migrating, movable int
+	byAction                          map[core.MaintenanceAction]int // of those that block
+	manual                            int                            // of those to be notified of, because the node is manual
+	stranded                          map[string]int                 // of those to be live-migrated, by a status in which nothing is
+	since                             time.Time                      // the oldest running migration's beginning
+}
+
+func countOn(s *core.Snapshot, m HostMaintenance) hostCount {
+	c := hostCount{}
+	for _, in := range s.ByHost[m.Host] {
+		c.all++
+		if Moving(s, in) {
+			c.migrating++
+			if r := s.LatestMigration(in.ID); r != nil && r.Running() && (c.since.IsZero() || r.Created.Before(c.since)) {
+				c.since = r.Created
+			}
+		}
+		if !m.Reboot {
+			continue
+		}
+		action, origin := core.EffectiveAction(in.Tags, m.Mode)
+		if core.Blocks(in, action) {
+			c.blocking++
+			if action == core.ActionNotify && origin != core.OriginTag {
+				c.manual++
+			}
+			if c.byAction == nil {
+				c.byAction = map[core.MaintenanceAction]int{}
+			}
+			c.byAction[action]++
+			if action == core.ActionLiveMigrate && in.Status != "ACTIVE" && in.Status != "PAUSED" && in.Status != "MIGRATING" {
+				if c.stranded == nil {
+					c.stranded = map[string]int{}
+				}
+				c.stranded[wording.OneLine(in.Status, 30)]++
+			}
+		}
+		if core.Migrates(in, action) {
+			c.movable++
+		}
+	}
+	return c
+}
+
+// HostLabel is what people call the node of a host.
+func HostLabel(s *core.Snapshot, host string) string {
+	if n := s.NodeOfHost(host); n != nil {
+		return n.Label()
+	}
+	return host
+}

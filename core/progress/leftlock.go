@@ -1,0 +1,61 @@
+package progress
+
+import (
+	"lockstep/core"
+	"lockstep/core/wording"
+)
+
+// LeftLock is the OpenStack controller's lock on a node that was left inactive: nobody asks for the node's maintenance or removal, and
+// the controller takes back only what a request asks of it (docs/mosk.md#left-over-locks). Nil when there is none, or when that is not
+// known: a request and its lock are two streams, and the lock's end is told first or last.
+func LeftLock(s *core.Snapshot, name string) *core.WorkloadLock {
+	n, l := s.Nodes[name], s.NodeLock(name, core.ControllerOpenStack)
+	switch {
+	case n == nil || l == nil || l.State() != core.LockInactive || !l.Deleting.IsZero():
+		return nil
+	case s.NodeRequest(name) != nil || s.Deletions[name] != nil || s.Disablings[name] != nil:
+		return nil
+	case !s.Known(core.SourceNodeRequests) || !s.Known(core.SourceNodeLocks):
+		return nil
+	case !s.Known(core.SourceDeletionRequests) && s.Sources[core.SourceDeletionRequests].State != core.SourceAbsent:
+		return nil
+	}
+	if r := s.History.Rounds[n.UID]; !r.Ended.IsZero() && s.Now.Sub(r.Ended) < InnerSettles {
+		return nil
+	}
+	return l
+}
+
+// PlaysAlone tells whether Lockstep plays the OpenStack controller on the node, and is the only one who does: what it does there are the
+// steps of the controller's flow.
+func PlaysAlone(s *core.Snapshot, node string) bool {
+	a, played := ActAs(s, core.ControllerOpenStack)
+	return played && a.Holds(s.Nodes[node]) && GuardNobodyElse(s, a).Holds
+}
+
+// LeftText says what a lock that was left inactive means.
+func LeftText(s *core.Snapshot, name string) string {
+	label := wording.OneLine(s.Label(name), 64)
+	if n := s.Nodes[name]; n != nil && n.Is(core.RoleCompute) {
+		return "its lock was left inactive: the next maintenance of " + label + " will drain and reboot it without moving anything"
+	}
+	return "its lock was left inactive: the next maintenance of " + label + " will not wait for the OpenStack controller"
+}
+
+// LeftUnseen is the node's last maintenance where its request came and went without the controller; zero when that is not certain.
+func LeftUnseen(s *core.Snapshot, name string) core.Round {
+	if n := s.Nodes[name]; n != nil {
+		if r := s.History.Rounds[n.UID]; r.Unseen && !r.Ended.IsZero() {
+			return r
+		}
+	}
+	return core.Round{}
+}
+
+// ownLockLeft is a node whose lock the OpenStack controller never takes back.
+func ownLockLeft(f *stageFacts) (verdict, bool) {
+	if LeftLock(f.s, f.name) == nil {
+		return verdict{}, false
+	}
+	return verdict{reason: LeftText(f.s, f.name), what: "its lock was left inactive"}, true
+}

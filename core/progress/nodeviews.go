@@ -1,0 +1,213 @@
+package progress
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"lockstep/core"
+	"lockstep/core/wording"
+)
+
+// stageRank puts what moves on top.
+var stageRank = map[core.Stage]int{
+	core.StageWaiting: 0, core.StageFailed: 0,
+	core.StageEvacuating: 1, core.StagePreparing: 1, core.StageReleased: 1, core.StageDraining: 1, core.StageUpdating: 1, core.StageRebooting: 1, core.StageReturning: 1,
+	core.StageQueued: 2,
+	core.StageIdle:   3,
+	core.StageDone:   4,
+}
+
+var (
+	nodeViews core.Derivation[[]core.NodeView]
+	nodeIndex core.Derivation[map[string]int] // in nodeViews, by name
+)
+
+// NodeViews are the nodes with all that is derived for each, what moves first.
+func NodeViews(s *core.Snapshot) []core.NodeView {
+	return nodeViews.Of(s, nodeViewsOf)
+}
+
+// NodeView is the view of the node called name.
+func NodeView(s *core.Snapshot, name string) (core.NodeView, bool) {
+	index := nodeIndex.Of(s, func(s *core.Snapshot) map[string]int {
+		m := make(map[string]int, len(NodeViews(s)))
+		for i, v := range NodeViews(s) {
+			m[v.Name] = i
+		}
+		return m
+	})
+	i, ok := index[name]
+	if !ok {
+		return core.NodeView{}, false
+	}
+	return NodeViews(s)[i], true
+}
+
+func nodeViewsOf(s *core.Snapshot) []core.NodeView {
+	names := map[string]bool{}
+	for name := range s.Nodes {
+		names[name] = true
+	}
+	for name := range s.NodeLocks {
+		names[name] = true
+	}
+	for name := range s.NodeRequests {
+		names[name] = true
+	}
+	newest := NewestKubelet(s.Nodes)
+	views := make([]core.NodeView, 0, len(names))
+	for name := range names {
+		views = append(views, viewNode(factsOf(s, name, newest)))
+	}
+	slices.SortFunc(views, func(a, b core.NodeView) int {
+		if d := stageRank[a.Stage] - stageRank[b.Stage]; d != 0 {
+			return d
+		}
+		if c := strings.Compare(a.Label, b.Label); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	return views
+}
+
+func viewNode(f *stageFacts) core.NodeView {
+	v := core.NodeView{
+		Name: f.name, Label: f.s.Label(f.name), Node: f.node, Mode: f.Mode, ModeSet: f.modeSet, ModeCounts: ModeCounts(f.s, f.name), Attempts: f.Attempts, AttemptsRaw: f.attemptsRaw,
+		Request: f.request, Locks: f.locks, Instances: -1, Blocking: -1, MovedFrom: f.movedFrom(), Service: f.s.Services[f.Host],
+	}
+	if f.computeKnown {
+		v.Instances, v.Blocking, v.Moving = f.on.all, f.on.blocking, f.on.migrating
+	}
+	for _, r := range stageRules {
+		if found, ok := r.find(f); ok {
+			v.Stage, v.Reason, v.What = r.stage, found.reason, found.what
+			v.Since = f.since(r.stage, found)
+			break
+		}
+	}
+	v.BadAttempts = badAttempts(f)
+	v.Problems = problemsOf(f)
+	return v
+}
+
+// since is when the node came into the stage: as it was seen, or as the evidence says.
+func (f *stageFacts) since(stage core.Stage, v verdict) core.Since {
+	evidence := core.Since{At: v.at, Exact: v.exact && !v.at.IsZero()}
+	switch {
+	case f.hadStage && f.before.Stage == stage:
+		return f.before.Since
+	case f.hadStage && v.at.After(f.before.Since.At) && !v.at.After(f.s.Now):
+		return evidence // it began after the stage that was seen before, and before now
+	case f.hadStage:
+		return core.Since{At: f.s.Now, Exact: true}
+	}
+	return evidence
+}
+
+// badAttempts is what is wrong with the number of the node's migration attempts; empty when nothing is.
+func badAttempts(f *stageFacts) string {
+	if f.attemptsRaw == "" {
+		return ""
+	}
+	if n, err := strconv.Atoi(strings.TrimSpace(f.attemptsRaw)); err == nil && n >= 1 {
+		return ""
+	}
+	return fmt.Sprintf("its migration attempts %q are no number from 1", wording.OneLine(f.attemptsRaw, 40))
+}
+
+// problemsOf are the inconsistencies of a node that are worth a word.
+func problemsOf(f *stageFacts) []string {
+	var out []string
+	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	if f.node == nil && f.s.Known(core.SourceNodes) {
+		say("locks or requests name it, and the cluster has no such node")
+	}
+	if f.node != nil && f.locksKnown && f.cluster != nil && f.own == nil && f.needsLock() {
+		say("it has no NodeWorkloadLock of the OpenStack controller")
+	}
+	switch {
+	case f.modeSet && !ModeCounts(f.s, f.name):
+		say("its migration mode %q decides nothing: %s", wording.OneLine(string(f.Mode), 40), ModeIgnored)
+	case !f.Mode.Known():
+		say("its migration mode %q is none that the OpenStack controller knows (live, manual, skip)", wording.OneLine(string(f.Mode), 40))
+	}
+	if LacksScope(f.request) && f.own != nil {
+		say("%s", Scopeless)
+	}
+	if bad := badAttempts(f); bad != "" {
+		say("%s", bad)
+	}
+	for _, l := range f.locks {
+		switch l.State() {
+		case core.LockActive, core.LockInactive, core.LockFailed:
+		default:
+			say("the lock of %s has a state that is not documented: %q", l.Controller, wording.OneLine(string(l.RawState), 40))
+		}
+	}
+	if f.staleInner() {
+		say("its lock says inner_state=active without a request: it counts against the controller's concurrency")
+	}
+	if n := len(f.s.NodeRequests[f.name]); n > 1 {
+		say("it has %d NodeMaintenanceRequests", n)
+	}
+	return out
+}
+
+// needsLock tells whether the node has a role for which Rockoon makes a lock (docs/mosk.md#roles).
+func (f *stageFacts) needsLock() bool {
+	return f.node.Is(core.RoleController) || f.node.Is(core.RoleCompute) || f.node.Is(core.RoleGateway)
+}
+
+// staleInner tells whether the node's lock counts against Rockoon's concurrency although nothing is asked of the node.
+func (f *stageFacts) staleInner() bool {
+	return f.requestsKnown && f.request == nil && f.working() && f.own.State() != core.LockInactive
+}
+
+// NewestKubelet is the newest kubelet version of the nodes, when they differ; empty otherwise.
+func NewestKubelet(nodes map[string]*core.Node) string {
+	newest, differ := "", false
+	for _, n := range nodes {
+		switch {
+		case n.KubeletVersion == "" || n.KubeletVersion == newest:
+		case newest == "":
+			newest = n.KubeletVersion
+		default:
+			differ = true
+			if compareVersions(n.KubeletVersion, newest) > 0 {
+				newest = n.KubeletVersion
+			}
+		}
+	}
+	if !differ {
+		return ""
+	}
+	return newest
+}
+
+// compareVersions compares versions like v1.30.14 number by number; what is no number compares as text.
+func compareVersions(a, b string) int {
+	split := func(v string) []string {
+		return strings.FieldsFunc(strings.TrimPrefix(v, "v"), func(r rune) bool { return r == '.' || r == '-' || r == '+' })
+	}
+	as, bs := split(a), split(b)
+	for i := range min(len(as), len(bs)) {
+		x, errX := strconv.Atoi(as[i])
+		y, errY := strconv.Atoi(bs[i])
+		if errX == nil && errY == nil {
+			if x != y {
+				return x - y
+			}
+			continue
+		}
+		if c := strings.Compare(as[i], bs[i]); c != 0 {
+			return c
+		}
+	}
+	if len(as) != len(bs) {
+		return len(as) - len(bs)
+	}
+	return strings.Compare(a, b)
+}

@@ -1,0 +1,49 @@
+package progress
+
+import (
+	"maps"
+	"time"
+
+	"lockstep/core"
+)
+
+// RequestFor is the request that the lock answers to; nil when nobody asks.
+func RequestFor(s *core.Snapshot, l *core.WorkloadLock) *core.MaintenanceRequest {
+	if l.Node != "" {
+		return s.NodeRequest(l.Node)
+	}
+	return s.ClusterRequest()
+}
+
+// WithOverride adds an override to those that were handed out.
+func WithOverride(all map[string]core.Override, o core.Override) map[string]core.Override {
+	all = maps.Clone(all)
+	if all == nil {
+		all = map[string]core.Override{}
+	}
+	all[o.Lock.UID] = o
+	return all
+}
+
+// overrideWatched is for how long an override is watched for which there was no request.
+const overrideWatched = 24 * time.Hour
+
+// Watched tells whether an override still counts: the maintenance for which it was done has not ended; or where nobody asked,
+// none has gone over it since, after which its controller takes the lock back, as it should.
+func Watched(s *core.Snapshot, o core.Override, l *core.WorkloadLock) bool {
+	r := RequestFor(s, l)
+	switch {
+	case r != nil && !r.Deleting.IsZero():
+		return false
+	case o.Request != "":
+		return r != nil && r.UID == o.Request
+	}
+	ended := s.History.Update.Ended
+	if l.Node != "" {
+		ended = time.Time{}
+		if n := s.Nodes[l.Node]; n != nil {
+			ended = s.History.Rounds[n.UID].Ended
+		}
+	}
+	return !ended.After(o.At) && (r != nil || s.Now.Sub(o.At) < overrideWatched)
+}

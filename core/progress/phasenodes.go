@@ -1,0 +1,300 @@
+package progress
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"lockstep/core"
+	"lockstep/core/wording"
+)
+
+// begun tells whether LCM has asked for one of the nodes in this update. Nothing else says so: a lock can be left over, a node
+// can be about to leave the cluster, be away for a moment, or have a newer kubelet since before.
+func (f *phaseFacts) begun(nodes []core.NodeView) bool { return slices.ContainsFunc(nodes, f.asked) }
+
+// asked tells whether LCM asks for the node in this update, or has.
+func (f *phaseFacts) asked(v core.NodeView) bool {
+	r := f.s.History.Rounds[v.Node.UID]
+	return v.Request != nil && IsFor(v.Request, f.request) || r.Update == f.request.UID && !r.Started.IsZero()
+}
+
+// stage is the node's stage where that is the update's doing, else idle. A node that no lock holds is updated without a
+// request; and where requests are not known, its stage has to do.
+func (f *phaseFacts) stage(v core.NodeView) core.Stage {
+	if !v.Active() || f.asked(v) || v.Request == nil && len(v.Locks) == 0 || !f.s.Known(core.SourceNodeRequests) {
+		return v.Stage
+	}
+	return core.StageIdle
+}
+
+// come tells whether the update has come to the node, as far as anything says.
+func (f *phaseFacts) come(v core.NodeView) bool { return !f.reached(v).IsZero() }
+
+// removed tells whether LCM is through with the nodes and removes its request. Who takes his lock back then has let it go before.
+func (f *phaseFacts) removed() bool {
+	return !f.request.Deleting.IsZero() && (slices.ContainsFunc(f.masters, f.come) || slices.ContainsFunc(f.workers, f.come))
+}
+
+// reached is by when the update had come to the node: a request, a maintenance that was seen, or a node that became Ready
+// anew; zero when nothing says.
+func (f *phaseFacts) reached(v core.NodeView) time.Time {
+	r := f.s.History.Rounds[v.Node.UID]
+	switch {
+	case r.Update == f.request.UID && !r.Started.IsZero():
+		return r.Started
+	case v.Request != nil && IsFor(v.Request, f.request):
+		return v.Request.Created
+	case v.Stage == core.StageDone && v.Node.ReadySince.After(f.request.Created):
+		return v.Node.ReadySince
+	}
+	return time.Time{}
+}
+
+// firstNode is by when the update had come to its first node; zero when nothing says: of the nodes and requests that are not
+// known one can be older than all that are.
+func (f *phaseFacts) firstNode() time.Time {
+	var first time.Time
+	if !f.s.Known(core.SourceNodes) || !f.s.Known(core.SourceNodeRequests) {
+		return first
+	}
+	for _, v := range slices.Concat(f.masters, f.workers) {
+		if at := f.reached(v); !at.Before(f.request.Created) {
+			first = Earlier(first, at)
+		}
+	}
+	return first
+}
+
+func (f *phaseFacts) masterNodes() core.Phase {
+	p, ok := f.begin(core.PhaseMasters, "master nodes")
+	if !ok {
+		return p
+	}
+	f.nodes(&p, f.masters)
+	behind := slices.ContainsFunc(f.masters, func(v core.NodeView) bool { return f.newest != "" && v.Node.KubeletVersion != f.newest })
+	if p.State == core.PhasePending && f.servicesDone && slices.ContainsFunc(f.workers, f.come) && !behind {
+		// Masters without collocated roles leave no other trace.
+		p.State, p.Done = core.PhaseDone, p.Total
+		p.Evidence = append(p.Evidence, "workers are in maintenance, which comes after the masters'")
+		var first time.Time
+		for _, v := range f.workers {
+			first = Earlier(first, f.reached(v))
+		}
+		if f.end(&p, first); p.Started.At.IsZero() {
+			p.Started = p.Ended
+		}
+	}
+	f.overdue(&p, f.estimate.masters())
+	return p
+}
+
+func (f *phaseFacts) workerNodes() core.Phase {
+	p, ok := f.begin(core.PhaseWorkers, "worker nodes")
+	if !ok {
+		return p
+	}
+	f.nodes(&p, f.workers)
+	if p.State != core.PhasePending {
+		for _, g := range groupsOf(f.workers) {
+			p.Lines = append(p.Lines, f.groupLine(g))
+		}
+	}
+	f.overdue(&p, f.estimate.workers())
+	f.overdueNode(&p)
+	return p
+}
+
+// overdueNode turns the workers' phase into one that is stuck when one node takes much longer than the documents allow.
+func (f *phaseFacts) overdueNode(p *core.Phase) {
+	for _, v := range f.workers {
+		if p.State != core.PhaseRunning || v.Request == nil || !f.asked(v) || v.Stage == core.StageQueued || f.s.Settings.Overdue <= 0 {
+			continue
+		}
+		if took := f.s.Now.Sub(v.Request.Created); float64(took) > float64(f.estimate.Worker())*f.s.Settings.Overdue {
+			p.State = core.PhaseStuck
+			p.Evidence = append(p.Evidence, fmt.Sprintf("overdue: %s is in maintenance for %s, the documents' estimate is %s", v.Label, wording.SpanText(took), wording.SpanText(f.estimate.Worker())))
+		}
+	}
+}
+
+// mostRequests is how many nodes' requests a phase's evidence lists; the computes' concurrency is 30.
+const mostRequests = 8
+
+// nodes judges a phase by its nodes' stages.
+func (f *phaseFacts) nodes(p *core.Phase, nodes []core.NodeView) {
+	s, t := f.s, f.tally(nodes)
+	p.Done, p.Total = t.done, len(nodes)
+	if !s.Known(core.SourceNodes) {
+		p.Evidence = append(p.Evidence, "the nodes are not known: "+s.WhyUnknown(core.SourceNodes))
+	}
+	if !s.Known(core.SourceNodeRequests) {
+		p.Evidence = append(p.Evidence, "the NodeMaintenanceRequests are not known: "+s.WhyUnknown(core.SourceNodeRequests))
+	}
+	if p.State = t.state(); p.State != core.PhasePending && !f.servicesDone && !f.begun(nodes) {
+		// A kubelet can be newer since an earlier update, a lock be left over from one; LCM has not come to the nodes yet.
+		p.State, p.Done = core.PhasePending, 0
+	}
+	if len(nodes) == 0 && s.Known(core.SourceNodes) {
+		p.State = core.PhaseDone
+		p.Evidence = append(p.Evidence, "the cluster has no such nodes")
+		return
+	}
+	if p.State == core.PhasePending {
+		p.Started = core.Since{}
+		if s.Known(core.SourceNodes) && s.Known(core.SourceNodeRequests) {
+			p.Evidence = append(p.Evidence, "none of "+wording.Count(len(nodes), "node")+" is in maintenance or through it")
+		}
+		return
+	}
+	text := fmt.Sprintf("%d of %s through", t.done, wording.Count(len(nodes), "node"))
+	if t.moving > 0 {
+		text += fmt.Sprintf(", %d in maintenance", t.moving)
+	}
+	if t.queued > 0 {
+		text += fmt.Sprintf(", %d queued", t.queued)
+	}
+	p.Evidence = append(p.Evidence, text)
+	var begin, end time.Time
+	requests := 0
+	for _, v := range nodes {
+		if v.Request != nil && f.asked(v) {
+			if requests++; requests <= mostRequests {
+				p.Evidence = append(p.Evidence, f.requestText(v))
+			}
+			begin = Earlier(begin, v.Request.Created)
+		}
+		r := s.History.Rounds[v.Node.UID]
+		switch {
+		case r.Update == f.request.UID:
+			begin = Earlier(begin, r.Started)
+			end = core.Later(end, r.Ended)
+		case v.Stage == core.StageDone && v.Node.ReadySince.After(f.request.Created):
+			begin = Earlier(begin, v.Node.ReadySince)
+			end = core.Later(end, v.Node.ReadySince)
+		}
+	}
+	if requests > mostRequests {
+		p.Evidence = append(p.Evidence, fmt.Sprintf("and %d NMRs more", requests-mostRequests))
+	}
+	if p.Started.At.IsZero() {
+		p.Started = core.Since{At: begin}
+	}
+	if p.State == core.PhaseDone {
+		f.end(p, end)
+	}
+}
+
+// requestText is "NMR cmp-07 (os) since 16:10: waiting for you, 2 live".
+func (f *phaseFacts) requestText(v core.NodeView) string {
+	scope := ""
+	if sc := ScopeOf(f.s, v.Request); sc != "" {
+		scope = " (" + wording.OneLine(string(sc), 20) + ")"
+	}
+	text := fmt.Sprintf("NMR %s%s since %s: %s", v.Label, scope, wording.ClockText(v.Request.Created), v.Stage)
+	if v.What != "" {
+		text += ", " + v.What
+	}
+	return text
+}
+
+func Earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// tally counts nodes by what their stages mean for a phase.
+type tally struct{ all, done, moving, queued, waiting, failed int }
+
+func (f *phaseFacts) tally(nodes []core.NodeView) tally {
+	t := tally{all: len(nodes)}
+	for _, v := range nodes {
+		switch f.stage(v) {
+		case core.StageIdle:
+		case core.StageDone:
+			t.done++
+		case core.StageQueued:
+			t.queued++
+		case core.StageWaiting:
+			t.waiting++
+			t.moving++
+		case core.StageFailed:
+			t.failed++
+			t.moving++
+		default:
+			t.moving++
+		}
+	}
+	return t
+}
+
+func (t tally) state() core.PhaseState {
+	switch {
+	case t.failed > 0:
+		return core.PhaseStuck
+	case t.waiting > 0:
+		return core.PhaseWaiting
+	case t.all > 0 && t.done == t.all:
+		return core.PhaseDone
+	case t.done+t.moving+t.queued > 0:
+		return core.PhaseRunning
+	}
+	return core.PhasePending
+}
+
+// nodeGroup is the nodes that have the same first role.
+type nodeGroup struct {
+	label string
+	nodes []core.NodeView
+}
+
+// groupsOf divides nodes by role. A node with several roles is counted once, by the role for which the OpenStack
+// controller handles the fewest at a time.
+func groupsOf(nodes []core.NodeView) []nodeGroup {
+	groups := []struct {
+		role  core.Role
+		label string
+	}{{core.RoleController, "controllers"}, {core.RoleGateway, "gateways"}, {core.RoleCompute, "computes"}, {core.RoleStorage, "storage"}, {"", "others"}}
+	var out []nodeGroup
+	taken := map[string]bool{}
+	for _, g := range groups {
+		ng := nodeGroup{label: g.label}
+		for _, v := range nodes {
+			if !taken[v.Name] && (g.role == "" || v.Node.Is(g.role)) {
+				taken[v.Name] = true
+				ng.nodes = append(ng.nodes, v)
+			}
+		}
+		if len(ng.nodes) > 0 {
+			out = append(out, ng)
+		}
+	}
+	return out
+}
+
+// groupLine is "2/10, 1 moving, next: cmp-08".
+func (f *phaseFacts) groupLine(g nodeGroup) core.PhaseLine {
+	t := f.tally(g.nodes)
+	line := core.PhaseLine{Label: g.label, State: t.state(), Text: fmt.Sprintf("%d/%d", t.done, t.all)}
+	if t.waiting > 0 {
+		line.Text += fmt.Sprintf(", %d %s for you", t.waiting, wording.Verb(t.waiting, "waits", "wait"))
+	}
+	if n := t.moving - t.waiting - t.failed; n > 0 {
+		line.Text += fmt.Sprintf(", %d moving", n)
+	}
+	if t.failed > 0 {
+		line.Text += fmt.Sprintf(", %d failed", t.failed)
+	}
+	if t.queued > 0 {
+		var next []string
+		for _, v := range g.nodes {
+			if f.stage(v) == core.StageQueued {
+				next = append(next, v.Label)
+			}
+		}
+		line.Text += ", next: " + wording.Some(next, 2)
+	}
+	return line
+}

@@ -1,0 +1,57 @@
+package progress
+
+import (
+	"fmt"
+
+	"lockstep/core"
+	"lockstep/core/wording"
+)
+
+// mostPlanLines is how many steps of the plan a phase's evidence lists: an update can have many groups.
+const mostPlanLines = 6
+
+// byPlan adds to a phase what the update plan says of its steps, and what follows from that: a phase that runs and whose
+// step is Stuck is stuck; one whose step was paused by an alert waits for the operator (docs/mosk.md#update-plans, #automatic-pause).
+func (f *phaseFacts) byPlan(p *core.Phase) {
+	plan := f.s.Management.Plan()
+	if plan == nil || f.over {
+		return
+	}
+	if p.ID == core.PhaseTrigger {
+		text := "update plan " + wording.OneLine(plan.Name, 60) + ": " + wording.OneLine(wording.TextOf(plan.Status, "no status"), 40)
+		if !plan.Started.IsZero() {
+			text += " since " + wording.ClockText(plan.Started)
+		}
+		p.Evidence = append(p.Evidence, text)
+		return
+	}
+	shown, all := 0, 0
+	for _, st := range plan.Steps {
+		if st.Phase() != p.ID {
+			continue
+		}
+		if all++; all <= mostPlanLines {
+			shown++
+			p.Evidence = append(p.Evidence, f.planLine(st))
+		}
+		switch {
+		case p.State != core.PhaseRunning:
+		case st.Status == core.PlanStuck:
+			p.State = core.PhaseStuck
+		case st.Status == core.PlanAutoPaused:
+			p.State = core.PhaseWaiting
+		}
+	}
+	if all > shown {
+		p.Evidence = append(p.Evidence, fmt.Sprintf("and %d steps of the plan more", all-shown))
+	}
+}
+
+// planLine is "plan, group rack-a (index 2, 2 at a time): InProgress, 26 m of 8 h, 1 of 3 machines updated".
+func (f *phaseFacts) planLine(st core.PlanStep) string {
+	name := StepShort(st)
+	if g := f.s.Management.GroupOf(st.Group()); g != nil {
+		name += " (" + groupText(g) + ")"
+	}
+	return "plan, " + name + ": " + wording.OneLine(PlanStepText(st, f.s.Now), wording.MostRead) // all of it is in the plan's own step
+}

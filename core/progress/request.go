@@ -1,0 +1,38 @@
+package progress
+
+import (
+	"strings"
+
+	"lockstep/core"
+	"lockstep/core/wording"
+)
+
+// ObjectName is a name that Kubernetes takes for an object, made of a text: RFC 1123, at most 63 characters.
+func ObjectName(text string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(text) {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '.':
+			b.WriteRune(r)
+		default:
+			b.WriteByte('-')
+		}
+	}
+	name := strings.Trim(b.String(), "-.")
+	if len(name) > 63 {
+		name = strings.TrimRight(name[:63], "-.")
+	}
+	return wording.TextOf(name, "lockstep")
+}
+
+// IsFor tells whether a node's request belongs to the cluster's: whoever made the one made the other, for the same release or
+// after it. One that is left from before asks nothing of a node in this update.
+func IsFor(r *core.MaintenanceRequest, cluster *core.MaintenanceRequest) bool {
+	switch {
+	case r.ByHand() != cluster.ByHand():
+		return false
+	case r.Release != "" && cluster.Release != "":
+		return SameRelease(r.Release, cluster.Release)
+	}
+	return !r.Created.Before(cluster.Created)
+}

@@ -1,0 +1,31 @@
+package progress
+
+import (
+	"testing"
+
+	"lockstep/core/scene"
+)
+
+func BenchmarkNodeViews(b *testing.B) {
+	sc := scene.Large()
+	b.ReportAllocs()
+	for b.Loop() {
+		nodeViewsOf(sc.Snapshot)
+	}
+}
+
+func BenchmarkUpdate(b *testing.B) {
+	sc := scene.Large()
+	b.ReportAllocs()
+	for b.Loop() {
+		Update(sc.Again().Snapshot)
+	}
+}
+
+func BenchmarkPhases(b *testing.B) {
+	sc := scene.Large()
+	b.ReportAllocs()
+	for b.Loop() {
+		Phases(sc.Again().Snapshot)
+	}
+}

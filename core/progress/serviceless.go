@@ -1,0 +1,36 @@
+package progress
+
+import (
+	"lockstep/core"
+)
+
+// A compute for which Nova has no nova-compute service makes the OpenStack controller fail on its request: with an IndexError, again and
+// again, and without a text (docs/mosk.md#no-compute-service).
+
+// Serviceless tells whether Nova has no nova-compute service of a compute node.
+func Serviceless(s *core.Snapshot, name string) bool {
+	n := s.Nodes[name]
+	return n != nil && n.Is(core.RoleCompute) && s.Known(core.SourceComputeServices) && s.Services[s.HostOf(name)] == nil
+}
+
+const ServicelessCause = "Nova has no nova-compute service of it"
+
+// fails tells whether the controller fails on the node's request now, and does so in silence: its text of another time does not count.
+func FailsOnService(s *core.Snapshot, name string) bool {
+	r, l := s.NodeRequest(name), s.NodeLock(name, core.ControllerOpenStack)
+	return Serviceless(s, name) && r != nil && r.Deleting.IsZero() && l != nil && l.State() == core.LockActive
+}
+
+// noComputeService is a node on whose request the controller fails.
+func noComputeService(f *stageFacts) (verdict, bool) {
+	if !f.leaving() || !f.working() || !FailsOnService(f.s, f.name) {
+		return verdict{}, false
+	}
+	return verdict{reason: ServicelessCause + ": the OpenStack controller fails on it without a word" + f.tries("; it "), what: "no compute service",
+		at: f.requestAt()}, true
+}
+
+// ComputePodCommand deletes the pod of nova-compute on the node, so that its DaemonSet makes a new one.
+func ComputePodCommand(s *core.Snapshot, node string) string {
+	return KubectlOpenStack("delete", "pods", "-l", "application=nova,component=compute", "--field-selector=spec.nodeName="+node)
+}

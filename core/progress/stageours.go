@@ -1,0 +1,57 @@
+package progress
+
+import (
+	"lockstep/core"
+	"lockstep/core/wording"
+)
+
+// ours is the turn of the OpenStack controller on a node where Lockstep plays it.
+func (f *stageFacts) ours() ActTurn {
+	a, played := ActAs(f.s, core.ControllerOpenStack)
+	if !played || !a.Holds(f.node) {
+		return TurnNone
+	}
+	return TurnOn(f.s, a, f.name)
+}
+
+func oursToPrepare(f *stageFacts) (verdict, bool) {
+	if f.ours() != TurnPrepare {
+		return verdict{}, false
+	}
+	a, _ := ActAs(f.s, core.ControllerOpenStack)
+	at := PreparationOf(f.s, a, f.name)
+	return verdict{reason: at.Next, what: at.what, at: f.request.Created, exact: true}, true
+}
+
+// oursToRemove is a node with nothing left on it whose removal waits for a played controller.
+func oursToRemove(f *stageFacts) (verdict, bool) {
+	if f.ours() != TurnRemove {
+		return verdict{}, false
+	}
+	return verdict{reason: "its removal is asked for, and you play the OpenStack controller: let it go", what: "to be let go", at: f.s.Deletions[f.name].Created, exact: true}, true
+}
+
+// oursToCleanUp is a node that has left the cluster, and whose clean-up waits for who plays the OpenStack controller: as long as its lock
+// is there it is not done.
+func oursToCleanUp(f *stageFacts) (verdict, bool) {
+	if !PlaysGone(f.s, f.name) {
+		return verdict{}, false
+	}
+	a, _ := ActAs(f.s, core.ControllerOpenStack)
+	v := verdict{reason: "it is gone, and you play the OpenStack controller: " + GoneLeft(f.s, a, f.name) + " wait for you", what: "gone: clean up behind it"}
+	if bound, _ := ClaimsOn(f.s, f.name); len(bound) > 0 {
+		v.what = "gone: " + wording.Count(len(bound), "volume claim") + " left"
+	}
+	return v, true
+}
+
+func oursToTakeBack(f *stageFacts) (verdict, bool) {
+	if f.ours() != TurnReturn {
+		return verdict{}, false
+	}
+	v := verdict{reason: "its request is over, and you play the OpenStack controller: take it back", what: "to be taken back"}
+	if f.request != nil {
+		v.at, v.exact = f.request.Deleting, true
+	}
+	return v, true
+}

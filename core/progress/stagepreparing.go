@@ -1,0 +1,212 @@
+package progress
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"lockstep/core"
+	"lockstep/core/wording"
+)
+
+// otherLocksOnly is a node that the OpenStack controller has released, or never held, and others have not.
+func otherLocksOnly(f *stageFacts) (verdict, bool) {
+	if !f.leaving() || f.own != nil && f.own.State() != core.LockInactive {
+		return verdict{}, false
+	}
+	names := f.otherWaits()
+	for i, name := range names {
+		names[i] += wording.InBrackets(f.lcmWaits().LockState(name))
+	}
+	waits := strings.Join(names, ", ")
+	return verdict{reason: "waits for the lock of " + waits, what: "waits for " + waits, at: f.requestAt()}, true
+}
+
+func (f *stageFacts) requestAt() time.Time {
+	if f.request == nil {
+		return time.Time{}
+	}
+	return f.request.Created
+}
+
+func unknownMode(f *stageFacts) (verdict, bool) {
+	if !f.leaving() || f.Mode.Known() || !f.evacuates() || !f.working() {
+		return verdict{}, false
+	}
+	mode := wording.OneLine(string(f.Mode), 40)
+	return verdict{reason: fmt.Sprintf("its migration mode %q is none that the OpenStack controller knows: its handler fails on it", mode),
+		what: fmt.Sprintf("unknown mode %q", mode), at: f.requestAt()}, true
+}
+
+// noScope is a node that the OpenStack controller has begun, and on whose request it fails.
+func noScope(f *stageFacts) (verdict, bool) {
+	if !f.leaving() || !LacksScope(f.request) || !f.working() || f.own.State() != core.LockActive {
+		return verdict{}, false
+	}
+	again := ""
+	if f.tries("") != "" {
+		again = "; it " + AccountText(f.s, f.account, true) // what its failure comes of is said
+	}
+	return verdict{reason: Scopeless + again, what: "request without a scope", at: f.requestAt()}, true
+}
+
+// controllerGaveUp is a controller that says it needs a person, and is still right.
+func controllerGaveUp(f *stageFacts) (verdict, bool) {
+	if !f.leaving() || f.message.Class != MessageActionable {
+		return verdict{}, false
+	}
+	if f.message.ID != SaysLeftToOperator {
+		return verdict{reason: "the OpenStack controller says: " + wording.OneLine(f.message.Text, wording.MostRead), what: f.message.Meaning, at: f.message.At}, true
+	}
+	if f.computeKnown {
+		// The text is as old as the controller's last look; the instances say how it is now.
+		if f.on.blocking == 0 {
+			return verdict{}, false
+		}
+		if f.Mode != core.ModeManual && f.on.migrating > 0 {
+			return verdict{}, false
+		}
+	}
+	v := verdict{reason: f.message.Meaning, at: f.message.At}
+	if f.Mode == core.ModeManual {
+		v.reason = "manual mode: the operator moves the instances"
+		if r := f.requestAt(); !r.IsZero() {
+			v.at = r
+		}
+	}
+	v.what = f.inTheWay()
+	return v, true
+}
+
+// inTheWay is "2 live, 1 notify", with what moves by the operator's hand.
+func (f *stageFacts) inTheWay() string {
+	if !f.computeKnown {
+		if n := len(f.message.Instances); n > 0 {
+			return wording.Count(n, "instance") + " left"
+		}
+		return "instances are not known"
+	}
+	what := f.blockingText()
+	if f.on.manual == f.on.blocking {
+		what = wording.Count(f.on.blocking, "instance")
+	}
+	if f.on.migrating > 0 {
+		what += fmt.Sprintf(", %d moving", f.on.migrating)
+	}
+	return what
+}
+
+// failsSilently is a controller that has begun the node and fails on it with an exception that no lock says: it moves nothing then.
+func failsSilently(f *stageFacts) (verdict, bool) {
+	if !f.leaving() || !f.working() || f.own.State() != core.LockActive || f.on.migrating > 0 || f.account.OnLock(f.message) ||
+		PlaysOn(f.s, core.ControllerOpenStack, f.name) {
+		return verdict{}, false
+	}
+	switch f.account.State {
+	case AccountRetries, AccountWorks, AccountGaveUp: // of which each has failed
+	default:
+		return verdict{}, false
+	}
+	switch kind, _ := Failure(f.s, f.account, f.name); kind {
+	case failureService, FailureTries, FailureOther:
+	default:
+		return verdict{}, false
+	}
+	return verdict{reason: "the OpenStack controller fails on it without a word" + f.tries("; it "), what: "fails without a word", at: f.requestAt()}, true
+}
+
+func instancesMove(f *stageFacts) (verdict, bool) {
+	if !f.leaving() || !f.evacuates() {
+		return verdict{}, false
+	}
+	byHand := f.Mode == core.ModeManual && f.working() && f.on.blocking > 0 && f.on.movable == 0 && f.message.Class != MessageProgress
+	switch {
+	case byHand:
+		return verdict{}, false // the operator moves them, and is waited for
+	case f.gaveUpBefore():
+		return verdict{}, false
+	case f.on.migrating > 0:
+		return verdict{reason: fmt.Sprintf("%s under way from it", wording.Count(f.on.migrating, "migration")), what: f.movedText(), at: f.on.since}, true
+	case f.message.Class == MessageProgress && (!f.computeKnown || f.on.blocking > 0):
+		return verdict{reason: "the OpenStack controller says: " + wording.OneLine(f.message.Text, wording.MostRead), what: f.movedText(), at: f.requestAt()}, true
+	case f.working() && f.message.ID == SaysMigrationOutage:
+		return verdict{reason: f.message.Meaning, what: "OpenStack API away; " + f.movedText(), at: f.requestAt()}, true
+	case f.working() && f.message.ID == SaysComputeNotDisabled:
+		return verdict{}, false // nova-compute comes first
+	case f.working() && f.message.Class != MessageWaiting && f.on.movable > 0:
+		return verdict{reason: fmt.Sprintf("the OpenStack controller works on it, and %s to move", wording.Count(f.on.movable, "instance")), what: f.movedText(), at: f.requestAt()}, true
+	}
+	return verdict{}, false
+}
+
+// gaveUpBefore tells whether the controller, after it gave up, begins anew with what it could not move before, as it does
+// every 60 s (docs/mosk.md#migration-loop), and nothing moves yet. The node waits for the operator until something does.
+func (f *stageFacts) gaveUpBefore() bool {
+	return f.computeKnown && f.on.migrating == 0 && f.on.blocking > 0 && f.message.Class == MessageProgress && f.hadStage && f.before.Stage == core.StageWaiting
+}
+
+// instancesInTheWay sees what the controller will say at its next look: nothing that it would move is left, and something
+// else holds the lock.
+func instancesInTheWay(f *stageFacts) (verdict, bool) {
+	if !f.leaving() || !f.evacuates() || !f.working() || f.on.blocking == 0 || f.message.Class == MessageWaiting || f.message.Class == MessageOutage {
+		return verdict{}, false
+	}
+	reason := "instances are left that nothing but the operator moves"
+	switch {
+	case f.Mode == core.ModeManual:
+		reason = "manual mode: the operator moves the instances"
+	case f.gaveUpBefore():
+		reason = "the OpenStack controller begins anew, as every minute: " + wording.OneLine(f.message.Text, wording.MostRead)
+	}
+	return verdict{reason: reason, what: f.inTheWay(), at: f.requestAt()}, true
+}
+
+func notBegun(f *stageFacts) (verdict, bool) {
+	if !f.leaving() || f.working() {
+		return verdict{}, false
+	}
+	v := verdict{reason: "its request is there, and the OpenStack controller has not begun", at: f.requestAt(), exact: true}
+	if f.message.Class == MessageWaiting {
+		v.reason = f.message.Meaning
+		v.what = map[MessageID]string{SaysOthersFirst: "others come first", SaysOtherRelease: "controller not updated yet"}[f.message.ID]
+	}
+	switch {
+	case f.account.State == AccountUnseen:
+		v.reason, v.what = "the OpenStack controller "+AccountText(f.s, f.account, true), "request never seen"
+	case f.message.Class == MessageNone:
+		v.reason += f.tries(": it ")
+	}
+	return v, true
+}
+
+// tries is how often the OpenStack controller has failed on what is asked of the node, and when it tries again, after the given
+// beginning; empty where its bookkeeping says nothing of failures, or it is another that plays it.
+func (f *stageFacts) tries(begin string) string {
+	if !f.account.Fails() || PlaysOn(f.s, core.ControllerOpenStack, f.name) {
+		return ""
+	}
+	return Prefixed(begin, AccountLine(f.s, f.account, f.name, f.message))
+}
+
+func atWork(f *stageFacts) (verdict, bool) {
+	if !f.leaving() {
+		return verdict{}, false
+	}
+	v := verdict{reason: "the OpenStack controller prepares it" + f.tries("; it "), at: f.requestAt()}
+	switch {
+	case f.message.ID == SaysServicesNeedNode:
+		v.reason, v.what = f.message.Meaning, "deferred: "+wording.Some(f.message.Blockers, 3)
+	case f.message.Class == MessageWaiting:
+		v.reason = f.message.Meaning
+	case f.message.Class == MessageOutage:
+		v.reason, v.what = f.message.Meaning, "OpenStack API away"
+	case f.message.Class == MessageUnknown:
+		v.reason = "the OpenStack controller says: " + wording.OneLine(f.message.Text, wording.MostRead)
+	case f.evacuates() && f.computeKnown && f.on.blocking == 0:
+		v.reason = "nothing holds the lock any more; the controller looks again " + NextLookOf(f.s, f.name)
+		v.what = "nothing in the way"
+	case f.evacuates() && !f.computeKnown:
+		v.reason += "; its instances are not known: " + f.s.WhyUnknown(core.SourceInstances)
+	}
+	return v, true
+}

@@ -1,0 +1,89 @@
+package progress
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"lockstep/core"
+	"lockstep/core/wording"
+)
+
+// handed tells whether LCM has the node: every lock is inactive, or none holds it.
+func handed(f *stageFacts) bool {
+	if f.handled() {
+		return true
+	}
+	return f.leaving() && f.released && (f.locksKnown || len(f.locks) > 0)
+}
+
+func releasedNotReady(f *stageFacts) (verdict, bool) {
+	if !handed(f) || f.node == nil || f.ready || !f.Reboot {
+		return verdict{}, false
+	}
+	return verdict{reason: fmt.Sprintf("handed to LCM, and not Ready since %s%s", wording.ClockText(f.node.ReadySince), wording.InBrackets(f.node.ReadyReason)),
+		what: "not Ready" + wording.InBrackets(f.node.ReadyReason), at: f.node.ReadySince, exact: true}, true
+}
+
+// releasedBackUp is a node that has rebooted and that LCM has not given back yet.
+func releasedBackUp(f *stageFacts) (verdict, bool) {
+	switch {
+	case !handed(f) || f.node == nil:
+		return verdict{}, false
+	case !f.ready: // scope drain: the kubelet restarts
+		return verdict{reason: "handed to LCM, and not Ready since " + wording.ClockText(f.node.ReadySince) + "; the request's scope is drain", what: "kubelet restarts",
+			at: f.node.ReadySince, exact: true}, true
+	case f.cordoned && f.rebooted():
+		return verdict{reason: "Ready again since " + wording.ClockText(f.node.ReadySince) + ", still cordoned", what: "Ready again",
+			at: f.node.ReadySince, exact: true}, true
+	case !f.cordoned && (f.rebooted() || f.wasIn(core.StageDraining, core.StageUpdating, core.StageRebooting)) && f.request != nil:
+		return verdict{reason: "not cordoned any more; LCM is about to remove the request", what: "uncordoned"}, true
+	}
+	return verdict{}, false
+}
+
+func (f *stageFacts) wasIn(stages ...core.Stage) bool {
+	return f.hadStage && slices.Contains(stages, f.before.Stage)
+}
+
+func releasedWithPods(f *stageFacts) (verdict, bool) {
+	if !handed(f) || !f.cordoned || f.pods == nil || f.pods.Evictable == 0 {
+		return verdict{}, false
+	}
+	return verdict{reason: fmt.Sprintf("handed to LCM and cordoned; %s to move", wording.Count(f.pods.Evictable, "pod")), what: wording.Count(f.pods.Evictable, "pod") + " left",
+		at: f.handedAt()}, true
+}
+
+func releasedCordoned(f *stageFacts) (verdict, bool) {
+	if !handed(f) || !f.cordoned {
+		return verdict{}, false
+	}
+	if f.pods == nil {
+		return verdict{reason: "handed to LCM and cordoned; its pods are not known (" + f.s.WhyUnknown(core.SourceNodePods) + "), so it may still be draining", at: f.handedAt()}, true
+	}
+	return verdict{reason: "handed to LCM, cordoned, and drained", what: "drained", at: f.handedAt()}, true
+}
+
+func releasedOnly(f *stageFacts) (verdict, bool) {
+	if !handed(f) {
+		return verdict{}, false
+	}
+	if len(f.locks) == 0 {
+		return verdict{reason: "its request is there since " + wording.ClockText(f.request.Created) + ", and no lock holds it", at: f.request.Created}, true
+	}
+	return verdict{reason: "all its locks are inactive; LCM has not begun", what: "LCM is next", at: f.handedAt()}, true
+}
+
+// handedAt is when the last lock became inactive, as far as it was seen.
+func (f *stageFacts) handedAt() time.Time {
+	var at time.Time
+	for _, l := range f.locks {
+		if r := f.s.History.Locks[l.UID]; r.State == core.LockInactive && r.Since.Exact && r.Since.At.After(at) {
+			at = r.Since.At
+		}
+	}
+	if at.IsZero() && f.request != nil {
+		at = f.request.Created
+	}
+	return at
+}

@@ -1,0 +1,65 @@
+package progress
+
+import (
+	"lockstep/core"
+	"lockstep/core/wording"
+)
+
+// cleanupHeld is a node that is gone, and that a StatefulSet still holds (text U).
+func cleanupHeld(f *stageFacts) (verdict, bool) {
+	if f.node != nil || f.request != nil || f.message.ID != SaysQuorumHoldsCleanup || !f.s.Known(core.SourceNodes) || !f.requestsKnown {
+		return verdict{}, false
+	}
+	by := "a StatefulSet"
+	if len(f.message.Blockers) > 0 {
+		by = wording.OneLine(f.message.Blockers[0], 60)
+	}
+	return verdict{reason: "the node is gone; its cleanup is held by " + by, what: "gone, held by " + by, at: f.message.At}, true
+}
+
+// holdsRemoval tells whether the instance is on a node that is to be removed, of which nothing else is asked.
+func holdsRemoval(s *core.Snapshot, m HostMaintenance) bool {
+	return m.request == nil && s.Deletions[m.name] != nil
+}
+
+// removalWhy says of an instance that it holds the removal of its node.
+func removalWhy(s *core.Snapshot, in *core.Instance) string {
+	text := "holds the removal of its node: it is " + in.Status
+	if in.TaskState != "" {
+		text += ", " + in.TaskState
+	}
+	if HostDown(s, in.Host) {
+		text += "; nova-compute of its host is down"
+	}
+	return text
+}
+
+// removed tells whether the node is to be removed, and nothing else is asked of it.
+func (f *stageFacts) removed() (*core.NodeNotice, bool) {
+	d := f.s.Deletions[f.name]
+	return d, d != nil && f.request == nil && f.requestsKnown && f.node != nil
+}
+
+func removalReleased(f *stageFacts) (verdict, bool) {
+	d, asked := f.removed()
+	if !asked || !f.released || len(f.locks) == 0 {
+		return verdict{}, false
+	}
+	return verdict{reason: "its locks are released: LCM removes it", what: "being removed", at: d.Created}, true
+}
+
+// removalHeld is a node that does not go before somebody has taken off it what is left (texts S and T).
+func removalHeld(f *stageFacts) (verdict, bool) {
+	d, asked := f.removed()
+	if !asked || f.own == nil || f.own.State() == core.LockInactive {
+		return verdict{}, false
+	}
+	left := len(f.s.InstancesOn(f.name))
+	switch {
+	case f.computeKnown && left > 0:
+		return verdict{reason: "to be removed, and " + wording.Count(left, "instance") + wording.Verb(left, " is", " are") + " left on it", what: "to be removed: " + wording.Count(left, "instance") + " left", at: d.Created, exact: true}, true
+	case f.message.ID == SaysVolumesHoldRemoval:
+		return verdict{reason: "to be removed, and volumes are left on it", what: "to be removed: volumes left", at: d.Created, exact: true}, true
+	}
+	return verdict{}, false
+}

@@ -1,0 +1,122 @@
+package progress
+
+import (
+	"slices"
+	"strings"
+
+	"lockstep/core"
+	"lockstep/core/wording"
+)
+
+// A lock of the OpenStack controller on a live node that is in deletion stays so: the clean-up behind the node, for which its finalizer
+// stands, does not run while the node exists. It comes about when a node loses its last role label (docs/mosk.md#role-taken-off).
+
+// StuckLock is that lock; nil when there is none. A node that leaves the cluster has such a lock for a moment, or until it is gone.
+func StuckLock(s *core.Snapshot, name string) *core.WorkloadLock {
+	n, l := s.Nodes[name], s.NodeLock(name, core.ControllerOpenStack)
+	switch {
+	case n == nil || l == nil || l.Deleting.IsZero() || !n.Deleting.IsZero():
+		return nil
+	case FinalizerOn(s, l.Meta) == "":
+		return nil
+	case s.Deletions[name] != nil || s.Disablings[name] != nil:
+		return nil
+	case s.Now.Sub(l.Deleting) < InnerSettles:
+		return nil
+	case !s.Known(core.SourceNodes) || !s.Known(core.SourceNodeLocks):
+		return nil
+	}
+	return l
+}
+
+// LostLabels are the role labels that the node had when the controller saw its lock last; those of a compute when nothing tells, and
+// Nova knows its host.
+func LostLabels(s *core.Snapshot, name string, l *core.WorkloadLock) []string {
+	var out []string
+	if l != nil {
+		for _, role := range roleLabels(s).Of(l.Original) {
+			out = append(out, s.LabelOf(role).String())
+		}
+	}
+	if len(out) == 0 && s.Services[s.HostOf(name)] != nil {
+		out = []string{s.LabelOf(core.RoleCompute).String()}
+	}
+	return out
+}
+
+func roleLabels(s *core.Snapshot) core.RoleLabels {
+	if len(s.RoleLabels) == 0 {
+		return core.DefaultRoleLabels()
+	}
+	return s.RoleLabels
+}
+
+// LabelCommand gives the node its role labels back; empty when none is known.
+func LabelCommand(node string, labels []string) string {
+	if len(labels) == 0 {
+		return ""
+	}
+	return wording.ShellCommand(append([]string{"kubectl", "label", "node", node}, labels...)...)
+}
+
+// LookAgain is a command that makes the controller look at an object: it looks when the object changes, and an annotation is a change.
+func LookAgain(kind core.Kind, name string) string {
+	return wording.ShellCommand("kubectl", "annotate", strings.ToLower(string(kind)), name, "lockstep/look-again=now", "--overwrite")
+}
+
+// OwnController is the controllerName of a lock with which an operator holds a node himself.
+const OwnController = "operator"
+
+// OwnLock is an operator's own lock to be made on a node: LCM waits for every lock (docs/mosk.md#modes-elsewhere).
+func OwnLock(node string) core.NewLock {
+	return core.NewLock{Kind: core.KindNodeWorkloadLock, Name: ObjectName(OwnController + "-" + node), Controller: OwnController, Node: node}
+}
+
+// HeldOtherwise is an active lock on the node that is none of MOSK's own controllers', so that none of those lets it go; nil when there
+// is none.
+func HeldOtherwise(s *core.Snapshot, node string) *core.WorkloadLock {
+	known := []string{core.ControllerOpenStack, core.ControllerCeph, core.ControllerTungstenFabric, core.ControllerStackLight}
+	for _, l := range s.NodeLocks[node] {
+		if l.State() == core.LockActive && l.Deleting.IsZero() && !slices.Contains(known, l.Controller) {
+			return l
+		}
+	}
+	return nil
+}
+
+// StuckText says what a lock means that is in deletion for good.
+func StuckText(s *core.Snapshot, name string, l *core.WorkloadLock) string {
+	text := "its lock is in deletion, which does not end while the node exists"
+	if n := s.Nodes[name]; !n.HasOpenStackRole() {
+		text = "its role label was taken off: " + text
+	}
+	if l.State() == core.LockActive {
+		text += ", and LCM waits for it"
+	}
+	return text
+}
+
+// PlaysStuck tells whether Lockstep plays the OpenStack controller, alone, of which the node has a lock but no role.
+func PlaysStuck(s *core.Snapshot, node string) bool {
+	a, played := ActAs(s, core.ControllerOpenStack)
+	return played && StuckLock(s, node) != nil && GuardNobodyElse(s, a).Holds
+}
+
+// lockInDeletion is a node that goes no further because its lock is in deletion for good.
+func lockInDeletion(f *stageFacts) (verdict, bool) {
+	l := StuckLock(f.s, f.name)
+	if l == nil || l.State() != core.LockActive {
+		return verdict{}, false
+	}
+	what := "lock in deletion"
+	if !f.node.HasOpenStackRole() {
+		what = "role label taken off"
+	}
+	return verdict{reason: StuckText(f.s, f.name, l), what: what, at: l.Deleting, exact: true}, true
+}
+
+// LcmMayTake tells whether LCM asks for the node, or may at any moment.
+func LcmMayTake(s *core.Snapshot, node string) bool {
+	r := s.NodeRequest(node)
+	return r != nil && r.Deleting.IsZero() || s.ClusterRequest() != nil
+}

@@ -1,0 +1,37 @@
+package progress
+
+import (
+	"slices"
+
+	"lockstep/core"
+)
+
+func VolumeName(v *core.Volume) string {
+	if v.Name != "" {
+		return core.Tidy(v.Name)
+	}
+	return core.Tidy(v.ID)
+}
+
+// HostsWithVolumesToWatch are the hosts whose own volumes matter now, sorted: those of nodes that are to be removed, which go
+// only without them (docs/mosk.md#removal), and those whose volumes instances elsewhere may use (docs/mosk.md#before-the-update).
+func HostsWithVolumesToWatch(s *core.Snapshot) []string {
+	hosts := hostsWithOwnDisks(s)
+	for node := range s.Deletions {
+		hosts = append(hosts, s.VolumeHostOf(node))
+	}
+	slices.Sort(hosts)
+	return slices.Compact(hosts)
+}
+
+// VolumesThat are the services, each with its state, that are not as a release or a return asks for: the one that the controller
+// takes out of scheduling is out, to release a lock; to take it back, none disabled for the maintenance, and those that are enabled up.
+func VolumesThat(all []*core.VolumeService, release bool) []string {
+	var bad []string
+	for _, v := range all {
+		if release && v.Enabled && !v.Behind || !release && (v.ForMaintenance() || v.Enabled && !v.Up) {
+			bad = append(bad, v.Label()+" is "+v.Text())
+		}
+	}
+	return bad
+}

@@ -1,0 +1,101 @@
+package progress
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"lockstep/core"
+	"lockstep/core/wording"
+)
+
+// ownDisksWatched is how many hosts with volumes on their own disks are looked at all the time; of more, those in maintenance are.
+const ownDisksWatched = 32
+
+// hostsWithOwnDisks are the hosts of nodes whose volumes on disks of their own matter to instances elsewhere: of all such nodes where
+// there are few, else of those in maintenance.
+func hostsWithOwnDisks(s *core.Snapshot) []string {
+	var all, now []string
+	for _, v := range NodeViews(s) {
+		if v.Node == nil || len(s.VolumeServicesOn(v.Name)) == 0 {
+			continue
+		}
+		all = append(all, s.VolumeHostOf(v.Name))
+		if v.Active() {
+			now = append(now, s.VolumeHostOf(v.Name))
+		}
+	}
+	if len(all) <= ownDisksWatched {
+		return all
+	}
+	return now
+}
+
+// remoteUser is an instance that uses volumes on a node's own disks, and is elsewhere.
+type remoteUser struct {
+	ID      string
+	In      *core.Instance // nil where Nova has not shown it
+	Volumes []core.Volume
+}
+
+func (u remoteUser) Text(s *core.Snapshot) string {
+	name := core.ShortID(u.ID)
+	if u.In != nil {
+		name = InstanceLabel(u.In) + " on " + HostLabel(s, u.In.Host)
+	}
+	names := make([]string, len(u.Volumes))
+	for i := range u.Volumes {
+		names[i] = VolumeName(&u.Volumes[i])
+	}
+	return name + wording.InBrackets(wording.Some(names, 2))
+}
+
+// RemoteUsers are the instances elsewhere that lose a volume while the node is down: it serves the volume from its own disks, by iSCSI
+// (docs/mosk.md#before-the-update). One that is stopped, or on no host, loses nothing. False while that is not known.
+func RemoteUsers(s *core.Snapshot, node string) ([]remoteUser, bool) {
+	volumes, known := s.VolumesOn(node)
+	if !known || !s.Known(core.SourceInstances) {
+		return nil, false
+	}
+	byID := map[string]*remoteUser{}
+	for _, v := range volumes {
+		for _, id := range v.Instances {
+			in := s.Instances[id]
+			if in != nil && (in.Host == s.HostOf(node) || in.Host == "" || in.VMState == "stopped") {
+				continue
+			}
+			if byID[id] == nil {
+				byID[id] = &remoteUser{ID: id, In: in}
+			}
+			byID[id].Volumes = append(byID[id].Volumes, v)
+		}
+	}
+	var out []remoteUser
+	for _, u := range byID {
+		out = append(out, *u)
+	}
+	name := func(u remoteUser) string {
+		if u.In == nil {
+			return ""
+		}
+		return u.In.Name
+	}
+	slices.SortFunc(out, func(a, b remoteUser) int {
+		return cmp.Or(strings.Compare(name(a), name(b)), strings.Compare(a.ID, b.ID))
+	})
+	return out, true
+}
+
+// RemoteLoss says of a node that goes down which instances elsewhere lose a volume with it; empty for none.
+func RemoteLoss(s *core.Snapshot, node string) string {
+	users, _ := RemoteUsers(s, node)
+	if len(users) == 0 {
+		return ""
+	}
+	names := make([]string, len(users))
+	for i, u := range users {
+		names[i] = u.Text(s)
+	}
+	return wording.Count(len(users), "instance") + " elsewhere " + wording.Verb(len(users), "loses", "lose") + " volumes that it serves, and " + wording.Verb(len(users), "needs", "need") +
+		" a reboot afterwards: " + wording.Some(names, 3) + "."
+}

@@ -1,0 +1,170 @@
+package scene
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"lockstep/core"
+	"pgregory.net/rapid"
+)
+
+func DrawInstance(t *rapid.T, host string) *core.Instance {
+	in := &core.Instance{
+		ID: rapid.StringMatching(`[0-9a-f]{8}`).Draw(t, "id"), Name: rapid.StringMatching(`[a-z]{1,6}`).Draw(t, "name"), Host: host,
+		Status: rapid.SampledFrom([]string{"ACTIVE", "PAUSED", "SHUTOFF", "ERROR", "VERIFY_RESIZE", "RESCUE", "MIGRATING", "RESIZE", "SUSPENDED", "BUILD", "SHELVED", "UNKNOWN", ""}).Draw(t, "status"),
+		VMState: rapid.SampledFrom([]string{"active", "paused", "stopped", "error", "resized", "rescued", "building", "suspended", "shelved",
+			"shelved_offloaded", "soft_deleted", ""}).Draw(t, "vm state"),
+		TaskState: rapid.SampledFrom([]string{"", "", "migrating", "powering-off", "rebuilding"}).Draw(t, "task"),
+		Power:     core.PowerState(rapid.IntRange(0, 8).Draw(t, "power")),
+		TagsKnown: true, Zone: "nova", ProjectID: "p1",
+	}
+	for _, v := range rapid.SliceOfN(rapid.SampledFrom([]string{"live_migrate", "poweroff", "notify", "else"}), 0, 3).Draw(t, "tags") {
+		in.Tags = append(in.Tags, core.TagMaintenanceAction+v)
+	}
+	return in
+}
+
+func DrawMode(t *rapid.T) core.MigrationMode {
+	return rapid.SampledFrom([]core.MigrationMode{core.ModeLive, core.ModeManual, core.ModeSkip, "cold", ""}).Draw(t, "mode")
+}
+
+var AllKinds = []core.IntentKind{core.IntentSetMode, core.IntentSetAttempts, core.IntentDeclareSafe, core.IntentRestoreMode, core.IntentLiveMigrate, core.IntentLiveMigrateAll, core.IntentColdMigrate,
+	core.IntentConfirmResize, core.IntentRevertResize, core.IntentStop, core.IntentStart, core.IntentAbortMigration, core.IntentForceComplete, core.IntentDisableCompute, core.IntentEnableCompute,
+	core.IntentResume, core.IntentResetState, core.IntentShelve, core.IntentUnshelve, core.IntentTagPowerOff, core.IntentRestoreTags,
+	core.IntentRestartPod, core.IntentRestartPods, core.IntentRestartAgent, core.IntentRestartAgents, core.IntentAddTempest, core.IntentRemoveTempest, core.IntentDeletePod, core.IntentDeletePods,
+	core.IntentEnterCluster, core.IntentLeaveCluster, core.IntentEnterMachine, core.IntentLeaveMachine, core.IntentReboot, core.IntentDisableVolume, core.IntentEnableVolume}
+
+// AnyScene draws a cluster in which everything that a plan looks at can be otherwise: sources, modes, instances, migrations,
+// locks, requests, operations. It leans towards what lets steps through, so that both answers are seen.
+func AnyScene(t *rapid.T) Scene {
+	sc := Healthy()
+	mostly := func(name string, often, seldom func()) {
+		if rapid.IntRange(0, 5).Draw(t, name) < 5 { // rapid leans towards 0
+			often()
+		} else {
+			seldom()
+		}
+	}
+	nothing := func() {}
+	one := func(name string, values ...string) string { return rapid.SampledFrom(values).Draw(t, name) }
+	mostly("armed", nothing, func() { sc.Write = core.WriteMode{Barred: one("barred", "", "read-only")} })
+	for _, id := range []core.SourceID{core.SourceNodes, core.SourceNodeRequests, core.SourceNodeLocks, core.SourceInstances, core.SourceComputeServices, core.SourceMigrations} {
+		if rapid.IntRange(0, 19).Draw(t, string(id)) == 19 {
+			sc.Source(id, core.SourceState(one("state", "stale", "forbidden", "failed", "off", "connecting")))
+		} else if rapid.IntRange(0, 19).Draw(t, string(id)+" age") == 19 {
+			sc.Aged(id, 2*time.Minute)
+		}
+	}
+	mostly("asked", func() { sc.Maintained("cmp-01", one("message", "", "Some servers are still present on the host.")) }, nothing)
+	if r := sc.NodeRequest("cmp-01"); r != nil {
+		mostly("returning", nothing, func() { r.Deleting = Noon })
+		r.Scope = core.Scope(one("scope", "os", "os", "drain", ""))
+	}
+	mostly("lock", nothing, func() {
+		sc.NodeLock("cmp-01", core.ControllerOpenStack).RawState = core.LockState(one("lock state", "inactive", "failed", "odd"))
+	})
+	if mode := one("mode", "", "manual", "manual", "live", "skip", "odd"); mode != "" {
+		sc.Mode("cmp-01", core.MigrationMode(mode))
+	}
+	if rapid.Bool().Draw(t, "changed") {
+		sc.Changed("cmp-01", "manual", one("to", "skip", "live"))
+	}
+	for _, name := range []string{"web-1", "a-1", "b-2"}[:rapid.IntRange(1, 3).Draw(t, "instances")] {
+		in := sc.Named(name)
+		if in == nil {
+			in = sc.Instance("cmp-01", name)
+		}
+		state := rapid.SampledFrom([][2]string{{"SHUTOFF", "stopped"}, {"SHUTOFF", "stopped"}, {"ACTIVE", "active"}, {"PAUSED", "paused"}, {"ERROR", "error"},
+			{"VERIFY_RESIZE", "resized"}, {"SHELVED_OFFLOADED", "shelved_offloaded"}, {"RESCUE", "rescued"}}).Draw(t, "status")
+		in.Status, in.VMState = state[0], state[1]
+		in.Power = rapid.SampledFrom([]core.PowerState{core.PowerNoState, core.PowerRunning, core.PowerPaused, core.PowerShutdown, core.PowerCrashed, core.PowerSuspended}).Draw(t, "power")
+		for _, tag := range rapid.SliceOfN(rapid.SampledFrom([]string{"live_migrate", "poweroff", "notify", "odd"}), 0, 2).Draw(t, "tags") {
+			in.Tags = append(in.Tags, core.TagMaintenanceAction+tag)
+		}
+		mostly("task", nothing, func() { in.TaskState = one("task state", "migrating", "powering-off") })
+		if rapid.IntRange(0, 3).Draw(t, "migrates") == 3 {
+			m := sc.Migration(in, one("migration", "preparing", "running", "error", "completed", "finished"), "cmp-02", time.Minute)
+			m.Type = one("type", core.MigrationLive, core.MigrationLive, core.MigrationCold)
+		}
+	}
+	if rapid.IntRange(0, 7).Draw(t, "operation") == 7 {
+		kinds := map[string]core.IntentKind{"live-migrate/" + Web1: core.IntentLiveMigrate, "live-migrate-all/uid-cmp-01": core.IntentLiveMigrateAll, "set-mode/uid-cmp-01/skip": core.IntentSetMode}
+		step := one("step", slices.Sorted(maps.Keys(kinds))...)
+		sc.Doing(core.Operation{Step: step, Intent: core.Intent{Kind: kinds[step]}, Node: "cmp-01", Title: "something"})
+	}
+	if rapid.IntRange(0, 3).Draw(t, "tagged by Lockstep") == 3 {
+		sc.History.Tags[Web1] = core.TagChange{Instance: "web-1", Old: core.RecognisedTags([]string{core.TagMaintenanceAction + one("former", "notify", "odd")}),
+			New: []core.MaintenanceAction{core.ActionPowerOff}, At: Ago(time.Hour)}
+	}
+	anyDaemons(t, sc)
+	anyVolumeService(t, sc)
+	for _, name := range []string{"cmp-01", "cmp-02"} {
+		mostly("service "+name, nothing, func() {
+			sc.Services[name].Up, sc.Services[name].Enabled = rapid.Bool().Draw(t, "up"), rapid.Bool().Draw(t, "enabled")
+		})
+	}
+	return sc
+}
+
+const StillPresent = "Some servers are still present on the host. Servers with unset maintenance action: ['" + IdA + "']"
+
+// DrawScene is a cluster in any state, consistent or not.
+func DrawScene(t *rapid.T) Scene {
+	sc := NewScene()
+	states := []core.LockState{core.LockActive, core.LockInactive, core.LockFailed, "", "sleeping"}
+	texts := []string{"", StillPresent, "Starting migration for " + IdA, "Timeout waiting for compute services up on the host.", "else",
+		"Retrying migrate instances from host. Cannot execute openstack commands, error: 503",
+		"Number of inactive NodeWorkloadLocks exceeds allowed concurrency. Deferring processing for node x"}
+	if rapid.Bool().Draw(t, "update") {
+		r := sc.Update(time.Duration(rapid.IntRange(0, 600).Draw(t, "begun")) * time.Minute)
+		if rapid.Bool().Draw(t, "ends") {
+			r.Deleting = Ago(time.Minute)
+		}
+		sc.Lock("", core.ControllerOpenStack, rapid.SampledFrom(states).Draw(t, "cluster lock"))
+	}
+	for _, name := range []string{"cmp-01", "cmp-02", "gtw-01"} {
+		role := core.RoleCompute
+		if name == "gtw-01" {
+			role = core.RoleGateway
+		}
+		n := sc.Node(name, role)
+		n.Ready = rapid.SampledFrom([]string{"True", "False", "Unknown", ""}).Draw(t, "ready")
+		n.ReadySince = Ago(time.Duration(rapid.IntRange(0, 900).Draw(t, "ready since")) * time.Minute)
+		n.Cordoned = rapid.Bool().Draw(t, "cordoned")
+		if m := DrawMode(t); m != "" {
+			sc.Mode(name, m)
+		}
+		if rapid.Bool().Draw(t, "requested") {
+			r := sc.Request(name, time.Duration(rapid.IntRange(0, 600).Draw(t, "requested ago"))*time.Minute)
+			r.Scope = rapid.SampledFrom([]core.Scope{core.ScopeOS, core.ScopeDrain, "", "else"}).Draw(t, "scope")
+			if rapid.Bool().Draw(t, "deleting") {
+				r.Deleting = Ago(time.Minute)
+			}
+		}
+		l := sc.NodeLocks[name][0]
+		l.RawState = rapid.SampledFrom(states).Draw(t, "lock")
+		l.InnerState = rapid.SampledFrom([]string{core.InnerActive, core.InnerInactive, "", "else"}).Draw(t, "inner")
+		l.Message = rapid.SampledFrom(texts).Draw(t, "text")
+		if rapid.Bool().Draw(t, "no node") && name == "gtw-01" {
+			delete(sc.Nodes, name)
+		}
+		for range rapid.IntRange(0, 3).Draw(t, "instances") {
+			in := DrawInstance(t, name)
+			if sc.Instances[in.ID] != nil {
+				continue
+			}
+			sc.Instances[in.ID] = in
+			sc.ByHost[name] = append(sc.ByHost[name], in)
+			if rapid.Bool().Draw(t, "migration") {
+				sc.Migration(in, rapid.SampledFrom([]string{"running", "error", "completed"}).Draw(t, "status"), "cmp-02", time.Minute)
+			}
+		}
+	}
+	if rapid.Bool().Draw(t, "a source is away") {
+		id := rapid.SampledFrom([]core.SourceID{core.SourceNodes, core.SourceNodeLocks, core.SourceNodeRequests, core.SourceInstances, core.SourceClusterRequests,
+			core.SourceClusterLocks, core.SourceNodePods, core.SourceMigrations, core.SourceComputeServices}).Draw(t, "source")
+		sc.Source(id, rapid.SampledFrom([]core.SourceState{core.SourceStale, core.SourceForbidden, core.SourceAbsent, core.SourceOff, core.SourceFailed, core.SourceConnecting}).Draw(t, "state"))
+	}
+	return sc
+}

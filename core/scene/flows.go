@@ -1,0 +1,151 @@
+package scene
+
+import (
+	"time"
+
+	"lockstep/core"
+)
+
+// Moment is a step in a scene in which it can be done.
+type Moment struct {
+	Name   string // as the document calls it
+	Kind   core.IntentKind
+	Node   string
+	Scene  func() Scene
+	Object func(Scene) core.Ref
+	Writes core.Change // what the step changes: the fields that are set are compared
+	Plans  string      // the function that plans it
+}
+
+func (m Moment) Intent(sc Scene) core.Intent {
+	i := core.Intent{Kind: m.Kind, Controller: core.ControllerOpenStack, Node: m.Node}
+	if m.Object != nil {
+		i.Object = m.Object(sc)
+	}
+	return i
+}
+
+// The flows of the OpenStack controller, each a list of its conditions in the order in which it comes to them, with Lockstep's guards beside
+// them. docs/flows.md is written from it.
+
+// FlowScene is a cluster of an update to 21.0.0+25.2 whose OpenStack is there, at rest but for what a flow adds; Lockstep plays the
+// OpenStack controller, which is scaled to 0.
+func FlowScene() Scene {
+	sc := Quorate("ctl-01", "ctl-02", "ctl-03")
+	sc.Stateful(core.NamespaceOpenStack, "openstack-prometheus-server", "ctl-01", "ctl-02")
+	sc.Snapshot.DaemonRevisions = map[string][]*core.DaemonRevision{}
+	clear(sc.NodeRequests)
+	for _, node := range []string{"cmp-01", "cmp-02", "cmp-03"} {
+		for _, in := range sc.ByHost[node] {
+			delete(sc.Instances, in.ID)
+		}
+		delete(sc.ByHost, node)
+	}
+	sc.Snapshot.Settings.MaxParallelNodes[core.RoleCompute] = 30
+	sc.Snapshot.Controller.Image = "registry.local/openstack/rockoon:1.1.5"
+	sc.Snapshot.Deployments = []*core.OpenStackDeployment{{Meta: core.Meta{Namespace: core.NamespaceOpenStack, Name: "osh"}, Network: core.BackendOVN}}
+	sc.Snapshot.OpenStack = []*core.OpenStackStatus{{Meta: core.Meta{Namespace: core.NamespaceOpenStack, Name: "osh", UID: "osdplst"}, State: "APPLIED", Health: "21/21",
+		Release: "21.0.0+25.2", ControllerVersion: "1.1.5"}}
+	sc.ClusterLock(core.ControllerOpenStack).Release = "21.0.0+25.2"
+	return sc
+}
+
+func OwnLockOf(sc Scene, node string) *core.WorkloadLock {
+	return sc.NodeLock(node, core.ControllerOpenStack)
+}
+
+// LvmOn is the cinder-volume of cmp-01's own disks.
+func LvmOn(sc Scene) *core.VolumeService { return sc.VolumeService("cmp-01@lvm") }
+
+func LvmIn(sc Scene) *core.VolumeService { return sc.VolumeServices["cmp-01"][0] }
+
+// DisabledFor takes the node's nova-compute out of scheduling.
+func DisabledFor(sc Scene, node, reason string) {
+	sc.Services[node].Enabled, sc.Services[node].DisabledReason = false, reason
+}
+
+func LockGone(node string) func(Scene) { return func(sc Scene) { delete(sc.NodeLocks, node) } }
+
+func LockReleased(node string) func(Scene) {
+	return func(sc Scene) { OwnLockOf(sc, node).RawState = core.LockInactive }
+}
+
+// A node's preparation.
+
+func askedScene() Scene {
+	sc := FlowScene()
+	sc.Request("cmp-01", 20*time.Minute)
+	sc.Request("ctl-01", 20*time.Minute)
+	return sc
+}
+
+// begunScene is a node on which the work was begun, and whose nova-compute and cinder-volume are out of scheduling.
+func begunScene() Scene {
+	sc := askedScene()
+	OwnLockOf(sc, "cmp-01").InnerState, OwnLockOf(sc, "ctl-01").InnerState = core.InnerActive, core.InnerActive
+	DisabledFor(sc, "cmp-01", core.DisabledReasonMaintenance)
+	OutOf(LvmOn(sc), core.DisabledReasonMaintenance)
+	return sc
+}
+
+func gatewayScene() Scene {
+	sc := FlowScene()
+	sc.Request("gtw-01", 20*time.Minute)
+	sc.Mode("gtw-01", core.ModeSkip)
+	OwnLockOf(sc, "gtw-01").InnerState = core.InnerActive
+	return sc
+}
+
+var (
+	NodeRequestRef = func(sc Scene) core.Ref { return sc.NodeRequests["cmp-01"][0].Ref() }
+	LvmRef         = func(sc Scene) core.Ref { return LvmIn(sc).Ref() }
+
+	AtHold = Moment{Name: "hold the request", Plans: "actHold", Kind: core.IntentActHold, Object: NodeRequestRef,
+		Writes: core.AddFinalizer{Finalizer: core.UsualFinalizer}, Scene: func() Scene {
+			sc := askedScene()
+			sc.NodeRequests["cmp-01"][0].Finalizers = nil
+			return sc
+		}}
+	AtCreate = Moment{Name: "make the lock", Plans: "actCreate", Kind: core.IntentActCreateLock, Node: "cmp-01",
+		Scene:  func() Scene { sc := askedScene(); LockGone("cmp-01")(sc); return sc },
+		Writes: core.CreateLock{Lock: core.NewLock{Kind: core.KindNodeWorkloadLock, Name: "openstack-cmp-01", Controller: core.ControllerOpenStack, Node: "cmp-01", Release: "21.0.0+25.2"}}}
+	AtBegin = Moment{Name: "begin", Plans: "actBegin", Kind: core.IntentActBegin, Node: "cmp-01", Scene: askedScene,
+		Writes: core.SetInnerState{To: core.InnerActive}}
+	AtBeginControl = Moment{Name: "begin", Plans: "actBegin", Kind: core.IntentActBegin, Node: "ctl-01", Scene: askedScene}
+	AtTakeOut      = Moment{Name: "nova-compute out", Plans: "actOutOfScheduling", Kind: core.IntentActOutOfScheduling, Node: "cmp-01",
+		Writes: core.SetComputeService{WasEnabled: true, Reason: core.DisabledReasonMaintenance},
+		Scene: func() Scene {
+			sc := begunScene()
+			sc.Services["cmp-01"].Enabled, sc.Services["cmp-01"].DisabledReason = true, ""
+			return sc
+		}}
+	AtVolumeOut = Moment{Name: "cinder-volume out", Plans: "actVolumeOut", Kind: core.IntentActVolumeOut, Node: "cmp-01", Object: LvmRef,
+		Writes: core.SetVolumeService{WasEnabled: true, Reason: core.DisabledReasonMaintenance},
+		Scene:  func() Scene { sc := begunScene(); LvmIn(sc).Enabled, LvmIn(sc).DisabledReason = true, ""; return sc }}
+	AtSay = Moment{Name: "say it on the lock", Plans: "actSay", Kind: core.IntentActSay, Node: "cmp-01",
+		Scene: func() Scene { sc := begunScene(); sc.Instance("cmp-01", "web", "notify"); return sc },
+		Writes: core.SetLock{To: core.LockStatus{State: core.LockActive,
+			Message: "Some servers are still present on the host. Notify owners of the following server: ['00000001-0000-4000-8000-000000000001']"}}}
+	AtRelease = Moment{Name: "release the lock", Plans: "actRelease", Kind: core.IntentActRelease, Node: "cmp-01", Scene: begunScene,
+		Writes: core.SetLock{To: core.LockStatus{State: core.LockInactive, Release: "21.0.0+25.2"}}}
+	AtReleaseDrain = Moment{Name: "release the lock", Plans: "actRelease", Kind: core.IntentActRelease, Node: "cmp-01",
+		Scene: func() Scene { sc := begunScene(); scopeDrain(sc); return sc }}
+	AtReleaseControl = Moment{Name: "release the lock", Plans: "actRelease", Kind: core.IntentActRelease, Node: "ctl-01", Scene: begunScene}
+	AtReleaseGateway = Moment{Name: "release the lock", Plans: "actRelease", Kind: core.IntentActRelease, Node: "gtw-01", Scene: gatewayScene}
+)
+
+func scopeDrain(sc Scene) { sc.NodeRequests["cmp-01"][0].Scope = core.ScopeDrain }
+
+// A node's return.
+
+// ReturnedScene is a node whose request is being removed, and that is back with all that is on it.
+func ReturnedScene() Scene {
+	sc := begunScene()
+	sc.NodeRequests["cmp-01"][0].Deleting = Ago(time.Minute)
+	LockReleased("cmp-01")(sc)
+	sc.Services["cmp-01"].Enabled, sc.Services["cmp-01"].DisabledReason = true, ""
+	LvmIn(sc).Enabled, LvmIn(sc).DisabledReason = true, ""
+	sc.Pods["cmp-01"] = &core.NodePods{Node: "cmp-01"}
+	sc.Agents["cmp-01"] = []*core.NetworkAgent{{ID: "ovn", Host: "cmp-01", Binary: "ovn-controller", Type: "OVN Controller agent", Alive: true, AdminUp: true}}
+	return sc
+}

@@ -1,0 +1,14 @@
+package core
+
+import ()
+
+// NamespaceRedis is where Redis runs for OpenStack (Rockoon's OSCTL_REDIS_NAMESPACE).
+const NamespaceRedis = "openstack-redis"
+
+// StatefulSet is what Lockstep keeps of a StatefulSet (apps/v1). How many of its pods are ready is counted, for it depends on
+// the node that one asks about.
+type StatefulSet struct {
+	Meta
+	Replicas int    // spec.replicas
+	Selector string // its pods' label selector, as the API writes it
+}

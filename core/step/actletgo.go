@@ -1,0 +1,160 @@
+package step
+
+import (
+	"strings"
+
+	"lockstep/core"
+	"lockstep/core/progress"
+	"lockstep/core/wording"
+)
+
+// HeldByRockoon is the finalizer with which Rockoon, or who plays it, holds a request that is being removed; empty when none does.
+func HeldByRockoon(s *core.Snapshot, r *core.MaintenanceRequest) string {
+	if r == nil {
+		return ""
+	}
+	return RockoonFinalizer(s, r.Meta)
+}
+
+// RockoonFinalizer is the finalizer of Rockoon's on an object that is being removed; empty when there is none.
+func RockoonFinalizer(s *core.Snapshot, m core.Meta) string {
+	if m.Deleting.IsZero() {
+		return ""
+	}
+	return progress.FinalizerOn(s, m)
+}
+
+// Unheld tells whether a request stands that nobody would return from, once LCM withdraws it.
+func Unheld(s *core.Snapshot, r *core.MaintenanceRequest) bool {
+	return r != nil && r.Deleting.IsZero() && progress.FinalizerOn(s, r.Meta) == ""
+}
+
+// playedRequest is the request that a step of a played OpenStack controller is about, with its guards; nil when it is gone. The step
+// rests on the sources, too.
+func (p *planner) playedRequest(sources ...core.SourceID) *core.MaintenanceRequest {
+	s := p.s
+	sources = append(sources, core.SourceNodeRequests, core.SourceClusterRequests)
+	r := requestByUID(s, p.i.Object.UID)
+	if r == nil {
+		p.identify(p.i.Object)
+		p.common(sources, busyOn(s))
+		p.unknown("the request exists", "it is gone")
+		return nil
+	}
+	p.identify(r.Ref())
+	p.step.Node, p.step.Label = r.Node, wording.OneLine(wording.TextOf(s.Label(r.Node), s.Cluster), 64)
+	p.step.Title += " of " + p.step.Label
+	p.common(append(sources, core.SourceOpenStackController), busyOn(s, r.Node))
+	_, played := progress.ActAs(s, core.ControllerOpenStack)
+	p.guard(core.Guard{ID: core.GuardPlayed, Text: "Lockstep plays the OpenStack controller", Holds: played, Answer: "as you said at its start",
+		Remedy: "start it with --act-as openstack"})
+	p.guard(progress.GuardNobodyElse(s, core.ActAs{Controller: core.ControllerOpenStack}))
+	p.requestFact(r)
+	return r
+}
+
+// actHold plans that a request waits for its return, whoever is there to see to it then.
+func (p *planner) actHold() {
+	s := p.s
+	p.step.Title, p.step.Risk = "hold the request", core.RiskMedium
+	r := p.playedRequest(core.SourceNodeLocks)
+	if r == nil {
+		return
+	}
+	p.guard(core.Guard{ID: core.GuardRequestStands, Text: "the request stands", Holds: r.Deleting.IsZero(), Answer: wording.TextIf(!r.Deleting.IsZero(), "it is being removed: nothing new can hold it", "it does")})
+	name, source := progress.Finalizer(s)
+	p.fact("finalizer", name)
+	p.step.Why = "The OpenStack controller takes a node, or the cluster, back from a request that bears its finalizer, and from no other. With it LCM's request waits for whoever finishes: you, or the controller."
+	p.step.Then = "When LCM withdraws the request it stays, in its removal, until what was taken out is back. The finalizer is " + name + ", " + source + "."
+	if had := progress.FinalizerOn(s, r.Meta); had != "" {
+		p.done = "it is held by " + had
+		return
+	}
+	p.step.Commands = []string{"kubectl get " + strings.ToLower(string(r.Kind)) + " " + wording.ShellQuote(r.Name) + " -o json | jq '.metadata.finalizers += [" + wording.JsonText(name) + "]' | kubectl replace -f -"}
+	p.step.Undo = "take it off: kubectl edit " + strings.ToLower(string(r.Kind)) + " " + wording.ShellQuote(r.Name)
+	p.step.Change = core.AddFinalizer{Object: r.Ref(), Finalizer: name}
+}
+
+// guardHeld holds when the request on which is worked waits for its return.
+func (p *planner) guardHeld(r *core.MaintenanceRequest) {
+	if r == nil {
+		return
+	}
+	had := progress.FinalizerOn(p.s, r.Meta)
+	p.guard(core.Guard{ID: core.GuardHeldRequest, Text: "the request waits for its return", Holds: had != "", Answer: wording.TextOf(wording.TextIf(had != "", "it bears "+had, ""), "it bears no finalizer of the controller's"),
+		Remedy: "hold the request first"})
+}
+
+// actLetGo plans that a request, or the lock of a node that is gone, goes which Rockoon has seen, and is not there to let go.
+func (p *planner) actLetGo() {
+	s := p.s
+	if p.i.Object.Kind == core.KindNodeWorkloadLock {
+		p.actLetLockGo()
+		return
+	}
+	p.step.Title, p.step.Risk = "let the request go", core.RiskHigh
+	a, played := progress.ActAs(s, core.ControllerOpenStack)
+	r := p.playedRequest(core.SourceNodes, core.SourceNodeLocks, core.SourceClusterLocks)
+	if r == nil {
+		return
+	}
+	p.step.Type = typable(p.step.Label, r.UID)
+	finalizer := HeldByRockoon(s, r)
+	p.guard(core.Guard{ID: core.GuardHeldBy, Text: "the OpenStack controller's finalizer keeps it in its removal", Holds: finalizer != "", Answer: wording.TextOf(finalizer, "it does not")})
+	turn := progress.TurnNone
+	if played {
+		turn = progress.TurnOn(s, a, r.Node)
+	}
+	p.guard(core.Guard{ID: core.GuardTakenBack, Text: "its lock is taken back", Holds: turn == progress.TurnNone || turn == progress.TurnGone, Answer: turnTexts[turn], Remedy: "take it back first: this is what the finalizer is for"})
+	p.step.Why = "The OpenStack controller has seen the request and keeps it until it has taken the node back. It does not run, and Lockstep has done its part."
+	p.step.Then = "The request is gone, and LCM goes on."
+	if finalizer == "" {
+		p.done = "nothing of the OpenStack controller's holds it"
+		return
+	}
+	p.removeFinalizer(r.Ref(), finalizer)
+}
+
+func (p *planner) removeFinalizer(ref core.Ref, finalizer string) {
+	p.step.Commands = []string{"kubectl get " + strings.ToLower(string(ref.Kind)) + " " + wording.ShellQuote(ref.Name) + " -o json | jq 'del(.metadata.finalizers[] | select(. == " + wording.JsonText(finalizer) + "))' | kubectl replace -f -"}
+	p.step.Change = core.RemoveFinalizer{Object: ref, Finalizer: finalizer}
+}
+
+// actLetLockGo plans that the lock of a node that is gone goes: Rockoon made it, and is not there to clean up behind it.
+func (p *planner) actLetLockGo() {
+	s := p.s
+	p.step.Title, p.step.Risk = "let the lock go", core.RiskHigh
+	sources := []core.SourceID{core.SourceNodes, core.SourceDisableNotices, core.SourceComputeServices, core.SourceInstances, core.SourceNetworkAgents, core.SourceOpenStackController}
+	if !s.NoCinder() {
+		sources = append(sources, core.SourceVolumeServices)
+	}
+	sources = append(sources, claimSourcesKnown(s)...)
+	l := p.lock(sources...)
+	if l == nil {
+		return
+	}
+	a, played := progress.ActAs(s, l.Controller)
+	p.step.Title += " of " + wording.OneLine(s.Label(l.Node), 64)
+	p.step.Type = typable(l.Name, l.UID)
+	p.guard(core.Guard{ID: core.GuardPlayed, Text: "Lockstep plays the OpenStack controller", Holds: played && l.Controller == core.ControllerOpenStack, Answer: "as you said at its start", Remedy: "start it with --act-as openstack"})
+	p.guard(progress.GuardNobodyElse(s, core.ActAs{Controller: core.ControllerOpenStack}))
+	turn := progress.TurnOn(s, a, l.Node)
+	p.turnGuard(turn, progress.TurnGone)
+	finalizer := RockoonFinalizer(s, l.Meta)
+	p.guard(core.Guard{ID: core.GuardHeldBy, Text: "the OpenStack controller's finalizer keeps it in its removal", Holds: finalizer != "", Answer: wording.TextOf(finalizer, "it does not")})
+	left := leftOfHost(s, l.Node)
+	p.guard(core.Guard{ID: core.GuardHostForgotten, Text: "OpenStack knows nothing of the host any more", Holds: len(left) == 0, Answer: wording.TextOf(wording.Some(left, 6), "no service, no agent, no instance"), Remedy: "delete what is left first"})
+	p.claimsGone(l.Node)
+	p.step.Why = "The OpenStack controller made the lock and keeps it until it has cleaned up behind the node. It does not run, and "
+	if bound, unknown := progress.ClaimsOn(s, l.Node); len(left)+len(bound)+len(unknown) > 0 {
+		p.step.Why += "that is not done yet."
+	} else {
+		p.step.Why += "that is done."
+	}
+	p.step.Then = "The lock is gone, and with it the last that tells anybody to clean up."
+	if finalizer == "" {
+		p.done = "nothing of the OpenStack controller's holds it"
+		return
+	}
+	p.removeFinalizer(l.Ref(), finalizer)
+}

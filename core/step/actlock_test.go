@@ -1,0 +1,33 @@
+package step
+
+import (
+	"testing"
+
+	"lockstep/core"
+	"lockstep/core/scene"
+)
+
+// A lock that is made bears the name by which Rockoon finds its own: else it would make another beside it when it is back, and
+// release that one only (docs/mosk.md#locks).
+func TestThePlayedLockBearsRockoonsName(t *testing.T) {
+	sc := scene.Healthy()
+	sc.Settings = scene.PlaysOpenStack()
+	sc.Controller = &core.Deployment{Meta: core.Meta{Name: "rockoon", Namespace: "osh-system", UID: "dep"}}
+	sc.ClusterLocks = nil
+	delete(sc.NodeLocks, "cmp-01")
+	for _, tt := range []struct {
+		node string
+		of   []*core.OpenStackStatus
+		want string
+	}{
+		{"", []*core.OpenStackStatus{{Meta: core.Meta{Name: "osh-dev"}}}, "openstack-osh-dev"},
+		{"", nil, "openstack-mos"},
+		{"cmp-01", []*core.OpenStackStatus{{Meta: core.Meta{Name: "osh-dev"}}}, "openstack-cmp-01"},
+	} {
+		sc.OpenStack = tt.of
+		st := Plan(sc.Again().Snapshot, core.Intent{Kind: core.IntentActCreateLock, Controller: core.ControllerOpenStack, Node: tt.node})
+		if c, ok := st.Change.(core.CreateLock); !ok || c.Lock.Name != tt.want || st.Target.Name != tt.want {
+			t.Errorf("of node %q it is %+v on %s, want %s", tt.node, st.Change, st.Target, tt.want)
+		}
+	}
+}

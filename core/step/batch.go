@@ -1,0 +1,163 @@
+package step
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"lockstep/core"
+	"lockstep/core/progress"
+	"lockstep/core/wording"
+)
+
+// byID are the instances on the node's host, by ID.
+func byID(s *core.Snapshot, node string) []*core.Instance {
+	list := slices.Clone(s.InstancesOn(node))
+	slices.SortFunc(list, func(a, b *core.Instance) int { return strings.Compare(a.ID, b.ID) })
+	return list
+}
+
+// instanceFact is what a step on a whole host rests on for each of its instances.
+func instanceFact(in *core.Instance) string {
+	parts := []string{in.Name, in.Status}
+	if in.TaskState != "" {
+		parts = append(parts, in.TaskState)
+	}
+	return strings.Join(append(parts, in.Power.String(), strings.Join(actionTags(in), " ")), ", ")
+}
+
+func actionTags(in *core.Instance) []string {
+	var out []string
+	for _, a := range core.RecognisedTags(in.Tags) {
+		out = append(out, string(a))
+	}
+	return out
+}
+
+// Movable are the instances on the node that hold its lock and that can be live-migrated now; others are those that hold
+// it and cannot, or whose owners asked to be told first: an owner's word is not overridden wholesale.
+func Movable(s *core.Snapshot, node string) (movable, others []core.InstanceView) {
+	for _, v := range progress.InstanceViews(s, node) {
+		if !v.Blocks {
+			continue
+		}
+		in := v.Instance
+		can := (in.Status == "ACTIVE" || in.Status == "PAUSED") && in.TaskState == "" && !progress.Moving(s, in)
+		if can && (v.Action != core.ActionNotify || v.Origin != core.OriginTag) {
+			movable = append(movable, v)
+		} else {
+			others = append(others, v)
+		}
+	}
+	return movable, others
+}
+
+// liveMigrateAll plans that everything in the way of a node's maintenance moves, a few at a time.
+func (p *planner) liveMigrateAll() {
+	s, name := p.s, p.i.Node
+	n := s.Nodes[name]
+	p.step.Title, p.step.Risk = "live-migrate all from "+wording.OneLine(s.Label(name), 64), core.RiskHigh
+	if !p.node(name, n, []core.SourceID{core.SourceNodes, core.SourceInstances, core.SourceComputeServices, core.SourceMigrations}) {
+		return
+	}
+	atOnce := max(p.i.AtOnce, 0)
+	if atOnce == 0 {
+		atOnce = max(s.Settings.MigrateAtOnce, 1)
+	}
+	movable, others := Movable(s, name)
+	p.step.Title = "live-migrate " + wording.Count(len(movable), "instance") + " from " + n.Label()
+	p.step.Type = typable(n.Label(), n.UID)
+	tries := max(progress.MaintenanceOf(s, name).Attempts, 1)
+	p.step.Why = fmt.Sprintf("Everything that holds the node and can be moved without stopping moves, %d at a time.", atOnce)
+	if tries > 1 {
+		p.step.Why = wording.Join(p.step.Why, fmt.Sprintf("One whose migration fails is tried again at once, up to the node's %d attempts.", tries))
+	}
+	if len(others) > 0 {
+		names := make([]string, len(others))
+		for i, v := range others {
+			names[i] = progress.InstanceLabel(v.Instance) + " (" + v.Why + ")"
+		}
+		p.step.Why = wording.Join(p.step.Why, "Left out: "+wording.Some(names, 4)+".")
+	}
+	p.step.Then = wording.Join(pauseText(p.i), "Each is planned again right before it is moved.")
+	p.step.Undo = "migrate them again, once the node is back"
+	p.guard(guardHostKnown(s, n))
+	if playedTurn(s, core.ControllerOpenStack, name) == progress.TurnPrepare {
+		p.guardTakenOut(name)
+	}
+	p.guard(core.Guard{ID: core.GuardSomethingToDo, Text: "there is something to move", Holds: len(movable) > 0,
+		Answer: wording.Count(len(movable), "instance"),
+		Remedy: "look at the instances one by one"})
+	host := s.HostOf(name)
+	zone := ""
+	if svc := s.Services[host]; svc != nil {
+		zone = svc.Zone
+	}
+	targets := targets(s, host, zone)
+	p.guard(core.Guard{ID: core.GuardTarget, Text: "another compute service of its zone is up and enabled", Holds: targets > 0, Answer: fmt.Sprintf("%d %s", targets, wording.Verb(targets, "is", "are")),
+		Remedy: "enable one, or wait for a node that returns"})
+	p.fact(RequestFactName, StandingRequest(s, name))
+	p.fact("at once", wording.Itoa(atOnce))
+	p.fact("attempts", wording.Itoa(tries))
+	p.hostFacts(name)
+	var (
+		items []core.BatchItem
+		steps []core.Step
+	)
+	for _, v := range movable {
+		i := core.Intent{Kind: core.IntentLiveMigrate, Instance: v.Instance.ID}
+		one := Plan(s, i)
+		if one.Change == nil {
+			continue
+		}
+		steps = append(steps, one)
+		items = append(items, core.BatchItem{Intent: i, Label: progress.InstanceLabel(v.Instance), Change: one.Change, Basis: one.Basis, Tries: tries})
+		p.step.Commands = append(p.step.Commands, one.Commands...)
+	}
+	p.guardEach(steps)
+	if len(items) > 0 {
+		p.step.Change = core.Batch{Items: items, AtOnce: atOnce, Node: name, Request: StandingRequest(s, name), PastFailures: p.i.PastFailures}
+	}
+	if p.step.State == core.StepLater {
+		return // its status says when
+	}
+	p.step.Status = wording.Count(len(movable), "instance") + " to move"
+	if len(others) > 0 {
+		p.step.Status += fmt.Sprintf(", %d left out", len(others))
+	}
+}
+
+// guardTakenOut holds when a node of the played OpenStack controller's was begun and is out of scheduling: the rule of how many
+// nodes are worked on counts from the beginning, and what is moved away must not be followed by what is new.
+func (p *planner) guardTakenOut(name string) {
+	s := p.s
+	l := s.NodeLock(name, core.ControllerOpenStack)
+	svc := s.Services[s.HostOf(name)]
+	g := core.Guard{ID: core.GuardTakenOut, Text: "the work on the node was begun, and its host is out of scheduling", Holds: true, Answer: "it is", Remedy: "do the steps before it first"}
+	switch {
+	case l == nil || l.InnerState != core.InnerActive:
+		g.Holds, g.Answer = false, "it was not begun"
+	case svc != nil && svc.Enabled:
+		g.Holds, g.Answer = false, "nova-compute is "+core.ServiceText(svc)
+	}
+	if !g.Holds {
+		p.step.State, p.step.Status = core.StepLater, "once the host is out of scheduling"
+	}
+	p.guard(g)
+}
+
+// StandingRequest is the UID of the node's maintenance request; empty when there is none that is not being removed.
+func StandingRequest(s *core.Snapshot, node string) string {
+	if r := s.NodeRequest(node); r != nil && r.Deleting.IsZero() {
+		return r.UID
+	}
+	return ""
+}
+
+// pauseText is what a batch does when an item of it fails.
+func pauseText(i core.Intent) string {
+	if i.PastFailures {
+		return "When one fails it goes on with the next, as you said; it pauses when an answer is lost, when writing is off, when what is known is not fresh, and when what is still to be done changes."
+	}
+	return "It pauses by itself when one fails, and goes on when you say so."
+}

@@ -1,0 +1,73 @@
+package step
+
+import (
+	"slices"
+
+	"lockstep/core"
+	"lockstep/core/progress"
+	"lockstep/core/wording"
+)
+
+// ChangedFacts are the differences between the facts that a step was shown with and those of now, in words; none when
+// they are the same.
+func ChangedFacts(shown, now []core.Fact) []string { return changedFacts(shown, now, nil) }
+
+// ChangedFactsIn are the same, with what has become of what the step no longer rests on.
+func ChangedFactsIn(s *core.Snapshot, shown, now []core.Fact) []string {
+	return changedFacts(shown, now, func(f core.Fact) string { return FactNow(s, f) })
+}
+
+// FactNow is what has become of a fact on which a step no longer rests: of an instance that was on its host, where it is. Empty
+// when nothing more is known.
+func FactNow(s *core.Snapshot, f core.Fact) string {
+	if f.Instance == "" || !s.Known(core.SourceInstances) {
+		return ""
+	}
+	in := s.Instances[f.Instance]
+	switch {
+	case in == nil:
+		return "does not exist any more"
+	case in.Host == "":
+		return "on no host now"
+	}
+	return "on " + progress.HostLabel(s, in.Host) + " now"
+}
+
+func changedFacts(shown, now []core.Fact, became func(core.Fact) string) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, n := range now {
+		seen[n.Name] = true
+		i := slices.IndexFunc(shown, func(f core.Fact) bool { return f.Name == n.Name })
+		switch {
+		case i < 0:
+			out = append(out, n.Name+" is now "+quoteFact(n.Value))
+		case shown[i].Value != n.Value:
+			out = append(out, n.Name+": "+quoteFact(shown[i].Value)+" → "+quoteFact(n.Value))
+		}
+	}
+	for _, f := range shown {
+		switch {
+		case seen[f.Name]:
+		case became != nil && became(f) != "":
+			out = append(out, f.Name+": "+quoteFact(f.Value)+" → "+became(f))
+		default:
+			out = append(out, f.Name+" was "+quoteFact(f.Value)+", and is not known now")
+		}
+	}
+	return out
+}
+
+func quoteFact(v string) string {
+	if v == "" {
+		return "none"
+	}
+	return wording.Clip(v, 200)
+}
+
+func EqualText(a, b *string) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	return *a == *b
+}

@@ -1,0 +1,123 @@
+package step
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"lockstep/core"
+	"lockstep/core/progress"
+	"lockstep/core/wording"
+)
+
+func (p *planner) guardStatus(in *core.Instance, rule InstanceRule) {
+	p.guard(core.Guard{ID: core.GuardStatus, Text: "it is " + strings.Join(rule.Statuses, " or "), Holds: slices.Contains(rule.Statuses, in.Status),
+		Answer: in.Status, Remedy: wording.TextOf(progress.WayOut(in), "choose what fits its status")})
+}
+
+func (p *planner) guardIdle(in *core.Instance, m *core.Migration) {
+	p.guard(core.Guard{ID: core.GuardNoTask, Text: "nothing is being done with it", Holds: in.TaskState == "", Answer: wording.TextOf(in.TaskState, "no task"), Remedy: "wait until Nova is done with it"})
+	g := core.Guard{ID: core.GuardNoMigration, Text: "it is not being migrated", Holds: true, Answer: "no migration is under way", Remedy: "wait for its end, or abort it"}
+	if m != nil && m.Running() {
+		g.Holds, g.Answer = false, ProgressText(p.s, in)
+	}
+	p.guard(g)
+}
+
+// guardComputeUp holds when the nova-compute services that have to carry the step out are up: Nova would take the call,
+// and leave the instance in its task for ever.
+func (p *planner) guardComputeUp(in *core.Instance, m *core.Migration) {
+	hosts := []string{in.Host}
+	if slices.Contains([]core.IntentKind{core.IntentConfirmResize, core.IntentRevertResize}, p.i.Kind) && m != nil && m.SourceHost != "" && m.SourceHost != in.Host {
+		hosts = append(hosts, m.SourceHost)
+	}
+	g := core.Guard{ID: core.GuardComputeUp, Text: "nova-compute of its host is up", Holds: true, Remedy: "look at the nova-compute pod of the node"}
+	var up, down, unknown []string
+	for _, h := range hosts {
+		switch svc := p.s.Services[h]; {
+		case svc == nil && h != "":
+			unknown = append(unknown, progress.HostLabel(p.s, h))
+		case svc == nil: // it is on no host yet
+		case !svc.Up || svc.ForcedDown:
+			down = append(down, progress.HostLabel(p.s, h))
+		default:
+			up = append(up, progress.HostLabel(p.s, h))
+		}
+	}
+	g.Answer = wording.TextOf(strings.Join(up, ", "), "it is on no host")
+	switch {
+	case len(down) > 0:
+		g.Holds, g.Answer = false, "down on "+strings.Join(down, ", ")
+	case len(unknown) > 0:
+		g.Holds, g.Answer = false, "Nova knows none on "+strings.Join(unknown, ", ")
+	}
+	p.guard(g)
+}
+
+// guardComputeDown holds when nova-compute of its host is down: Nova evacuates off no other.
+func (p *planner) guardComputeDown(in *core.Instance) {
+	g := core.Guard{ID: core.GuardComputeDown, Text: "nova-compute of its host is down", Holds: progress.HostDown(p.s, in.Host), Answer: "down on " + progress.HostLabel(p.s, in.Host), Remedy: "migrate it"}
+	switch svc := p.s.Services[in.Host]; {
+	case svc == nil:
+		g.Answer, g.Remedy = "not known", ""
+	case !g.Holds:
+		g.Answer = "up on " + progress.HostLabel(p.s, in.Host)
+	default:
+		p.fact("service", svc.ID)
+	}
+	p.guard(g)
+}
+
+// guardHostDead holds while the kubelet of its host does not report. One that does, Ready or not, says that the host lives, and
+// its guests with it, whatever has become of its nova-compute. That a host which is silent is off nothing here can see.
+func (p *planner) guardHostDead(in *core.Instance) {
+	g := core.Guard{ID: core.GuardHostDead, Text: "the kubelet of its host does not report either", Holds: true, Answer: "the cluster has no node of the host",
+		Remedy: "the host lives, and its guests may: start its nova-compute anew; or make sure that it is switched off first"}
+	if n := p.s.NodeOfHost(in.Host); n != nil {
+		ready := wording.TextOf(wording.OneLine(n.Ready, 20), "not told")
+		g.Holds, g.Answer = n.Ready != "True" && n.Ready != "False", "Ready is "+ready+progress.Dashed(wording.OneLine(n.ReadyReason, 60))
+		p.fact("ready", ready)
+	}
+	p.guard(g)
+}
+
+// guardTarget holds when at least one other host of its zone could take the instance. Whether there is room the scheduler
+// alone knows.
+func (p *planner) guardTarget(in *core.Instance) {
+	zone := in.Zone
+	if own := p.s.Services[in.Host]; own != nil && own.Zone != "" {
+		zone = own.Zone
+	}
+	n := targets(p.s, in.Host, zone)
+	where := ""
+	if zone != "" {
+		where = " in zone " + zone
+	}
+	p.guard(core.Guard{ID: core.GuardTarget, Text: "another compute service" + where + " is up and enabled", Holds: n > 0, Answer: fmt.Sprintf("%d %s", n, wording.Verb(n, "is", "are")),
+		Remedy: "enable one, or wait for a node that returns"})
+}
+
+// targets counts the compute services beside the host's that the scheduler can use; in any zone when none is given.
+func targets(s *core.Snapshot, host, zone string) int {
+	n := 0
+	for h, svc := range s.Services {
+		if h != host && svc.Enabled && svc.Up && !svc.ForcedDown && (zone == "" || svc.Zone == zone) {
+			n++
+		}
+	}
+	return n
+}
+
+func (p *planner) guardRunningMigration(m *core.Migration, rule InstanceRule) {
+	g := core.Guard{ID: core.GuardLiveMigration, Text: "a live migration of it is " + strings.Join(rule.running, " or ")}
+	switch {
+	case m == nil || !m.Running():
+		g.Answer = "none is under way"
+	case m.Type != core.MigrationLive:
+		g.Answer = "what is under way is no live migration: " + m.Type
+	default:
+		g.Holds, g.Answer = slices.Contains(rule.running, m.Status), m.Status
+		g.Remedy = "wait"
+	}
+	p.guard(g)
+}

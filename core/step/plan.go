@@ -1,0 +1,215 @@
+package step
+
+import (
+	"fmt"
+	"strings"
+
+	"lockstep/core"
+	"lockstep/core/wording"
+)
+
+// plannerOf is the table of intents: which of them is planned how; nil for an intent that is not known.
+func plannerOf(kind core.IntentKind) func(*planner) {
+	switch kind {
+	case core.IntentSetMode:
+		return (*planner).setMode
+	case core.IntentSetAttempts:
+		return (*planner).setAttempts
+	case core.IntentDeclareSafe:
+		return (*planner).declareSafe
+	case core.IntentRestoreMode:
+		return (*planner).restoreMode
+	case core.IntentLiveMigrateAll:
+		return (*planner).liveMigrateAll
+	case core.IntentDisableCompute:
+		return (*planner).disableCompute
+	case core.IntentEnableCompute:
+		return (*planner).enableCompute
+	case core.IntentDisableVolume:
+		return (*planner).disableVolume
+	case core.IntentEnableVolume:
+		return (*planner).enableVolume
+	case core.IntentOverrideLock:
+		return (*planner).overrideLock
+	case core.IntentFreeLock:
+		return (*planner).freeLock
+	case core.IntentRearmLock:
+		return (*planner).rearmLock
+	case core.IntentClearInner:
+		return (*planner).clearInner
+	case core.IntentAskCluster, core.IntentAskNode:
+		return (*planner).ask
+	case core.IntentWithdraw:
+		return (*planner).withdraw
+	case core.IntentActHold:
+		return (*planner).actHold
+	case core.IntentActDeleteClaim:
+		return (*planner).actDeleteClaim
+	case core.IntentActLetGo:
+		return (*planner).actLetGo
+	case core.IntentActCreateLock, core.IntentActBegin, core.IntentActOutOfScheduling, core.IntentActSay, core.IntentActRelease, core.IntentActIntoScheduling, core.IntentActRearm, core.IntentActFinish,
+		core.IntentActVolumeOut, core.IntentActVolumeIn, core.IntentActDropLock:
+		return (*planner).act
+	case core.IntentTagPowerOff:
+		return (*planner).tagPowerOff
+	case core.IntentRestoreTags:
+		return (*planner).restoreTags
+	case core.IntentRestartPod:
+		return (*planner).restartPod
+	case core.IntentRestartPods:
+		return (*planner).restartPods
+	case core.IntentRestartAgent:
+		return (*planner).restartAgent
+	case core.IntentRestartAgents:
+		return (*planner).restartAgents
+	case core.IntentDeletePod:
+		return (*planner).deletePod
+	case core.IntentDeletePods:
+		return (*planner).deletePods
+	case core.IntentAddTempest, core.IntentRemoveTempest:
+		return (*planner).tempest
+	case core.IntentEnterCluster, core.IntentLeaveCluster:
+		return (*planner).clusterMaintenance
+	case core.IntentEnterMachine, core.IntentLeaveMachine:
+		return (*planner).machineMaintenance
+	case core.IntentReboot:
+		return (*planner).gracefulReboot
+	}
+	if _, ok := InstanceRules[kind]; ok {
+		return (*planner).instanceAction
+	}
+	return nil
+}
+
+// Plan makes the step of an intent from what is known now: its guards evaluated, its commands written out, its basis
+// taken down. It is pure, and total: an intent on something that is not there is a step with a guard that does not hold.
+func Plan(s *core.Snapshot, i core.Intent) core.Step {
+	p := &planner{s: s, i: i, step: core.Step{ID: string(i.Kind), Intent: i, Title: string(i.Kind)}}
+	if plan := plannerOf(i.Kind); plan != nil {
+		plan(p)
+	} else {
+		p.unknown("Lockstep knows what is asked for", fmt.Sprintf("it knows no %q", wording.OneLine(string(i.Kind), 40)))
+	}
+	p.settle()
+	return p.step
+}
+
+// planner makes one step.
+type planner struct {
+	s    *core.Snapshot
+	i    core.Intent
+	step core.Step
+	done string // what the cluster shows when there is nothing left to do; empty while there is
+}
+
+// guard adds a condition.
+func (p *planner) guard(g core.Guard) { p.step.Guards = append(p.step.Guards, g) }
+
+// fact adds something on which the step rests.
+func (p *planner) fact(name, value string) {
+	p.step.Basis = append(p.step.Basis, core.Fact{Name: name, Value: value})
+}
+
+// unknown ends the planning of a step whose object is not there: there is nothing to do, and a guard that says so.
+func (p *planner) unknown(text, answer string) {
+	p.guard(core.Guard{ID: core.GuardExists, Text: text, Answer: answer})
+	p.step.Change = nil
+}
+
+// identify gives the step its stable ID and its target. An object without a UID is known by its name only.
+func (p *planner) identify(target core.Ref) {
+	p.step.Target, p.step.ID = target, StepID(p.i.Kind, target)
+}
+
+// StepID is the ID of a step that does one thing to one object.
+func StepID[Kind ~string](kind Kind, target core.Ref) string {
+	return string(kind) + "/" + wording.TextOf(target.UID, target.Name)
+}
+
+// settle gives the step its state, from the cluster first and from what Lockstep does second.
+func (p *planner) settle() {
+	st := &p.step
+	if p.done != "" {
+		st.Change = nil
+	}
+	op, status := operationOf(p.s, *st)
+	switch {
+	case op == core.OperationQueued:
+		st.State, st.Status = core.StepWaiting, status
+	case op != "" && !op.Ended():
+		st.State, st.Status = core.StepRunning, status
+		st.Title = runsAs(p.s, *st)
+	case p.done != "":
+		st.State, st.Status = core.StepDone, p.done
+	case op == core.OperationFailed || op == core.OperationUnknown:
+		st.State, st.Status = core.StepFailed, status
+	case st.State != "": // the planner knows better
+	case !st.Doable():
+		st.State = core.StepBlocked
+	default:
+		st.State = core.StepReady
+	}
+}
+
+// runsAs is what the step was called when it was confirmed: a batch that is half through is still the batch that was granted,
+// though there is less to do by now.
+func runsAs(s *core.Snapshot, step core.Step) string {
+	for _, op := range s.Operations {
+		if op.Step == step.ID && !op.State.Ended() {
+			return op.Title
+		}
+	}
+	return step.Title
+}
+
+// operationOf is how the newest operation that does the step goes, and what to say of it; empty when there is none that
+// still matters: a failure that was acknowledged does not.
+func operationOf(s *core.Snapshot, step core.Step) (core.OperationState, string) {
+	for _, op := range s.Operations { // newest first
+		if op.Step == step.ID {
+			if op.Acknowledged || op.State == core.OperationDone || op.State == core.OperationSkipped || op.State == core.OperationStopped {
+				return "", ""
+			}
+			if op.Past && len(op.Items) > 0 && !op.State.Ended() {
+				return "", "" // what is under way is its items' matter; the rest can be confirmed anew
+			}
+			return op.State, op.Goes()
+		}
+		if !op.MayDo(step) {
+			continue
+		}
+		for _, item := range op.Items {
+			if !item.Does(step) {
+				continue
+			}
+			switch {
+			case item.State == core.OperationFailed || item.State == core.OperationUnknown:
+				if !op.Acknowledged {
+					return item.State, item.Text
+				}
+				return "", ""
+			case item.State.Ended() || op.State.Ended():
+				return "", ""
+			case item.State == core.OperationQueued:
+				return core.OperationQueued, "its turn comes: " + op.Title
+			}
+			return item.State, item.Text
+		}
+	}
+	return "", ""
+}
+
+// typable is what has to be typed to confirm a step on something called name: its name where a person can type it, else
+// the beginning of its ID.
+func typable(name, id string) string {
+	plain := name != "" && len(name) <= 64 && strings.TrimSpace(name) == name
+	for _, r := range name {
+		if r < ' ' || r > '~' {
+			plain = false
+		}
+	}
+	if plain {
+		return name
+	}
+	return core.ShortID(id)
+}

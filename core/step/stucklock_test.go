@@ -1,0 +1,19 @@
+package step
+
+import (
+	"testing"
+	"time"
+
+	"lockstep/core"
+	"lockstep/core/scene"
+)
+
+// A lock of MOSK's own other controllers is no such hold: they let it go by themselves.
+func TestALockOfCephIsNoHold(t *testing.T) {
+	sc := scene.Unlabelled()
+	sc.Update(time.Hour)
+	sc.Lock("cmp-01", core.ControllerCeph, core.LockActive)
+	if st := Plan(sc.Again().Snapshot, core.Intent{Kind: core.IntentFreeLock, Object: sc.NodeLock("cmp-01", core.ControllerOpenStack).Ref()}); st.Doable() {
+		t.Error("it can be let go")
+	}
+}

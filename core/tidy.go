@@ -1,0 +1,46 @@
+package core
+
+import (
+	"strings"
+	"unicode"
+)
+
+// LongestTidy is how much of one text of an API a forecast keeps, in characters.
+const LongestTidy = 400
+
+// Tidy makes a text of an API fit for a document that is printed: one line, without control and format characters.
+func Tidy(text string) string {
+	text = Redact(text)
+	plain := true
+	for i := range len(text) {
+		if text[i] < 0x20 || text[i] > 0x7e {
+			plain = false
+			break
+		}
+	}
+	if plain && len(text) <= LongestTidy {
+		return text
+	}
+	var b strings.Builder
+	n, space := 0, false
+	for _, r := range text {
+		switch {
+		case n == LongestTidy:
+			b.WriteString("…")
+			return b.String()
+		case unicode.IsSpace(r):
+			if !space && n > 0 {
+				b.WriteByte(' ')
+				n++
+			}
+			space = true
+			continue
+		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), r == unicode.ReplacementChar:
+			continue
+		}
+		b.WriteRune(r)
+		n++
+		space = false
+	}
+	return strings.TrimSpace(b.String())
+}
